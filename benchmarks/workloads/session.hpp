@@ -2,7 +2,9 @@
 // What the measured programs of tilewright share.
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <random>
+#include <tilewright/profile/recording_json.hpp>
 #include <tilewright/tilewright.hpp>
 
 #include "../protocol.hpp"
@@ -53,14 +55,35 @@ auto random_labels(Extents... shape) {
   return Batches<std::int32_t, sizeof...(shape), 13, decltype(value)>({static_cast<std::size_t>(shape)...}, value);
 }
 
+/// The events of a worker that a measured program keeps.
+inline constexpr std::int64_t recorded_events = 20'000;
+
+/// Runs for so many seconds, then as long again with a record of the runs, or until it is full, and writes that to a file as
+/// JSON.
+int record(auto& session, const auto& run, const char* path, double seconds) {
+  iterations_per_second(seconds, run);
+  session.clear_recording();
+  run(0);
+  const std::size_t events_of_run = session.recording().events.size() / static_cast<std::size_t>(session.threads()) + 1;
+  const Stopwatch watch;
+  for (std::size_t i = 1; (i + 1) * events_of_run <= recorded_events && (i < 3 || watch.seconds() < seconds); ++i) run(i);
+  std::ofstream file(path, std::ios::binary);
+  file << tw::recording_to_json(session.recording());
+  return file.flush() ? 0 : (std::fprintf(stderr, "%s: cannot be written\n", path), 1);
+}
+
 /// The main function of a program that the suite measures: `NAME THREADS`, where THREADS may be `auto`. `step(session, i)` runs
-/// the session on batch i and fetches what it gives.
+/// the session on batch i and fetches what it gives. `NAME THREADS record FILE SECONDS` records runs instead.
 template <class Session, class Step>
 int serve_session(int argc, char** argv, Step&& step) {
-  if (argc != 2) return std::fprintf(stderr, "usage: %s THREADS|auto\n", argv[0]), 2;
-  Session session({.seed = 1, .threads = std::strcmp(argv[1], "auto") == 0 ? 0 : std::atoi(argv[1])});
+  const bool records = argc == 5 && std::strcmp(argv[2], "record") == 0;
+  if (argc != 2 && !records) return std::fprintf(stderr, "usage: %s THREADS|auto [record FILE SECONDS]\n", argv[0]), 2;
+  Session session({.seed = 1,
+                   .threads = std::strcmp(argv[1], "auto") == 0 ? 0 : std::atoi(argv[1]),
+                   .recorded_events = records ? recorded_events : 0});
   [[maybe_unused]] volatile float sink = 0;  // the host looks at what it fetches
   const auto run = [&](std::size_t i) { sink = step(session, i); };
+  if (records) return record(session, run, argv[3], std::atof(argv[4]));
   return serve([&] { run(0); }, [&](double seconds) { return iterations_per_second(seconds, run); },
                [&] { return session.threads(); });
 }

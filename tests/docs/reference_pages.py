@@ -42,7 +42,8 @@ what a profile of a simulated IPU holds. [Data](data.md), [state on disk](checkp
 REFERENCE = {
     "reference.md": {
         "Sessions": ["session/session_options.hpp", "session/session.hpp", "session/context.hpp", "session/host_outputs.hpp",
-                     "session/host_tensor.hpp", "session/seeds.hpp", "execute/memory_error.hpp", "target/devices.hpp"],
+                     "session/host_tensor.hpp", "session/seeds.hpp", "execute/memory_error.hpp", "execute/recording.hpp",
+                     "target/devices.hpp"],
         "Programs": ["graph/ir.hpp", "graph/initialiser.hpp", "program/replicated_variable.hpp", "program/replica_grouping.hpp",
                      "program/comm_group.hpp", "program/instance_grouping.hpp", "ops/collective/replica_sharding.hpp",
                      "ops/collective/differs_by_replica.hpp", "graph/stream.hpp", "program/remote_buffer.hpp"],

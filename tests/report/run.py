@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reports of made-up profiles: their JSON and traces, and their pages in a headless Chromium.
+"""Reports of made-up profiles and recordings: their JSON and traces, and their pages in a headless Chromium.
 
     python3 tests/report/run.py build/gcc/tests/write_reports [--only data|page] [--pictures FOLDER]
 
@@ -18,6 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import checks  # noqa: E402
+import recording_checks  # noqa: E402
 from devtools import Browser, find_chromium  # noqa: E402
 
 SKIPPED = 77
@@ -111,18 +112,36 @@ def check_data(folder):
     small = read(folder / "small.json")
     check(small["steps"][0]["label"] == "MatMul\n\\ <b>\ufffd</b>", f"a label became {small['steps'][0]['label']!r}")
     check(len(read(folder / "transformer.json")["tiles"]) == 1472, "transformer: not 1,472 tiles")
+    check_recording(read(folder / "recorded.json"))
+
+
+def check_recording(recording):
+    """The figures of synthetic_recordings.hpp, of which some are told here again."""
+    check(recording["program"] == "net <of> a test", f"recorded: program {recording['program']!r}")
+    check([recording[key] for key in ("room", "left_out_runs", "left_out_events")] == [64, 2, 34], "recorded: room and left out")
+    check(recording["steps"][2] == {"label": "ReduceSum \ufffd</script>", "compute_set": 1, "parts": 1},
+          f"recorded: step {recording['steps'][2]}")
+    check([run["threads"] for run in recording["runs"]] == [3, 2, 3], "recorded: threads")
+    check([run["failed"] for run in recording["runs"]] == [False, False, True], "recorded: failures")
+    check(recording["events"][:3] == [[0, 0, -1, recording["kinds"].index("start"), 1000000, 1000000, 0],
+                                      [0, 0, 0, recording["kinds"].index("compute"), 1000000, 1004000, 4],
+                                      [0, 0, 1, recording["kinds"].index("barrier"), 1004000, 1030000, 0]],
+          f"recorded: events {recording['events'][:3]}")
+    ends = [event[5] for event in recording["events"] if event[3] == recording["kinds"].index("end")]
+    check(sorted(ends) == sorted(run["end"] for run in recording["runs"] for _ in range(run["threads"])), f"recorded: ends {ends}")
 
 
 def check_pages(browser, folder, pictures):
-    for name in ("transformer", "compared", "small", "pipeline", "nothing", "unlike"):
+    for name in ("transformer", "compared", "small", "pipeline", "nothing", "unlike", "recorded", "unrecorded"):
         url = (folder / f"{name}.html").resolve().as_uri()
         for width, dark in ((1440, False), (390, True), (1440, True), (390, False)):
-            if name in ("nothing", "unlike") and dark:
+            if name in ("nothing", "unlike", "unrecorded") and dark:
                 continue
             where = f"{name} at {width} pixels, {'dark' if dark else 'light'}"
             browser.open(url, width=width, dark=dark)
             failures.extend(f"{where}: {problem}" for problem in checks.layout(browser))
-            failures.extend(f"{where}: {problem}" for problem in checks.contrast(browser, dark))
+            least = 5 if name == "unrecorded" else 20
+            failures.extend(f"{where}: {problem}" for problem in checks.contrast(browser, dark, least))
             if pictures:
                 browser.screenshot(pictures / f"{name}-{width}-{'dark' if dark else 'light'}.png")
             failures.extend(f"{where}: {error}" for error in browser.errors)
@@ -136,6 +155,11 @@ def check_pages(browser, folder, pictures):
     browser.open((folder / "compared.html").resolve().as_uri())
     failures.extend(f"compared: {problem}" for problem in checks.differences(browser, read(folder / "compared.json")))
     failures.extend(f"compared, in use: {error}" for error in browser.errors)
+    browser.open((folder / "recorded.html").resolve().as_uri())
+    failures.extend(f"recorded: {problem}" for problem in recording_checks.behaviour(browser, read(folder / "recorded.json")))
+    failures.extend(f"recorded, in use: {error}" for error in browser.errors)
+    browser.open((folder / "unrecorded.html").resolve().as_uri())
+    failures.extend(f"unrecorded: {problem}" for problem in recording_checks.nothing(browser))
 
 
 def main():

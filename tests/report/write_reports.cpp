@@ -1,10 +1,13 @@
-// Writes the reports of made-up profiles into the folder that it is given, for run.py; with a file of text for each.
+// Writes the reports of made-up profiles and recordings into the folder that it is given, for run.py; with a file of text for
+// each.
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 
 #include "synthetic_profiles.hpp"
+#include "synthetic_recordings.hpp"
 #include "tilewright/profile/print_profile.hpp"
+#include "tilewright/profile/write_recording.hpp"
 #include "tilewright/profile/write_report.hpp"
 
 int main(int count, char** arguments) {
@@ -24,4 +27,6 @@ int main(int count, char** arguments) {
   write("nothing", synthetic::nothing());
   tilewright::write_report(folder / "compared.html", synthetic::transformer(), synthetic::transformer(synthetic::bow));
   tilewright::write_report(folder / "unlike", synthetic::small(), synthetic::nothing());
+  tilewright::write_recording(folder / "recorded.html", synthetic::recorded());
+  tilewright::write_recording(folder / "unrecorded", synthetic::unrecorded());
 }

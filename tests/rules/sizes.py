@@ -10,13 +10,13 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 LIBRARY = PROJECT / "include" / "tilewright"
-REPORT = LIBRARY / "profile" / "page"
+REPORT, RECORDING = LIBRARY / "profile" / "page", LIBRARY / "profile" / "recording_page"
 PAGES = PROJECT / "docs"
 MOST_LINES, MOST_COLUMNS = 400, 130
 TOO_LONG = set()
 TOO_WIDE: set[str] = set()
 GENERATED = {"ops.md", "reference.md", "reference-data.md", "reference-layers.md", "reference-training.md", "tested-ops.md",
-             "profile/report_page.hpp"}
+             "profile/report_page.hpp", "profile/recording_page.hpp"}
 
 
 def columns_of(page):
@@ -36,7 +36,7 @@ def beyond(sizes, most, unit, exceptions, name_of_exceptions):
 
 
 def main():
-    files = {str(path.relative_to(folder)): path for folder, ending in ((LIBRARY, "hpp"), (REPORT, "js"), (REPORT, "css"))
+    files = {str(path.relative_to(folder)): path for folder, ending in ((LIBRARY, "hpp"), (REPORT, "js"), (REPORT, "css"), (RECORDING, "js"))
              for path in sorted(folder.rglob(f"*.{ending}"))}
     lines = {name: len(path.read_text().splitlines()) for name, path in files.items() if name not in GENERATED}
     columns = {page.name: columns_of(page) for page in sorted(PAGES.glob("*.md")) if page.name not in GENERATED}

@@ -26,8 +26,11 @@ struct SessionOptions {
   bool weights_to_host_on_exit = true;  ///< whether a context that ends copies the variables to the host
   StrictMode strict{};                  ///< true checks the plan and the ops while they run; with one process only
   AllReduce all_reduce = AllReduce::replica_order;  ///< the same on all processes
+  std::int64_t recorded_events = 0;  ///< of each worker of this process for which there is room; 0: runs are not recorded
 
-  constexpr operator tilewright::SessionOptions() const { return {seed, threads, attach, weights_to_host_on_exit, strict}; }
+  constexpr operator tilewright::SessionOptions() const {
+    return {seed, threads, attach, weights_to_host_on_exit, strict, recorded_events};
+  }
 };
 
 }  // namespace tilewright::distributed

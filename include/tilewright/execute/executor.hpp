@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -19,6 +18,7 @@
 #include "tilewright/execute/fault_report.hpp"
 #include "tilewright/execute/held_replicas.hpp"
 #include "tilewright/execute/program_view.hpp"
+#include "tilewright/execute/recorder.hpp"
 #include "tilewright/execute/run_memory.hpp"
 #include "tilewright/execute/shares.hpp"
 #include "tilewright/execute/strict_mode.hpp"
@@ -39,7 +39,9 @@ namespace tilewright::internal {
 class Executor {
  public:
   /// `strict`: on tiles with memory of their own. Throws std::invalid_argument if the target is then no simulated IPU.
-  Executor(const ProgramView& program, int threads, StrictMode strict = {}, const HeldReplicas& held = {})
+  /// `recorded_events`: of each worker, for which there shall be room.
+  Executor(const ProgramView& program, int threads, StrictMode strict = {}, const HeldReplicas& held = {},
+           std::int64_t recorded_events = 0)
       : held_(held.of(program.replicas)),
         locations_(held_locations(program.locations, program.stream_bytes, program.replicas, held_.count)),
         program_(program_of(program)),
@@ -50,8 +52,10 @@ class Executor {
         logger_(Logger::from_environment(held.rank)),
         choice_(strict_ ? 1 : threads, usable_cores(), logger_, useful_threads(program_, usable_cores())),
         shares_(choice_.limit()),
+        recorder_(Recorder::of(recorded_events, choice_.limit(), program_.steps.data())),
         ipu_barriers_(std::make_unique<Barrier[]>(static_cast<std::size_t>(program.ipus))),
         workers_(choice_.limit(), static_cast<std::size_t>(program.stack_bytes)) {
+    if (strict_ && recorder_) throw std::invalid_argument("recorded_events: strict mode records nothing: 0 expected");
     states_.resize(static_cast<std::size_t>(workers_.count()));
     for (auto& state : states_) memory_.make_room(state);
   }
@@ -65,6 +69,7 @@ class Executor {
   int replicas() const { return program_.replicas; }
   const HeldReplicas& held() const { return held_; }
   StrictRunner* strict() const { return strict_.get(); }  ///< null: the program runs in the fast mode
+  Recorder* recorder() const { return recorder_.get(); }  ///< null: nothing is recorded
 
   /// For tests: from now on, workers take parts of all shares at random, in an order that follows from the number and from how
   /// fast they are. 0: no longer.
@@ -144,11 +149,14 @@ class Executor {
   }
   void run_workers() {
     if (std::exchange(active_, choice_.threads()) != active_) shares_.reset();
+    if (recorder_) recorder_->begin_run(static_cast<int>(root_), active_);
     try {
       workers_.run([](void* self, int worker) { static_cast<Executor*>(self)->run_main(worker); }, this, active_);
       shares_.finish(states_[0].ticket);
+      if (recorder_) recorder_->end_run(false, logger_);
     } catch (...) {
       shares_.reset();
+      if (recorder_) recorder_->end_run(true, logger_);
       for_each_barrier([](Barrier& barrier) { barrier.mend(); });
       std::fill(faults_.begin(), faults_.end(), FaultRecord{});
       missed_collective_ = false;
@@ -157,6 +165,7 @@ class Executor {
   }
   /// An exception ends the run: the other workers leave where they would meet this one.
   void run_main(int worker) {
+    const RecordedStay stay(recorder_.get(), worker);
     const ArithmeticMode mode;
     const detail::ReplicaNames names{};
     WorkerState& state = states_[static_cast<std::size_t>(worker)];
@@ -205,23 +214,28 @@ class Executor {
       if (running.worker == 0) held_.transport->progress();
       return;
     }
-    barrier_.arrive_and_wait(active_);  // all have written what starts to move
+    meet(barrier_, active_, step, running);  // all have written what starts to move
     if (running.worker == 0) {
       std::byte* frames[Ir::max_replicas];
       for (int replica = 0; replica < program_.replicas; ++replica) frames[replica] = memory_.frame_of(running, replica);
       held_.transport->work_before(step, frames);
     }
-    barrier_.arrive_and_wait(active_);
+    meet(barrier_, active_, step, running);
   }
   Crew crew_of(const Step& step) const { return internal::crew_of(step.ipu, program_.ipus, active_); }
+  /// Waits for so many workers before a step.
+  [[gnu::noinline]] void meet(Barrier& barrier, int workers, const Step& step, const Running& running) {
+    if (workers > 1)
+      recorded(recorder_.get(), running.worker, Recording::Kind::barrier, step, 0, [&] { barrier.arrive_and_wait(workers); });
+  }
   void wait_before(const Step& step, const Crew& crew, const Running& running) {
     if (!step.barrier_before) return;
-    if (step.joins_ipus) barrier_.arrive_and_wait(active_);
-    else if (crew.has(running.worker)) ipu_barriers_[static_cast<std::size_t>(step.ipu)].arrive_and_wait(crew.count);
+    if (step.joins_ipus) meet(barrier_, active_, step, running);
+    else if (crew.has(running.worker)) meet(ipu_barriers_[static_cast<std::size_t>(step.ipu)], crew.count, step, running);
   }
   /// Whether the worker takes part in the call of a body on one IPU.
   bool enters(const Step& step, const Running& running) {
-    if (step.joins_ipus) barrier_.arrive_and_wait(active_);
+    if (step.joins_ipus) meet(barrier_, active_, step, running);
     return crew_of(step).has(running.worker);
   }
   void for_each_barrier(auto f) {
@@ -232,16 +246,12 @@ class Executor {
   void run_compute(const Step& step, const Running& running, Shared& shared) {
     const Crew crew = crew_of(step);
     wait_before(step, crew, running);
-    if (crew.has(running.worker)) {
-      const Shares::Range share = share_of(step, running, running.worker - crew.first, crew.count);
-      if (is_shared(step, running)) {
-        const std::uint32_t ticket = ++running.state.ticket;
-        shared.steps[shared.count] = &step;
-        shared.tickets[shared.count++] = ticket;
-        if (shuffle_ == 0) take_all(step, running, running.worker, ticket, Shares::Side::first);
-      } else {
-        run_parts(step, running, share);
-      }
+    if (is_shared(step, running)) {
+      shared.steps[shared.count] = &step;
+      shared.tickets[shared.count++] = ++running.state.ticket;
+      if (shuffle_ == 0) take_all(step, running, running.worker, running.state.ticket, Shares::Side::first);
+    } else if (crew.has(running.worker)) {
+      run_parts(step, running, share_of(step, running, running.worker - crew.first, crew.count));
     }
     if (step.stream < 0) return;
     for (int i = 0; i < running.replicas.count; ++i)
@@ -263,34 +273,22 @@ class Executor {
   /// Runs what is left of a worker's share of a step.
   void take_all(const Step& step, const Running& running, int worker, std::uint32_t ticket, Shares::Side side) {
     const Shares::Range share = share_of(step, running, worker, active_);
-    while (const Shares::Range part = shares_.take(worker, ticket, share.last - share.first, side, Shares::half))
-      run_parts(step, running, {share.first + part.first, share.first + part.last});
+    while (const Shares::Range part = shares_.take(worker, ticket, share.size(), side, Shares::half))
+      run_parts(step, running, share.part(part));
   }
   /// Runs what is left of all shares of steps since the last barrier, those of the next workers first.
   void help(Shared& shared, const Running& running) {
-    if (shuffle_) [[unlikely]]
-      help_at_random(shared, running);
+    if (shuffle_ > 0 && shared.count > 0) [[unlikely]] {
+      const auto share = [&](int i, int worker) { return share_of(*shared.steps[i], running, worker, active_); };
+      shares_.take_at_random(
+          shared.tickets, shared.count, active_, shuffle_ + 64 * shared.tickets[0] + static_cast<std::uint32_t>(running.worker),
+          [&](int i, int worker) { return share(i, worker).size(); },
+          [&](int i, int worker, Shares::Range part) { run_parts(*shared.steps[i], running, share(i, worker).part(part)); });
+    }
     for (int i = 0; i < shared.count; ++i)
       for (int distance = 1; distance < active_; ++distance)
         take_all(*shared.steps[i], running, (running.worker + distance) % active_, shared.tickets[i], Shares::Side::last);
     shared.count = 0;
-  }
-  void help_at_random(const Shared& shared, const Running& running) {
-    if (shared.count == 0) return;
-    std::minstd_rand random(shuffle_ + 64 * shared.tickets[0] + static_cast<std::uint32_t>(running.worker));
-    std::uint64_t done[Shares::slots]{};  // by step: a bit for each worker, of which there are at most 64, whose share is begun
-    for (int left = shared.count * active_; left > 0;) {
-      const auto i = static_cast<int>(random() % static_cast<unsigned>(shared.count));
-      const auto worker = static_cast<int>(random() % static_cast<unsigned>(active_));
-      if (done[i] >> worker & 1) continue;
-      const Step& step = *shared.steps[i];
-      const Shares::Range share = share_of(step, running, worker, active_);
-      const Shares::Range part = shares_.take(worker, shared.tickets[i], share.last - share.first,
-                                              random() % 2 ? Shares::Side::first : Shares::Side::last,
-                                              [&](std::int64_t rest) { return 1 + static_cast<std::int64_t>(random()) % rest; });
-      if (part) run_parts(step, running, {share.first + part.first, share.first + part.last});
-      else done[i] |= std::uint64_t{1} << worker, --left;
-    }
   }
   /// Runs some of the vertices of all replicas, or of their pieces.
   void run_parts(const Step& step, const Running& running, Shares::Range parts) {
@@ -305,7 +303,8 @@ class Executor {
       if (held_.names_replicas) [[unlikely]]
         detail::printing_replica = held_.first + replica;
       for (int i = 0; i < step.location_count; ++i) operands[i] = memory_.address(locations[i], running, replica);
-      program_.functions[static_cast<std::size_t>(step.compute_set)](operands, first, last);
+      recorded(recorder_.get(), running.worker, Recording::Kind::compute, step, last - first,
+               [&] { program_.functions[static_cast<std::size_t>(step.compute_set)](operands, first, last); });
       parts.first += last - first;
     }
   }
@@ -327,15 +326,17 @@ class Executor {
     }
     DistributedCollective work{operands, 0, step.items};
     if (held_.transport) [[unlikely]] {  // then there is one IPU, or one worker
-      barrier_.arrive_and_wait(crew.count);  // what the last exchange brought is no longer read
+      meet(barrier_, crew.count, step, running);  // what the last exchange brought is no longer read
       if (running.worker == crew.first) distributed_ = held_.transport->communicate(step, operands);
-      barrier_.arrive_and_wait(crew.count);
+      meet(barrier_, crew.count, step, running);
       work = distributed_;
     }
     const std::int64_t items = work.last - work.first, number = running.worker - crew.first;
     const std::int64_t first = items * number / crew.count, last = items * (number + 1) / crew.count;
     if (first == last) return;
-    program_.functions[static_cast<std::size_t>(step.compute_set)](work.operands, work.first + first, work.first + last);
+    recorded(recorder_.get(), running.worker, Recording::Kind::collective, step, last - first, [&] {
+      program_.functions[static_cast<std::size_t>(step.compute_set)](work.operands, work.first + first, work.first + last);
+    });
   }
   void run_conditional(const Step& step, const Running& running) {
     const Crew crew = crew_of(step);
@@ -389,6 +390,7 @@ class Executor {
   int active_ = 1;
   Shares shares_;
   std::uint32_t shuffle_ = 0;
+  std::unique_ptr<Recorder> recorder_;  // null: nothing is recorded
   Barrier barrier_;  // of all workers
   std::unique_ptr<Barrier[]> ipu_barriers_;  // of the workers of each IPU
   std::vector<WorkerState> states_;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <random>
 
 namespace tilewright::internal {
 
@@ -25,6 +26,9 @@ class Shares {
   struct Range {
     std::int64_t first = 0, last = 0;  ///< last: behind the range
     constexpr explicit operator bool() const { return first != last; }
+    constexpr std::int64_t size() const { return last - first; }
+    /// A part of this range, given by positions in it.
+    constexpr Range part(Range inner) const { return {first + inner.first, first + inner.last}; }
   };
   enum class Side { first, last };
 
@@ -61,6 +65,23 @@ class Shares {
     }
   }
   static constexpr std::int64_t half(std::int64_t rest) { return (rest + 1) / 2; }
+
+  /// For tests: takes all that is left of the shares of at most 64 workers in the steps with these tickets, in a random order.
+  /// `parts(step, worker)` is the size of a share, and `run(step, worker, range)` runs what was taken.
+  void take_at_random(const std::uint32_t* tickets, int steps, int workers, std::uint32_t seed, const auto& parts,
+                      const auto& run) {
+    std::minstd_rand random(seed);
+    const auto below = [&](auto limit) { return static_cast<decltype(limit)>(random() % static_cast<unsigned>(limit)); };
+    std::uint64_t done[slots]{};  // by step: a bit for each worker whose share is begun
+    for (int left = steps * workers; left > 0;) {
+      const int step = below(steps), worker = below(workers);
+      if (done[step] >> worker & 1) continue;
+      const Range range = take(worker, tickets[step], parts(step, worker), below(2) == 0 ? Side::first : Side::last,
+                               [&](std::int64_t rest) { return 1 + below(rest); });
+      if (range) run(step, worker, range);
+      else done[step] |= std::uint64_t{1} << worker, --left;
+    }
+  }
 
  private:
   /// By slot: the ticket (32 bits), the first part that is left (16 bits), and the end of those that are left.

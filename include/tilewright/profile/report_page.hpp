@@ -2,7 +2,7 @@
 #include <string>
 #include <string_view>
 
-// page/make_header.py makes this header of the files beside it: edit those, and `./dev docs` writes it anew.
+// page/make_header.py makes this header of the files in page/: edit those, and `./dev docs` writes it anew.
 
 namespace tilewright::detail {
 
@@ -235,6 +235,83 @@ tbody tr.picked td { background: var(--accent-soft); }
 'use strict';
 )html";
   page += R"js(
+// Elements: attributes by name; on* are listeners; children are elements or texts.
+const build = (made, attributes, children) => {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (name.startsWith('on')) made.addEventListener(name.slice(2), value);
+    else if (value === true) made.setAttribute(name, '');
+    else if (value !== undefined && value !== null && value !== false) made.setAttribute(name, value);
+  }
+  made.append(...children.flat(3).filter(child => child !== null && child !== undefined && child !== false));
+  return made;
+};
+const el = (tag, attributes, ...children) => build(document.createElement(tag), attributes, children);
+const svg = (tag, attributes, ...children) =>
+  build(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
+const key = colour => el('i', {class: 'key', style: `background:${colour}`});
+
+// Numbers as texts.
+const integer = number => Math.round(number).toLocaleString('en-US');
+const rounded = number => {
+  // three digits, but no exponent
+  const size = Math.abs(number);
+  return size >= 1000 ? integer(number) : number.toLocaleString('en-US', {maximumSignificantDigits: 3});
+};
+const percent = part =>
+  part === null ? 'unknown' : (100 * part).toFixed(part !== 0 && Math.abs(part) < 0.0995 ? 1 : 0) + ' %';
+const share = (part, whole) => (whole > 0 ? percent(part / whole) : '–');
+const seconds_text = seconds =>
+  seconds >= 1 ? rounded(seconds) + ' s' : seconds >= 1e-3 ? rounded(seconds * 1e3) + ' ms' : rounded(seconds * 1e6) + ' µs';
+
+// The tooltip: a title and rows of [colour or '', name, value].
+const tip = document.getElementById('tip');
+const show_tip = (event, title, rows, note) => {
+  tip.replaceChildren(
+    el('strong', {}, title),
+    note ? el('span', {class: 'muted'}, note) : '',
+    el(
+      'table',
+      {},
+      el(
+        'tbody',
+        {},
+        rows.map(([colour, name, value]) =>
+          el('tr', {}, el('td', {}, colour ? [key(colour), ' '] : '', name), el('td', {class: 'number'}, value)),
+        ),
+      ),
+    ),
+  );
+  tip.hidden = false;
+  const box = tip.getBoundingClientRect(),
+    room = document.documentElement.clientWidth;
+  let x = event.clientX + 16,
+    y = event.clientY + 16;
+  if (x + box.width > room - 8) x = Math.max(8, event.clientX - 16 - box.width);
+  if (y + box.height > innerHeight - 8) y = Math.max(8, event.clientY - 16 - box.height);
+  tip.style.left = x + 'px';
+  tip.style.top = y + 'px';
+};
+const hide_tip = () => {
+  tip.hidden = true;
+};
+
+const empty = text => el('p', {class: 'empty'}, text);
+
+// Values at which an axis has lines: about `count`, round in base 10, or in 1024 for bytes.
+const ticks = (most, count, base = 10) => {
+  if (!(most > 0)) return [0];
+  const unit = base === 10 ? 1 : 1024 ** Math.max(0, Math.floor(Math.log(most) / Math.log(1024)));
+  const rough = most / unit / count,
+    power = 10 ** Math.floor(Math.log10(rough));
+  const size = [1, 2, 2.5, 5, 10].find(each => each * power >= rough * 0.999) * power * unit;
+  const result = [];
+  for (let value = 0; value <= most * 1.0001; value += size) result.push(value);
+  return result;
+};
+const strips = rects =>
+  rects.map(([x, y, w, h]) => `M${x.toFixed(2)} ${y.toFixed(2)}h${w.toFixed(2)}v${h.toFixed(2)}h${(-w).toFixed(2)}z`).join('');
+)js";
+  page += R"js(
 const data = JSON.parse(document.getElementById('data').textContent);
 const PHASES = [
   ['compute', 'Compute'],
@@ -249,7 +326,7 @@ const profiles = (Array.isArray(data) ? data : [data]).map((profile, index) => {
   let cycle = 0;
   profile.steps.forEach((step, i) => {
     step.index = i;
-    step.phases = PHASES.map(([key]) => step[key] * step.times);
+    step.phases = PHASES.map(([name]) => step[name] * step.times);
     step.cycles = step.phases.reduce((a, b) => a + b, 0);
     step.start = cycle;
     cycle += step.cycles;
@@ -300,30 +377,10 @@ const shown_categories = profile =>
     .filter(i => !state.hidden.has(i) && profiles.some(p => p.tiles.some(tile => tile[i] > 0)));
 const matches = item => state.filter.split(/\s+/).every(word => item.text.includes(word));
 
-// Elements: attributes by name; on* are listeners; children are elements or texts.
-const build = (made, attributes, children) => {
-  for (const [name, value] of Object.entries(attributes || {})) {
-    if (name.startsWith('on')) made.addEventListener(name.slice(2), value);
-    else if (value === true) made.setAttribute(name, '');
-    else if (value !== undefined && value !== null && value !== false) made.setAttribute(name, value);
-  }
-  made.append(...children.flat(3).filter(child => child !== null && child !== undefined && child !== false));
-  return made;
-};
-const el = (tag, attributes, ...children) => build(document.createElement(tag), attributes, children);
-const svg = (tag, attributes, ...children) =>
-  build(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
-const key = colour => el('i', {class: 'key', style: `background:${colour}`});
 const phase_colour = i => `var(--${PHASES[i][0]})`;
 const category_colour = i => `var(--m${i})`;
 
 // Numbers as texts.
-const integer = number => Math.round(number).toLocaleString('en-US');
-const rounded = number => {
-  // three digits, but no exponent
-  const size = Math.abs(number);
-  return size >= 1000 ? integer(number) : number.toLocaleString('en-US', {maximumSignificantDigits: 3});
-};
 const scaled = (number, units, base) => {
   let i = 0;
   while (Math.abs(number) >= base && i + 1 < units.length) {
@@ -334,11 +391,6 @@ const scaled = (number, units, base) => {
 };
 const bytes_text = number => scaled(number, ['B', 'KiB', 'MiB', 'GiB'], 1024);
 const exact_bytes = number => integer(number) + ' bytes';
-const percent = part =>
-  part === null ? 'unknown' : (100 * part).toFixed(part !== 0 && Math.abs(part) < 0.0995 ? 1 : 0) + ' %';
-const share = (part, whole) => (whole > 0 ? percent(part / whole) : '–');
-const seconds_text = seconds =>
-  seconds >= 1 ? rounded(seconds) + ' s' : seconds >= 1e-3 ? rounded(seconds * 1e3) + ' ms' : rounded(seconds * 1e6) + ' µs';
 const rate_text = rate => scaled(rate, ['FLOP/s', 'kFLOP/s', 'MFLOP/s', 'GFLOP/s', 'TFLOP/s', 'PFLOP/s'], 1000);
 const clock_text = profile => {
   const giga = profile.clock_hz >= 1e9;
@@ -369,37 +421,6 @@ const length_of = (value, most, least = 1) => {
   return most <= least ? 1 : Math.max(0.01, Math.log(Math.max(value, least) / least) / Math.log(most / least));
 };
 
-// The tooltip: a title and rows of [colour or '', name, value].
-const tip = document.getElementById('tip');
-const show_tip = (event, title, rows, note) => {
-  tip.replaceChildren(
-    el('strong', {}, title),
-    note ? el('span', {class: 'muted'}, note) : '',
-    el(
-      'table',
-      {},
-      el(
-        'tbody',
-        {},
-        rows.map(([colour, name, value]) =>
-          el('tr', {}, el('td', {}, colour ? [key(colour), ' '] : '', name), el('td', {class: 'number'}, value)),
-        ),
-      ),
-    ),
-  );
-  tip.hidden = false;
-  const box = tip.getBoundingClientRect(),
-    room = document.documentElement.clientWidth;
-  let x = event.clientX + 16,
-    y = event.clientY + 16;
-  if (x + box.width > room - 8) x = Math.max(8, event.clientX - 16 - box.width);
-  if (y + box.height > innerHeight - 8) y = Math.max(8, event.clientY - 16 - box.height);
-  tip.style.left = x + 'px';
-  tip.style.top = y + 'px';
-};
-const hide_tip = () => {
-  tip.hidden = true;
-};
 const step_tip = (event, step, profile) =>
   show_tip(
     event,
@@ -434,7 +455,6 @@ const choices = (name, options, chosen, choose) =>
       ),
     ),
   );
-const empty = text => el('p', {class: 'empty'}, text);
 )js";
   page += R"js(
 // A section draws itself again when what it shows has changed. body(profile, width) gives the elements of one profile.
@@ -480,17 +500,6 @@ const change = (values, ...ids) => {
   redraw(...ids);
 };
 
-// Values at which an axis has lines: about `count`, round in base 10, or in 1024 for bytes.
-const ticks = (most, count, base = 10) => {
-  if (!(most > 0)) return [0];
-  const unit = base === 10 ? 1 : 1024 ** Math.max(0, Math.floor(Math.log(most) / Math.log(1024)));
-  const rough = most / unit / count,
-    power = 10 ** Math.floor(Math.log10(rough));
-  const size = [1, 2, 2.5, 5, 10].find(each => each * power >= rough * 0.999) * power * unit;
-  const result = [];
-  for (let value = 0; value <= most * 1.0001; value += size) result.push(value);
-  return result;
-};
 const axis_ticks = (most, count, base) => {
   if (state.scale === 'linear') return ticks(most, count, base);
   const result = [],
@@ -513,8 +522,6 @@ const y_axis = (most, top, height, left, width, text, base) =>
       svg('text', {x: left - 8, y: y + 4, 'text-anchor': 'end'}, text(value)),
     ];
   });
-const strips = rects =>
-  rects.map(([x, y, w, h]) => `M${x.toFixed(2)} ${y.toFixed(2)}h${w.toFixed(2)}v${h.toFixed(2)}h${(-w).toFixed(2)}z`).join('');
 
 // Stacked columns, one for each item. With more items than pixels, a column stands for several and shows the largest. Options:
 // parts(i), the stacked values; their colours; most, the axis's end; text(value); base, of ticks; limit, a line; marked, an item;

@@ -1,14 +1,13 @@
 #pragma once
 #include <filesystem>
-#include <fstream>
 #include <string>
-#include <string_view>
 
 #include "tilewright/profile/json_text.hpp"
 #include "tilewright/profile/profile.hpp"
 #include "tilewright/profile/profile_json.hpp"
 #include "tilewright/profile/profile_trace.hpp"
 #include "tilewright/profile/report_page.hpp"
+#include "tilewright/profile/text_file.hpp"
 
 namespace tilewright {
 
@@ -22,21 +21,13 @@ inline std::string profiles_to_json(const Profile& profile, const Profile* other
   return json.end_array().text() + '\n';
 }
 
-inline void write_text(const std::filesystem::path& path, std::string_view text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  if (!file)
-    throw std::filesystem::filesystem_error("write_report: cannot write", path, std::make_error_code(std::errc::io_error));
-}
-
 inline void write_report(std::filesystem::path path, const Profile& profile, const Profile* other) {
   if (path.extension() == ".html") path.replace_extension();
   const auto file = [&](const char* ending) { return std::filesystem::path(path) += ending; };
   const std::string json = profiles_to_json(profile, other);
-  write_text(file(".json"), json);
-  write_text(file(".trace.json"), profile_to_trace(profile, other));
-  write_text(file(".html"), report_page(json));
+  write_text("write_report", file(".json"), json);
+  write_text("write_report", file(".trace.json"), profile_to_trace(profile, other));
+  write_text("write_report", file(".html"), report_page(json));
 }
 }  // namespace detail
 

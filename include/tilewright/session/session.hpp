@@ -17,6 +17,7 @@
 #include "tilewright/execute/program.hpp"
 #include "tilewright/session/context.hpp"
 #include "tilewright/session/exclusive_use.hpp"
+#include "tilewright/session/figures.hpp"
 #include "tilewright/session/host_outputs.hpp"
 #include "tilewright/session/host_tensor.hpp"
 #include "tilewright/session/initial_values.hpp"
@@ -29,15 +30,6 @@
 #include "tilewright/target/devices.hpp"
 
 namespace tilewright {
-
-namespace detail {
-/// tw::profile, if the user has included its header.
-template <class Build>
-auto profile_of(const Build& build, const Target& target, const auto& program) {
-  if constexpr (requires { profile(build, target, program); }) return profile(build, target, program);
-  else static_assert(sizeof(Build) == 0, "session.profile() needs #include <tilewright/profile/make_profile.hpp>");
-}
-}  // namespace detail
 
 /// A program with its memory, ready to run. `build` is a constexpr function of an Ir& that makes the main graph; it is
 /// traced, differentiated and planned for the target while the program compiles.
@@ -67,8 +59,8 @@ class Session {
   /// The planned program; a constant.
   static constexpr const auto& plan = program::plan;
 
-  /// Throws std::invalid_argument for a negative number of threads and for strict mode on no simulated IPU, std::runtime_error if
-  /// the system makes no threads, and MemoryError, a std::bad_alloc that says how many bytes of what, if there is no memory.
+  /// Throws std::invalid_argument for a wrong number of threads or events and strict mode on no simulated IPU, std::runtime_error
+  /// if the system makes no threads, and MemoryError, a std::bad_alloc that says how many bytes of what, if there is no memory.
   explicit Session(const SessionOptions& options = {}) : Session(options, {}) {}
 
   Session(Session&&) noexcept = default;
@@ -95,6 +87,12 @@ class Session {
 
   /// What the plan costs on the session's simulated IPU, as tw::profile gives it, whose header the caller includes.
   auto profile(const std::string& name = {}) const { return detail::profile_of(build, machine, name); }
+
+  /// What the workers did in runs since the session was made, or since clear_recording(); empty without recorded_events.
+  Recording recording(const std::string& name = {}) const {
+    return detail::recording_of(state("recording").executor, plan, name, begin("recording"));
+  }
+  void clear_recording() { detail::clear_recording(state("clear_recording").executor, begin("clear_recording")); }
 
   // ---- streams ----
 
@@ -381,7 +379,7 @@ class Session {
   struct State {
     State(const SessionOptions& given, const internal::HeldReplicas& held)
         : options(given),
-          executor(program::view(), given.threads, given.strict, held),
+          executor(program::view(), given.threads, given.strict, held, given.recorded_events),
           copies(executor, program::view(), given.seed, given.attach),
           outputs(detail::offsets_of_arrays<program::plan, StreamDirection::device_to_host>(executor.replicas()).back(),
                   "outputs"),

@@ -44,6 +44,20 @@ TEST_CASE("a run that is logged allocates nothing") {
   CHECK(file_content(folder / "log").find("run of ") != std::string::npos);
 }
 
+TEST_CASE("a run that is recorded allocates nothing, with and without room for it") {
+  const int threads = GENERATE(1, 2);
+  tw::Session<train_step<Linear<3>, 4, 6>> session({.threads = threads, .recorded_events = 400});
+  const xt::xtensor<float, 2> image = xt::ones<float>({4, 6});
+  const xt::xtensor<std::int32_t, 1> label{0, 1, 2, 1};
+  CHECK(allocations_of([&] {
+          for (int run = 0; run < 200; ++run) session.run("image"_s = image, "label"_s = label);
+        }) == 0);
+  const tw::Recording recording = session.recording();
+  CHECK(recording.runs.size() > 1);
+  CHECK(recording.runs.size() + static_cast<std::size_t>(recording.left_out_runs) == 200);
+  CHECK(recording.left_out_runs > 0);
+}
+
 namespace {
 constexpr void increment(tw::Ir& ir) { store("y", tw::ops::host_load(ir.h2d_stream("x", {1000})) + 1); }
 }  // namespace

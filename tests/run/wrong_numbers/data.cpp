@@ -396,6 +396,8 @@ const RunCase of_runs[] = {
                              [](Whole n) {
                                if (is_int(n) && n < 1000) tw::Session<add_one>({.threads = static_cast<int>(n)}).run();
                              }),
+    whole_of<std::invalid_argument>("SessionOptions.recorded_events", from(0, 1 << 24),
+                                    [](Whole n) { tw::Session<add_one>({.threads = 1, .recorded_events = n}).run(); }),
     size_of<runtime_error>("Progress.epoch", anything, [](Whole n) { show({.epoch = static_cast<std::uint64_t>(n)}); }),
     size_of<runtime_error>("Progress.epochs", anything, [](Whole n) { show({.epochs = static_cast<std::uint64_t>(n)}); }),
     size_of<runtime_error>("Progress.batch", anything,

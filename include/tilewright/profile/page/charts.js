@@ -43,17 +43,6 @@ const change = (values, ...ids) => {
   redraw(...ids);
 };
 
-// Values at which an axis has lines: about `count`, round in base 10, or in 1024 for bytes.
-const ticks = (most, count, base = 10) => {
-  if (!(most > 0)) return [0];
-  const unit = base === 10 ? 1 : 1024 ** Math.max(0, Math.floor(Math.log(most) / Math.log(1024)));
-  const rough = most / unit / count,
-    power = 10 ** Math.floor(Math.log10(rough));
-  const size = [1, 2, 2.5, 5, 10].find(each => each * power >= rough * 0.999) * power * unit;
-  const result = [];
-  for (let value = 0; value <= most * 1.0001; value += size) result.push(value);
-  return result;
-};
 const axis_ticks = (most, count, base) => {
   if (state.scale === 'linear') return ticks(most, count, base);
   const result = [],
@@ -76,8 +65,6 @@ const y_axis = (most, top, height, left, width, text, base) =>
       svg('text', {x: left - 8, y: y + 4, 'text-anchor': 'end'}, text(value)),
     ];
   });
-const strips = rects =>
-  rects.map(([x, y, w, h]) => `M${x.toFixed(2)} ${y.toFixed(2)}h${w.toFixed(2)}v${h.toFixed(2)}h${(-w).toFixed(2)}z`).join('');
 
 // Stacked columns, one for each item. With more items than pixels, a column stands for several and shows the largest. Options:
 // parts(i), the stacked values; their colours; most, the axis's end; text(value); base, of ticks; limit, a line; marked, an item;

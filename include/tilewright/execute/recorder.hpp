@@ -1,0 +1,161 @@
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tilewright/core/logger.hpp"
+#include "tilewright/execute/aligned_memory.hpp"
+#include "tilewright/execute/recording.hpp"
+#include "tilewright/lower/plan.hpp"
+
+namespace tilewright::internal {
+
+/// Notes when workers begin and end what they do, in memory that is allotted when it is made. Each worker writes to memory of its
+/// own. A run whose events do not all fit is counted and forgotten. Functions are cold, so that a program which records nothing
+/// has little of them among its code.
+class Recorder {
+ public:
+  using Kind = Recording::Kind;
+  static constexpr std::int64_t most_room = std::int64_t{1} << 24;
+
+  /// Null for a room of 0 events of each worker. Throws std::invalid_argument for less, and for more than most_room; MemoryError.
+  [[gnu::cold]] static std::unique_ptr<Recorder> of(std::int64_t room, int workers, const Step* first_step) {
+    if (room < 0 || room > most_room)
+      throw std::invalid_argument("recorded_events: " + std::to_string(room) + ": a number from 0 to " +
+                                  std::to_string(most_room) + " expected");
+    return room == 0 ? nullptr : std::make_unique<Recorder>(room, workers, first_step);
+  }
+  [[gnu::cold]] Recorder(std::int64_t room, int workers, const Step* first_step)
+      : room_(room),
+        first_step_(first_step),
+        own_(static_cast<std::size_t>(workers)),
+        memory_(workers * bytes_of(room), "recorded events") {
+    runs_.reserve(static_cast<std::size_t>(room / 2 + 1));  // a run has two events of worker 0, or more
+    for (std::size_t worker = 0; worker < own_.size(); ++worker)
+      own_[worker].events = reinterpret_cast<Recording::Event*>(memory_.data() +
+                                                                static_cast<std::int64_t>(worker) * bytes_of(room));
+  }
+
+  [[gnu::cold]] void begin_run(int body, int threads) {
+    for (Own& own : own_) own.before = own.count;
+    run_ = {now(), 0, threads, body, false};
+  }
+  /// No worker may be in the run any more. A run that none entered, as it cannot in a child process, is forgotten.
+  [[gnu::cold]] void end_run(bool failed, const Logger& logger) {
+    if (of(0).count == of(0).before) return;
+    run_.end = now();
+    run_.failed = failed;
+    bool fits = true;
+    for (int worker = 0; worker < run_.threads; ++worker) {
+      write(worker, Kind::end, -1, 0, of(worker).left, run_.end);
+      fits = fits && of(worker).count <= room_;
+    }
+    if (fits) return runs_.push_back(run_);
+    if (left_out_runs_++ == 0)
+      logger.write(LogLevel::warn, "recorded_events: no room in ", room_, " events of a worker: this run is left out");
+    for (Own& own : own_) {
+      left_out_events_ += own.count - own.before;
+      own.count = own.before;
+    }
+  }
+  [[gnu::cold]] void enter(int worker) { write(worker, Kind::start, -1, 0, run_.begin, now()); }
+  [[gnu::cold]] void leave(int worker) { of(worker).left = now(); }
+
+  /// What a worker does from here to the end of the block, or until it leaves it by an exception.
+  class Span {
+   public:
+    Span(Recorder& recorder, int worker, Kind kind, const Step& step, std::int64_t parts)
+        : recorder_(recorder), step_(step), parts_(parts), begin_(recorder.now()), worker_(worker), kind_(kind) {}
+    ~Span() {
+      recorder_.write(worker_, kind_, static_cast<int>(&step_ - recorder_.first_step_), parts_, begin_, recorder_.now());
+    }
+    Span(const Span&) = delete;
+    Span& operator=(const Span&) = delete;
+
+   private:
+    Recorder& recorder_;
+    const Step& step_;
+    std::int64_t parts_, begin_;
+    int worker_;
+    Kind kind_;
+  };
+
+  /// Forgets all runs and what was left out.
+  void clear() {
+    for (Own& own : own_) own.count = 0;
+    runs_.clear();
+    left_out_runs_ = left_out_events_ = 0;
+  }
+  /// All but the names of the program and its steps.
+  [[gnu::cold]] Recording recording() const {
+    Recording result;
+    result.runs = runs_;
+    for (const Own& own : own_) result.events.insert(result.events.end(), own.events, own.events + own.count);
+    result.room = room_;
+    result.left_out_runs = left_out_runs_;
+    result.left_out_events = left_out_events_;
+    return result;
+  }
+
+ private:
+  struct alignas(64) Own {
+    Recording::Event* events = nullptr;
+    std::int64_t count = 0;  // of all runs; more than the room: in a run that is to be left out
+    std::int64_t before = 0;  // count, when the run began
+    std::int64_t left = 0;  // when the worker came to the end of the run
+  };
+  static constexpr std::int64_t bytes_of(std::int64_t room) {  // in pages: no two workers write to one
+    return (room * static_cast<std::int64_t>(sizeof(Recording::Event)) + 4095) / 4096 * 4096;
+  }
+  Own& of(int worker) { return own_[static_cast<std::size_t>(worker)]; }
+  [[gnu::cold, gnu::noinline]] std::int64_t now() const {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now() - origin_).count();
+  }
+  [[gnu::cold, gnu::noinline]] void write(int worker, Kind kind, int step, std::int64_t parts, std::int64_t begin,
+                                          std::int64_t end) {
+    Own& own = of(worker);
+    if (own.count < room_) own.events[own.count] = {begin, end, parts, step, static_cast<int>(runs_.size()), worker, kind};
+    ++own.count;
+  }
+
+  std::int64_t room_;
+  const Step* first_step_;
+  std::chrono::steady_clock::time_point origin_ = std::chrono::steady_clock::now();
+  std::vector<Own> own_;  // by worker
+  AlignedMemory memory_;
+  std::vector<Recording::Run> runs_;
+  Recording::Run run_;  // that is under way
+  std::int64_t left_out_runs_ = 0, left_out_events_ = 0;
+};
+
+/// Calls f, which a worker does for a step, and records it if there is a recorder.
+template <class F>
+inline void recorded(Recorder* recorder, int worker, Recording::Kind kind, const Step& step, std::int64_t parts, const F& f) {
+  if (recorder == nullptr) [[likely]]
+    return f();
+  const Recorder::Span span(*recorder, worker, kind, step, parts);
+  f();
+}
+
+/// A worker's way through a run, from here to the end of the block.
+class RecordedStay {
+ public:
+  RecordedStay(Recorder* recorder, int worker) : recorder_(recorder), worker_(worker) {
+    if (recorder_) recorder_->enter(worker_);
+  }
+  ~RecordedStay() {
+    if (recorder_) recorder_->leave(worker_);
+  }
+  RecordedStay(const RecordedStay&) = delete;
+  RecordedStay& operator=(const RecordedStay&) = delete;
+
+ private:
+  Recorder* recorder_;
+  int worker_;
+};
+
+}  // namespace tilewright::internal

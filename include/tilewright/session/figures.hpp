@@ -1,0 +1,38 @@
+#pragma once
+#include <string>
+
+#include "tilewright/execute/executor.hpp"
+#include "tilewright/lower/print_plan.hpp"
+#include "tilewright/session/exclusive_use.hpp"
+#include "tilewright/target/target.hpp"
+
+namespace tilewright::detail {
+
+/// tw::profile, if the user has included its header.
+template <class Build>
+auto profile_of(const Build& build, const Target& target, const auto& program) {
+  if constexpr (requires { profile(build, target, program); }) return profile(build, target, program);
+  else static_assert(sizeof(Build) == 0, "session.profile() needs #include <tilewright/profile/make_profile.hpp>");
+}
+
+inline void clear_recording(const internal::Executor& executor, const ExclusiveUse&) {
+  if (executor.recorder()) executor.recorder()->clear();
+}
+/// What an executor has recorded of a plan's runs, with the names of its steps.
+Recording recording_of(const internal::Executor& executor, const auto& plan, const std::string& program, const ExclusiveUse&) {
+  Recording result;
+  if (executor.recorder()) result = executor.recorder()->recording();
+  result.program = program;
+  for (const internal::Step& step : plan.steps) {
+    Recording::Step named{"", step.compute_set, step.vertices * step.pieces + step.items};
+    if (step.compute_set >= 0)
+      named.label = internal::detail::print_stages(plan, plan.compute_sets[static_cast<std::size_t>(step.compute_set)]).string();
+    else if (step.kind == internal::StepKind::load_code) named.label = "code";
+    else if (step.kind == internal::StepKind::conditional) named.label = "conditional";
+    else named.label = step.kind == internal::StepKind::loop ? "loop" : "call";
+    result.steps.push_back(named);
+  }
+  return result;
+}
+
+}  // namespace tilewright::detail
