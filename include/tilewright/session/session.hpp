@@ -288,8 +288,9 @@ class Session {
     });
     write<"write_variables_data">(values);
   }
-  /// Gives all variables the values of those of the same names in another session, which may have more, such as an optimiser's. With
-  /// a prefix, `average.weight` comes before `weight`. A name that it does not have so, of this shape and dtype, does not compile.
+  /// Gives all variables the values of those of the same names in another session, which may have more, such as an optimiser's.
+  /// With a prefix, `average.weight` comes before `weight`. A name that it does not have so, of this shape and dtype, does not
+  /// compile.
   template <class Source, NameText prefix = "">
   void load_from_session(const Source& source, Name<prefix> = {}) {
     names::template check_source<Source::plan, prefix>();
