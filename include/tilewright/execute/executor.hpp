@@ -50,7 +50,7 @@ class Executor {
         faults_(program.fault_sites.size()),
         all_(program_.replicas),
         logger_(Logger::from_environment(held.rank)),
-        choice_(strict_ ? 1 : threads, usable_cores(), logger_, useful_threads(program_, usable_cores())),
+        choice_(strict_ ? 1 : threads, usable_cores(), logger_, threads > 0 ? 0 : useful_threads(program_, usable_cores())),
         shares_(choice_.limit()),
         recorder_(Recorder::of(recorded_events, choice_.limit(), program_.steps.data())),
         ipu_barriers_(std::make_unique<Barrier[]>(static_cast<std::size_t>(program.ipus))),
