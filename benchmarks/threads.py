@@ -35,7 +35,7 @@ cd "$(dirname "$0")" && exec python3 benchmarks/threads.py --build-dir . --limit
 
 
 class Clock:
-    """Whether there is time left for so many seconds more."""
+    """Whether that many seconds are left before the limit."""
 
     def __init__(self, limit):
         self.end, self.left_out = time.monotonic() + limit, []

@@ -58,8 +58,8 @@ auto random_labels(Extents... shape) {
 /// The events of a worker that a measured program keeps.
 inline constexpr std::int64_t recorded_events = 20'000;
 
-/// Runs for so many seconds, then as long again with a record of the runs, or until it is full, and writes that to a file as
-/// JSON.
+/// Runs for `seconds` to warm up. Then it records runs for as long again, or until the record is full, and writes them to a file
+/// as JSON.
 int record(auto& session, const auto& run, const char* path, double seconds) {
   iterations_per_second(seconds, run);
   session.clear_recording();

@@ -223,7 +223,7 @@ class Executor {
     meet(barrier_, active_, step, running);
   }
   Crew crew_of(const Step& step) const { return internal::crew_of(step.ipu, program_.ipus, active_); }
-  /// Waits for so many workers before a step.
+  /// Waits before a step until `workers` have come.
   [[gnu::noinline]] void meet(Barrier& barrier, int workers, const Step& step, const Running& running) {
     if (workers > 1)
       recorded(recorder_.get(), running.worker, Recording::Kind::barrier, step, 0, [&] { barrier.arrive_and_wait(workers); });

@@ -87,7 +87,7 @@ class ThreadChoice {
     double time;  // of a run, when last tried; 0: not yet
   };
   static constexpr double first_length = 1e6;
-  /// Runs without trials are judged in windows of at least this length and so many runs.
+  /// Runs without trials are judged in windows. A window has at least this length and this number of runs.
   static constexpr double window_length = 10e6;
   static constexpr int window_least_runs = 4;
   /// Two windows in turn that are slower than the usual time by this factor are looked into; after a trial that finds the present

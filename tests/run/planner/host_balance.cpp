@@ -17,7 +17,7 @@ struct Measured {
   double rate;  ///< iterations a second
   int deviation;  ///< of the speed-up by HostCosts from the measured one, in percent
 };
-/// A workload planned for so many tiles. `alone` is the rate of one thread.
+/// A workload, planned for a number of tiles. `alone` is the rate of one thread.
 struct Column {
   std::string_view workload;
   int tiles;

@@ -42,7 +42,7 @@ Used run(ThreadChoice& choice, int runs, const Machine& machine) {
   return used;
 }
 
-/// Runs the program so many times; the number of threads of most of these runs. The others are trials.
+/// Runs the program `runs` times. Gives the number of threads that most of these runs have: the others are trials.
 int usual(ThreadChoice& choice, int runs, const Machine& machine) {
   std::map<int, int> used;
   run(choice, runs, [&](int threads) {

@@ -10,8 +10,8 @@ namespace tilewright::internal {
 
 /// Pieces of a vertex, and vertices for each tile, at most, that threads share: 8 tiles have work for 64 threads.
 inline constexpr std::int64_t most_pieces = 8;
-/// Multiply-adds of a piece, at least: some microseconds, beside which it costs nothing to take it. All vertices of products of
-/// W7 to W9 have pieces so, and of W1 those of its largest.
+/// Multiply-adds of a piece, at least: 3 us of a core that makes 85e9 a second, as one of an Intel Xeon with AVX-512 does alone.
+/// To take a piece is one atomic exchange, and the addresses of a step's operands.
 inline constexpr std::int64_t least_work_of_piece = 1 << 18;
 
 namespace detail {

@@ -35,8 +35,8 @@ constexpr const Total& fold_calls(const auto& plan, Total* totals, const auto& a
   }
   return totals[0];
 }
-/// The same, step by step, in a list of its own: `none` is the total of no steps; `add_step(total, s)` adds what step number s of
-/// the plan has, which calls nothing itself. Steps come in the order of their numbers.
+/// Calls fold_calls with a list of totals that it makes. `none` is the total of no steps. `add_step(total, s)` adds what step
+/// number s of the plan has itself. Steps come in the order of their numbers.
 template <class Total>
 constexpr Total fold_bodies(const Plan& plan, const Total& none, const auto& add_step, const auto& add_call) {
   List<Total> totals(plan.bodies.size(), none);
