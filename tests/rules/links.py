@@ -14,7 +14,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[2]
 ROOTS = ["", "include", "include/tilewright", "tests", "examples", "benchmarks", "docs"]
 # Files that a reader makes, and files of other projects that are the source of a constant.
-OTHERS = re.compile(r"^(build|drawings|boost|xtensor|nlohmann|popops|CLI)/|.*/NAME\.hpp$|^(trainer|train_step)\.[hc]pp$|"
+OTHERS = re.compile(r"^(build|drawings|share|boost|xtensor|nlohmann|popops|CLI)/|.*/NAME\.hpp$|^(trainer|train_step)\.[hc]pp$|^compile_commands\.json$|"
                     r"^(HostSliceTensor\.cpp|test_popart_bert_inf\.py)$")
 ENDINGS = "hpp|cpp|py|md|cmake|txt|json"
 NAMED_FILE = re.compile(rf"(?<![\w/.<*$-])((?:\w[\w.-]*/)*\w[\w-]*\.(?:{ENDINGS}))(?![\w/*])")
