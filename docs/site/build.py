@@ -127,7 +127,9 @@ class Pages:
         text = re.sub(r"^<!-- live: (\w+) -->\n!\[.*$", lambda match: self.live(match[1], path), text, flags=re.MULTILINE)
         text = re.sub(r"^<!-- (?!live).*? -->\n", "", text, flags=re.MULTILINE)  # what tests read
         text = outside_of_code(lambda part: LINK.sub(lambda match: self.link(match, path), part), text)
-        return with_plain_bars(with_wide_lists(with_anchors(text)))
+        hidden = "hide: [navigation, toc]\n" if "<iframe" in text else ""
+        title = title_of(text)
+        return f"---\ntitle: {json.dumps(title)}\n{hidden}---\n" + with_plain_bars(with_wide_lists(with_anchors(text)))
 
     def link(self, match, path):
         before, target, anchor, after = match[1], match[2], match[3] or "", match[4]
@@ -170,9 +172,13 @@ class Pages:
         return f"---\ntitle: {path}\nhide: [toc]\n---\n# `{path}/`\n\n" + "\n".join(lines) + "\n"
 
 
+def title_of(text):
+    return re.search(r"^# (.*)$", text, re.MULTILINE)[1].replace("`", "")
+
+
 def title_of_child(path):
     if path.endswith(".md"):
-        return re.search(r"^# (.*)$", (PROJECT / path).read_text(), re.MULTILINE)[1]
+        return title_of((PROJECT / path).read_text())
     return Path(path).stem.replace("_", " ").capitalize()
 
 
@@ -181,7 +187,7 @@ def navigation_of(pages):
     parts = {}
     for part, group, title, path in navigation.entries():
         below = [{title_of_child(child): pages.add(child)} for child in navigation.children(path)]
-        entry = {title: [pages.add(path), *below] if below else pages.add(path)}
+        entry = {title: [{f"All {title[0].lower()}{title[1:]}": pages.add(path)}, *below] if below else pages.add(path)}
         parts.setdefault(part, {}).setdefault(group, []).append(entry)
     result = []
     for part, groups in parts.items():

@@ -299,7 +299,7 @@ def options_in(library, text, described, place):
         fields = textwrap.dedent(struct.body.strip("\n")).rstrip()
         result = f"`{name}`" + (f": {struct.comment}" if struct.comment else "") + "\n\n"
         if not re.search(r"\bconstexpr \w+\(|^template|^class", fields, re.MULTILINE):  # else it is no plain struct
-            result += f"```\n{fields}\n```\n\n"
+            result += f"```cpp\n{fields}\n```\n\n"
         yield result
         yield from options_in(library, re.sub(r"//[^\n]*", "", fields), described, place)
     if elsewhere:
@@ -335,7 +335,7 @@ def header_part(library, header, groups, functions, described):
     described_by = ""
     for name, overloads in groups.items():
         heads = "\n".join(signature(each.head) for each in overloads)
-        parts.append(f"### {name}\n\n```\n{heads}\n```\n\n")
+        parts.append(f"### {name}\n\n```cpp\n{heads}\n```\n\n")
         own = [each.comment for each in overloads if each.comment]
         if not own and described_by:
             parts.append(f"As [{described_by}](#{described_by}).\n\n")

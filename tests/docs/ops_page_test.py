@@ -105,7 +105,7 @@ class OpsPageTest(unittest.TestCase):
         def shown(text, page):
             return list(ops_page.options_in(self.library, text, described, (page, "squash")))
         self.assertEqual(shown(self.groups["squash"][0].head, "nn"),
-                         ["`SquashOptions`: What it takes.\n\n```\ndouble by = 10'000;  ///< at least 0\n```\n\n"])
+                         ["`SquashOptions`: What it takes.\n\n```cpp\ndouble by = 10'000;  ///< at least 0\n```\n\n"])
         self.assertEqual(shown("SquashOptions", "nn"), [])
         self.assertEqual(shown("SquashOptions", "random"), ["Options of other pages: [SquashOptions](nn.md#squash).\n\n"])
         self.assertEqual(shown("SquashOptions", "random"), [])

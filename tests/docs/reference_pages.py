@@ -155,7 +155,7 @@ def member_lines(struct):
 
 
 def code(text):
-    return f"```\n{text}\n```\n\n"
+    return f"```cpp\n{text}\n```\n\n"
 
 
 def shown_type(each):
