@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes docs/tested-ops.md: of each op the dtypes, shapes, forms and targets that tests/run compares with PyTorch and NumPy.
+"""Makes docs/generated/tested-ops.md: of each op the dtypes, shapes, forms and targets that tests/run compares with PyTorch and NumPy.
 
 The programs are those that sources in tests/run give to check_reference and check_finite_differences; they are traced at run
 time, so that no kernels are compiled. Without options the page is compared with what they have; --write writes it. Either fails
@@ -18,12 +18,12 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent.parent
 PROJECT = TESTS.parent
-PAGE = PROJECT / "docs/tested-ops.md"
+PAGE = PROJECT / "docs/generated/tested-ops.md"
 
 HEAD = """# What is tested of each op
 
 The results of all ops below are compared with those of PyTorch or NumPy. `./dev docs` makes this page from the programs that
-[tests/run](../tests/run) compares; an op of the library that none of them has fails the test `coverage`. [Ops](ops.md) says what
+[tests/run](../../tests/run) compares; an op of the library that none of them has fails the test `coverage`. [Ops](ops.md) says what
 an op does and takes; this page is no list of what it takes.
 
 - dtypes: of operands and results. Where a test has all dtypes from int8 to uint64, they are `integers`.
@@ -33,7 +33,7 @@ an op does and takes; this page is no list of what it takes.
   `differences`, they are compared with finite differences too.
 - targets: `cpu`; `3 tiles`, the host cut as if it had three tiles; `ipu_model`.
 
-[Random programs](../CONTRIBUTING.md) have calls, loops, branches and fusion of these ops.
+[Random programs](../../CONTRIBUTING.md) have calls, loops, branches and fusion of these ops.
 
 | op | dtypes | shapes | forms | targets |
 | --- | --- | --- | --- | --- |
@@ -199,7 +199,7 @@ def page(lines):
             sys.exit(f"{name}: is compared by {', '.join(sorted(ops[name]['targets']))}: no entry of ELSEWHERE expected")
         if not (TESTS / test).exists() or name not in names_of_ops():
             sys.exit(f"{name}, {test}: an op of the library and its test expected in ELSEWHERE")
-    elsewhere = [f"| {name} | [{test}](../tests/{test}) |\n" for name, test in sorted(ELSEWHERE.items(), key=lambda e: e[0].lower())]
+    elsewhere = [f"| {name} | [{test}](../../tests/{test}) |\n" for name, test in sorted(ELSEWHERE.items(), key=lambda e: e[0].lower())]
     return HEAD + "".join(rows) + ELSEWHERE_HEAD + "".join(elsewhere), sorted(names_of_ops() - ops.keys() - ELSEWHERE.keys())
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes docs/ops.md, the reference of all ops, and the pages of reference_pages.py, from the declarations and the comments above
-them.
+"""Makes docs/generated/ops.md, the list of all ops, docs/generated/ops/FAMILY.md, the reference of each family of them, and the pages
+of reference_pages.py, from the declarations and the comments above them.
 
 Without options it compares the pages with the headers; --write writes them. Either fails for an op without a comment.
 """
@@ -16,27 +16,45 @@ from declarations import (Declaration, arguments, closing, declarations, error_m
                           outside_of_namespaces)
 from reference_pages import INCLUDE, PROJECT, pages, signature  # noqa: E402
 
-PAGES = PROJECT / "docs"
+PAGES = PROJECT / "docs" / "generated"
 
 OPS_HEAD = """# Ops
 
-All functions of `tilewright::ops`, by header. Structs of options and enums are in `tilewright` itself: `tw::ops::mse_loss(x, t,
-{.reduction = tw::Reduction::sum})`. `./dev docs` makes this page from the declarations and the comments above them; edit
-the headers, not the page. Operators of tensors (`+`, `-`, `*`, `/`) and methods (`matmul`, `reshape`, `T`, ...) are short forms of
-some of these. [From PopXL](popxl.md) says which ops of PopXL have which name here; [the reference](reference.md) has sessions
-and handles; [what is tested](tested-ops.md) lists the dtypes, shapes and targets that tests compare.
+All functions of `tilewright::ops`, one page for each family. `./dev docs` makes these pages from the declarations and the comments
+above them; edit the headers, not the pages. Operators of tensors (`+`, `-`, `*`, `/`) and methods (`matmul`, `reshape`, `T`, ...)
+are short forms of some of these. Structs of options and enums are in `tilewright` itself: `tw::ops::mse_loss(x, t, {.reduction =
+tw::Reduction::sum})`.
 
-Below each function: the types of the ops that it appends, as `print_schedule` shows them, and what their structs say; the formula
-of an element, and its gradient, where these are one expression; whether there is a form in place; the values that a run
-reports as faults; and the texts of errors, in which `…` is what the call is given. Errors come while the program compiles.
+[From PopXL](../popxl.md) says which ops of PopXL have which name here. [The reference](reference.md) has sessions and handles.
+[What is tested](tested-ops.md) lists the dtypes, shapes and targets that tests compare. [Adding an op](../adding-an-op.md) writes
+one of your own.
+
+"""
+# By the folder that a family stands in: its page, its title, and what its ops do.
+FAMILIES = {
+    "elementwise": ("elementwise", "Elementwise ops", "compute each element of the result from one element of each operand, which broadcast"),
+    "linear": ("linear", "Products and convolutions", "multiply matrices, convolve, and convert to and from float8"),
+    "nn": ("nn", "Ops of networks", "compute attention, normalise, pool, resize, and measure losses"),
+    "reduce": ("reductions", "Reductions", "sum, compare or search along axes"),
+    "shape": ("shape", "Shape ops", "change shapes, cut and join tensors, and make new ones"),
+    "index": ("indexed", "Indexed ops", "read and write rows whose numbers another tensor holds"),
+    "random": ("random", "Random ops", "draw numbers from a seed"),
+    "update": ("updates", "Updates", "change variables in place, as optimisers do"),
+    "memory": ("transfers", "Transfers", "move tensors between host, IPUs and remote memory, or print them"),
+    "collective": ("collectives", "Collectives", "combine the tensors of replicas or IPUs"),
+    "program": ("calls", "Calls, loops and branches", "run other graphs"),
+}
+FAMILY_HEAD = """What stands below each function: the types of the ops that it appends, as `print_schedule` shows them, and what their structs say;
+the formula of an element, and its gradient, where these are one expression; whether there is a form in place; the values that a
+run reports as faults; and the texts of errors, in which `…` is what the call is given. Errors come while the program compiles.
 
 """
 
-# Structs of options by their names; ops.md shows them where a function first takes one.
+# Structs of options by their names; a page of ops shows them where a function first takes one.
 OPTIONS = re.compile(r"(Options|Parameters|Factors|Axes|Branch|Index|Indices|Slice|Range)$")
 # Functions of detail that change dtypes and reduce around what a function computes: their ops are not the function's.
 AROUND = {"widened", "reduced"}
-# The headers of ops.md, in its order: those that ops/ops.hpp includes, then the calls of program/.
+# The headers of the pages of ops, in their order: those that ops/ops.hpp includes, then the calls of program/.
 CALLS = ["program/call.hpp", "program/repeat.hpp", "program/conditional.hpp"]
 
 
@@ -263,19 +281,29 @@ def joined(errors):
     return result + [frames[0].removesuffix(" expected") + piece + " expected" for piece in pieces]
 
 
-def options_in(library, text, described):
-    """The comments and members of the structs and enumerations of options that a text names, and of those in their members."""
-    for name in re.findall(r"\b[A-Z]\w+\b", text):
+def options_in(library, text, described, place):
+    """The comments and members of the structs and enumerations of options that a text names, and of those in their members. Those that
+    another page shows become links. described: by name, the (page, function) that shows it, and by (name, page) that which has a link; place: those of the text."""
+    elsewhere = []
+    for name in dict.fromkeys(re.findall(r"\b[A-Z]\w+\b", text)):
         struct = library.structs.get(name)
-        if name in described or not struct or not struct.body or not (struct.head.startswith("enum") or OPTIONS.search(name)):
+        if not struct or not struct.body or not (struct.head.startswith("enum") or OPTIONS.search(name)):
             continue
-        described.add(name)
+        if name in described:
+            page, function = described[name]
+            if page != place[0] and (name, place[0]) not in described:
+                described[name, place[0]] = place
+                elsewhere.append(f"[{name}]({page}.md#{function})")
+            continue
+        described[name] = place
         fields = textwrap.dedent(struct.body.strip("\n")).rstrip()
         result = f"`{name}`" + (f": {struct.comment}" if struct.comment else "") + "\n\n"
         if not re.search(r"\bconstexpr \w+\(|^template|^class", fields, re.MULTILINE):  # else it is no plain struct
-            result += f"```\n{fields}\n```\n\n"
+            result += f"```cpp\n{fields}\n```\n\n"
         yield result
-        yield from options_in(library, re.sub(r"//[^\n]*", "", fields), described)
+        yield from options_in(library, re.sub(r"//[^\n]*", "", fields), described, place)
+    if elsewhere:
+        yield "Options of other pages: " + ", ".join(elsewhere) + ".\n\n"
 
 
 def op_functions(text):
@@ -293,41 +321,68 @@ def op_functions(text):
     return groups
 
 
-def ops_page(library):
-    described = set()
-    headers = [(header, op_functions((INCLUDE / header).read_text())) for header in op_headers()]
-    functions = {name for _, groups in headers for name in groups}
-    parts = [OPS_HEAD]
-    for header, groups in headers:
-        if not groups:
-            continue
-        title = Path(header).stem.replace("_", " ").capitalize()
-        parts.append(f"## {title}\n\n[{header}](../include/tilewright/{header})\n\n")
-        described_by = ""
-        for name, overloads in groups.items():
-            heads = "\n".join(signature(each.head) for each in overloads)
-            parts.append(f"### {name}\n\n```\n{heads}\n```\n\n")
-            own = [each.comment for each in overloads if each.comment]
-            if not own and described_by:
-                parts.append(f"As [{described_by}](#{described_by}).\n\n")
-            if own:
-                described_by = name
-                parts.append("\n\n".join(own) + "\n\n")
-            lines, errors = [], []
-            for each in overloads:
-                errors += [text for is_of_op, text in library.errors(each.body) if not is_of_op]
-                for type_name in library.ops_of(each):
-                    facts, more = facts_of(library, type_name, each, functions)
-                    if facts[0] not in lines:
-                        lines += facts
-                        errors += more
-            if errors := joined(dict.fromkeys(errors)):
-                lines.append("- errors:")
-                lines += [f"  - `{error}`" for error in errors]
-            if lines:
-                parts.append("\n".join(lines) + "\n\n")
-            parts += options_in(library, " ".join(each.head for each in overloads), described)
-    return "".join(parts).rstrip() + "\n"
+def family_of(header):
+    family = header.split("/")[-2]
+    if family not in FAMILIES:
+        sys.exit(f"{Path(__file__).name}: {header} is of no family: {family} expected in FAMILIES")
+    return family
+
+
+def header_part(library, header, groups, functions, described):
+    """The part of a family's page that shows a header's functions."""
+    title = Path(header).stem.replace("_", " ").capitalize()
+    parts = [f"## {title}\n\n[{header}](../../../include/tilewright/{header})\n\n"]
+    described_by = ""
+    for name, overloads in groups.items():
+        heads = "\n".join(signature(each.head) for each in overloads)
+        parts.append(f"### {name}\n\n```cpp\n{heads}\n```\n\n")
+        own = [each.comment for each in overloads if each.comment]
+        if not own and described_by:
+            parts.append(f"As [{described_by}](#{described_by}).\n\n")
+        if own:
+            described_by = name
+            parts.append("\n\n".join(own) + "\n\n")
+        lines, errors = [], []
+        for each in overloads:
+            errors += [text for is_of_op, text in library.errors(each.body) if not is_of_op]
+            for type_name in library.ops_of(each):
+                facts, more = facts_of(library, type_name, each, functions)
+                if facts[0] not in lines:
+                    lines += facts
+                    errors += more
+        if errors := joined(dict.fromkeys(errors)):
+            lines.append("- errors:")
+            lines += [f"  - `{error}`" for error in errors]
+        if lines:
+            parts.append("\n".join(lines) + "\n\n")
+        parts += options_in(library, " ".join(each.head for each in overloads), described, (FAMILIES[family_of(header)][0], name))
+    return "".join(parts)
+
+
+def ops_pages(library):
+    """The pages by their paths in docs/generated: the list of all ops, then the families in their order."""
+    described, rows = {}, []
+    headers = {header: op_functions((INCLUDE / header).read_text()) for header in op_headers()}
+    functions = {name for groups in headers.values() for name in groups}
+    pages_of_families = {}
+    for family, (page, title, does) in FAMILIES.items():
+        own = {header: groups for header, groups in headers.items() if groups and family_of(header) == family}
+        parts = [header_part(library, header, groups, functions, described) for header, groups in own.items()]
+        links, anchors = [], {}
+        for header, groups in own.items():
+            part, places = Path(header).stem.replace("_", " "), []
+            for name in groups:  # a second heading of a name has an anchor with a number
+                count = anchors[name] = anchors.get(name, -1) + 1
+                places.append((name, f"#{name}" + (f"-{count}" if count else "")))
+            links.append(textwrap.fill(f"- {part}: " + ", ".join(f"[{name}]({place})" for name, place in places), 130,
+                                       subsequent_indent="  ", break_on_hyphens=False))
+            rows.append(f"| [{title}](ops/{page}.md) | {part} | " +
+                        ", ".join(f"[{name}](ops/{page}.md{place})" for name, place in places) + " |\n")
+        head = f"# {title}\n\nThese {does}. [All ops](../ops.md).\n\n"
+        listed = "\n".join(links)
+        pages_of_families[f"ops/{page}.md"] = (head + listed + "\n\n" + FAMILY_HEAD + "".join(parts)).rstrip() + "\n"
+    table = "| family | group | ops |\n| --- | --- | --- |\n" + "".join(rows)
+    return {"ops.md": OPS_HEAD + table, **pages_of_families}
 
 
 def undocumented():
@@ -352,13 +407,19 @@ def main():
     if missing := "\n".join(undocumented()):
         sys.exit(missing)
     library = library_of_headers()
-    of_ops = ops_page(library)
-    for name, text in {"ops.md": of_ops, **pages(of_ops)}.items():
+    of_ops = ops_pages(library)
+    made = {**of_ops, **pages(of_ops)}
+    for name in sorted({str(page.relative_to(PAGES)) for page in (PAGES / "ops").glob("*.md")} - set(made)):
+        if not options.write:
+            sys.exit(f"docs/generated/{name} is of no family of ops: ./dev docs removes it")
+        (PAGES / name).unlink()
+    for name, text in made.items():
         page = PAGES / name
         if options.write:
+            page.parent.mkdir(parents=True, exist_ok=True)
             page.write_text(text)
         elif not page.exists() or page.read_text() != text:
-            sys.exit(f"docs/{name} is not what the headers say: ./dev docs writes it")
+            sys.exit(f"docs/generated/{name} is not what the headers say: ./dev docs writes it")
 
 
 if __name__ == "__main__":

@@ -100,11 +100,15 @@ class OpsPageTest(unittest.TestCase):
         self.assertEqual(self.library.errors(self.groups["squash"][0].body),
                          [(False, "squash: by …: at least 0 expected")])
 
-    def test_options_are_shown_once(self):
-        described = set()
-        texts = list(ops_page.options_in(self.library, self.groups["squash"][0].head, described))
-        self.assertEqual(texts, ["`SquashOptions`: What it takes.\n\n```\ndouble by = 10'000;  ///< at least 0\n```\n\n"])
-        self.assertEqual(list(ops_page.options_in(self.library, "SquashOptions", described)), [])
+    def test_options_are_shown_once_and_linked_from_other_pages(self):
+        described = {}
+        def shown(text, page):
+            return list(ops_page.options_in(self.library, text, described, (page, "squash")))
+        self.assertEqual(shown(self.groups["squash"][0].head, "nn"),
+                         ["`SquashOptions`: What it takes.\n\n```cpp\ndouble by = 10'000;  ///< at least 0\n```\n\n"])
+        self.assertEqual(shown("SquashOptions", "nn"), [])
+        self.assertEqual(shown("SquashOptions", "random"), ["Options of other pages: [SquashOptions](nn.md#squash).\n\n"])
+        self.assertEqual(shown("SquashOptions", "random"), [])
 
     def test_classes_show_their_public_members(self):
         text = "class A {\n public:\n  A(int x) : x_{x} {}\n  /// The number.\n  int x() const { return x_; }\n\n private:\n" \
@@ -116,11 +120,14 @@ class OpsPageTest(unittest.TestCase):
                          [(True, "axis … : distinct axes expected".replace("… :", "…:"))])
 
     def test_every_op_of_the_library_is_there(self):
-        page = ops_page.ops_page(ops_page.library_of_headers())
+        pages = ops_page.ops_pages(ops_page.library_of_headers())
+        page = "".join(pages.values())
         for name in ["matmul", "gelu", "conv", "host_load", "call", "repeat_with_info", "replicated_all_gather", "adam_updater"]:
             self.assertIn(f"### {name}\n", page)
         self.assertIn("- `MatMul`", page)
         self.assertIn("inner dimensions … and … differ", page)
+        self.assertIn("[matmul](ops/linear.md#matmul)", pages["ops.md"])
+        self.assertIn("- `MatMul`", pages["ops/linear.md"])
 
 
 if __name__ == "__main__":

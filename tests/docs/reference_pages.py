@@ -1,4 +1,4 @@
-"""Makes the pages of reference but docs/ops.md: sessions and handles, layers, training, data, from the declarations of headers and
+"""Makes the pages of reference but those of ops: sessions and handles, layers, training, data, from the declarations of headers and
 the comments above them. ops_page.py writes and checks them.
 """
 
@@ -22,20 +22,20 @@ have [layers](reference-layers.md), [training](reference-training.md), and [data
     "reference-layers.md": """# Layers: options, variables, first values
 
 Each layer of `tilewright::layers`, what it is in PyTorch, its options with their defaults, its variables and their first values.
-[Layers](layers.md) says how they are used. A line such as `bool bias = true  // ...` is an option: its type, name, default and
+[Layers](../layers.md) says how they are used. A line such as `bool bias = true  // ...` is an option: its type, name, default and
 meaning. Nothing here is stable yet.
 """,
     "reference-training.md": """# Training: steps, loops, optimisers, schedules
 
-All of `tilewright::train` and `tilewright::optim`, with what it is in PyTorch. [Training](training.md) shows programs. A line
+All of `tilewright::train` and `tilewright::optim`, with what it is in PyTorch. [Training](../training.md) shows programs. A line
 such as `NumberOrTensor lr = 0.001  // ...` is an option: its type, name, default and meaning. `tilewright::train` is not yet
 stable.
 """,
     "reference-data.md": """# Data, files, profiles
 
 What `tilewright::data` loads and hands out, files of tensors and the rules that fit those of other libraries to a program, and
-what a profile of a simulated IPU holds. [Data](data.md), [state on disk](checkpoints.md) and
-[the simulated IPU](simulated-ipu.md) show their use.
+what a profile of a simulated IPU holds. [Data](../data.md), [state on disk](../checkpoints.md) and
+[the simulated IPU](../simulated-ipu.md) show their use.
 """,
 }
 # The pages: parts by title, with their headers, or all of a folder. All but namespaces `detail` and `internal` is shown.
@@ -155,7 +155,7 @@ def member_lines(struct):
 
 
 def code(text):
-    return f"```\n{text}\n```\n\n"
+    return f"```cpp\n{text}\n```\n\n"
 
 
 def shown_type(each):
@@ -187,14 +187,14 @@ class Entry:
         self.blocks[-1][0] += "\n" + shown
 
     def links(self, elsewhere, here):
-        """Where the options are that this takes and docs/ops.md shows."""
+        """Where the options are that this takes and a page of ops shows."""
         names = dict.fromkeys(name for shown, _ in self.blocks for name in re.findall(r"\b[A-Z]\w+", shown))
-        found = [f"[{name}](ops.md#{elsewhere[name]})" for name in names if name.endswith("Options") and name in elsewhere
+        found = [f"[{name}]({elsewhere[name]})" for name in names if name.endswith("Options") and name in elsewhere
                  and name not in here]
         return "Options of ops: " + ", ".join(found) + ".\n\n" if found else ""
 
     def markdown(self, header, with_heading):
-        title = f"### {self.name}\n\n[{header}](../include/tilewright/{header})\n\n" if with_heading or self.kind == "type" else ""
+        title = f"### {self.name}\n\n[{header}](../../include/tilewright/{header})\n\n" if with_heading or self.kind == "type" else ""
         above = self.comes_first + "\n\n" if self.comes_first else ""
         return title + above + "".join(code(shown) + (comment + "\n\n" if comment else "") for shown, comment in self.blocks)
 
@@ -237,17 +237,19 @@ def anchor(name):
     return re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-")
 
 
-def options_of_ops(page_of_ops):
-    """The anchors in docs/ops.md of the structs of options that it shows."""
-    anchors, last = {}, ""
-    for heading, options in re.findall(r"^### (\S+)$|^`(\w+)`", page_of_ops, re.MULTILINE):
-        last = heading or last
-        if options:
-            anchors[options] = anchor(last)
-    return anchors
+def options_of_ops(pages_of_ops):
+    """Where the pages of ops show which structs of options: by name, page and anchor."""
+    places = {}
+    for page, text in pages_of_ops.items():
+        last = ""
+        for heading, options in re.findall(r"^### (\S+)$|^`(\w+)`", text, re.MULTILINE):
+            last = heading or last
+            if options:
+                places.setdefault(options, f"{page}#{anchor(last)}")
+    return places
 
 
-def page_of(page, page_of_ops):
+def page_of(page, options):
     """A page. Functions have headings but in reference.md, where they belong to the handle above them."""
     parts, functions, anchors = [HEADS[page] + GENERATED], page != "reference.md", {}
     for title, part in REFERENCE[page].items():
@@ -261,10 +263,11 @@ def page_of(page, page_of_ops):
         parts.append(f"## {title}\n\n{links}\n\n")
         for header, entries in headers.items():
             for entry in entries:
-                parts.append(entry.markdown(header, functions) + entry.links(options_of_ops(page_of_ops), names))
+                parts.append(entry.markdown(header, functions) + entry.links(options, names))
     return "".join(parts).rstrip() + "\n"
 
 
-def pages(page_of_ops):
-    """The pages by name. They link to options that docs/ops.md shows, whose text is given."""
-    return {name: page_of(name, page_of_ops) for name in REFERENCE}
+def pages(pages_of_ops):
+    """The pages by name. They link to options that the pages of ops show, whose texts are given by their names."""
+    options = options_of_ops(pages_of_ops)
+    return {name: page_of(name, options) for name in REFERENCE}

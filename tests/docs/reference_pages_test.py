@@ -91,13 +91,15 @@ class ReferencePagesTest(unittest.TestCase):
                           ("mean", [["float mean = 0.1307f", "Of pixels."]])])
 
     def test_links_to_options_of_ops(self):
-        anchors = reference_pages.options_of_ops("### conv\n\n`ConvOptions`: of a convolution.\n\n### squash_\n\n`SquashOptions`\n")
-        self.assertEqual(anchors, {"ConvOptions": "conv", "SquashOptions": "squash_"})
+        anchors = reference_pages.options_of_ops(
+            {"ops/linear.md": "### conv\n\n`ConvOptions`: of a convolution.\n\n### squash_\n\n`SquashOptions`\n"})
+        self.assertEqual(anchors, {"ConvOptions": "ops/linear.md#conv",
+                                   "SquashOptions": "ops/linear.md#squash_"})
         entry = reference_pages.Entry("f", "function", "void f(ConvOptions a, SquashOptions b)", "")
-        self.assertEqual(entry.links(anchors, {"SquashOptions"}), "Options of ops: [ConvOptions](ops.md#conv).\n\n")
+        self.assertEqual(entry.links(anchors, {"SquashOptions"}), "Options of ops: [ConvOptions](ops/linear.md#conv).\n\n")
 
     def test_pages_have_what_they_are_for(self):
-        pages = reference_pages.pages("")
+        pages = reference_pages.pages({})
         for page, names in {"reference-layers.md": ["Linear", "TransformerBlock", "LlamaBlockOptions", "rotary_embedding"],
                             "reference-training.md": ["StepOptions", "train_step", "Updater", "AdamWParameters", "StepDecay"],
                             "reference-data.md": ["LoaderOptions", "TensorRule", "map_tensors", "Profile", "write_report"],

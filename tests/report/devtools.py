@@ -24,7 +24,7 @@ class Browser:
     """One page. Messages of the console at level error, and exceptions, are in `errors`; network requests beside files in
     `requests`."""
 
-    def __init__(self, executable, timeout=60):
+    def __init__(self, executable, timeout=60, more_options=()):
         self.timeout, self.errors, self.requests = timeout, [], []
         self.profile = tempfile.mkdtemp(prefix="tilewright-chromium-")
         to_browser, ours_out = os.pipe()
@@ -33,7 +33,7 @@ class Browser:
         self.buffer, self.number, self.session = b"", 0, None
         options = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
                    "--disable-extensions", "--disable-background-networking", "--disable-component-update",
-                   "--force-color-profile=srgb", "--remote-debugging-pipe", f"--user-data-dir={self.profile}"]
+                   "--force-color-profile=srgb", "--remote-debugging-pipe", f"--user-data-dir={self.profile}", *more_options]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             options.append("--no-sandbox")  # root has no sandbox
 
@@ -100,7 +100,7 @@ class Browser:
         elif method == "Runtime.consoleAPICalled" and values["type"] in ("error", "warning", "assert"):
             self.errors.append(" ".join(str(each.get("value", each.get("description"))) for each in values["args"]))
         elif method == "Log.entryAdded" and values["entry"]["level"] in ("error", "warning"):
-            self.errors.append(values["entry"]["text"])
+            self.errors.append(" ".join(filter(None, (values["entry"]["text"], values["entry"].get("url")))))
         elif method == "Network.requestWillBeSent":
             url = values["request"]["url"]
             if not url.startswith(("file:", "data:", "about:")):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each error that docs/ops.md lists is what some program of tests/fail expects from the compiler: of one op at least, where
+"""Each error that docs/generated/ops/ lists is what some program of tests/fail expects from the compiler: of one op at least, where
 several ops have the same check."""
 
 import re
@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-PAGE = PROJECT / "docs" / "ops.md"
+PAGES = PROJECT / "docs" / "generated" / "ops"
 PROGRAMS = PROJECT / "tests" / "fail"
 
 
 def listed_errors():
     """By text without the op: the functions with that error."""
     errors, function = {}, ""
-    for line in PAGE.read_text().splitlines():
+    for line in (line for page in sorted(PAGES.glob("*.md")) for line in page.read_text().splitlines()):
         if match := re.fullmatch(r"### (\w+)", line):
             function = match[1]
         elif match := re.fullmatch(r"  - `([^`]*)`", line):  # the values of faults have other texts around them
@@ -34,7 +34,7 @@ def expected_texts():
 def main():
     errors, expected = listed_errors(), list(expected_texts())
     if not errors or not expected:
-        sys.exit(f"no errors in {PAGE}, or no cases in {PROGRAMS}")
+        sys.exit(f"no errors in {PAGES}, or no cases in {PROGRAMS}")
     missing = []
     for text, functions in errors.items():
         parts = text.removesuffix("…").replace("'", "`").split("…")  # as the compiler shows quotes; advice may follow

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each function of docs/ops.md that takes a handle of a tensor, a graph, a stream or a remote buffer is given handles of nothing by
+"""Each function of docs/generated/ops/ that takes a handle of a tensor, a graph, a stream or a remote buffer is given handles of nothing by
 tests/run/programs/no_handles.cpp."""
 
 import re

@@ -85,7 +85,7 @@ def without_comment(struct):
 
 
 def shown_names(ops_text, pages):
-    """The structs that pages show: in docs/ops.md as `Name`, elsewhere by header and name."""
+    """The structs that pages show: those of ops as `Name`, elsewhere by header and name."""
     names = set(re.findall(r"^`(\w+)`", ops_text, re.MULTILINE))
     headings = [found for text in pages for found in re.findall(r"^### (\w+)\n\n\[([\w/.]+)\]", text, re.MULTILINE)]
     return names | {(header, name) for name, header in headings}
@@ -112,8 +112,8 @@ def problems_of_layers(headers):
 
 def main():
     headers = Headers({str(path.relative_to(INCLUDE)): path.read_text() for path in sorted(INCLUDE.glob("*/**/*.hpp"))})
-    of_ops = ops_page.ops_page(ops_page.library_of_headers())
-    shown = shown_names(of_ops, reference_pages.pages(of_ops).values())
+    of_ops = ops_page.ops_pages(ops_page.library_of_headers())
+    shown = shown_names("".join(of_ops.values()), reference_pages.pages(of_ops).values())
     problems = [*problems_of_options(headers, shown), *problems_of_layers(headers)]
     print("\n".join(problems) or f"{len(headers.options())} structs of options are in pages, and each member has a comment")
     sys.exit(bool(problems))

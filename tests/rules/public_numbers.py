@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Each public number, a parameter or a member that a program gives, is in a list of tests/run/wrong_numbers/*.cpp, which give it
-wrong values. The numbers are those of docs/ops.md and of the pages of reference."""
+wrong values. The numbers are those of the pages of ops and of reference."""
 
 import re
 import sys

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Builds the site of the pages, serves it to this machine, and looks at each page in a headless Chromium.
+
+    python3 tests/site/run.py --reporter build/gcc/examples/report_mnist --into FOLDER [--planted] [--pictures FOLDER]
+
+A request to another host, a link to a page, an anchor or a file that is not there, an error of a script, a page wider than its window
+and a site of 20 MB fail; the search finds layer_norm, code can be copied, and the switch of light and dark works. --planted then puts
+faults into pages, each of which must be found. Without MkDocs or a Chromium the test is skipped (exit code 77).
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from check import Server, Site, browser  # noqa: E402
+from devtools import find_chromium  # noqa: E402
+
+PROJECT = Path(__file__).resolve().parents[2]
+BUILD = PROJECT / "docs" / "site" / "build.py"
+SKIPPED = 77
+# By what is planted into the head or the article of docs/training.html: what must be said of it.
+PLANTED = {
+    '<a href="no-such-page.html">x</a>': "docs/training.html: links to docs/no-such-page.html, which is not there",
+    '<a href="numerics.html#no-such-heading">x</a>': "docs/training.html: links to docs/numerics.html, which has no #no-such-heading",
+    '<img src="images/no-such-picture.png">': "docs/training.html: shows ",
+    '<link rel="stylesheet" href="https://fonts.example.com/css?family=Roboto">': "docs/training.html: asks for https://fonts.example.com/",
+    '<script src="http://127.0.0.1:9/analytics.js"></script>': "docs/training.html: asks for http://127.0.0.1:9/analytics.js",
+    "<script>no_such_function()</script>": "docs/training.html: ReferenceError: no_such_function is not defined",
+    '<script>fetch("../search/no-such-index.json")</script>': "docs/training.html: Failed to load resource",
+    '<div style="width: 600px">x</div>': "docs/training.html: is ",
+    "<tensor>x</tensor>": "docs/training.html: has a tag <tensor>",
+    '<iframe src="about:blank"></iframe>': "docs/training.html: has a frame without a page",
+    '<div class="highlight"><pre></pre></div>': "docs/training.html: has ",
+}
+
+
+def find_all(site):
+    pages = site.pages()
+    site.check_size()
+    for page in pages:
+        site.check_page(page)
+    site.check_search("layer_norm", "docs/generated/ops/nn.html#layer_norm")
+    site.check_search("SessionOptions", "docs/generated/reference.html#sessionoptions")
+    site.check_switch()
+    return len(pages)
+
+
+def check_planted(site):
+    page = site.folder / "docs/training.html"
+    text = page.read_text()
+    missed = []
+    for fault, expected in PLANTED.items():
+        page.write_text(text.replace("</h1>", "</h1>" + fault, 1))
+        site.problems = []
+        site.check_page("docs/training.html")
+        if not any(problem.startswith(expected) for problem in site.problems):
+            missed.append(f"planted: {fault}: `{expected}` expected, found: {site.problems or 'nothing'}")
+    page.write_text(text)
+    index = site.folder / "search/search_index.json"
+    text = index.read_text()
+    index.write_text(text.replace("layer_norm", "another_norm"))
+    site.problems = []
+    site.check_search("layer_norm", "docs/generated/ops/nn.html#layer_norm")
+    index.write_text(text)
+    if not site.problems:
+        missed.append("planted: a search index without layer_norm is not noticed")
+    return missed
+
+
+def take_pictures(site, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    for page in ("index.html", "docs/getting-started.html", "docs/training.html", "docs/generated/ops.html", "docs/generated/ops/nn.html",
+                 "docs/report.html", "examples/index.html"):
+        for width in (1400, 400):
+            for dark in (False, True):
+                site.browser.open(site.root + "index.html", dark=dark)
+                site.browser.run("localStorage.clear()")
+                site.browser.open(site.root + page, width=width, height=1000, dark=dark)
+                time.sleep(0.5)  # colours change slowly
+                name = f"{page.replace('/', '-').removesuffix('.html')}-{width}-{'dark' if dark else 'light'}.png"
+                site.browser.screenshot(folder / name, whole=False)
+    site.check_search("layer_norm", "docs/generated/ops/nn.html#layer_norm")
+    time.sleep(0.5)
+    site.browser.screenshot(folder / "search.png", whole=False)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--reporter", type=Path, required=True, help="the program that writes the report of mnist")
+    parser.add_argument("--into", type=Path, required=True, help="a folder for the site and its report, which are made anew")
+    parser.add_argument("--planted", action="store_true", help="then plant faults")
+    parser.add_argument("--pictures", type=Path, help="a folder for pictures of pages")
+    arguments = parser.parse_args()
+    chromium = find_chromium()
+    if not chromium or not shutil.which("mkdocs"):
+        print("skipped: no Chromium or no MkDocs here (Debian: apt-get install chromium mkdocs mkdocs-material)")
+        sys.exit(SKIPPED)
+    reports, folder = arguments.into / "reports", arguments.into / "site"
+    reports.mkdir(parents=True, exist_ok=True)
+    subprocess.run([arguments.reporter.resolve(), reports / "mnist"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, BUILD, "--into", folder, "--reports", reports], check=True)
+    with Server(folder) as server, browser(chromium) as window:
+        site = Site(folder, server.root, window)
+        count = find_all(site)
+        problems = list(site.problems)
+        if arguments.pictures:
+            take_pictures(site, arguments.pictures)
+        if arguments.planted:
+            problems += check_planted(site)
+    print("\n".join(problems) or f"{count} pages are what they should be")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()
