@@ -50,6 +50,8 @@ REFUSED = {
     "as it were|so to speak": "nothing: leave it out",
     "what (is|was) said (of|above|below|there)": "the fact again, or a link",
 }
+# In pages only: words in an order that a reader has to turn around.
+TURNED = (re.compile(r"(?:^|(?<=[.;:] ))Of (?!the |these |those |all |\d)"), "the subject first")
 FIRST_WORDS = {"The same", "As", "It", "This", "Also"}
 
 PATTERNS = [(re.compile(rf"(?<![\w'-])(?:{phrase})(?![\w'-])", re.IGNORECASE), advice) for phrase, advice in REFUSED.items()]
@@ -82,13 +84,13 @@ def doc_comments(text):
     """Runs of lines of `///`."""
     number, lines = 0, []
     for index, line in enumerate([*text.splitlines(), ""], 1):
-        match = re.match(r"\s*///<?(.*)", line) or re.search(r"///<(.*)", line)
-        if match:
-            number = number if lines else index
-            lines.append(match[1])
-        elif lines:
+        match = re.match(r"(\s*)///<?(.*)", line) or re.match(r"(.*?)///<(.*)", line)
+        if lines and (not match or match[1].strip()):  # a comment behind code begins a new one
             yield number, lines
             lines = []
+        if match:
+            number = number if lines else index
+            lines.append(match[2])
 
 
 def without_code(text):
@@ -103,7 +105,7 @@ def problems(path, paragraphs, is_comment):
         starts = [0]
         for line in lines:
             starts.append(starts[-1] + len(line.strip()) + 1)
-        for pattern, advice in PATTERNS:
+        for pattern, advice in [*PATTERNS, *([] if is_comment else [TURNED])]:
             for match in pattern.finditer(text):
                 line = number + sum(start <= match.start() for start in starts) - 1
                 yield f"{path}:{line}: `{' '.join(match[0].split())}`: {advice} expected"
