@@ -36,10 +36,10 @@ inline void write_dot(const Ir& ir, std::string_view name, std::string_view fold
 }
 }  // namespace detail
 
-/// Writes all graphs as they are now to `<folder>/<name>.dot` if the environment variable TILEWRIGHT_DOT_CHECKS has the name: it
-/// is a list such as BEFORE:AFTER, or ALL. Without the variable every checkpoint is written, with an empty one none is. Only a
-/// trace at run time (`tw::trace`) writes; while the program compiles, a checkpoint only checks its name, a file name without `:`
-/// and `/`. A file that cannot be written is a std::runtime_error. The folder is made if it is missing.
+/// Writes all graphs as they are now to `<folder>/<name>.dot` if the environment variable TILEWRIGHT_DOT_CHECKS has the name:
+/// it is a list such as BEFORE:AFTER, or ALL. Without the variable every checkpoint is written, with an empty one none is. Only a
+/// trace at run time (`tw::trace`) writes; while the program compiles a checkpoint does nothing but check its name, a file name
+/// without `:` and `/`. A file that cannot be written is a std::runtime_error. The folder is made if it is missing.
 constexpr void dot_checkpoint(Ir& ir, std::string_view name, std::string_view folder = ".") {
   if (name.empty() || name.find_first_of(":/") != name.npos) {
     ir.fail(text("dot_checkpoint: '", name, "': a name without ':' and '/' expected"));

@@ -284,7 +284,7 @@ constexpr List<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> in
   return results;
 }
 
-/// Appends an op like emit, for an op that also changes input `modified` in place without an output as its alias.
+/// As emit, for an op that also changes input `modified` in place without an output as its alias.
 constexpr List<Tensor> emit_modifying(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, int modified,
                                       const PackedAttributes& attributes = {}) {
   auto results = emit(ir, op, inputs, attributes);

@@ -63,7 +63,7 @@ struct IrTables {
     return GraphId(graphs.size() - 1);
   }
 
-  /// Opens a name scope inside the current one, and returns the number of the outer one, or -1.
+  /// Opens a name scope inside the current one, and returns the number of the latter, or -1.
   constexpr int enter_scope(std::string_view name) {
     make_room(name_scopes);
     name_scopes.push_back(text(scoped(name), "/"));

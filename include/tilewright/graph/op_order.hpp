@@ -18,8 +18,8 @@ inline constexpr OpInfo multi_exchange_info = [] {
   return info;
 }();
 
-/// Calls f with the numbers of the nodes of a graph, in the order in which they run: each alone, and those of one exchange
-/// together.
+/// Calls f with the numbers of the nodes of a graph, in the order in which they run: each alone, but for those that are one
+/// exchange.
 template <class F>
 constexpr void for_each_op(const Ir& ir, GraphId graph, const F& f) {
   const auto count = NodeId(ir.tables.record(graph).nodes.size());

@@ -48,7 +48,7 @@ struct Node {
   int scope = -1;                        ///< index in IrTables::name_scopes of the scope that it was made in; -1: none
   ExecutionContext context = ExecutionContext::Subgraph;  ///< when it runs; Subgraph: the node is not of the main graph
   GraphId else_graph = GraphId::none;  ///< graph that a conditional calls if false; none: no conditional
-  List<int> modified{};                  ///< positions of inputs that it changes in place, other than OpInfo::modifies
+  List<int> modified{};                  ///< positions of inputs that it changes in place, besides OpInfo::modifies
   Placement placement{};                 ///< where it runs; not known: a call, or IrTables::has_placements is false
 };
 

@@ -10,7 +10,7 @@ namespace tilewright::detail {
 /// How often each tensor of a graph is read, and where the nodes are that make it.
 class FormReader {
  public:
-  /// `kept`: tensors of the graph that are needed outside of the form.
+  /// `kept`: tensors of the graph that are needed besides.
   constexpr FormReader(const Ir& ir, GraphId graph, const List<TensorId>& kept) : ir_(ir), record_(ir.tables.record(graph)) {
     uses_.assign(record_.tensors.size(), 0);
     for (const Node& node : record_.nodes)

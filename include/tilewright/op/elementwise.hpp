@@ -151,7 +151,7 @@ struct UnaryGradOfHalf : Elementwise<UnaryGradOfHalf<D>> {
 template <class D>
 struct UnaryOp : Elementwise<D> {
   static constexpr GradientFrom gradient_from = GradientFrom::input;
-  static constexpr bool gradient_takes_rounded = false;  ///< it is exact from a result of half precision, as relu's is
+  static constexpr bool gradient_takes_rounded = false;  ///< it is exact from a result of half precision, as that of relu
 
   static constexpr bool check_dtypes(Inference& op) { return op.require_floating_point(0); }
   static constexpr void gradient(GradientContext& op) {

@@ -37,8 +37,8 @@ struct ByTag {
 ///
 ///   constexpr operator Effects() const { return Effects{.modifies = 0}; }
 ///
-/// docs/op-members.md has all members. Families (op/elementwise.hpp, ops/reduce/sum.hpp) give most of an op: a few lines are left
-/// to write. What is missing or of another type is a compile error (op/check_op.hpp).
+/// docs/op-members.md has all members. Families (op/elementwise.hpp, ops/reduce/sum.hpp) give all but a few lines of an op. What
+/// is missing or of another type is a compile error (op/check_op.hpp).
 template <class D, class Defaults = OpDefaults>
 struct Op : Defaults {
   friend constexpr auto op_of(ByTag<&op_tag<D>>) { return std::type_identity<D>{}; }

@@ -51,7 +51,7 @@ struct PlannerAttributes {
       return op.fail("partials_type ", to_text(partials_type()), ": float16 or float32 expected"), false;
     return true;
   }
-  /// The options as a printed graph shows them; empty if none are given.
+  /// As a printed graph shows them; empty if none are given.
   constexpr Text options() const {
     List<Text> given;
     if (has_proportion != 0) given.push_back(text("available_memory_proportion=", number_text(available_memory_proportion)));

@@ -135,7 +135,7 @@ constexpr bool check_lists(Inference& op, const Shape& x, const WindowAttributes
          check_list(op, x, "dilation", attributes.dilation, attributes.dilation_count, axes, 1) &&
          check_list(op, x, "padding", attributes.padding, attributes.padding_count, 2 * axes, 0);
 }
-inline constexpr std::int64_t most_colours = 4;  ///< a last axis of at most this extent may be that of channels
+inline constexpr std::int64_t most_colours = 4;  ///< channels of images: a last axis of so few may be that of channels
 /// What to write if channels stand last: for the number of channels that weights are for.
 constexpr Text advice_on_channels(const Shape& x, std::int64_t channels) {
   if (x[-1] != channels) return {};

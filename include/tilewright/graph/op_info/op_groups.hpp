@@ -25,8 +25,8 @@ struct OpPart {
 /// An empty list: the op is planned as it is.
 using ExpandRule = List<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);
 
-/// The parts of a convolution in `blocks` horizontal strips of each image, which become images of their own. An empty list if the
-/// number of rows is not a multiple of `blocks`.
+/// The parts of a convolution in `blocks` horizontal strips of each image, which become images of their own. An empty list: the
+/// number of rows is no multiple of `blocks`.
 using BlockRule = List<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&,
                                    std::int64_t blocks);
 

@@ -86,12 +86,12 @@ constexpr VertexCost reduction_cost(const LoopCost& float32, const LoopCost& flo
                                     Confidence confidence = Confidence::assumed) {
   return loop_cost(CostFormula::reduction, float32, float16, confidence);
 }
-/// `passes` loops over each line. The instructions are those of all loops together.
+/// So many loops over each line, whose instructions together are these.
 constexpr VertexCost line_cost(int passes, const LoopCost& float32, const LoopCost& float16,
                                Confidence confidence = Confidence::assumed) {
   return {CostFormula::line, float32, float16, static_cast<std::int8_t>(passes), confidence};
 }
-/// `products` products, and a loop over their pairs of lines.
+/// So many products, and a loop over their pairs of lines.
 constexpr VertexCost pair_cost(int products, const LoopCost& float32, const LoopCost& float16,
                                Confidence confidence = Confidence::assumed) {
   return {CostFormula::pairs, float32, float16, static_cast<std::int8_t>(products), confidence};
@@ -109,7 +109,7 @@ constexpr VertexCost unary_gradient_cost(const VertexCost& forward, bool from_ou
   return binary_map_cost(of_float32, of_float16);
 }
 
-/// The cost of ops that state none: a guess, or exactly nothing for ops that are free.
+/// The cost of ops that state none: a guess, but for those that cost nothing.
 constexpr VertexCost default_vertex_cost(WorkKind kind, CodeKind code) {
   if (code == CodeKind::copy && (kind == WorkKind::other || kind == WorkKind::map))
     return formula_cost(CostFormula::copy, Confidence::published);

@@ -24,8 +24,8 @@ constexpr bool is_cut_always(WorkAxisKind kind) { return kind == WorkAxisKind::p
 struct WorkAxis {
   std::int64_t extent = 1;
   WorkAxisKind kind = WorkAxisKind::parallel;
-  /// Extents of blocks are multiples of it, except the tail block's; 1: any. A reduction axis is cut at multiples of the larger
-  /// of it and Target::shortest_reduction.
+  /// Extents of blocks are multiples of it, but for the last block; 1: any. A reduction axis is cut at
+  /// multiples of the larger of it and Target::shortest_reduction.
   std::int64_t grain = 1;
   /// Whether the grain is instead a vector of the target, in elements of the first output's dtype. Not read for a reduction axis.
   bool vectorised = false;
