@@ -8,7 +8,7 @@ namespace tilewright {
 enum class Confidence : std::uint8_t {
   published,  ///< its source was read
   derived,    ///< arithmetic on published numbers, which the source names
-  recalled,   ///< the literature has it, but the text was not at hand
+  recalled,   ///< the literature has it, but the text was not available
   assumed,    ///< no source: the model's choice
   given       ///< the user's own
 };

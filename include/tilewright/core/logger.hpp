@@ -31,8 +31,8 @@ class Logger {
  public:
   /// Writes nothing.
   Logger() = default;
-  /// Writes to "stdout", "stderr" or the end of a file, which is made if it is missing: a std::runtime_error if that fails.
-  /// Lines name the rank of a process, but for -1.
+  /// Writes to "stdout", "stderr" or the end of a file, which is made if it is missing: a std::runtime_error if that fails. Lines
+  /// name the rank of a process; with -1 they do not.
   Logger(LogLevel least, const char* destination, int rank = -1) : least_(least), rank_(rank) {
     if (least == LogLevel::off) return;
     if (std::strcmp(destination, "stderr") == 0) file_ = {stderr, [](std::FILE*) {}};

@@ -33,13 +33,13 @@ namespace tilewright::internal {
 /// depend on the number of workers, and a run allocates nothing. Denormal numbers count as 0. What the environment says about the
 /// log is read when an executor is made.
 ///
-/// Replicas, each with memory of its own but for constants, go through the program in lockstep: a step runs for all of them
-/// before the next one. The branches of a conditional run one after the other, each for the replicas that take it. An executor
-/// that holds a part of the program's replicas numbers them from 0.
+/// Replicas share the constants; each has other memory of its own. They go through the program in lockstep: a step runs for all
+/// of them before the next one. The branches of a conditional run one after the other, each for the replicas that take it. An
+/// executor that holds a part of the program's replicas numbers them from 0.
 class Executor {
  public:
   /// `strict`: on tiles with memory of their own. Throws std::invalid_argument if the target is then no simulated IPU.
-  /// `recorded_events`: of each worker, for which there shall be room.
+  /// `recorded_events`: room for this number of events of each worker.
   Executor(const ProgramView& program, int threads, StrictMode strict = {}, const HeldReplicas& held = {},
            std::int64_t recorded_events = 0)
       : held_(held.of(program.replicas)),

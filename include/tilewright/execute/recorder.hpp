@@ -90,7 +90,7 @@ class Recorder {
     runs_.clear();
     left_out_runs_ = left_out_events_ = 0;
   }
-  /// All but the names of the program and its steps.
+  /// Everything except the names of the program and its steps.
   [[gnu::cold]] Recording recording() const {
     Recording result;
     result.runs = runs_;

@@ -53,7 +53,7 @@ class RunMemory {
   std::byte* variables(int replica = 0) const { return variables_.data() + replica * variable_bytes_; }
   std::byte* remote(int replica = 0) const { return remote_.data() + replica * remote_bytes_; }
   std::byte* constants() const { return constants_.data(); }
-  /// As the host sees it.
+  /// The memory as the host sees it.
   HostMemory host(FaultRecord* faults) const {
     return {variables_.data(), constants_.data(), remote_.data(), variable_bytes_, remote_bytes_, faults};
   }

@@ -22,7 +22,7 @@ inline constexpr bool is_mask<xsimd::batch_bool<T, A>> = true;
 
 namespace tilewright::math {
 
-/// Comparisons of numbers, of bools (false is less than true), of batches and of masks. Those with NaN are false, but for
+/// Comparisons of numbers, of bools (false is less than true), of batches and of masks. Those with NaN are false, except
 /// not_equal.
 template <class X>
 [[gnu::always_inline]] inline auto equal(const X& a, const X& b) {

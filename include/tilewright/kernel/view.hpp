@@ -102,7 +102,7 @@ template <class T>
 using compute_t = std::conditional_t<std::is_arithmetic_v<T> && !is_half_type<T>, T, float>;
 
 /// A number as an element of type T. Floating point to integers truncates; what their type does not hold becomes the end of its
-/// range that is nearest, and NaN 0. Integers to narrower ones wrap around. To bool, all but 0 is true.
+/// range that is nearest, and NaN 0. Integers to narrower ones wrap around. To bool, 0 is false and any other number true.
 template <class T, class X>
 [[gnu::always_inline]] constexpr T element_cast(const X& x) {
   if constexpr (std::is_floating_point_v<X> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {

@@ -48,8 +48,8 @@ class PassVerifier {
   Text violation_{};  // empty: none
 };
 
-/// As `lower`, but checks what each pass gives. It takes several times as long: for tests, and for traces at run time while a
-/// pass or an op is written. Errors: those of `lower`; a violation of a pass, as `planner: rule: ...`.
+/// Lowers like `lower`, and checks what each pass gives. It takes several times as long: for tests, and for traces at run time
+/// while a pass or an op is written. Errors: those of `lower`; a violation of a pass, as `planner: rule: ...`.
 constexpr Plan lower_verified(const Prepared& prepared) {
   PassVerifier verifier;
   Plan plan = lower(prepared, verifier);

@@ -132,7 +132,7 @@ class DotTree {
       else entry.subtree.front().for_common(match->subtree.front(), f);
     }
   }
-  /// This tree's leaves in alphabetical order of their dotted names.
+  /// The leaves of this tree in alphabetical order of their dotted names.
   constexpr DotTree sorted() const { return leaves(true); }
 
   /// Reports an error through the Ir of a leaf, or throws.

@@ -29,7 +29,7 @@ class Callable {
   constexpr CallSiteInfo call_with_info(const Map& args) const {
     return static_cast<const D&>(*this).call_with_inputs({}, args);
   }
-  /// As call_with_info, but returns the outputs.
+  /// Calls the graph like call_with_info, but returns the outputs.
   template <std::convertible_to<Tensor>... Tensors>
   constexpr Outputs call(const Tensors&... inputs) const {
     return call_with_info({Tensor(inputs)...}).outputs();
@@ -48,7 +48,7 @@ class BoundGraph : public Callable<BoundGraph> {
 
   constexpr Graph graph() const { return graph_; }
   constexpr const TensorMap& args() const { return args_; }
-  /// This graph with more inputs bound; those given win over those bound before.
+  /// Binds more inputs of this graph; those given win over those bound before.
   constexpr BoundGraph bind(const TensorMap& args) const {
     TensorMap all = args;
     for (const auto& [input, parent] : args_)

@@ -155,7 +155,8 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
     };
     return transform<Tensor>(prefix, create, true);
   }
-  /// As init, but the variables live in row `entry` of the buffers of the same names. Fails for a name that no buffer has.
+  /// Makes the variables like init, but they live in row `entry` of the buffers of the same names. Fails for a name that no
+  /// buffer has.
   constexpr NamedTensors init_remote(const NamedRemoteBuffers& buffers, std::int64_t entry = 0,
                                      std::string_view prefix = "") const {
     NamedTensors result;

@@ -200,7 +200,7 @@ constexpr bool is_writable() {
     return (std::is_lvalue_reference_v<T> || !owns_elements<std::remove_const_t<Array>>) &&
            !std::is_const_v<std::remove_pointer_t<decltype(first_element(std::declval<Array&>()))>>;
 }
-/// As host_data, for an array that a session fills; what it must not change does not compile.
+/// The bytes of an array that a session fills, checked like host_data; what it must not change does not compile.
 template <HostArrayUse Use, NameText what, class T>
 std::byte* host_memory(std::remove_reference_t<T>& array) {
   using Array = std::remove_cvref_t<T>;

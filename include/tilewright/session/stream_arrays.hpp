@@ -36,7 +36,7 @@ void set_stream(StreamMemory<plan>& memory, const NamedArgument<StreamName, Arra
   }
 }
 
-/// The elements of the host's array for a stream, of so many replicas.
+/// The elements of the host's array for a stream, of `replicas` replicas.
 template <const auto& plan>
 std::span<const std::byte> array_of(const StreamMemory<plan>& memory, std::size_t stream, std::int64_t replicas) {
   return {memory[stream], static_cast<std::size_t>(array_bytes(plan, stream, replicas))};

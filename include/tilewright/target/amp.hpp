@@ -66,7 +66,7 @@ constexpr std::int64_t amp_cycles(const AmpModel& amp, std::int64_t rows, std::i
 /// Cycles of amp_cycles beside block_cycles() of each block of weights and row_cycles of each row in it: with these a search
 /// estimates products in a few operations. Derived from the formulas above; the static tests compare them.
 struct AmpCorrections {
-  std::int64_t one_row = 0, two_rows = 0;  ///< of a block of weights, if each worker has so few rows
+  std::int64_t one_row = 0, two_rows = 0;  ///< of a block of weights, if each worker has one row, or two
   std::int64_t inner_block = 0;  ///< of a block of the inner axis, once for all its blocks of weights
 };
 constexpr AmpCorrections amp_corrections(std::int64_t element_bytes) {
@@ -92,8 +92,8 @@ struct ConvolutionBlock {
 };
 
 /// A convolution by the unit for products, one product for each element of the kernel. A pass loads `filter_rows` rows of the
-/// kernel, 1, 2 or 4, of so many times fewer channels. Assumed: all workers have equally many places; one pass for each block of
-/// columns.
+/// kernel, 1, 2 or 4, for 1 / `filter_rows` of the channels. Assumed: all workers have the same number of places; one pass for
+/// each block of columns.
 constexpr std::int64_t convolution_cycles(const AmpModel& amp, const ConvolutionBlock& block, std::int64_t filter_rows = 1) {
   const bool single = amp.element_bytes == 4;
   // a worker has whole lines, or a part of one if there are fewer lines than workers

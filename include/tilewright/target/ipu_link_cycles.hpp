@@ -32,10 +32,10 @@ constexpr CycleCount ipu_copy_cycles(const IpuModel& model, std::int64_t bytes, 
   return link_cycles(model, bytes, are_pair ? model.link.pair_links : model.link.links);
 }
 
-/// A tensor of so many bytes that each machine of a group has a part of afterwards, reduced, or had a part of before. In groups
-/// with a stride of s, a piece goes over s links to the next member, and the pieces of s groups share each link. What came in a
-/// step is added to the machine's own, if it reduces. The way from a group's last member to its first is taken to be a step like
-/// others.
+/// For a tensor of `bytes` bytes. Each machine of a group has a reduced part of it at the end, or had a part of it at the
+/// beginning. In groups with a stride of s, a piece goes over s links to the next member, and the pieces of s groups share each
+/// link. A reduction adds the piece that arrives in a step to the machine's own. Assumed: the way from a group's last member to
+/// its first is a step like others.
 constexpr CycleCount ring_cycles(const IpuModel& model, std::int64_t tiles, std::int64_t bytes, const ReplicaGroups& groups,
                                  RingScheme scheme, bool reduces) {
   const std::int64_t n = groups.group_size;

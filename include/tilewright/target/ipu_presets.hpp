@@ -5,8 +5,8 @@
 
 namespace tilewright {
 
-/// The numbers of Graphcore's IPUs. Each has its source and how far it can be trusted; nothing else in the library has a number
-/// of a machine, but for cycles of kernels in target/ipu_cycles*.hpp and target/amp.hpp and those that ops state.
+/// The numbers of Graphcore's IPUs. Each has its source and its confidence. Other numbers of machines in the library are only the
+/// cycles of kernels, in target/ipu_cycles*.hpp and target/amp.hpp, and those that ops state.
 namespace ipu_presets {
 
 using enum Confidence;
@@ -25,7 +25,7 @@ inline constexpr const char* own_choice = "the model's choice";
 
 // ---- parts that chips share
 
-/// Blocks of products: 16 channels of float16, 8 of float32; so many units; cycles of a row by a block.
+/// Blocks of products: 16 channels of float16, 8 of float32; the numbers of units; cycles of a row by a block.
 constexpr ProductUnits product_units(std::int64_t float16_units, std::int64_t float32_units, const char* source) {
   return {.float16 = {.units = float16_units, .channels = 16, .row_cycles = 4, .element_bytes = 2, .partial_bytes = 2},
           // 8 units: of 16 results of float16 in 4 cycles, and 2 of float32 stored in each (poplibs' tools/single_conv_layer)

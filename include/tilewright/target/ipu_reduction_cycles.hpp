@@ -26,7 +26,7 @@ constexpr std::int64_t reduce_line_cycles(const IpuModel& model, DType in, std::
   };
   return pass(ceil_divide(terms, model.workers)) + pass(model.workers);
 }
-/// `lines` results of so many terms each. Whole lines go to workers, of which each needs the start of 22 for one; a few long
+/// `lines` results of `terms` terms each. Whole lines go to workers; each worker needs 22 cycles to start a line; a few long
 /// lines are shared by all workers, if that is faster. Derived: 22 and 1 are the published ones.
 constexpr std::int64_t reduce_lines_cycles(const IpuModel& model, DType in, std::int64_t lines, std::int64_t terms,
                                            std::int64_t term_cycles = 1) {

@@ -56,9 +56,8 @@ struct Target {
     return result;
   }
   static constexpr int max_ipus = 64;
-  /// A simulated IPU of which so many tiles are IO tiles, which move data while the others compute: tw::io_tiles names them.
-  /// Throws std::invalid_argument for the host, which has no such tiles, and for a number that is odd, below 32, or not below
-  /// `tiles`.
+  /// A simulated IPU with `count` IO tiles, which move data while the other tiles compute: tw::io_tiles names them. Throws
+  /// std::invalid_argument for the host, which has no such tiles, and for a number that is odd, below 32, or not below `tiles`.
   constexpr Target with_io_tiles(std::int64_t count) const {
     if (ipu == nullptr) throw std::invalid_argument("with_io_tiles: a simulated IPU expected, such as gc200");
     if (count < min_io_tiles || count % 2 != 0 || count >= tiles)

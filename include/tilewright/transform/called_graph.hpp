@@ -49,7 +49,7 @@ class CalledGraph {
     return op.elementwise && !op.has_side_effect && !op.view && !op.is_alias && !op.is_copy && !op.gives_memory && !op.expand &&
            !op.transfer && !op.collective_items && !op.result_placement && !op.fault && each.outputs.size() == 1;
   }
-  /// Whether two ops are the same in all but their operands.
+  /// Whether two ops differ at most in their operands.
   static constexpr bool are_alike(const Node& a, const Node& b) {
     return a.op == b.op && a.called_graph == b.called_graph && a.else_graph == b.else_graph &&
            a.inputs.size() == b.inputs.size() && a.outputs.size() == b.outputs.size() && a.modified == b.modified &&

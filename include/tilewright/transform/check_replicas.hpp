@@ -367,7 +367,7 @@ class ReplicaCheck {
   bool found_meant_ = false;
 };
 
-/// Makes what reads the alias of differs_by_replica read the tensor itself, but for calls: no pass meets the op then.
+/// Makes ops that read the alias of differs_by_replica read the tensor itself, except calls. Then no pass meets the op.
 constexpr void drop_differs_by_replica(Ir& ir) {
   for (GraphRecord& graph : ir.tables.graphs) {
     List<TensorId, TensorId> read(graph.tensors.size());

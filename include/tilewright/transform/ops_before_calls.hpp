@@ -9,7 +9,7 @@
 namespace tilewright::detail {
 
 /// Moves elementwise ops that stand before every call of a graph into that graph, before its first ops. An op moves if
-///  - each call has such an op, alike in all but its operands, before it, and nothing but the call reads its result;
+///  - each call has such an op before it, alike except for its operands, and only the call reads its result;
 ///  - the op of the graph that reads the result first can be in a step with it: it is no product, view or call;
 ///  - the call can be given the op's operands: nothing changes them between the op and the end of the call;
 ///  - memory does not grow: at most one operand is there for the op alone, and it has no more bytes than the op's result.

@@ -51,7 +51,7 @@ class PipelineCycles {
     TensorId tensor{};
     bool by_reference = false;
   };
-  /// The counter of a stage for all its stashes of so many slots.
+  /// The counter of a stage for all its stashes with the same number of slots.
   struct Counter {
     int stage = 0;
     std::int64_t slots = 0;

@@ -86,7 +86,7 @@ class RepeatedGraphs {
   List<GraphId> in_order_{};
 };
 
-/// Finds the calls of all graphs anew.
+/// Finds the calls of all graphs again.
 constexpr void find_call_sites(Ir& ir) {
   for (GraphRecord& graph : ir.tables.graphs) graph.call_sites.clear();
   for (std::size_t g = 0; g < ir.tables.graphs.size(); ++g) {

@@ -14,8 +14,8 @@ namespace detail {
 
 /// coefficients[0] - x (coefficients[1] - x (coefficients[2] - ...)), with each product rounded to a multiple of 2^-bits.
 ///
-/// x and the coefficients have so few bits that products are exact before they are rounded. So it makes no difference whether
-/// the compiler contracts product and sum: the result is the same bit for bit.
+/// x and the coefficients have few bits, so products are exact before they are rounded. So it makes no difference whether the
+/// compiler contracts product and sum: the result is the same bit for bit.
 template <int bits, std::size_t count>
 constexpr double alternating_polynomial(double x, const double (&coefficients)[count]) {
   constexpr double shift = 1.5 * static_cast<double>(std::int64_t{1} << (52 - bits));  // numbers of this size are such multiples

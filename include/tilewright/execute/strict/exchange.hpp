@@ -102,7 +102,7 @@ class StrictExchange {
       }
     }
   }
-  /// An operand that has nothing but what its own vertex has written before is not read from elsewhere.
+  /// If an operand has only elements that its own vertex has written before, no other tile sends it.
   [[gnu::cold]] static void drop_own_results(const StrictBody& body, const Step& its_step, StrictGroup& group,
                                              const ComputeSet& set) {
     std::vector<ElementRun> runs;

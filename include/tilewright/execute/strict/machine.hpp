@@ -68,7 +68,7 @@ class StrictMachine {
     }
   }
 
-  /// Forgets all but homes, which get back their words.
+  /// Forgets all memory except homes, which get back their words.
   [[gnu::cold]] void reset() {
     std::fill(owners_.begin(), owners_.end(), 0u);
     for (auto& body : bodies_)

@@ -115,7 +115,7 @@ class StrictPlanReader {
     for (std::size_t k = 0; k < group.operands.size(); ++k) cut(body, its_step, group, group.operands[k], k < count);
     find_uses(set, group);
   }
-  /// As the codelet of the group takes it.
+  /// Cuts the operand into the slice that the group's codelet takes.
   [[gnu::cold]] void cut(const StrictBody& body, const Step& its_step, const StrictGroup& group, StrictOperand& operand,
                          bool is_checked) {
     const ComputeSet& set = plan_.set_of(its_step);

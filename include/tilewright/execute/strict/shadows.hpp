@@ -46,8 +46,8 @@ class StrictPlace {
 /// Bytes of poison that are checked on both sides of what a vertex declares.
 inline constexpr std::int64_t strict_guard = 64;
 
-/// Memory as the fast mode has it, full of poison: what a vertex declares is written to it before the vertex runs, and taken away
-/// after it. It exists twice, with two poisons: negative and positive numbers of all dtypes, but for bool.
+/// Memory as the fast mode has it, full of poison. What a vertex declares is written to it before the vertex runs, and taken away
+/// after it. It exists twice, with two poisons: negative and positive numbers of all dtypes except bool.
 class StrictShadows {
  public:
   explicit StrictShadows(const StrictPlan& plan) : plan_(plan) {}

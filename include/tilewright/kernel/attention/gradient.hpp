@@ -172,8 +172,8 @@ inline constexpr std::int64_t attention_gradient_stack_bytes = sizeof(AttentionG
 /// The gradients of one head: dq is written, and so are dk and dv, or added to if `adds`. With p = exp(scale q k^T - logsumexp),
 /// which is computed again by blocks, dp = dy v^T and ds = p (dp - dot): dv = p^T dy, dk = scale ds^T q, dq = scale ds k. With
 /// dropout, p in dv and dp are multiplied by its factors, which are computed again, too. The dot of a query is sum(dy y) in
-/// float32. In half precision, where y is not read, it is sum(p dp) / sum(p) of all keys: sum(p) is 1 but for the rounding of
-/// logsumexp. So blocks of p and dp are kept until it is known, and those beyond kept_weights are computed once more.
+/// float32. In half precision, where y is not read, it is sum(p dp) / sum(p) of all keys: sum(p) is 1, except for the rounding of
+/// logsumexp. So blocks of p and dp are kept until it is known, and those beyond kept_weights are computed again.
 template <AttentionShape s, bool adds, class T, class G, class Dropout, class Next = NoNextHead>
 inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<const T>& k, const MatrixRows<const T>& v,
                                KeyMask mask, [[maybe_unused]] const MatrixRows<const T>& y, const float* logsumexp,

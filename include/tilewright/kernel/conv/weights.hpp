@@ -35,7 +35,7 @@ inline void for_each_tap_block(F&& f) {
 }
 
 /// The sums of the gradient of weights, vectors in memory, while the terms of one chunk of results are added. Sums of more than
-/// terms_of_product terms each have rests, `rests` floats behind them, and start anew with each chunk.
+/// terms_of_product terms each have rests, `rests` floats behind them, and start again at 0 with each chunk.
 template <bool long_sums, std::int64_t rests>
 struct WeightSums {
   [[gnu::always_inline]] static Lanes start(const float* at) {
@@ -66,8 +66,8 @@ struct ConvWeightsByChannels {
   static constexpr TapBlock block{s, most_accumulators - 1};
   /// Floats on the stack, in the second-level cache: ConvWeightsGrad/32x14x14 to 64.
   static constexpr std::int64_t most_input = 32'768, most_sums = 28'672;
-  /// Columns of results at once, at most: with a kernel of 3 x 3, the input of a row of so many fits into most_input in vectors
-  /// of 16 channels. Wider images are cut. No benchmark has such.
+  /// The largest number of columns of results at once. With a kernel of 3 x 3, the input of a row of this length fits into
+  /// most_input in vectors of 16 channels. Wider images are cut; no benchmark has any.
   static constexpr std::int64_t most_columns = 512;
   static constexpr std::int64_t rows_of(std::int64_t out) { return (out - 1) * s.h.stride + s.h.span(); }
   static constexpr std::int64_t columns_of(std::int64_t out) { return (out - 1) * s.v.stride + s.v.span(); }

@@ -11,10 +11,10 @@
 
 namespace tilewright::kernel {
 
-/// A copy stores past the caches if its result extends over so many bytes in memory. A store into the caches has its line read
-/// from memory first, unless it is there; after a store past them the next reader reads it from memory. A copy with a sum of its
-/// result, both ways, on Zen 4: of 4 MB that were in no cache before, past the caches in 0.7 of the time, of 4 MB in the last
-/// level in 1.2; of 2 MB 1.04 and 1.6. concat, split and slice of ./dev bench ops have such copies.
+/// A copy stores past the caches if its result extends over at least this number of bytes in memory. A store into the caches has
+/// its line read from memory first, unless it is there; after a store past them the next reader reads it from memory. A copy with
+/// a sum of its result, both ways, on Zen 4: of 4 MB that were in no cache before, past the caches in 0.7 of the time, of 4 MB in
+/// the last level in 1.2; of 2 MB 1.04 and 1.6. concat, split and slice of ./dev bench ops have such copies.
 inline constexpr std::int64_t streamed_bytes = std::int64_t{4} << 20;
 /// A vertex that writes fewer bytes does not: it waits once until all its stores are done.
 inline constexpr std::int64_t streamed_vertex_bytes = std::int64_t{64} << 10;

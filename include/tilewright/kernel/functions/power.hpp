@@ -48,7 +48,7 @@ inline X exp2_of_pair(X high, X low) {
   const X power = from_bits<X>(to_bits(math::min(shifted, number<X>(shift + 127))) << 23);  // 2^128 is no float
   return p * power * math::select(k > number<X>(127), number<X>(2), number<X>(1));
 }
-/// x to the power of y, both integers, modulo 2 to the power of their bits. Negative powers are 0, but for those of 1 and -1.
+/// x to the power of y, both integers, modulo 2 to the power of their bits. Negative powers are 0, except those of 1 and -1.
 template <std::integral T>
 inline T power_of_integer(T x, T y) {
   if constexpr (std::signed_integral<T>)

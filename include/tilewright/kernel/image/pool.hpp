@@ -181,7 +181,7 @@ struct Pool {
       });
     }
   }
-  /// The windows with NaN of such a row, once more.
+  /// Repeats the windows with NaN of such a row.
   [[gnu::noinline]] static void to_nan(const T* x, const T* dy, T* dx) {
     for (std::int64_t o = 0; o < c.out; ++o) {
       std::int64_t last = -1;

@@ -6,8 +6,8 @@
 
 namespace tilewright::kernel {
 
-/// What poolings may have besides windows, along three spatial axes: elements of the input that stand `spacing` apart, with
-/// padding between them, and zeros before and after the results. The windows count the gaps.
+/// Gaps of poolings along three spatial axes: elements of the input that stand `spacing` apart, with padding between them, and
+/// zeros before and after the results. The windows count the gaps.
 struct PoolGaps {
   std::int64_t spacing[3] = {1, 1, 1}, begin[3] = {}, end[3] = {};
   constexpr bool operator==(const PoolGaps&) const = default;

@@ -106,7 +106,7 @@ struct ResizeRows {
   }
 };
 
-/// Bytes of resize_axis' arrays on the stack: its rows, and where they start once more while they are made.
+/// Bytes of resize_axis' arrays on the stack: its rows, and a second copy of their starts while they are made.
 template <Resize resize, bool transposed, class Y>
 inline constexpr std::int64_t resize_stack_bytes = [] {
   using Rows = ResizeRows<resize, compute_t<typename Y::element>, transposed>;

@@ -29,7 +29,7 @@ template <std::int64_t rows, std::int64_t columns, std::int64_t row_stride, std:
 }
 
 /// Copies `rows` rows of `columns` columns of b (from its row 0, column 0 on) into panel. A row of panel is whole vectors, with
-/// zeros in the rest of the last one. Only the last rows of b may be no multiple of float_width.
+/// zeros in the rest of the last one. `rows` is a multiple of float_width, except for the last rows of b.
 template <MatMulShape s, std::int64_t columns, class B>
 inline void pack_panel(const B* b, std::int64_t rows, float* panel) {
   constexpr std::int64_t vectors = ceil_div(columns, float_width), panel_stride = vectors * float_width;

@@ -63,7 +63,7 @@ template <class T>
   return value;
 }
 
-/// Adds `count` sums to `totals`, whose rests follow them, and begins anew.
+/// Adds `count` sums to `totals`, whose rests follow them, and sets the sums to 0.
 template <std::int64_t count>
 inline void add_part(float* sums, float* totals) {
   for (std::int64_t i = 0; i < count; i += float_width) {

@@ -3,7 +3,7 @@
 
 namespace tilewright::kernel {
 
-/// The integers that a pack holds as many of as of elements of type T.
+/// The integer type for indices of elements of type T: a pack holds the same number of both.
 template <class T>
 using index_of_t = std::conditional_t<sizeof(wide_t<T>) == 8, std::int64_t, std::int32_t>;
 

@@ -7,9 +7,9 @@
 
 namespace tilewright::kernel {
 
-/// How many terms a matrix product or a convolution adds up one after the other in float32. A sum of more terms is made in parts
-/// of at most so many, which are added with their rounding errors: the error of each element is at most terms_of_product + 8
-/// roundings of the sum of its terms' absolute values, however many terms there are.
+/// The number of terms that a matrix product or a convolution adds up one after the other in float32. A sum of more terms is made
+/// in parts of at most this number, which are added with their rounding errors: the error of each element is at most
+/// terms_of_product + 8 roundings of the sum of its terms' absolute values, however many terms there are.
 inline constexpr std::int64_t terms_of_product = 4096;
 constexpr bool is_long_product(std::int64_t terms) { return terms > terms_of_product; }
 

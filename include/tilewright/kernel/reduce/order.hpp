@@ -177,7 +177,7 @@ class TopOfLine {
   }
   struct Threshold {
     Key above;           ///< keys larger than it are taken
-    std::int64_t equal;  ///< and so many that are equal to it, the first ones
+    std::int64_t equal;  ///< keys equal to it that are taken: the first ones
   };
   /// Bit by bit the largest threshold that k keys reach, until it is exactly k.
   Threshold find_threshold() {

@@ -82,7 +82,8 @@ struct ReductionLoops {
   }
 };
 
-/// A view's strides along the axes of an input of `shape`, all of which it has, or all but those that are `reduced`.
+/// A view's strides along the axes of an input of `shape`. The view has all of these axes, or all except those that are
+/// `reduced`.
 constexpr std::array<std::int64_t, max_rank> strides_along(const ViewSpec& view, const Shape& shape, std::uint64_t reduced) {
   std::array<std::int64_t, max_rank> result{};
   int from = 0;
@@ -94,7 +95,7 @@ constexpr std::array<std::int64_t, max_rank> strides_along(const ViewSpec& view,
   }
   return result;
 }
-/// The loops of an input of shape V0 and operands that have its axes, or all but the reduced ones.
+/// The loops of an input of shape V0 and operands that have its axes, or all except the reduced ones.
 template <std::uint64_t reduced, bool in_order, class V0, class... V>
 constexpr auto reduction_loops() {
   return ReductionLoops<1 + sizeof...(V)>(

@@ -103,7 +103,7 @@ inline void for_each_batch(F&& f) {
   for (std::int64_t k = 0; k + width <= n; k += width) f(k, std::integral_constant<std::int64_t, width>());
   if constexpr (n % width != 0) f(n / width * width, std::integral_constant<std::int64_t, n % width>());
 }
-/// The batch with `rest` in place of all but the first `count` elements.
+/// The batch with `rest` in place of all elements after the first `count`.
 template <std::int64_t count, class T, class A>
 inline xsimd::batch<T, A> first_elements(const xsimd::batch<T, A>& x, T rest = T(0)) {
   if constexpr (count == static_cast<std::int64_t>(xsimd::batch<T, A>::size)) return x;

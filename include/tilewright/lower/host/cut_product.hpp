@@ -20,9 +20,9 @@ constexpr std::int64_t preparing_cost(const Value& operand, bool is_b) {
 
 }  // namespace detail
 
-/// Cuts a group that begins with a product for a host's tiles. Each block of columns prepares its rows of a anew, each block of
-/// rows its columns of b: columns are cut first, into as many blocks as make this least, if there are at least two vectors in
-/// each and no fewer vertices than the group's grid has by its order.
+/// Cuts a group that begins with a product for a host's tiles. Each block of columns prepares its rows of a again, each block of
+/// rows its columns of b. Columns are cut first, into the number of blocks that makes this work least, if there are at least two
+/// vectors in each and no fewer vertices than the group's grid has by its order.
 constexpr Partition cut_product(const BodyDraft& draft, const Group& group, DType dtype, const Target& target) {
   Partition best = partition(group.grid, dtype, target);
   const Member& member = group.members[0];

@@ -16,8 +16,9 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Bytes of a tensor on a tile, at least, when it is spread: fewer would be more messages of an exchange. poplibs' linear mapping
-/// has the same number (poputil, TileMapping). The encoders of `./dev bench ipu` are laid out otherwise with twice as many.
+/// The least bytes of a tensor on a tile, when it is spread: fewer bytes would mean more messages of an exchange. poplibs' linear
+/// mapping has the same number (poputil, TileMapping). With twice this number, the encoders of `./dev bench ipu` are laid out
+/// otherwise.
 inline constexpr std::int64_t least_spread_bytes = 128;
 /// Quarters of a group's vertices for which the layout that a result should have must have places, so that the group follows it:
 /// on fewer tiles, computing takes longer than moving the result saves. The encoders of `./dev bench ipu` have other steps with 1
@@ -81,8 +82,8 @@ class TileMapper {
     return cut_operand(draft_.operation(member), member, o, draft_.cuts[g].partition.blocks, map_.groups[g].grid);
   }
 
-  /// Takes the layouts that other bodies have decided. Those of arguments are for callers to follow: none is decided, but for
-  /// what a gradient graph gets from its forward graph.
+  /// Takes the layouts that other bodies have decided. Callers follow the layouts of arguments, so none of these is decided yet,
+  /// except those that a gradient graph gets from its forward graph.
   constexpr void take_homes() {
     const bool has_links = !homes_.bodies[body_].links.empty();
     if (has_links) find_results();
@@ -160,8 +161,8 @@ class TileMapper {
   }
   constexpr bool is_written(StorageId s) const { return !written_.empty() && written_[s]; }
 
-  /// Lets the group follow the layout of a tensor that it changes in place, or, if it has nothing but formulas, of its largest
-  /// input: the vertices are then where that tensor is.
+  /// Lets the group follow the layout of a tensor that it changes in place, or, if it has only formulas, of its largest input:
+  /// the vertices are then where that tensor is.
   constexpr void follow(std::size_t g) {
     const Group& group = draft_.groups[g];
     bool only_formulas = true;

@@ -62,7 +62,7 @@ constexpr OperandCut cut_operand(const Operation& operation, const Member& membe
   return result;
 }
 
-/// Whether the view has each element of a storage of so many elements once.
+/// Whether the view has each element of a storage of `elements` elements once.
 constexpr bool covers(const OperandCut& cut, std::int64_t elements) {
   std::int64_t covered = 1;
   for (int axis = cut.axes.size(); axis-- > 0; covered *= cut.axes[axis].extent)

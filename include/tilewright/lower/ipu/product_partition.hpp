@@ -35,7 +35,7 @@ inline constexpr std::int64_t step_divisor = 12;
 /// weights, but more have no rows. [less than a batch of 8: training steps of MNIST; more: none]
 inline constexpr std::int64_t few_rows = 32;
 /// Cycles of a slice of columns beside its product, an estimate: slice_cycles takes 403 without any elements, once for weights
-/// and once for results. [0 to 20 times as many: none; 100 times: 2048]
+/// and once for results. [0 to 20 times this number: none; 100 times: 2048]
 inline constexpr std::int64_t slice_estimate = 1000;
 /// A candidate is priced only if its estimate exceeds the lowest by at most this part of it: no estimate is so much too low. [8:
 /// none; 24 and 32: encoders]
@@ -51,8 +51,8 @@ class PartitionSearch {
   constexpr PartitionSearch(const ProductProblem& problem, const ProductMachine& machine, bool in_slices)
       : problem_(problem), machine_(machine), in_slices_(in_slices) {}
 
-  /// Whether some partition needs at most `limit` bytes of a tile, where the inner axis is cut into so many slices.
-  /// `fewest_bytes`: the one with the fewest bytes is searched instead of the fastest.
+  /// Whether some partition needs at most `limit` bytes of a tile, if the inner axis is cut into `inner_slices` slices.
+  /// `fewest_bytes`: searches the one with the fewest bytes instead of the fastest.
   constexpr bool find(std::int64_t limit, std::int64_t inner_slices = 1, bool fewest_bytes = false) {
     limit_ = limit;
     inner_slices_ = inner_slices;

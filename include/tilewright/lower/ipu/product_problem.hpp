@@ -39,7 +39,7 @@ struct ConvolutionAxis {
   std::int64_t field = 1;  ///< extent of the result
   std::int64_t kernel = 1, stride = 1, dilation = 1;
 
-  /// The extent of the input for so many places of the result next to each other.
+  /// The extent of the input for `places` adjacent places of the result.
   constexpr std::int64_t input(std::int64_t places) const { return (places - 1) * stride + (kernel - 1) * dilation + 1; }
   constexpr bool operator==(const ConvolutionAxis&) const = default;
 };
@@ -121,7 +121,7 @@ constexpr bool takes_slic(const ProductProblem& problem, const AmpModel& amp) {
   return amp.units > 0 && problem.is_convolution && problem.element_bytes == 2 && problem.inner <= 4;
 }
 
-/// Places of the input, of all images, that so many places of the result need.
+/// Places of the input, of all images, that `rows` places of the result need.
 constexpr std::int64_t input_places(const ProductProblem& problem, std::int64_t rows) {
   std::int64_t places = 1;
   for (int axis = 2; axis >= 0; --axis) {

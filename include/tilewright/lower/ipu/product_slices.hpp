@@ -21,7 +21,7 @@ constexpr int sliced_axis(const Operation& product, ProductAxis kind) {
   }
   return longest;
 }
-/// The extent of a slice, in whole grains, of at most so many slices.
+/// The extent of a slice, in whole grains, if the axis is cut into at most `slices` slices.
 constexpr std::int64_t slice_extent(const WorkAxis& axis, std::int64_t slices, std::int64_t grain) {
   return block_for(axis, std::min(std::max(grain, axis.grain), axis.extent), slices);
 }
@@ -39,7 +39,7 @@ constexpr Operation slice_of(const Operation& product, int axis, std::int64_t be
   slice.work = work_of(slice);
   return slice;
 }
-/// At most so many slices of a product along its longest axis of a kind.
+/// At most `slices` slices of a product along its longest axis of a kind.
 constexpr List<Operation> slices_of(const Operation& product, ProductAxis kind, std::int64_t slices, std::int64_t grain) {
   List<Operation> result;
   const int axis = slices == 1 ? -1 : sliced_axis(product, kind);

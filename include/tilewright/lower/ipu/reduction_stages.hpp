@@ -14,7 +14,7 @@ constexpr void take_reductions_whole(Work& work) {
     if (gives_partials(work.axes[i].kind)) work.axes[i].kind = WorkAxisKind::whole;
 }
 
-/// Cycles of a step in which a tile combines `parts` parts of each of so many results, with its barrier.
+/// Cycles of a step in which a tile combines `parts` parts of each of `results` results, with its barrier.
 constexpr std::int64_t combining_cycles(const Operation& combining, std::int64_t results, std::int64_t parts,
                                         const IpuModel& model) {
   const TensorSpec& given = combining.operands[0].spec;

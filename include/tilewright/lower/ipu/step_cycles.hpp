@@ -171,7 +171,7 @@ class CycleCounter {
 
 }  // namespace detail
 
-/// Adds to the plan the cycles of each step of a body, but for those of streaming memory and collectives.
+/// Adds to the plan the cycles of each step of a body, except those of streaming memory and collectives.
 constexpr void count_step_cycles(const TileDraft& draft, const Target& target, Plan& plan) {
   const std::size_t first = plan.moves.size() - draft.groups.size();
   const detail::CycleCounter counter(draft, target);

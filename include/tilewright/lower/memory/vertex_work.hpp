@@ -43,9 +43,9 @@ constexpr double multiply_adds_of_convolution(const Operation& operation) {
 ///  - x + a y: 3 for each element, two loads and a store;
 ///  - other ops: for each element of the largest operand, the instructions of the op's loop for a vector (VertexCost).
 ///
-/// So an instruction for a vector is taken to cost what a multiply-add of each of its elements does: a core of the host begins
-/// about as many of one as of the other in a cycle. VertexCost counts instructions of a simulated IPU, whose vectors have two
-/// elements of float32. A double, as products of large matrices may have more multiply-adds than 64 bits count.
+/// The estimate assumes that an instruction for a vector costs what a multiply-add of each of its elements does: a core of the
+/// host begins about the same number of both in a cycle. VertexCost counts instructions of a simulated IPU, whose vectors have
+/// two elements of float32. A double, as products of large matrices may have more multiply-adds than 64 bits count.
 constexpr double work_of_operation(const Operation& operation) {
   const VertexCost& cost = operation.op->vertex_cost;
   const auto in_loops = [&cost](double elements) { return elements * 2 * cost.float32.cycles / cost.float32.elements; };

@@ -21,15 +21,15 @@ constexpr CollectiveTraffic ring_traffic(std::int64_t bytes, const ReplicaGroups
 }
 }  // namespace detail
 
-/// For a tensor of so many bytes that is reduced, each replica of a group getting a part of the result.
+/// For a tensor of `bytes` bytes that is reduced; each replica of a group gets a part of the result.
 constexpr CollectiveTraffic reduce_scatter_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {
   return detail::ring_traffic(bytes, groups, target, true);
 }
-/// For a tensor of so many bytes that is gathered from its parts.
+/// For a tensor of `bytes` bytes that is gathered from its parts.
 constexpr CollectiveTraffic all_gather_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {
   return detail::ring_traffic(bytes, groups, target, false);
 }
-/// For a tensor of so many bytes that is reduced: scattered, then gathered.
+/// For a tensor of `bytes` bytes that is reduced: scattered, then gathered.
 constexpr CollectiveTraffic all_reduce_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {
   const CollectiveTraffic scatter = reduce_scatter_traffic(bytes, groups, target);
   const CollectiveTraffic gather = all_gather_traffic(bytes, groups, target);

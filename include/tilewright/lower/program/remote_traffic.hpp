@@ -82,8 +82,8 @@ class RemoteTrafficCounter {
 }  // namespace detail
 
 /// What a run moves between the tiles and streaming memory. Rows go one after the other: each load and each store waits for the
-/// memory by itself, but for those of one exchange. The code of a graph is taken to be as large on all tiles as on the fullest. A
-/// conditional counts with the branch that moves more.
+/// memory by itself; those of one exchange wait together. The code of a graph is assumed to be as large on all tiles as on the
+/// fullest. A conditional counts with the branch that moves more.
 constexpr RemoteTraffic count_remote_traffic(Plan& plan, const List<CodeUse>& code, const Target& target) {
   return detail::RemoteTrafficCounter(plan, code, target).run();
 }

@@ -32,8 +32,9 @@ constexpr List<std::int64_t> count_stream_steps(const Plan& plan) {
 }
 }  // namespace detail
 
-/// Counts how many elements of each stream a run takes or gives, a conditional with the branch that takes more, and gives the
-/// host's arrays so many, or all of them num_host_transfers. Errors: more than num_host_transfers; too many axes.
+/// Counts the elements of each stream that a run takes or gives, a conditional with the branch that takes more. The host's array
+/// gets this number of elements, or num_host_transfers if the program sets it. Errors: more than num_host_transfers; too many
+/// axes.
 constexpr void count_transfers(Plan& plan) {
   const List<std::int64_t> in_steps = detail::count_stream_steps(plan);
   for (std::size_t i = 0; i < plan.streams.size(); ++i) {

@@ -46,8 +46,8 @@ class CallPlacer {
   constexpr void add_locations(int first, int count) {
     for (int i = first; i < first + count; ++i) plan_.locations.push_back(location(i));
   }
-  /// Adds the arguments of the first iteration (turn 0), of the second, fourth, ... (1) or of the third, fifth, ... (2), but for
-  /// the strides. A carried tensor has two places: iterations write it by turns to the output and to the second place, so that
+  /// Adds the arguments of the first iteration (turn 0), of the second, fourth, ... (1) or of the third, fifth, ... (2), without
+  /// the strides. A carried tensor has two places: iterations write it alternately to the output and to the second place, so that
   /// the last one writes the output, and each reads it where the one before wrote it.
   constexpr void add_iteration(const LoopAttributes& loop, int turn) {
     const bool writes_output = (loop.count - 1 - turn) % 2 == 0;

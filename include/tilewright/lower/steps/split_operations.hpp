@@ -72,7 +72,8 @@ constexpr Operation combine_parts(BodyDraft& draft, const Partials& how, Value& 
   return result;
 }
 
-/// How a target cuts an operation. One whose blocks need an input whole, too, gets that once more if it is then cut into parts.
+/// How a target cuts an operation. If it is cut into parts, and its blocks also need an input whole, it gets that input a second
+/// time.
 constexpr Partition cut_of(Operation& operation, const Target& target) {
   const DType dtype = operation.operands[operation.input_count].spec.dtype;
   if (operation.op->partials && target.shortest_reduction > 0)

@@ -10,7 +10,7 @@ namespace tilewright::detail {
 /// The place among the windows of the rows of images (N, C, rows, ...).
 constexpr int row_axis(const Shape& images) { return 5 - images.rank; }
 
-/// Images (N, C, rows, ...) of which each is so many, of so many rows.
+/// Images (N, C, rows, ...), each cut into `blocks` images of `rows` rows.
 constexpr TensorSpec block_of(TensorSpec images, std::int64_t blocks, std::int64_t rows) {
   images.shape[0] *= blocks;
   images.shape[2] = rows;
@@ -36,8 +36,8 @@ constexpr WindowAttributes explicit_attributes(const kernel::Windows& windows, i
   return result;
 }
 
-/// Makes windows along rows those of one of so many blocks of results, and gives the rows of the data that blocks read. None
-/// (`rows` is 0), if the results are no multiple of the blocks.
+/// Makes windows along rows those of one of `blocks` blocks of results, and gives the rows of the data that blocks read. `rows`
+/// is 0 if the number of results is not a multiple of `blocks`.
 constexpr BlockRows take_block_of_results(kernel::Window& window, std::int64_t blocks) {
   if (window.out % blocks != 0) return {};
   window.out /= blocks;
@@ -45,9 +45,9 @@ constexpr BlockRows take_block_of_results(kernel::Window& window, std::int64_t b
   window.in = read.rows, window.begin = 0;
   return read;
 }
-/// Makes windows along rows those of one of so many blocks of data, and gives the rows of the results whose windows meet blocks.
-/// None, if the rows are no multiple of the blocks, or those of a block no multiple of the stride, or if no window of some block
-/// begins before it.
+/// Makes windows along rows those of one of `blocks` blocks of data, and gives the rows of the results whose windows meet blocks.
+/// `rows` is 0 if the number of rows is not a multiple of `blocks`, or the rows of a block not of the stride, or if no window of
+/// some block begins before it.
 constexpr BlockRows take_block_of_data(kernel::Window& window, std::int64_t blocks) {
   if (window.in % blocks != 0 || window.in / blocks % window.stride != 0) return {};
   window.in /= blocks;

@@ -91,7 +91,7 @@ class BlockParts {
     std::int64_t row_of_block = 0, rows = 0;
     std::int64_t row = 0;  ///< in the images: the first row of the first block
   };
-  /// All copies into the blocks of images of so many rows. The blocks of one copy share no rows.
+  /// All copies into the blocks of images of `rows` rows. The blocks of one copy share no rows.
   static constexpr List<Piece> pieces_of(const BlockRows& of, std::int64_t rows) {
     List<Piece> result;
     std::int64_t steps = 0;  // of the last piece: whole steps from the first row of the images to its row in block 0

@@ -12,7 +12,7 @@ namespace tilewright {
 enum class Reduction : std::int64_t { mean, sum, none };
 
 struct NllOptions {
-  std::optional<std::int64_t> ignore_index{};  ///< labels of this value count for nothing
+  std::optional<std::int64_t> ignore_index{};  ///< labels of this value are ignored
   Reduction reduction = Reduction::mean;       ///< mean divides by the number of labels that are not ignored
   bool log_prob = false;                       ///< the probabilities are logarithms already
 };
@@ -67,7 +67,7 @@ struct ClassLossOp : Op<D> {
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
     return rows_work(operands, input_count, packed, -1);
   }
-  /// The same where the operand `whole` has no rows, whatever its shape; -1: there is none.
+  /// The work where the operand `whole` has no rows, whatever its shape; -1: there is none.
   static constexpr Work rows_work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed,
                                   int whole) {
     const bool none = unpack<Attributes>(packed).reduction == Reduction::none;
