@@ -28,7 +28,7 @@ The test `coverage` fails if no program has an op of the library.
 
 - dtypes: the dtypes of operands and results. `integers` means all dtypes from int8 to uint64.
 - shapes: the largest number of axes, and special shapes among the operands and results: `scalar`, `extent 1`, `odd` (the last
-  extent is at least 3 and no multiple of 4), and `empty`.
+  extent is at least 3 and not a multiple of 4), and `empty`.
 - forms: `view` means that an operand is a view of another tensor. `derivative` means that gradients are compared with PyTorch's.
   `differences` means that they are also compared with finite differences.
 - targets: `cpu`, `ipu_model`, and `3 tiles`, which is the host cut as if it had three tiles.
