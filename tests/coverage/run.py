@@ -22,16 +22,16 @@ PAGE = PROJECT / "docs/generated/tested-ops.md"
 
 HEAD = """# What is tested of each op
 
-The results of all ops below are compared with those of PyTorch or NumPy. `./dev docs` makes this page from the programs that
-[tests/run](../../tests/run) compares; an op of the library that none of them has fails the test `coverage`. [Ops](ops.md) says what
-an op does and takes; this page is no list of what it takes.
+Tests compare the results of all ops below with those of PyTorch or NumPy. This page lists what they compare, and not what an op
+accepts. [Ops](ops.md) describes the ops. `./dev docs` makes this page from the programs that [tests/run](../../tests/run) compares.
+The test `coverage` fails if no program has an op of the library.
 
-- dtypes: of operands and results. Where a test has all dtypes from int8 to uint64, they are `integers`.
-- shapes: the largest number of axes, and `scalar`, `extent 1`, `odd` (the last extent is at least 3 and no multiple of 4) or
-  `empty` for a tensor of that kind among the operands and results.
-- forms: `view`, an operand is a view of another tensor; `derivative`, the gradients of the graph are compared with PyTorch's;
-  `differences`, they are compared with finite differences too.
-- targets: `cpu`; `3 tiles`, the host cut as if it had three tiles; `ipu_model`.
+- dtypes: the dtypes of operands and results. `integers` means all dtypes from int8 to uint64.
+- shapes: the largest number of axes, and special shapes among the operands and results: `scalar`, `extent 1`, `odd` (the last
+  extent is at least 3 and not a multiple of 4), and `empty`.
+- forms: `view` means that an operand is a view of another tensor. `derivative` means that gradients are compared with PyTorch's.
+  `differences` means that they are also compared with finite differences.
+- targets: `cpu`, `ipu_model`, and `3 tiles`, which is the host cut as if it had three tiles.
 
 [Random programs](../../CONTRIBUTING.md) have calls, loops, branches and fusion of these ops.
 
@@ -41,7 +41,7 @@ an op does and takes; this page is no list of what it takes.
 ELSEWHERE_HEAD = """
 ## Tested elsewhere
 
-Ops that move data, views in place, products of float8, and the parts of ops that the planner makes.
+Other tests cover ops that move data, views in place, products of float8, and the parts of ops that the planner makes.
 
 | op | test |
 | --- | --- |

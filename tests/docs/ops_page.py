@@ -20,14 +20,14 @@ PAGES = PROJECT / "docs" / "generated"
 
 OPS_HEAD = """# Ops
 
-All functions of `tilewright::ops`, one page for each family. `./dev docs` makes these pages from the declarations and the comments
-above them; edit the headers, not the pages. Operators of tensors (`+`, `-`, `*`, `/`) and methods (`matmul`, `reshape`, `T`, ...)
-are short forms of some of these. Structs of options and enums are in `tilewright` itself: `tw::ops::mse_loss(x, t, {.reduction =
-tw::Reduction::sum})`.
+This page lists all functions of `tilewright::ops`. Each family has a page of its own. Structs of options and enums are in
+`tilewright` itself. For example, write `tw::ops::mse_loss(x, t, {.reduction = tw::Reduction::sum})`. Operators of tensors (`+`,
+`-`, `*`, `/`) and methods (`matmul`, `reshape`, `T`, ...) are short forms of some ops.
 
-[From PopXL](../popxl.md) says which ops of PopXL have which name here. [The reference](reference.md) has sessions and handles.
-[What is tested](tested-ops.md) lists the dtypes, shapes and targets that tests compare. [Adding an op](../adding-an-op.md) writes
-one of your own.
+[From PopXL](../popxl.md) lists the ops of PopXL with their names here. [The reference](reference.md) has sessions and handles.
+[What is tested](tested-ops.md) lists the dtypes, shapes and targets that tests compare. [Adding an op](../adding-an-op.md) shows
+how to write an op of your own. `./dev docs` makes these pages from the declarations and their comments. Edit the headers, not the
+pages.
 
 """
 # By the folder that a family stands in: its page, its title, and what its ops do.
@@ -44,9 +44,13 @@ FAMILIES = {
     "collective": ("collectives", "Collectives", "combine the tensors of replicas or IPUs"),
     "program": ("calls", "Calls, loops and branches", "run other graphs"),
 }
-FAMILY_HEAD = """What stands below each function: the types of the ops that it appends, as `print_schedule` shows them, and what their structs say;
-the formula of an element, and its gradient, where these are one expression; whether there is a form in place; the values that a
-run reports as faults; and the texts of errors, in which `…` is what the call is given. Errors come while the program compiles.
+FAMILY_HEAD = """Each function has a list of facts:
+
+- the types of the ops that it appends, as `print_schedule` shows them, with their comments
+- the formula of an element and of its gradient, if each is one expression
+- the form in place, if it has one
+- the faults that a run reports
+- the texts of compile errors, in which `…` stands for the values that you passed
 
 """
 
@@ -240,14 +244,14 @@ def facts_of(library, type_name, function, functions):
     errors = [f"{name}: {text}" if is_of_op else text for is_of_op, text in library.errors(infer.body, struct)] if infer else []
     if getattr(struct, "alias_of", None) == "InPlace":
         plain = function.name.removesuffix("_")
-        return [f"- `{name}`: input 0 gets the result, which is an alias of it; all else is as for [{plain}](#{plain})"], errors
+        return [f"- `{name}`: writes the result to input 0, and returns an alias of it; see [{plain}](#{plain}) for the rest"], errors
     lines = [f"- `{name}`" + (": " + " ".join(struct.comment.split()) if struct.comment else "")]
     forward, backward = library.member(struct, "forward"), library.member(struct, "backward")
     if forward and (formula := as_formula(forward.body)):
         lines.append(f"- element: `{formula}`")
     gradient = library.member(struct, "gradient")
     if backward and "::slope(" in backward.body:
-        lines.append("- gradient: the derivative, element by element, which a forward graph for the host computes besides")
+        lines.append("- gradient: the derivative, element by element; on the host, the forward graph computes it with the result")
     elif backward and (formula := as_formula(backward.body)):
         lines.append(f"- gradient: `{formula}`" + (", of the result `y`" if re.search(r"\(X y, X dy", backward.head) else ""))
     elif backward:
@@ -255,11 +259,11 @@ def facts_of(library, type_name, function, functions):
     elif gradient:
         lines += gradients(library, gradient.body)
     elif (match := library.member(struct, "differentiation")) and "stops" in match.head:
-        lines.append("- gradient: none; it ends here")
+        lines.append("- gradient: none; the op stops it")
     else:
         lines.append("- gradient: none; autodiff refuses the op")
     if written := library.modifies(struct):
-        lines.append(f"- in place: it writes its input {written}, and the result is an alias of it")
+        lines.append(f"- in place: the op writes its input {written}, and returns an alias of it")
     elif function.name + "_" in functions:
         lines.append(f"- in place: [`{function.name}_`](#{function.name}_)")
     if fault := library.member(struct, "fault"):
@@ -338,7 +342,7 @@ def header_part(library, header, groups, functions, described):
         parts.append(f"### {name}\n\n```cpp\n{heads}\n```\n\n")
         own = [each.comment for each in overloads if each.comment]
         if not own and described_by:
-            parts.append(f"As [{described_by}](#{described_by}).\n\n")
+            parts.append(f"See [{described_by}](#{described_by}).\n\n")
         if own:
             described_by = name
             parts.append("\n\n".join(own) + "\n\n")

@@ -12,30 +12,31 @@ from declarations import declarations, masked, outside_of_namespaces, without_te
 PROJECT = Path(__file__).resolve().parents[2]
 INCLUDE = PROJECT / "include/tilewright"
 
-GENERATED = "`./dev docs` makes this page; edit the headers, not the page.\n\n"
+GENERATED = "`./dev docs` makes this page. Edit the headers, not the page.\n\n"
 HEADS = {
     "reference.md": """# Sessions, programs and handles
 
-The classes and functions that a program meets beside [ops](ops.md), with the comments of their declarations. Pages of their own
-have [layers](reference-layers.md), [training](reference-training.md), and [data, files and profiles](reference-data.md).
+This page lists the classes and functions that a program uses, with the comments of their declarations. Other pages list
+[ops](ops.md), [layers](reference-layers.md), [training](reference-training.md), and [data, files and
+profiles](reference-data.md).
 """,
     "reference-layers.md": """# Layers: options, variables, first values
 
-Each layer of `tilewright::layers`, what it is in PyTorch, its options with their defaults, its variables and their first values.
-[Layers](../layers.md) says how they are used. A line such as `bool bias = true  // ...` is an option: its type, name, default and
-meaning. Nothing here is stable yet.
+This page lists each layer of `tilewright::layers` with its counterpart in PyTorch, its options and their defaults, its variables
+and their first values. [Layers](../layers.md) shows how to use them. A line such as `bool bias = true  // ...` is an option. It
+shows the type, the name, the default and the meaning. Layers are not stable yet.
 """,
     "reference-training.md": """# Training: steps, loops, optimisers, schedules
 
-All of `tilewright::train` and `tilewright::optim`, with what it is in PyTorch. [Training](../training.md) shows programs. A line
-such as `NumberOrTensor lr = 0.001  // ...` is an option: its type, name, default and meaning. `tilewright::train` is not yet
-stable.
+This page lists everything in `tilewright::train` and `tilewright::optim`, with its counterpart in PyTorch.
+[Training](../training.md) shows programs. A line such as `NumberOrTensor lr = 0.001  // ...` is an option. It shows the type, the
+name, the default and the meaning. `tilewright::train` is not stable yet.
 """,
     "reference-data.md": """# Data, files, profiles
 
-What `tilewright::data` loads and hands out, files of tensors and the rules that fit those of other libraries to a program, and
-what a profile of a simulated IPU holds. [Data](../data.md), [state on disk](../checkpoints.md) and
-[the simulated IPU](../simulated-ipu.md) show their use.
+This page lists three things: data sets and loaders of `tilewright::data`, files of tensors with the rules that fit them to a
+program, and the profile of a simulated IPU. [Data](../data.md), [state on disk](../checkpoints.md) and [the simulated
+IPU](../simulated-ipu.md) show how to use them.
 """,
 }
 # The pages: parts by title, with their headers, or all of a folder. All but namespaces `detail` and `internal` is shown.

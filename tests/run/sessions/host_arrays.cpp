@@ -356,35 +356,38 @@ std::string page() {
   std::ostringstream text;
   text << R"(# Arrays of the host
 
-What a session does with an array that it is given, by kind of array. This page is made from
-[tests/run/sessions/host_arrays.cpp](../tests/run/sessions/host_arrays.cpp), which gives each kind to a session and looks at
-values and addresses; a test compares the two. The elements are float32, and the tensor's shape is (2, 3) where nothing else is
-said.
+This page says what a session does with each kind of array. The table comes from
+[tests/run/sessions/host_arrays.cpp](../tests/run/sessions/host_arrays.cpp), which gives each kind of array to a session and
+checks values and addresses. A test compares the page with that file. The elements are float32. The tensor's shape is (2, 3)
+unless a row says something else.
 
 - **in place**: the run reads or writes the elements where they are.
-- **a copy**: the elements are copied first. A variable always takes a copy.
-- **compile error**: the program does not compile. The message says what was given and what was expected.
-- **exception**: `std::invalid_argument`, before anything runs: an array's strides, or a shape that its type does not have.
+- **a copy**: the session copies the elements first. A variable always takes a copy.
+- **compile error**: the program does not compile. The message says what you gave and what the session expects.
+- **exception**: the session throws `std::invalid_argument` before anything runs. The reason is the array's strides, its shape, or
+  memory that it shares with others.
 
-The rule behind it: elements must stand in row-major order without gaps, wherever the first one is. Of an array that is
-refused for its strides, or is an expression, give a copy: `xt::xtensor<float, 2>(array)`.
+The rule is: elements must be in row-major order without gaps. The first element can be anywhere. If a session refuses an array
+because of its strides, or because it is an expression, pass a copy: `xt::xtensor<float, 2>(array)`.
 
-`xt::view`, `xt::row`, `xt::col`, `xt::index_view`, `xt::filter` and `xt::random` need
-`#include <tilewright/xtensor.hpp>`. The other arrays of xtensor in this table come with `tilewright.hpp`.
+`xt::view`, `xt::row`, `xt::col`, `xt::index_view`, `xt::filter` and `xt::random` need `#include <tilewright/xtensor.hpp>`. The
+other arrays of xtensor in this table come with `tilewright.hpp`.
 
 | array | input of `run` | output of `run_with_outputs` | value in `write_variable_data` |
 | --- | --- | --- | --- |
 )";
   for (const Row& row : observe_all()) text << "| " << row.kind << " | " << row.behaviour << " |\n";
   text << R"(
-Inputs of `run_with_outputs` are as those of `run`. Its outputs must not share memory with its inputs, with each other, or
-with the session's variables: `std::invalid_argument`. Elements of an expression are computed when they are asked for and have
-no memory, nor have those of a view of it. A temporary that has elements of its own is no output, as nobody could read it.
+The inputs of `run_with_outputs` follow the rules of `run`. Its outputs must not share memory with its inputs, with each other, or
+with the session's variables. Otherwise it throws `std::invalid_argument`. An expression has no memory, because it computes its
+elements on demand. A view of an expression has no memory either. A temporary that owns its elements cannot be an output, because
+nobody could read the result.
 )"
        << R"md(
 ## Results as xtensor
 
-Outputs of a run, what `get_tensor_data` gives, and your own arrays are arrays of xtensor: all of its functions take them.
+Outputs of a run, results of `get_tensor_data`, and your own arrays are arrays of xtensor. You can use all functions of xtensor
+with them.
 
 ```cpp
 #include <iostream>
