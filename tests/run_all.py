@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds and runs tests: this is `./dev test`. A part is a workflow of CMakePresets.json or a script. The first that fails ends it.
+"""Builds and runs tests: this is `./dev test`. Parts are workflows of CMakePresets.json and scripts; the first that fails ends all.
 
     run_all.py              nearly everything with GCC, a part with Clang, code with vectors for x86-64-v3, fresh systems
     run_all.py NAME         the tests whose names match, such as run/sessions/sessions, static or 'fail/(ops|calls)'
@@ -117,8 +117,8 @@ def main():
     parser.add_argument("name", nargs="?", help="a regular expression: the tests whose names match, with GCC")
     parser.add_argument("--quick", action="store_true", help="three minutes: what says whether the core works")
     parser.add_argument("--all", action="store_true", help="everything; this takes hours")
-    parser.add_argument("--systems", action="store_true", help="all compilers of fresh Debian systems, as a table; --write puts it in "
-                        "docs/compiling.md")
+    parser.add_argument("--systems", action="store_true",
+                        help="all compilers of fresh Debian systems, as a table; --write puts it in docs/compiling.md")
     options, others = parser.parse_known_args()
     if others and not options.systems:
         parser.error(f"unknown option {others[0]}")
