@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what README.md shows below "Measured", and writes its figures anew; no other word changes. It builds nothing: see
+"""Measures what README.md shows below "Measured", and updates its figures; no other word changes. It builds nothing: see
 `./dev bench`.
 
 Everything runs on two cores. Figures that cannot be measured stay, and are named: those of PyTorch or oneDNN if they are not

@@ -141,7 +141,7 @@ KINDS = {
     "scaling": Kind("steps on 2 to 4,096 replicas by the simulation, which is checked with steps measured here", scaling,
                     "scaling.py", ("mpi",)),
     "kernels": Kind("single kernels, and a barrier; the options are Google Benchmark's, such as --benchmark_filter=MatMul", kernels),
-    "readme": Kind("measures what the table in README.md shows, and writes its figures anew", readme, "readme.py",
+    "readme": Kind("measures what the table in README.md shows, and updates its figures", readme, "readme.py",
                    peers=tuple(PEERS)),
 }
 
