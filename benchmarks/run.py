@@ -79,7 +79,7 @@ def scaling(arguments):
 
 
 def readme(arguments):
-    build("benchmarks")
+    build("readme_benchmarks")
     build("mnist")
     script("readme.py", arguments)
 
@@ -142,7 +142,7 @@ KINDS = {
                     "scaling.py", ("mpi",)),
     "kernels": Kind("single kernels, and a barrier; the options are Google Benchmark's, such as --benchmark_filter=MatMul", kernels),
     "readme": Kind("measures what the table in README.md shows, and updates its figures", readme, "readme.py",
-                   peers=tuple(PEERS)),
+                   peers=("pytorch", "onednn")),
 }
 
 
