@@ -40,7 +40,7 @@ class DevTest(unittest.TestCase):
         for name in ("dev", "cmake/packages.txt", "tests/run_all.py"):
             (self.project / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(PROJECT / name, self.project / name)
-        for name in ("mnist", "lessons/01_layer", "lessons/04_train", "more/unet", "tutorial/options", "reports/mnist"):
+        for name in ("mnist", "lessons/01_layer", "lessons/03_mnist", "lessons/04_train", "more/unet", "tutorial/options", "reports/mnist"):
             path = self.project / f"examples/{name}.cpp"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("// labels: none\n")
@@ -94,11 +94,11 @@ class DevTest(unittest.TestCase):
 
     def test_examples_by_name_and_number(self):
         for given, name in {"4": "04_train", "04": "04_train", "train": "04_train", "04_train": "04_train", "01": "01_layer",
-                            "unet": "unet", "mnist": "mnist"}.items():
+                            "unet": "unet", "mnist": "mnist", "3": "03_mnist"}.items():
             self.assertEqual(self.dev("example", given)[1].split()[1], name)
         for wrong in ("options", "2", "", "tra", "none"):
             status, _, says, calls = self.dev("example", wrong)
-            self.assertEqual((status, says, calls), (1, "== which example? There are: 01_layer 04_train mnist unet\n", []), wrong)
+            self.assertEqual((status, says, calls), (1, "== which example? There are: 01_layer 03_mnist 04_train mnist unet\n", []), wrong)
 
     def test_mistakes(self):
         self.assertIn("which example that runs in several processes? There are: unet\n", self.dev("launch", "2", "mnist")[2])
