@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Measures what README.md shows below "Measured", and updates its figures; no other word changes. It builds nothing: see
-`./dev bench`.
+"""Measures what README.md shows below "Measured", and updates its figures; no other word changes. RESULTS.md gets a row for each line,
+with machine, commit and date. It builds nothing: see `./dev bench`.
 
 Everything runs on two cores. Figures that cannot be measured stay, and are named: those of PyTorch or oneDNN if they are not
 installed, and the accuracies without the files of MNIST. A machine without other work is needed.
@@ -14,11 +14,15 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from datetime import date
 from pathlib import Path
 from statistics import median
 
+from threads import version as commit
+
 HERE = Path(__file__).resolve().parent
 README = HERE.parent / "README.md"
+RESULTS = HERE / "RESULTS.md"
 WORKS = ("W1", "W2", "W4", "W5")
 COLUMNS = 130
 
@@ -28,6 +32,7 @@ NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 TEXTS = {"processor": r"two\s+cores\s+of\s+(an?\s[^,]*),", "GCC": r"\bGCC\s+(\d[\d.]*\d)",
          "PyTorch": r"PyTorch\s+is\s+(\d[\d.]*\d)",
          "oneDNN, W4": r"encoder\s+block\s+([\d.]+)\s+times", "oneDNN, W5": r"convolutional\s+network\s+([\d.]+)\s+times"}
+RESULTS_TABLE = re.compile(r"^\| the README's figures \|.*\n(?:\|.*\n)+", re.MULTILINE)
 HEAD = re.compile(r"^\| *\| tilewright \| PyTorch (\S+) \| command \|$", re.MULTILINE)
 
 
@@ -121,6 +126,16 @@ def rewritten(readme, figures):
     return readme.replace(old, section if longest_line(section) <= columns else wrapped(section, columns))
 
 
+def with_rows(results, readme, keys, *origin):
+    """RESULTS.md with new rows at the end of its table of the README's figures: what the README says now in the lines of some keys."""
+    match = found(RESULTS_TABLE, results, "the table in RESULTS.md")
+    rows = ""
+    for key in keys:
+        cells = [cell.strip() for cell in found(ROWS[key], section_of(readme)[0], f"the line of {key}")[0].split("|")[1:-2]]
+        rows += f"| {' | '.join([*cells, *origin])} |\n"
+    return results[:match.end()] + rows + results[match.end():]
+
+
 def figures_of_suite(raw):
     """What the figures of suite.py's --json say."""
     figures = {}
@@ -164,7 +179,7 @@ def processor():
     return f"{'an' if name[0] in 'AEIO' else 'a'} {name}{' with AVX-512' if ' avx512f' in text else ''}"
 
 
-def version(command):
+def version_of(command):
     """The first two numbers of a version that a command prints; empty if it fails."""
     result = subprocess.run(command, capture_output=True, text=True)
     match = re.match(r"\d+\.\d+", result.stdout)
@@ -183,8 +198,8 @@ def measured(options):
         subprocess.run([sys.executable, HERE / "suite.py", "--build-dir", options.build_dir, "--only", ",".join((*WORKS, "start")),
                         "--rounds", str(options.rounds), "--seconds", str(options.seconds), "--json", path], check=True)
         figures = figures_of_suite(json.loads(path.read_text())["raw"])
-    figures |= {"processor": processor(), "GCC": version(["g++", "-dumpfullversion"]),
-                "PyTorch": version(["/usr/bin/python3", "-c", "import torch; print(torch.__version__)"])}
+    figures |= {"processor": processor(), "GCC": version_of(["g++", "-dumpfullversion"]),
+                "PyTorch": version_of(["/usr/bin/python3", "-c", "import torch; print(torch.__version__)"])}
     if options.data:
         figures["accuracy", "tilewright"] = [accuracy(options.build_dir, options.data, seed) for seed in (1, 2, 3)]
     return figures
@@ -208,6 +223,9 @@ def main():
         names = "; ".join(key if isinstance(key, str) else " of ".join(key) for key in left)
         print(f"not measured, and left as they are: {names}", file=sys.stderr)
     README.write_text(rewritten(before, new))
+    keys = [key for key in ROWS if new.get((key, "tilewright"))]
+    RESULTS.write_text(with_rows(RESULTS.read_text(), README.read_text(), keys, f"Two cores of {processor()}", commit(),
+                                 date.today().isoformat()))
 
 
 if __name__ == "__main__":

@@ -58,6 +58,19 @@ class ReadmeTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "W1: 1 numbers expected"):
             readme.rewritten(TEXT, {("W1", "tilewright"): [1.0]})
 
+    def test_rows_of_results(self):
+        results = (PROJECT / "benchmarks/RESULTS.md").read_text()
+        text = readme.with_rows(results, TEXT, ["W2", "accuracy"], "a machine", "12345678", "2026-01-31")
+        new = [line for line in text.splitlines() if line not in results.splitlines()]
+        cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in new]
+        figures = readme.figures_of(TEXT)
+        self.assertEqual([line[3:] for line in cells], [["a machine", "12345678", "2026-01-31"]] * 2)
+        self.assertEqual([readme.numbers(cell) for cell in cells[0][1:3]], [figures["W2", "tilewright"], figures["W2", "PyTorch"]])
+        self.assertEqual(readme.numbers(cells[1][1]), figures["accuracy", "tilewright"])
+        self.assertEqual(text.replace("\n".join(new) + "\n", ""), results)
+        self.assertEqual(len(readme.found(readme.RESULTS_TABLE, text, "")[0].splitlines()),
+                         len(readme.found(readme.RESULTS_TABLE, results, "")[0].splitlines()) + 2)
+
     def test_long_sentences_are_wrapped(self):
         text = readme.rewritten(TEXT, {"processor": "a processor with " + " ".join(["many"] * 30) + " words"})
         lines = [line for line in readme.section_of(text)[0].splitlines() if not line.startswith("|")]
