@@ -218,14 +218,14 @@ def main():
     os.sched_setaffinity(0, two_cores())
     if len(os.sched_getaffinity(0)) < 2:
         sys.exit("two cores are needed")
+    origin = f"Two cores of {processor()}", commit(), date.today().isoformat()  # before anything is written
     new = measured(options)
     if left := [key for key, value in old.items() if value and not new.get(key)]:
         names = "; ".join(key if isinstance(key, str) else " of ".join(key) for key in left)
         print(f"not measured, and left as they are: {names}", file=sys.stderr)
     README.write_text(rewritten(before, new))
     keys = [key for key in ROWS if new.get((key, "tilewright"))]
-    RESULTS.write_text(with_rows(RESULTS.read_text(), README.read_text(), keys, f"Two cores of {processor()}", commit(),
-                                 date.today().isoformat()))
+    RESULTS.write_text(with_rows(RESULTS.read_text(), README.read_text(), keys, *origin))
 
 
 if __name__ == "__main__":
