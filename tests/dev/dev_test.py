@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests ./dev and tests/run_all.py in a small made-up project, with stand-ins for apt-get, dpkg, cmake and ctest that write down how
-they are called. Nothing is installed or built."""
+"""Tests ./dev and tests/run_all.py in a small made-up project, with stand-ins for apt-get, dpkg, cmake and ctest. They write down
+how they are called; nothing is installed or built."""
 
 import os
 import re
@@ -21,7 +21,7 @@ STAND_INS = {
     "ctest": 'echo "ctest $*" >> "$CALLS"\ncase "$*" in *--print-labels) printf "Labels:\\n  quick\\n  target:one\\n";; esac',
     "sudo": 'while [ "${1#-}" != "$1" ]; do shift; done\nexec "$@"',
 }
-TOOLS = "awk basename bash cat dirname env find grep id nproc paste sed sh sort".split()  # of the system, and no others
+TOOLS = "awk basename bash cat dirname env find grep id mkdir nproc paste sed sh sort".split()  # of the system, and no others
 PROGRAM = '#!/bin/sh\necho "program $(basename "$0") $* in $PWD"\n'
 
 
@@ -40,12 +40,15 @@ class DevTest(unittest.TestCase):
         for name in ("dev", "cmake/packages.txt", "tests/run_all.py"):
             (self.project / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(PROJECT / name, self.project / name)
-        for name in ("mnist", "lessons/01_layer", "lessons/03_mnist", "lessons/04_train", "more/unet", "tutorial/options", "reports/mnist"):
+        for name in ("mnist", "lessons/01_layer", "lessons/03_mnist", "lessons/04_train", "more/unet", "tutorial/options",
+                     "reports/mnist"):
             path = self.project / f"examples/{name}.cpp"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("// labels: none\n")
             script(self.project / f"build/gcc/examples/{path.stem}", PROGRAM)
         (self.project / "examples/more/unet.cpp").write_text("// labels: more instances\n")
+        script(self.project / "build/gcc/examples/report_mnist", PROGRAM)
+        script(self.project / "examples/launch.py", "import sys\nprint('launch', *sys.argv[1:])\n")
         script(self.project / "tests/systems/run.py", "import sys\nopen(sys.argv[2], 'w').write('Debian sid (no network)')\n")
         for name, text in STAND_INS.items():
             script(self.folder / "bin" / name, f"#!/bin/sh\n{text}\n")
@@ -93,12 +96,21 @@ class DevTest(unittest.TestCase):
         self.assertEqual((status, prints, calls), (1, "", ["apt-get update -qq"]))
 
     def test_examples_by_name_and_number(self):
-        for given, name in {"4": "04_train", "04": "04_train", "train": "04_train", "04_train": "04_train", "01": "01_layer",
-                            "unet": "unet", "mnist": "mnist", "3": "03_mnist"}.items():
+        for given, name in {"4": "04_train", "04": "04_train", "train": "04_train", "04_train": "04_train", "unet": "unet",
+                            "mnist": "mnist", "3": "03_mnist"}.items():
             self.assertEqual(self.dev("example", given)[1].split()[1], name)
         for wrong in ("options", "2", "", "tra", "none"):
             status, _, says, calls = self.dev("example", wrong)
             self.assertEqual((status, says, calls), (1, "== which example? There are: 01_layer 03_mnist 04_train mnist unet\n", []), wrong)
+
+    def test_reports_and_launches(self):
+        status, prints, _, calls = self.dev("report", "mnist", DISPLAY="", WAYLAND_DISPLAY="")
+        self.assertEqual((status, calls[-1]), (0, "cmake --build --preset gcc --target report_mnist"))
+        self.assertEqual(prints.splitlines(), [f"program report_mnist build/reports/mnist in {self.project}",
+                                               f"{self.project}/build/reports/mnist.html"])
+        status, prints, says, calls = self.dev("launch", "2", "unet", "--steps", "3", MISSING="openmpi-bin")
+        self.assertEqual((status, says), (0, "== ./dev setup build mpi: installing openmpi-bin\n"))
+        self.assertEqual(prints, f"launch 2 {self.project}/build/gcc/examples/unet --steps 3\n")
 
     def test_mistakes(self):
         self.assertIn("which example that runs in several processes? There are: unet\n", self.dev("launch", "2", "mnist")[2])
