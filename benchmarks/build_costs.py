@@ -80,7 +80,7 @@ def compile_command(build_dir, target):
         if f"benchmark_{target}.dir" in entry["command"]:
             at = arguments.index("-o")
             return arguments[:at], entry["file"]
-    sys.exit(f"{build_dir}/compile_commands.json has no {target}: configure with TILEWRIGHT_BUILD_BENCHMARKS")
+    sys.exit(f"{build_dir}/compile_commands.json has no {target}: cmake --preset bench configures it")
 
 
 def build_program(build_dir, target, memory_limit=8_000_000_000):
@@ -93,7 +93,7 @@ def build_program(build_dir, target, memory_limit=8_000_000_000):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build-dir", type=Path, default=ROOT / "build/gcc", help="configured with TILEWRIGHT_BUILD_BENCHMARKS")
+    parser.add_argument("--build-dir", type=Path, default=ROOT / "build/gcc", help="configured by the preset bench")
     parser.add_argument("--layers", default=[10, 30, 100], type=int, nargs="*")
     options = parser.parse_args()
     compiler, _ = compile_command(options.build_dir, "mnist_sgd")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the speed of two builds of the benchmarks, such as those of a change and of the commit before.
 
-    cmake --preset gcc -DTILEWRIGHT_BUILD_BENCHMARKS=ON && cmake --build --preset gcc --target benchmarks    # in both checkouts
+    ./dev build bench    # in both checkouts
     python3 benchmarks/compare.py --before ../before/build/gcc --after build/gcc
 
 Both programs of a workload live at the same time and take turns. Each round gives one ratio, after to before; the median counts.

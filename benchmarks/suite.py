@@ -93,6 +93,25 @@ def table(rows):
     return "\n".join(lines)
 
 
+def wide_table(rows):
+    """A line for each workload, with the columns of docs/speed.md: on one thread, beside the bound and each peer."""
+    variants = {label for workload in WORKLOADS for label, _ in workload.variants}  # of tilewright itself
+    speeds = [row for row in rows if row.ours == "1 thread" and row.unit == "it/s" and row.peer not in {"", *variants}]
+    bounds = {row.what: row for row in speeds if row.peer.startswith("bound")}
+    peers = {(row.what, row.peer): row for row in speeds if not row.peer.startswith("bound")}
+    labels = list(dict.fromkeys(label for _, label in peers))
+    lines = [f"| work | tilewright | share of the bound | {' | '.join(labels)} | ratio to the fastest |",
+             f"| --- | {'---: | ' * (len(labels) + 3)}".rstrip()]
+    for what in dict.fromkeys(row.what for row in speeds):
+        found = [peers.get((what, label)) for label in labels]
+        share = f"{bounds[what].ratio:.2f}" if what in bounds else ""
+        ours = next(row.value for row in speeds if row.what == what)
+        ratio = min((row.ratio for row in found if row), default=None)
+        cells = [what, number(ours), share, *(number(row and row.peer_value) for row in found), "" if ratio is None else f"{ratio:.2f}"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def threads_text(count):
     return f"{count} thread{'s' if int(count) > 1 else ''}"
 
@@ -247,7 +266,7 @@ class Suite:
 
     def finish(self):
         self.rows += self.build_rows
-        text = table(self.rows)
+        text = wide_table(self.rows) if self.options.wide else table(self.rows)
         print(text)
         if self.options.output:
             self.options.output.write_text(text + "\n")
@@ -272,6 +291,7 @@ def main():
     parser.add_argument("--only", help="some of W1,W1a,W1h,W2,W3,W4,W5,W6,W7,W8,W9,W10,start,size,build; or values: whether the peers "
                         "compute the same, with equal weights and inputs")
     parser.add_argument("--one-thread", action="store_true", help="leave out what runs on several")
+    parser.add_argument("--wide", action="store_true", help="a line for each workload on one thread, as in docs/speed.md")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5, help="of each program in each round")
     parser.add_argument("--quick", action="store_true", help="5 rounds of 0.1 s, and nothing is built again to measure that")

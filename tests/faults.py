@@ -17,15 +17,15 @@ import tempfile
 import time
 from pathlib import Path
 
+from flags import flags
+
 PROJECT = Path(__file__).resolve().parents[1]
 
 
 def options_of_compiler(compiler):
-    """Those of CMakeLists.txt, and an include path for examples."""
+    """Those of a user, and an include path for examples."""
     vendor = "Clang" if "clang" in Path(compiler).name else "GNU"
-    match = re.search(rf"^set\(tilewright_{vendor}_options (.*)\)", (PROJECT / "CMakeLists.txt").read_text(), re.MULTILINE)
-    return ["-std=c++20", "-march=native", "-DXTENSOR_USE_XSIMD", *(match[1].split() if match else []),
-            *(f"-I{PROJECT / folder}" for folder in ("include", "examples", "examples/gpt2", "tests"))]
+    return [*shlex.split(flags(vendor)), "-march=native", *(f"-I{PROJECT / folder}" for folder in ("examples", "examples/gpt2"))]
 
 
 def options_in(program):

@@ -16,6 +16,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from flags import flags  # noqa: E402
+
 TESTS = Path(__file__).resolve().parent.parent
 PROJECT = TESTS.parent
 PAGE = PROJECT / "docs/generated/tested-ops.md"
@@ -215,7 +218,7 @@ def require_costs(lines):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--compiler", default="g++")
-    parser.add_argument("--flags", default="", help="options for the compiler, as a shell takes them")
+    parser.add_argument("--flags", default=flags(), help="options for the compiler, as a shell takes them")
     parser.add_argument("--write", action="store_true", help="write the page anew")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

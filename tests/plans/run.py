@@ -18,6 +18,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from flags import flags  # noqa: E402
+
 TESTS = Path(__file__).resolve().parent.parent
 PROJECT = TESTS.parent
 GOLDEN = TESTS / "reference/plans"
@@ -156,7 +159,7 @@ def texts(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--compiler", default="g++")
-    parser.add_argument("--flags", default="", help="options for the compiler, as a shell takes them")
+    parser.add_argument("--flags", default=flags(), help="options for the compiler, as a shell takes them")
     parser.add_argument("--accept", action="store_true", help="write the golden texts anew")
     parser.add_argument("--sessions", action="store_true", help="compare with the plans that the compiler makes")
     options = parser.parse_args()

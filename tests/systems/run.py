@@ -12,6 +12,7 @@ packages that cannot be installed) is skipped, and named in the file --skipped. 
 
 import argparse
 import os
+import re
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -22,13 +23,17 @@ from programs import check_default, check_matrix
 from system import System, Unavailable
 
 PROJECT = Path(__file__).resolve().parents[2]
-LIBRARIES = ["cmake", "ninja-build", "python3", "libboost-dev", "libxtensor-dev", "libxsimd-dev", "catch2", "libcli11-dev",
-             "zlib1g-dev", "libzip-dev", "nlohmann-json3-dev"]
 SYSTEMS = {"bookworm": "Debian 12", "trixie": "Debian 13", "sid": "Debian sid"}
 COMPILERS = {  # those of the matrix; the newest Clang of sid is added
     "bookworm": ["g++-12", "clang-19", "g++-aarch64-linux-gnu", "qemu-user"],
     "trixie": ["g++-12", "g++-13", "g++-14", "clang-17", "clang-18", "clang-19", "libc++-19-dev", "libc++abi-19-dev"],
     "sid": ["g++-11", "g++-15", "g++-16"]}
+
+
+def packages_to_build():
+    """Those of cmake/packages.txt."""
+    text = (PROJECT / "cmake/packages.txt").read_text()
+    return re.search(r"^build: *(.*)$", text, re.MULTILINE)[1].split()
 
 
 class Report:
@@ -47,7 +52,7 @@ class Report:
 
 
 def check(report, options, suite):
-    system = System(SYSTEMS[suite], suite, ["g++", *LIBRARIES], options.folder, PROJECT)
+    system = System(SYSTEMS[suite], suite, packages_to_build(), options.folder, PROJECT)
     try:
         if options.matrix:
             system.packages += COMPILERS[suite]

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Tests ./dev and tests/run_all.py in a small made-up project, with stand-ins for apt-get, dpkg, cmake and ctest. They write down
+how they are called; nothing is installed or built."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+# $MISSING and $UNAVAILABLE are packages. An installation changes nothing.
+STAND_INS = {
+    "dpkg-query": 'for each; do :; done\ncase " $MISSING " in *" $each "*) exit 1;; esac\nprintf installed',
+    "apt-get": 'echo "apt-get $*" >> "$CALLS"',
+    "apt-cache": 'case " $UNAVAILABLE " in *" $2 "*) echo "  Candidate: (none)";; *) echo "  Candidate: 1.0";; esac',
+    "cmake": 'echo "cmake $*" >> "$CALLS"\n[ "$*" != "--workflow --preset $FAILS" ]',
+    "ctest": 'echo "ctest $*" >> "$CALLS"\ncase "$*" in *--print-labels) printf "Labels:\\n  quick\\n  target:one\\n";; esac',
+    "sudo": 'while [ "${1#-}" != "$1" ]; do shift; done\nexec "$@"',
+}
+TOOLS = "awk basename bash cat dirname env find grep id mkdir nproc paste sed sh sort".split()  # of the system, and no others
+PROGRAM = '#!/bin/sh\necho "program $(basename "$0") $* in $PWD"\n'
+
+
+def script(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+class DevTest(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name).resolve()
+        self.project, self.calls_file = self.folder / "project", self.folder / "calls"
+        for name in ("dev", "cmake/packages.txt", "tests/run_all.py"):
+            (self.project / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(PROJECT / name, self.project / name)
+        for name in ("mnist", "lessons/01_layer", "lessons/03_mnist", "lessons/04_train", "more/unet", "tutorial/options",
+                     "reports/mnist"):
+            path = self.project / f"examples/{name}.cpp"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("// labels: none\n")
+            script(self.project / f"build/gcc/examples/{path.stem}", PROGRAM)
+        (self.project / "examples/more/unet.cpp").write_text("// labels: more instances\n")
+        script(self.project / "build/gcc/examples/report_mnist", PROGRAM)
+        script(self.project / "examples/launch.py", "import sys\nprint('launch', *sys.argv[1:])\n")
+        script(self.project / "tests/systems/run.py", "import sys\nopen(sys.argv[2], 'w').write('Debian sid (no network)')\n")
+        for name, text in STAND_INS.items():
+            script(self.folder / "bin" / name, f"#!/bin/sh\n{text}\n")
+        for name in TOOLS:
+            (self.folder / "bin" / name).symlink_to(shutil.which(name))
+        script(self.folder / "bin/python3", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+
+    def dev(self, *arguments, **variables):
+        """The status, standard output, standard error without colours, and the calls of stand-ins."""
+        self.calls_file.unlink(missing_ok=True)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("TILEWRIGHT_", "CMAKE_"))}
+        environment |= {"PATH": str(self.folder / "bin"), "CALLS": str(self.calls_file), **variables}
+        result = subprocess.run([self.project / "dev", *arguments], env=environment, cwd=self.folder, capture_output=True,
+                                text=True)
+        calls = self.calls_file.read_text().splitlines() if self.calls_file.exists() else []
+        return result.returncode, result.stdout, re.sub(r"\033\[\d*m", "", result.stderr), calls
+
+    def test_setup_installs_what_is_missing(self):
+        self.assertEqual(self.dev("setup", "mpi"), (0, "", "", []))
+        status, _, says, calls = self.dev("setup", "mpi", "graphviz", MISSING="openmpi-bin graphviz")
+        self.assertEqual((status, says), (0, "== ./dev setup mpi graphviz: installing openmpi-bin graphviz\n"))
+        self.assertEqual([call.split()[1] for call in calls], ["update", "install"])
+        self.assertTrue(calls[1].endswith(" openmpi-bin graphviz"), calls)
+
+    def test_setup_says_what_it_cannot_do(self):
+        status, _, says, calls = self.dev("setup", "mpi", MISSING="openmpi-bin", UNAVAILABLE="openmpi-bin")
+        self.assertEqual((status, calls), (1, ["apt-get update -qq"]))
+        self.assertIn("no package source has openmpi-bin", says)
+        status, _, says, _ = self.dev("setup", "nothing")
+        self.assertEqual(status, 1)
+        self.assertIn("There are: build mpi clang", says)
+
+    def test_a_command_serves_as_well_as_its_package(self):
+        script(self.folder / "bin/node", "#!/bin/sh\n")
+        self.assertEqual(self.dev("setup", "node", MISSING="nodejs"), (0, "", "", []))
+
+    def test_commands_set_up_first(self):
+        status, prints, says, calls = self.dev("example", "unet", "--steps", "2", MISSING="ninja-build")
+        self.assertEqual((status, says), (0, "== ./dev setup build: installing ninja-build\n"))
+        self.assertEqual(calls[2:], ["cmake --preset gcc", "cmake --build --preset gcc --target unet"])
+        self.assertEqual(prints, f"program unet --steps 2 in {self.folder}\n")  # where the caller stands
+
+    def test_a_command_ends_if_set_up_fails(self):
+        status, prints, _, calls = self.dev("mnist", MISSING="g++", UNAVAILABLE="g++")
+        self.assertEqual((status, prints, calls), (1, "", ["apt-get update -qq"]))
+
+    def test_examples_by_name_and_number(self):
+        for given, name in {"4": "04_train", "04": "04_train", "train": "04_train", "04_train": "04_train", "unet": "unet",
+                            "mnist": "mnist", "3": "03_mnist"}.items():
+            self.assertEqual(self.dev("example", given)[1].split()[1], name)
+        for wrong in ("options", "2", "", "tra", "none"):
+            status, _, says, calls = self.dev("example", wrong)
+            self.assertEqual((status, calls), (1, []), wrong)
+            self.assertEqual(says, "== which example? There are: 01_layer 03_mnist 04_train mnist unet\n")
+
+    def test_reports_and_launches(self):
+        status, prints, _, calls = self.dev("report", "mnist", DISPLAY="", WAYLAND_DISPLAY="")
+        self.assertEqual((status, calls[-1]), (0, "cmake --build --preset gcc --target report_mnist"))
+        self.assertEqual(prints.splitlines(), [f"program report_mnist build/reports/mnist in {self.project}",
+                                               f"{self.project}/build/reports/mnist.html"])
+        status, prints, says, calls = self.dev("launch", "2", "unet", "--steps", "3", MISSING="openmpi-bin")
+        self.assertEqual((status, says), (0, "== ./dev setup build mpi: installing openmpi-bin\n"))
+        self.assertEqual(prints, f"launch 2 {self.project}/build/gcc/examples/unet --steps 3\n")
+
+    def test_mistakes(self):
+        self.assertIn("which example that runs in several processes? There are: unet\n", self.dev("launch", "2", "mnist")[2])
+        self.assertIn("how many processes?", self.dev("launch", "mnist")[2])
+        self.assertIn("which report? There are: mnist\n", self.dev("report")[2])
+        self.assertIn("unknown command 'x'", self.dev("x")[2])
+        self.assertEqual([self.dev(*each.split())[0] for each in ("launch 2 mnist", "launch mnist", "report", "x")], [1] * 4)
+
+    def test_help_names_all_commands(self):
+        commands = re.search(r"^case \$command in\n(.*?)^esac", (PROJECT / "dev").read_text(), re.MULTILINE | re.DOTALL)[1]
+        names = {name for line in re.findall(r"^  ([a-z-][a-z |-]*)\)", commands, re.MULTILINE) for name in line.split(" | ")}
+        prints = self.dev("help")[1]
+        self.assertGreater(len(names), 10)
+        for name in names - {"-h", "--help"}:
+            self.assertIn(f"./dev {name}", prints)
+        self.assertEqual(self.dev()[1], prints)
+
+    def test_parts_of_the_tests(self):
+        parts = ["gcc", *(["portable"] if "avx2" in Path("/proc/cpuinfo").read_text() else []), "clang"]
+        script(self.folder / "bin/clang++-19", "#!/bin/sh\n")
+        status, _, says, calls = self.dev("test")
+        self.assertEqual((status, calls), (0, [f"cmake --workflow --preset {part}" for part in parts]))
+        self.assertRegex(says.splitlines()[-1], r"^== passed in \d+ s WITHOUT Debian sid \(no network\)$")
+        status, _, says, calls = self.dev("test", FAILS="portable" if "portable" in parts else "clang")
+        self.assertEqual((status, calls[-1]), (1, f"cmake --workflow --preset {parts[1]}"))
+        self.assertNotIn("passed", says)
+
+    def test_without_clang(self):
+        status, _, says, calls = self.dev("test", MISSING="clang-19", UNAVAILABLE="clang-19")
+        self.assertEqual(status, 0)
+        self.assertNotIn("cmake --workflow --preset clang", calls)
+        self.assertRegex(says.splitlines()[-1], r" WITHOUT CLANG: install clang-19 .* WITHOUT Debian sid")
+
+    def test_other_ways_of_testing(self):
+        self.assertEqual(self.dev("test", "--quick")[3], ["cmake --workflow --preset quick"])
+        calls = self.dev("test", "static/x")[3]
+        self.assertEqual(calls[-2:], ["cmake --build --preset gcc --target one",
+                                      "ctest --preset gcc --tests-regex static/x --no-tests=error"])
+        status, _, says, calls = self.dev("test", "--quack")
+        self.assertEqual((status, calls), (2, []))
+        self.assertIn("unknown option --quack", says)
+
+    def test_only_setup_installs(self):
+        text = (PROJECT / "dev").read_text()
+        self.assertLessEqual(text.count("\n"), 180)
+        setup = re.search(r"^setup\(\) \{\n.*?^\}\n", text, re.MULTILINE | re.DOTALL)[0]
+        self.assertIn("apt-get install", setup)
+        self.assertNotIn("apt-get", text.replace(setup, ""))
+
+    def test_shellcheck(self):
+        if not shutil.which("shellcheck"):
+            self.skipTest("no shellcheck")
+        result = subprocess.run(["shellcheck", PROJECT / "dev"], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, result.stdout)
+
+    def test_scripts_name_purposes_and_workflows_that_exist(self):
+        sys.path[:0] = [str(PROJECT / "tests"), str(PROJECT / "benchmarks")]
+        import run as benchmarks
+        import run_all
+        purposes = set(re.findall(r"^(\w+):", (PROJECT / "cmake/packages.txt").read_text(), re.MULTILINE))
+        used = {*run_all.OPTIONAL, *run_all.OPTIONAL_OF_ALL, *benchmarks.PEERS}
+        used |= {purpose for kind in benchmarks.KINDS.values() for purpose in (*kind.needs, *kind.peers)}
+        self.assertLessEqual(used, purposes)
+        scripts = [PROJECT / "benchmarks" / kind.script for kind in benchmarks.KINDS.values() if kind.script]
+        self.assertEqual([path for path in scripts if not path.is_file()], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
