@@ -14,7 +14,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 CMAKE, HEADER = "CMakeLists.txt", "include/tilewright/version.hpp"
 CHANGES, HISTORY = "CHANGELOG.md", "docs/history.md"
 DEPRECATED = re.compile(r"\[\[deprecated(?:\(([^)]*)\))?")
-VERSION = r"^project\(tilewright VERSION (\d+\.\d+\.\d+) "
+VERSION = r"^project\(tilewright VERSION (\d+\.\d+\.\d+)\b"
 MOST_LINES = 60  # of CHANGELOG.md
 
 

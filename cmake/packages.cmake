@@ -1,0 +1,23 @@
+# Installation, and the packages that are made of what it installs: for find_package, for pkg-config, and for Debian.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/tilewright)
+install(DIRECTORY include/tilewright TYPE INCLUDE FILES_MATCHING PATTERN *.hpp)
+install(TARGETS tilewright EXPORT tilewright INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT tilewright NAMESPACE tilewright:: FILE tilewright-targets.cmake DESTINATION ${package_dir})
+write_basic_package_version_file(tilewright-config-version.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+install(FILES cmake/tilewright-config.cmake cmake/tilewright-components.cmake cmake/tilewright-check.cmake
+              cmake/FindLibZip.cmake
+              ${PROJECT_BINARY_DIR}/tilewright-config-version.cmake
+        DESTINATION ${package_dir})
+
+# pkg-config does not know the compiler: a file for GCC's options and one for Clang's.
+set(pkg_config_dir ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkg_config_dir} OUTPUT_VARIABLE to_prefix)
+function(tilewright_install_pkg_config name compiler)
+  list(JOIN ARGN " " options)
+  configure_file(cmake/tilewright.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pkg_config_dir})
+endfunction()
+tilewright_install_pkg_config(tilewright GCC ${tilewright_GNU_options})
+tilewright_install_pkg_config(tilewright-clang Clang ${tilewright_Clang_options})

@@ -1,0 +1,42 @@
+# Projects that use the library: installed, with and without components; in their own folder; fetched; by pkg-config.
+set(package_source_dir ${CMAKE_CURRENT_SOURCE_DIR}/package)
+set(package_build_dir ${CMAKE_CURRENT_BINARY_DIR}/package)
+add_test(NAME package/install COMMAND ${CMAKE_COMMAND} --install ${PROJECT_BINARY_DIR} --prefix ${package_build_dir}/prefix)
+set_tests_properties(package/install PROPERTIES FIXTURES_SETUP package)
+function(tilewright_add_package_test name)
+  add_test(NAME package/${name}
+           COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${package_source_dir} ${package_build_dir}/${name}
+                   --build-generator ${CMAKE_GENERATOR}
+                   --build-options -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DSOURCE=${PROJECT_SOURCE_DIR}
+                                   -DVERSION=${PROJECT_VERSION} -DCMAKE_PREFIX_PATH=${package_build_dir}/prefix ${ARGN}
+                   --test-command main)
+  set_tests_properties(package/${name} PROPERTIES FIXTURES_REQUIRED package)
+endfunction()
+set(no_packages -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON -DCMAKE_DISABLE_FIND_PACKAGE_LibZip=ON
+                -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON)
+tilewright_add_package_test(use "-DCOMPONENTS=data$<SEMICOLON>checkpoint")
+set(checked)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # tests/fail has the texts of errors with both
+  set(checked "-DCHECKED=train_step$<SEMICOLON>predict<2$<ANGLE-R>")
+  # A program that tw::check refuses.
+  tilewright_add_package_test(check ${no_packages} -DCHECKED=wrong_step)
+  set_tests_properties(package/check PROPERTIES PASS_REGULAR_EXPRESSION "MatMul: .4, 3. x .4, 3.: inner dimensions 3 and 4 differ")
+endif()
+tilewright_add_package_test(core ${no_packages} ${checked})
+tilewright_add_package_test(subdirectory -DHOW=subdirectory ${no_packages})
+find_package(Git QUIET)
+set(fetched_from "SOURCE_DIR$<SEMICOLON>${PROJECT_SOURCE_DIR}")  # of an archive
+if(GIT_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
+  set(fetched_from "GIT_REPOSITORY$<SEMICOLON>${PROJECT_SOURCE_DIR}$<SEMICOLON>GIT_TAG$<SEMICOLON>HEAD")
+endif()
+tilewright_add_package_test(fetched -DHOW=fetched "-DFETCHED_FROM=${fetched_from}" ${no_packages})
+tilewright_add_package_test(missing -DCOMPONENTS=checkpoint ${no_packages})
+# CMake breaks the lines of its messages.
+set_tests_properties(package/missing PROPERTIES PASS_REGULAR_EXPRESSION
+                     "Component checkpoint needs ZLIB, LibZip, nlohmann_json .on Debian:[ \n]+zlib1g-dev libzip-dev nlohmann-json3-dev.")
+tilewright_add_package_test(unknown -DCOMPONENTS=datta)
+set_tests_properties(package/unknown PROPERTIES PASS_REGULAR_EXPRESSION
+                     "Component datta is unknown: one of data, profile, checkpoint, scaling,[ \n]+distributed expected")
+add_test(NAME package/pkg_config COMMAND Python3::Interpreter ${package_source_dir}/pkg_config.py
+                                         ${package_build_dir}/prefix ${CMAKE_CXX_COMPILER} ${PROJECT_VERSION})
+set_tests_properties(package/pkg_config PROPERTIES FIXTURES_REQUIRED package SKIP_RETURN_CODE 77)
