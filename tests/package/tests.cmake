@@ -1,4 +1,4 @@
-# Projects that use the library: installed, with and without components; in their own folder; fetched; by pkg-config.
+# Projects that use the library: installed, with and without components; in their own folder; fetched; by pkg-config. And packages.
 set(package_source_dir ${CMAKE_CURRENT_SOURCE_DIR}/package)
 set(package_build_dir ${CMAKE_CURRENT_BINARY_DIR}/package)
 add_test(NAME package/install COMMAND ${CMAKE_COMMAND} --install ${PROJECT_BINARY_DIR} --prefix ${package_build_dir}/prefix)
@@ -25,8 +25,13 @@ endif()
 tilewright_add_package_test(core ${no_packages} ${checked})
 tilewright_add_package_test(subdirectory -DHOW=subdirectory ${no_packages})
 find_package(Git QUIET)
-set(fetched_from "SOURCE_DIR$<SEMICOLON>${PROJECT_SOURCE_DIR}")  # of an archive
+set(fetched_from "SOURCE_DIR$<SEMICOLON>${PROJECT_SOURCE_DIR}")  # of an archive, or a checkout that is another user's
+set(status 1)
 if(GIT_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
+  execute_process(COMMAND ${GIT_EXECUTABLE} rev-parse HEAD WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} RESULT_VARIABLE status
+                  OUTPUT_QUIET ERROR_QUIET)
+endif()
+if(status EQUAL 0)
   set(fetched_from "GIT_REPOSITORY$<SEMICOLON>${PROJECT_SOURCE_DIR}$<SEMICOLON>GIT_TAG$<SEMICOLON>HEAD")
 endif()
 tilewright_add_package_test(fetched -DHOW=fetched "-DFETCHED_FROM=${fetched_from}" ${no_packages})
@@ -40,3 +45,11 @@ set_tests_properties(package/unknown PROPERTIES PASS_REGULAR_EXPRESSION
 add_test(NAME package/pkg_config COMMAND Python3::Interpreter ${package_source_dir}/pkg_config.py
                                          ${package_build_dir}/prefix ${CMAKE_CXX_COMPILER} ${PROJECT_VERSION})
 set_tests_properties(package/pkg_config PROPERTIES FIXTURES_REQUIRED package SKIP_RETURN_CODE 77)
+add_test(NAME package/deb COMMAND Python3::Interpreter ${package_source_dir}/deb.py ${PROJECT_BINARY_DIR} ${PROJECT_VERSION})
+set_tests_properties(package/deb PROPERTIES SKIP_RETURN_CODE 77)
+list(JOIN tilewright_${compiler}_options " " options)
+add_test(NAME package/single_header COMMAND Python3::Interpreter ${package_source_dir}/single_header.py
+                                            ${CMAKE_CXX_COMPILER} ${options})
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set_tests_properties(package/single_header PROPERTIES LABELS more)
+endif()
