@@ -3,8 +3,9 @@
 
     single_header.py FILE
 
-It has tilewright.hpp, layers, training, kernels of one's own, and those headers of data/ that need the standard library alone. It has
-no readers of files of data, no checkpoints, and no extras of docs/architecture.md. A program includes either it or <tilewright/...>.
+It has tilewright.hpp, layers, training, kernels of one's own, and those headers of data/ that need the standard library alone. It
+has no readers of files of data, no checkpoints, and no extras of docs/architecture.md. A program includes either this header or
+<tilewright/...>.
 """
 
 import re
@@ -51,7 +52,8 @@ class SingleHeader:
     def text(self):
         licence = "\n".join(f"// {line}".rstrip() for line in (INCLUDE.parent / "LICENSE").read_text().splitlines())
         body = re.sub(r"\n{3,}", "\n\n", "\n".join(self.lines))
-        return f"#pragma once\n// tilewright in one header, which include/single_header.py made of the library's headers.\n//\n{licence}\n\n{body}\n"
+        made_by = "// tilewright in one header, which include/single_header.py made of the library's headers."
+        return f"#pragma once\n{made_by}\n//\n{licence}\n\n{body}\n"
 
 
 def main():

@@ -32,9 +32,9 @@ def check(package, unpacked, installed, version):
         if found != expected:
             yield f"{field}: {found}: {expected} expected"
     output("dpkg-deb", "--extract", package, unpacked)
-    found, expected = files_of(unpacked), {Path("usr") / path: text for path, text in files_of(installed).items()}
-    yield from (f"{path}: not both packed and installed" for path in found.keys() ^ expected.keys())
-    yield from (f"{path}: differs from what is installed" for path in found.keys() & expected.keys() if found[path] != expected[path])
+    found, expected = files_of(unpacked / "usr"), files_of(installed)
+    yield from (f"{path}: not both packed and installed" for path in sorted(found.keys() ^ expected.keys()))
+    yield from (f"{path}: differs from what is installed" for path, text in found.items() if text != expected.get(path, text))
 
 
 def main():

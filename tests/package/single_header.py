@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the library's one header, and compiles and runs README.md's program with it, where no other header of the library is found.
-The program is linked with a copy of itself, so that a definition that two translation units cannot both have is an error.
+"""Makes the library's one header, and compiles and runs README.md's program with it, where the compiler finds no other header of the
+library. The program is linked with a copy of itself: a definition that two translation units cannot both have is an error.
 
     single_header.py COMPILER OPTIONS
 """

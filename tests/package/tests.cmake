@@ -1,4 +1,5 @@
-# Projects that use the library: installed, with and without components; in their own folder; fetched; by pkg-config. And packages.
+# Projects that use the library: installed, with and without components; in their own folder; fetched; by pkg-config; as one
+# header. And the Debian package.
 set(package_source_dir ${CMAKE_CURRENT_SOURCE_DIR}/package)
 set(package_build_dir ${CMAKE_CURRENT_BINARY_DIR}/package)
 add_test(NAME package/install COMMAND ${CMAKE_COMMAND} --install ${PROJECT_BINARY_DIR} --prefix ${package_build_dir}/prefix)
@@ -38,7 +39,7 @@ tilewright_add_package_test(fetched -DHOW=fetched "-DFETCHED_FROM=${fetched_from
 tilewright_add_package_test(missing -DCOMPONENTS=checkpoint ${no_packages})
 # CMake breaks the lines of its messages.
 set_tests_properties(package/missing PROPERTIES PASS_REGULAR_EXPRESSION
-                     "Component checkpoint needs ZLIB, LibZip, nlohmann_json .on Debian:[ \n]+zlib1g-dev libzip-dev nlohmann-json3-dev.")
+                     "needs ZLIB, LibZip, nlohmann_json .on Debian:[ \n]+zlib1g-dev libzip-dev nlohmann-json3-dev.")
 tilewright_add_package_test(unknown -DCOMPONENTS=datta)
 set_tests_properties(package/unknown PROPERTIES PASS_REGULAR_EXPRESSION
                      "Component datta is unknown: one of data, profile, checkpoint, scaling,[ \n]+distributed expected")
@@ -52,4 +53,10 @@ add_test(NAME package/single_header COMMAND Python3::Interpreter ${package_sourc
                                             ${CMAKE_CXX_COMPILER} ${options})
 if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set_tests_properties(package/single_header PROPERTIES LABELS more)
+endif()
+
+# The Debian package in fresh systems.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_test(NAME package/systems COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/systems/run.py --package)
+  set_tests_properties(package/systems PROPERTIES LABELS more SKIP_RETURN_CODE 77 TIMEOUT 1800)
 endif()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""CMakeLists.txt, tilewright/version.hpp, and the first headings of CHANGELOG.md and docs/history.md have one version. Packages take
-theirs from CMake: tests named package/ compare them. CHANGELOG.md is short.
+"""CMakeLists.txt, tilewright/version.hpp, and the first headings of CHANGELOG.md and docs/history.md have one version. Packages
+take theirs from CMake: tests named package/ compare them. CHANGELOG.md is short.
 
 A deprecated name says since when and what to write, `[[deprecated("since 0.3.0: use g")]]`, and goes when docs/stability.md says
 so: 0.4.0 has this one, 0.5.0 does not.
@@ -62,7 +62,8 @@ def main():
     texts = {name: (PROJECT / name).read_text() for name in (CMAKE, HEADER, CHANGES, HISTORY)}
     problems = list(check(texts))
     if version := found(texts, CMAKE, VERSION):
-        problems += kept_for_too_long(version, ((path, path.read_text()) for path in sorted((PROJECT / "include").rglob("*.hpp"))))
+        headers = sorted((PROJECT / "include").rglob("*.hpp"))
+        problems += kept_for_too_long(version, ((header, header.read_text()) for header in headers))
     print("\n".join(problems) or f"the version is the same in {', '.join(texts)}")
     sys.exit(bool(problems))
 

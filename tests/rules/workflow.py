@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The file for GitHub's continuous integration is YAML, short, says that it is untested, and calls ./dev test. Without python3-yaml,
-this test is skipped.
+"""The file for GitHub's continuous integration is YAML, short, says that it is untested, and calls ./dev test. Without
+python3-yaml, this test is skipped.
 """
 
 import json
@@ -48,7 +48,8 @@ def main():
     text = WORKFLOW.read_text()
     read = subprocess.run([interpreter(), "-c", READ], input=text, capture_output=True, text=True)
     problems = [read.stderr.strip()] if read.returncode else list(check(text, json.loads(read.stdout)))
-    print("\n".join(f"{WORKFLOW}: {problem}" for problem in problems) or f"{WORKFLOW.name}: {len(text.splitlines())} lines, calls ./dev test")
+    passed = f"{WORKFLOW.name}: {len(text.splitlines())} lines, calls ./dev test"
+    print("\n".join(f"{WORKFLOW}: {problem}" for problem in problems) or passed)
     sys.exit(bool(problems))
 
 

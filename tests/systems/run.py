@@ -25,6 +25,7 @@ from programs import check_default, check_matrix, check_package
 from system import System, Unavailable
 
 PROJECT = Path(__file__).resolve().parents[2]
+SKIPPED = 77  # the status if --package found no system
 LIBRARIES = ["cmake", "ninja-build", "python3", "libboost-dev", "libxtensor-dev", "libxsimd-dev", "catch2", "libcli11-dev",
              "zlib1g-dev", "libzip-dev", "nlohmann-json3-dev"]
 SYSTEMS = {"bookworm": "Debian 12", "trixie": "Debian 13", "sid": "Debian sid"}
@@ -83,7 +84,8 @@ def make_package(folder):
     build = Path(folder) / "build"
     subprocess.run(["cmake", "-S", PROJECT, "-B", build, "-DTILEWRIGHT_BUILD_TESTS=OFF", "-DTILEWRIGHT_BUILD_EXAMPLES=OFF"],
                    check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cpack", "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", folder], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cpack", "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", folder],
+                   check=True, stdout=subprocess.DEVNULL)
     return next(Path(folder).glob("*.deb"))
 
 
@@ -113,6 +115,8 @@ def main():
     if options.skipped:
         options.skipped.write_text(", ".join(report.skipped))
     print(f"{report.passed} passed, {report.failed} failed, {len(report.skipped)} skipped")
+    if options.package and report.passed + report.failed == 0:
+        sys.exit(SKIPPED)
     sys.exit(bool(report.failed))
 
 
