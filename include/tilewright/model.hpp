@@ -20,3 +20,4 @@
 #include "tilewright/transform/decompose_sum.hpp"
 #include "tilewright/transform/pipeline.hpp"
 #include "tilewright/transform/recompute_graph.hpp"
+#include "tilewright/version.hpp"

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 from dataclasses import dataclass
 
 import table
@@ -109,8 +110,8 @@ def check_gpt(system, command, row):
     return result
 
 
-def check_without_packages(report, system):
-    """The README's program by CMake, from an installed tilewright, where zlib, libzip and nlohmann_json are not."""
+def write_readme_project(system):
+    """A project of the README's program, in /root/core."""
     write_readme_program(system)
     project = system.root / "root/core"
     project.mkdir(exist_ok=True)
@@ -120,20 +121,44 @@ find_package(tilewright REQUIRED)
 add_executable(core ../readme.cpp)
 target_link_libraries(core PRIVATE tilewright::tilewright)
 """)
+
+
+BUILD_CORE = "cmake -S core -B core/b -G Ninja -DCMAKE_BUILD_TYPE=Release && cmake --build core/b && core/b/core"
+
+
+def check_without_packages(report, system):
+    """The README's program by CMake, from the Debian package that the system makes, without zlib, libzip and nlohmann_json."""
+    write_readme_project(system)
     hidden = "usr/include/zlib.h usr/include/zip.h usr/include/nlohmann".split()
     for path in hidden:
         (system.root / path).rename(system.root / f"{path}.hidden")
     try:
-        result = system.run("export CMAKE_GENERATOR=Ninja && rm -rf core/b core/t core/p && "
-                            "cmake -S /source -B core/t -DTILEWRIGHT_BUILD_TESTS=OFF -DTILEWRIGHT_BUILD_EXAMPLES=OFF && "
-                            "cmake --install core/t --prefix core/p && cmake -S core -B core/b -DCMAKE_BUILD_TYPE=Release "
-                            "-DCMAKE_PREFIX_PATH=/root/core/p && cmake --build core/b && core/b/core", 600)
+        result = system.run("rm -rf core/b core/t && "
+                            "cmake -S /source -B core/t -G Ninja -DTILEWRIGHT_BUILD_TESTS=OFF -DTILEWRIGHT_BUILD_EXAMPLES=OFF && "
+                            f"(cd core/t && cpack -G DEB) && dpkg --install core/t/*.deb && {BUILD_CORE}", 600)
     finally:
+        system.run("dpkg --purge tilewright", 60)
         for path in hidden:
             (system.root / f"{path}.hidden").rename(system.root / path)
     is_right = result.status == 0 and "of the test set are right" in result.output
-    report.line("ok" if is_right else "FAIL", f"{system.name}: README's program without zlib, libzip and nlohmann_json",
-                "" if is_right else result.output[-1500:])
+    report.line("ok" if is_right else "FAIL", f"{system.name}: README's program from the Debian package, without zlib, libzip "
+                "and nlohmann_json", "" if is_right else result.output[-1500:])
+
+
+def check_package(report, system, package):
+    """A Debian package in a system that has a compiler, CMake and pkgconf alone: apt-get installs what it depends on. The README's
+    program is built by CMake, and a program by pkg-config. Nothing of the package stays when it is removed."""
+    write_readme_project(system)
+    shutil.copy(package, system.root / "root")
+    clean = "(apt-get purge -y -qq --autoremove tilewright || true)"  # of a run that failed
+    install = f"apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq ./{package.name}"
+    by_pkg_config = ("g++ -std=c++20 /source/tests/package/session.cpp -o session $(pkg-config --cflags --libs tilewright) && "
+                     "./session")
+    remove = "apt-get purge -y -qq --autoremove tilewright && ! ls -d /usr/include/tilewright /usr/share/cmake/tilewright"
+    result = system.run(f"rm -rf core/b && {clean} && {install} && {BUILD_CORE} && {by_pkg_config} && {remove}", 900)
+    is_right = result.status == 0 and "of the test set are right" in result.output and ": 7 0 0 22" in result.output
+    report.line("ok" if is_right else "FAIL", f"{system.name}: {package.name} installed by apt-get, used by CMake and by "
+                f"pkg-config, removed, {result.seconds:.0f} s", "" if is_right else result.output[-1500:])
 
 
 def check_tests(report, system, configuration, targets, tests, what, fails=True):

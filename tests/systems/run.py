@@ -3,6 +3,7 @@
 
     run.py                the default compilers of Debian 13 and of sid: the README's program, examples/mnist.cpp, layers, a strict
                           test and the static tests of the preset `quick`
+    run.py --package      the Debian package in systems of Debian 12 and 13 that have nothing of what it depends on
     run.py --matrix       every row of the table in docs/compiling.md; --write writes that table and the README's anew
 
 A system is made by debootstrap in --folder, and kept for a day. Without --matrix, one that cannot be made (no root, no network,
@@ -13,16 +14,19 @@ packages that cannot be installed) is skipped, and named in the file --skipped. 
 import argparse
 import os
 import re
+import subprocess
 import sys
+import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import table
-from programs import check_default, check_matrix
+from programs import check_default, check_matrix, check_package
 from system import System, Unavailable
 
 PROJECT = Path(__file__).resolve().parents[2]
+SKIPPED = 77  # the status if --package found no system
 SYSTEMS = {"bookworm": "Debian 12", "trixie": "Debian 13", "sid": "Debian sid"}
 COMPILERS = {  # those of the matrix; the newest Clang of sid is added
     "bookworm": ["g++-12", "clang-19", "g++-aarch64-linux-gnu", "qemu-user"],
@@ -70,18 +74,41 @@ def check(report, options, suite):
         report.line("FAIL" if options.matrix else "skip", f"{system.name}: {reason}")
 
 
+def check_in_bare_system(report, options, suite, package):
+    system = System(SYSTEMS[suite], suite, ["g++", "cmake", "ninja-build", "pkgconf"], options.folder / "bare", PROJECT)
+    try:
+        system.make()
+        check_package(report, system, package)
+    except Unavailable as reason:
+        report.skipped.append(f"{system.name} ({reason})")
+        report.line("skip", f"{system.name}: {reason}")
+
+
+def make_package(folder):
+    """The Debian package of this checkout."""
+    build = Path(folder) / "build"
+    subprocess.run(["cmake", "-S", PROJECT, "-B", build, "-DTILEWRIGHT_BUILD_TESTS=OFF", "-DTILEWRIGHT_BUILD_EXAMPLES=OFF"],
+                   check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cpack", "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", folder],
+                   check=True, stdout=subprocess.DEVNULL)
+    return next(Path(folder).glob("*.deb"))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--matrix", action="store_true")
+    parser.add_argument("--package", action="store_true")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--folder", type=Path, default=Path("/var/tmp/tilewright-systems"))
     parser.add_argument("--only", choices=list(SYSTEMS), help="this system alone")
     parser.add_argument("--skipped", type=Path, help="a file for the names of systems that were skipped")
     options = parser.parse_args()
     report = Report()
-    suites = [options.only] if options.only else list(SYSTEMS) if options.matrix else ["trixie", "sid"]
-    with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
-        for future in [pool.submit(check, report, options, suite) for suite in suites]:
+    usual = ["bookworm", "trixie"] if options.package else list(SYSTEMS) if options.matrix else ["trixie", "sid"]
+    suites = [options.only] if options.only else usual
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+        function, arguments = (check_in_bare_system, [make_package(folder)]) if options.package else (check, [])
+        for future in [pool.submit(function, report, options, suite, *arguments) for suite in suites]:
             future.result()
     if options.matrix:
         order = list(SYSTEMS.values())
@@ -93,6 +120,8 @@ def main():
     if options.skipped:
         options.skipped.write_text(", ".join(report.skipped))
     print(f"{report.passed} passed, {report.failed} failed, {len(report.skipped)} skipped")
+    if options.package and report.passed + report.failed == 0:
+        sys.exit(SKIPPED)
     sys.exit(bool(report.failed))
 
 
