@@ -12,8 +12,8 @@ constexpr bool check_parameter(Ir& ir, std::string_view what, std::string_view n
   if (value >= least && value < below) return true;  // not so for NaN
   Text end;  // no conditional operator: GCC 12 destroys its temporaries twice in constant expressions
   if (below < std::numeric_limits<double>::infinity()) end = text(", and below ", number_text(below), ",");
-  ir.fail(text(what, ": ", name, " ", number_text(value), ": a finite number of at least ", number_text(least), end,
-               " expected"));
+  ir.fail(
+      text(what, ": ", name, " ", number_text(value), ": a finite number of at least ", number_text(least), end, " expected"));
   return false;
 }
 /// Whether a parameter is a finite number above 0; fails if not.
