@@ -222,14 +222,14 @@ def facts_of(library, type_name, function, functions):
     errors = [f"{name}: {text}" if is_of_op else text for is_of_op, text in library.errors(infer.body, struct)] if infer else []
     if getattr(struct, "alias_of", None) == "InPlace":
         plain = function.name.removesuffix("_")
-        return [f"- `{name}`: input 0 gets the result, which is an alias of it; all else is as for [{plain}](#{plain})"], errors
+        return [f"- `{name}`: writes the result to input 0 and returns an alias of it; otherwise like [{plain}](#{plain})"], errors
     lines = [f"- `{name}`" + (": " + " ".join(struct.comment.split()) if struct.comment else "")]
     forward, backward = library.member(struct, "forward"), library.member(struct, "backward")
     if forward and (formula := as_formula(forward.body)):
         lines.append(f"- element: `{formula}`")
     gradient = library.member(struct, "gradient")
     if backward and "::slope(" in backward.body:
-        lines.append("- gradient: the derivative, element by element, which a forward graph for the host computes besides")
+        lines.append("- gradient: the derivative, element by element, which a forward graph for the host also computes")
     elif backward and (formula := as_formula(backward.body)):
         lines.append(f"- gradient: `{formula}`" + (", of the result `y`" if re.search(r"\(X y, X dy", backward.head) else ""))
     elif backward:
@@ -237,11 +237,11 @@ def facts_of(library, type_name, function, functions):
     elif gradient:
         lines += gradients(library, gradient.body)
     elif (match := library.member(struct, "differentiation")) and "stops" in match.head:
-        lines.append("- gradient: none; it ends here")
+        lines.append("- gradient: none; autodiff stops here")
     else:
         lines.append("- gradient: none; autodiff refuses the op")
     if written := library.modifies(struct):
-        lines.append(f"- in place: it writes its input {written}, and the result is an alias of it")
+        lines.append(f"- in place: writes its input {written}; the result is an alias of it")
     elif function.name + "_" in functions:
         lines.append(f"- in place: [`{function.name}_`](#{function.name}_)")
     if fault := library.member(struct, "fault"):
@@ -309,7 +309,7 @@ def ops_page(library):
             parts.append(f"### {name}\n\n```\n{heads}\n```\n\n")
             own = [each.comment for each in overloads if each.comment]
             if not own and described_by:
-                parts.append(f"As [{described_by}](#{described_by}).\n\n")
+                parts.append(f"See [{described_by}](#{described_by}).\n\n")
             if own:
                 described_by = name
                 parts.append("\n\n".join(own) + "\n\n")

@@ -94,7 +94,7 @@ class OpsPageTest(unittest.TestCase):
     def test_facts_of_an_op_in_place(self):
         lines, _ = ops_page.facts_of(self.library, "SquashInplace", self.groups["squash_"][0], self.groups)
         self.assertEqual(lines[1:], ["- gradient: none; autodiff refuses the op",
-                                     "- in place: it writes its input 0, and the result is an alias of it"])
+                                     "- in place: writes its input 0; the result is an alias of it"])
 
     def test_errors_of_what_a_function_calls(self):
         self.assertEqual(self.library.errors(self.groups["squash"][0].body),

@@ -19,9 +19,9 @@ HEADS = {
 The classes and functions that a program meets beside [ops](ops.md), with the comments of their declarations. Pages of their own
 have [layers](reference-layers.md), [training](reference-training.md), and [data, files and profiles](reference-data.md).
 """,
-    "reference-layers.md": """# Layers: options, variables, first values
+    "reference-layers.md": """# Layers: options, variables, initial values
 
-Each layer of `tilewright::layers`, what it is in PyTorch, its options with their defaults, its variables and their first values.
+Each layer of `tilewright::layers`, what it is in PyTorch, its options with their defaults, its variables and their initial values.
 [Layers](layers.md) says how they are used. A line such as `bool bias = true  // ...` is an option: its type, name, default and
 meaning. Nothing here is stable yet.
 """,
