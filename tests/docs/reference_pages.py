@@ -20,10 +20,10 @@ This page lists the classes and functions that a program uses, with the comments
 [ops](ops.md), [layers](reference-layers.md), [training](reference-training.md), and [data, files and
 profiles](reference-data.md).
 """,
-    "reference-layers.md": """# Layers: options, variables, first values
+    "reference-layers.md": """# Layers: options, variables, initial values
 
 This page lists each layer of `tilewright::layers` with its counterpart in PyTorch, its options and their defaults, its variables
-and their first values. [Layers](../layers.md) shows how to use them. A line such as `bool bias = true  // ...` is an option. It
+and their initial values. [Layers](../layers.md) shows how to use them. A line such as `bool bias = true  // ...` is an option. It
 shows the type, the name, the default and the meaning. Layers are not stable yet.
 """,
     "reference-training.md": """# Training: steps, loops, optimisers, schedules

@@ -27,7 +27,7 @@ struct HiddenOptions {
 
 /// x weight + bias: torch.nn.Scale.
 ///
-/// Variables and first values: `weight` (n,), ones.
+/// Variables and initial values: `weight` (n,), ones.
 template <int axes, ScaleOptions options = {}>
 struct Scale : Module<Scale<axes, options>> {
   using Inner = Linear<axes, {.bias = options.bias}>;
@@ -131,10 +131,10 @@ class OptionPagesTest(unittest.TestCase):
 
     def test_a_layer_without_counterpart_and_first_values(self):
         self.assertEqual(list(option_pages.problems_of_layers(headers_with(LAYER))), [])
-        text = LAYER.replace(": torch.nn.Scale.", ".").replace("Variables and first values", "Variables")
+        text = LAYER.replace(": torch.nn.Scale.", ".").replace("Variables and initial values", "Variables")
         self.assertEqual(list(option_pages.problems_of_layers(headers_with(text))),
                          ["layers/scale.hpp: Scale: the layer of another library that it is expected",
-                          "layers/scale.hpp: Scale: its variables and their first values expected"])
+                          "layers/scale.hpp: Scale: its variables and their initial values expected"])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Each public struct of options is shown by a page that ./dev docs makes, and each of its members has a comment; each layer says what
-it is in another library, and what its variables and their first values are.
+it is in another library, and what its variables and their initial values are.
 
 Options are structs named ...Options, ...Parameters and so on, those that a public function or template takes by default as `{}`, those
 of their members, and in FOLDERS each struct whose members have default values.
@@ -106,8 +106,8 @@ def problems_of_layers(headers):
         comment = " ".join(struct.comment.split())
         if not re.search(r"torch\.nn|Hugging Face", comment):
             yield f"{header}: {name}: the layer of another library that it is expected"
-        if not re.search(r"[Ff]irst values|no variables", comment):
-            yield f"{header}: {name}: its variables and their first values expected"
+        if not re.search(r"[Ii]nitial values|no variables", comment):
+            yield f"{header}: {name}: its variables and their initial values expected"
 
 
 def main():

@@ -20,16 +20,16 @@
 
 namespace tilewright {
 
-/// The state of a training run after some steps.
+/// State of a training run after a number of steps.
 struct Checkpoint {
   std::uint64_t step = 0;
-  TensorFile file;                      ///< tensors, and metadata as given to save() and two entries of our own
-  std::vector<std::string> skipped{};  ///< what was wrong with files of later steps, newest first
+  TensorFile file;  ///< tensors, metadata of save(), and two entries of the library
+  std::vector<std::string> skipped{};  ///< problems of files of later steps, newest first
 };
 
 /// A folder with the checkpoints of one run: `step-000000001200.safetensors`, ... Each is one .safetensors file with a checksum
-/// of all its bytes. A run that is killed at any moment, a loss of power included, leaves the last checkpoint whose save()
-/// returned, or the next.
+/// of all its bytes. After a kill or a power loss at any moment, the folder still has the last checkpoint whose save() returned,
+/// or the next one.
 ///
 ///     tw::Checkpoints checkpoints("run1", {.keep = 3});
 ///     if (const auto last = checkpoints.newest()) session.load_tensors(last->file), first_step = last->step;
@@ -38,19 +38,19 @@ struct Checkpoint {
 class Checkpoints {
  public:
   struct Options {
-    std::size_t keep = 3;  ///< so many of the newest files stay; 0: all
+    std::size_t keep = 3;  ///< number of newest files to keep; 0: all
   };
 
   explicit Checkpoints(std::filesystem::path folder) : Checkpoints(std::move(folder), Options{}) {}
-  /// The folder need not be there. Throws std::invalid_argument for an empty path.
+  /// The folder need not exist. Throws std::invalid_argument for an empty path.
   Checkpoints(std::filesystem::path folder, const Options& options) : folder_(std::move(folder)), options_(options) {
     if (folder_.empty()) throw std::invalid_argument("Checkpoints: an empty path: that of a folder expected");
   }
 
-  /// Writes the checkpoint of a step by write_durably(), making the folder if need be, and replaces one of the same step. Then
-  /// removes files of earlier steps but the newest, and what killed runs left of unfinished ones. Files of later steps stay.
-  /// Throws as save_safetensors; then the other checkpoints are what they were. Several processes may save and load at the same
-  /// time.
+  /// Writes the checkpoint of a step by write_durably(), and creates the folder if it does not exist. Replaces a checkpoint of
+  /// the same step. Then removes files of earlier steps, except the newest `keep`, and unfinished files of killed runs. Files of
+  /// later steps stay. Throws the exceptions of save_safetensors; the other checkpoints are then unchanged. Several processes may
+  /// save and load at the same time.
   void save(std::uint64_t step, std::span<const HostTensor> tensors, Metadata metadata = {}) const {
     create_folder_durably(folder_);
     metadata.set(std::string(step_key), step);
@@ -62,9 +62,9 @@ class Checkpoints {
     remove_old(step);
   }
 
-  /// The checkpoint of a step. Throws LoadError if there is none or it is not whole.
+  /// Loads the checkpoint of a step. Throws LoadError if there is none or it is damaged.
   Checkpoint load(std::uint64_t step) const { return read(step, detail::read_bytes(function, path_of(step))); }
-  /// The checkpoint of a step from the bytes of its file, wherever they were read. Throws LoadError if they are not whole.
+  /// Parses the checkpoint of a step from the bytes of its file. Throws LoadError if they are damaged.
   Checkpoint read(std::uint64_t step, std::vector<std::byte> bytes) const {
     const std::filesystem::path path = path_of(step);
     const auto fail = [&](std::string_view found, std::string_view expected) {
@@ -80,9 +80,9 @@ class Checkpoints {
     return {step, std::move(file)};
   }
 
-  /// The newest checkpoint that is whole; files of later steps that are not are named in `skipped`. Nothing if there is no
-  /// checkpoint or no folder. Throws LoadError if there are some, but none is whole, or if the folder's path is that of a file or
-  /// cannot be read: a run should not start from nothing unnoticed.
+  /// Loads the newest intact checkpoint; `skipped` lists damaged files of later steps. Returns nothing if there is no checkpoint
+  /// or no folder. Throws LoadError if all checkpoints are damaged, so that a run does not silently start anew. Also throws it if
+  /// the folder's path is a file or cannot be read.
   std::optional<Checkpoint> newest() const {
     std::vector<std::string> skipped;
     const auto all = steps();
@@ -101,8 +101,8 @@ class Checkpoints {
     return std::nullopt;
   }
 
-  /// The steps of all checkpoints, in ascending order, whether whole or not. Throws LoadError if the folder's path is that of a
-  /// file, or cannot be read.
+  /// Returns the steps of all checkpoints, damaged ones included, in ascending order. Throws LoadError if the folder's path is a
+  /// file or cannot be read.
   std::vector<std::uint64_t> steps() const {
     std::vector<std::uint64_t> result;
     const auto fail = [this](const std::string& found) { throw LoadError(function, folder_.string(), "", found, "a folder"); };
@@ -139,14 +139,14 @@ class Checkpoints {
                : std::nullopt;
   }
 
-  /// Where the checksum's digits are in a file or its header. In JSON, quotes within a name or text have a backslash before
-  /// them: so this finds nothing but the entry.
+  /// Returns the position of the checksum's digits in a file or its header. In JSON, quotes inside a name or text follow a
+  /// backslash, so the search finds only the entry.
   static std::size_t checksum_place(std::string_view file) {
     static const std::string entry = "\"" + std::string(checksum_key) + "\":\"";
     const std::size_t found = file.find(entry);
     return found == file.npos || file.size() - found < entry.size() + no_checksum.size() ? file.npos : found + entry.size();
   }
-  /// Takes the digits out of a file, if it has any.
+  /// Removes the digits of the checksum from a file and returns them, if there are any.
   static std::optional<std::string> take_checksum(std::span<std::byte> bytes) {
     const std::size_t place = checksum_place({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     if (place == std::string_view::npos) return std::nullopt;

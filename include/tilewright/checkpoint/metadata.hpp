@@ -21,7 +21,7 @@ template <class T>
 concept StructWithNames = boost::hana::Struct<T>::value;
 
 namespace detail {
-/// f("prefix.member", member) for each member of a struct.
+/// Calls f("prefix.member", member) for each member of a struct.
 template <class Struct, class F>
 void for_each_member(std::string_view prefix, Struct& value, F f) {
   boost::hana::for_each(boost::hana::accessors<std::remove_const_t<Struct>>(), [&](auto pair) {
@@ -30,8 +30,8 @@ void for_each_member(std::string_view prefix, Struct& value, F f) {
 }
 }  // namespace detail
 
-/// Named texts and numbers that a file holds beside its tensors. Numbers are kept as decimal text, which gives back the same
-/// number; std::map's order makes equal metadata equal bytes.
+/// Named texts and numbers in a file, in addition to its tensors. Numbers are stored as decimal text, which reads back as the
+/// same number. std::map's order makes equal metadata equal bytes.
 class Metadata {
  public:
   void set(std::string name, std::string text) { entries_.insert_or_assign(std::move(name), std::move(text)); }
@@ -44,14 +44,14 @@ class Metadata {
       set(std::move(name), std::string(digits, std::to_chars(digits, digits + sizeof(digits), number).ptr));
     }
   }
-  /// Each member, as "name.member".
+  /// Stores each member of a struct as "name.member".
   template <StructWithNames Struct>
   void set(std::string_view name, const Struct& value) {
     detail::for_each_member(name, value,
                             [this](std::string member_name, const auto& member) { this->set(std::move(member_name), member); });
   }
 
-  /// Nothing if there is no such name, or if its text is no `T`: std::string, or a type of numbers.
+  /// Returns the entry with a name; nothing if there is none, or if its text is not a `T`: std::string, or a type of numbers.
   template <class T>
   std::optional<T> get(std::string_view name) const {
     const auto entry = entries_.find(name);

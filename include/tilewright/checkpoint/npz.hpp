@@ -34,14 +34,14 @@ struct CloseZip {
 template <class T>
 using ZipPointer = std::unique_ptr<T, CloseZip>;
 
-/// libzip's words for an error. Frees what the error holds.
+/// Returns libzip's text for an error, and frees the error.
 inline std::string zip_error_text(zip_error_t& error) {
   std::string text = zip_error_strerror(&error);
   zip_error_fini(&error);
   return text;
 }
 
-/// Reads an archive in memory. Entries are checked before memory is taken for them: a hostile archive costs at most
+/// Reads an archive in memory. Checks entries before it allocates memory for them: a hostile archive costs at most
 /// `most_expansion` times its own size.
 class NpzReader {
  public:
@@ -70,7 +70,7 @@ class NpzReader {
   static constexpr std::string_view suffix = ".npy";
 
  private:
-  /// Null if that is no archive; then `error` says why.
+  /// Opens the archive. Returns null if it is not one; `error` then says why.
   ZipPointer<zip_t> open(zip_flags_t flags, std::string& error) const {
     zip_error_t problem;
     zip_error_init(&problem);
@@ -82,8 +82,8 @@ class NpzReader {
     error = zip_error_text(problem);
     return archive;
   }
-  /// Throws for an archive that is not consistent: because of an entry that check_entry refuses, where libzip refuses it first
-  /// (1.11 and later do), or else in libzip's words.
+  /// Throws for an inconsistent archive. If check_entry refuses an entry that libzip refused first (1.11 and later), throws that
+  /// error; otherwise throws libzip's text.
   [[noreturn]] void explain(const std::string& error) {
     std::string none;
     if (const auto archive = open(0, none))
@@ -98,7 +98,7 @@ class NpzReader {
 
   static constexpr std::uint64_t most_expansion = 1032;  // deflate's limit, https://zlib.net/zlib_tech.html
 
-  /// Bytes beside which there is a float8_scale_name become float8 again.
+  /// Converts bytes back to float8 if the archive has a float8_scale_name for them.
   static void restore_float8(TensorFile& file) {
     for (std::size_t i = 0; i < file.tensors().size(); ++i) {
       for (const DType format : {float8_143, float8_152}) {
@@ -120,7 +120,7 @@ class NpzReader {
   [[noreturn]] void fail(std::string_view tensor, std::string_view found, std::string_view expected) const {
     throw LoadError(function_, path_, tensor, found, expected);
   }
-  /// Throws for an entry whose description is no array's, or that asks for more memory than the file can fill.
+  /// Throws for an entry that does not describe an array, or that needs more memory than the file can fill.
   zip_stat_t check_entry(zip_t* archive, zip_uint64_t index) {
     zip_stat_t entry;
     zip_stat_init(&entry);
@@ -169,7 +169,7 @@ class NpzReader {
   std::uint64_t compressed_bytes_ = 0;  // theirs
 };
 
-/// An archive of arrays, stored, in memory. Equal tensors give equal bytes.
+/// Writes an uncompressed archive of arrays in memory. Equal tensors give equal bytes.
 class NpzWriter {
  public:
   explicit NpzWriter(std::span<const HostTensor> tensors) {
@@ -245,19 +245,19 @@ class NpzWriter {
 
 }  // namespace detail
 
-/// Reads tensors from the bytes of a .npz file; `name` stands for its path in errors.
+/// Parses tensors from the bytes of a .npz file; `name` replaces its path in errors.
 inline TensorFile parse_npz(std::span<const std::byte> bytes, std::string name) {
   return detail::NpzReader("load_npz", std::move(name), bytes).read();
 }
 
-/// Reads all arrays of NumPy's .npz file, as numpy.savez and numpy.savez_compressed write it: row-major, little-endian arrays
-/// of our dtypes with at most six axes. The entry "fc1.weight.npy" is the tensor fc1.weight. Throws LoadError for all else.
+/// Loads all arrays of a .npz file that numpy.savez or numpy.savez_compressed wrote: row-major, little-endian arrays of supported
+/// dtypes with at most six axes. The entry "fc1.weight.npy" becomes the tensor fc1.weight. Throws LoadError for anything else.
 inline TensorFile load_npz(const std::filesystem::path& path) {
   return parse_npz(detail::read_bytes("load_npz", path), path.string());
 }
 
-/// Writes tensors as a .npz file, not compressed, which numpy.load reads, by write_durably(). float8 is written as bytes, uint8,
-/// with its log2_scale as a scalar int32 <name>.float8_143 or <name>.float8_152, by which it is read again. Throws
+/// Writes tensors by write_durably() as an uncompressed .npz file, which numpy.load reads. float8 tensors are written as bytes,
+/// uint8. A scalar int32 <name>.float8_143 or <name>.float8_152 holds the log2_scale, from which load_npz restores them. Throws
 /// std::invalid_argument for bytes that do not fit their spec and names that occur twice, std::runtime_error for names that are
 /// not UTF-8, and std::filesystem::filesystem_error.
 inline void save_npz(const std::filesystem::path& path, std::span<const HostTensor> tensors) {

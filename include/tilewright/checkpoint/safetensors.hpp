@@ -22,8 +22,8 @@
 #include "tilewright/checkpoint/tensor_file.hpp"
 #include "tilewright/checkpoint/write_durably.hpp"
 
-/// The .safetensors format (https://huggingface.co/docs/safetensors): the length of the header as 64 bits, least significant
-/// byte first; the header, a JSON object of {"dtype", "shape", "data_offsets"} by tensor name, and of texts by name under
+/// The .safetensors format (https://huggingface.co/docs/safetensors): the length of the header as 64 bits, least significant byte
+/// first; the header, a JSON object of {"dtype", "shape", "data_offsets"} by tensor name, and of texts by name under
 /// "__metadata__", padded with spaces; then a buffer that the tensors' offsets cover without holes or overlaps.
 namespace tilewright {
 
@@ -31,11 +31,11 @@ namespace detail {
 
 static_assert(std::endian::native == std::endian::little, "numbers are copied from and to files as they are");
 
-/// The format's names of our dtypes, in DType's order.
+/// The format's names of the dtypes, in DType's order.
 inline constexpr auto safetensors_dtypes = dtype_column(&DTypeFacts::safetensors);
 inline constexpr std::uint64_t most_header_bytes = 100'000'000;  // the format's limit
 
-/// The JSON object at the start of a file, behind its length. Calls `fail` if it is not there.
+/// Returns the JSON object at the start of a file, after its length. Calls `fail` if there is none.
 template <class Fail>
 std::span<const char> header_of(std::span<const std::byte> file, const Fail& fail) {
   std::uint64_t header_bytes = 0;
@@ -51,7 +51,7 @@ std::span<const char> header_of(std::span<const std::byte> file, const Fail& fai
   return {header, header_bytes};
 }
 
-/// The dtype and the scale of codes of float8, as the metadata says; nothing for integers. Calls `fail` for another format.
+/// Returns the dtype and the scale of float8 codes from the metadata; nothing for integers. Calls `fail` for another format.
 template <class Fail>
 std::optional<std::pair<DType, int>> float8_of(const Metadata& metadata, const std::string& name, const Fail& fail) {
   const auto format = metadata.get<std::string>(float8_format_key(name));
@@ -109,10 +109,10 @@ inline TensorFile read_safetensors(std::string_view function, std::string path, 
   return result;
 }
 
-/// A .safetensors file as the parts that follow each other in it.
+/// A .safetensors file as consecutive parts.
 struct SafetensorsParts {
-  std::string header;  ///< with its length before it
-  std::vector<std::span<const std::byte>> parts;  ///< of which the first is the header
+  std::string header;  ///< length and text of the header
+  std::vector<std::span<const std::byte>> parts;  ///< the first is the header
 
   SafetensorsParts(std::string_view function, std::span<const HostTensor> tensors, Metadata metadata) {
     // wide elements first: then all are aligned
@@ -163,21 +163,21 @@ struct SafetensorsParts {
 
 }  // namespace detail
 
-/// Reads tensors from the bytes of a .safetensors file; `name` stands for its path in errors.
+/// Parses tensors from the bytes of a .safetensors file; `name` replaces its path in errors.
 inline TensorFile parse_safetensors(std::vector<std::byte> bytes, std::string name) {
   return detail::read_safetensors("load_safetensors", std::move(name), std::move(bytes));
 }
 
-/// Reads all tensors and the metadata of a .safetensors file. Throws LoadError for a file that breaks the format's rules, and
-/// for dtypes that we do not have, such as F8_E4M3, or more than six axes.
+/// Loads all tensors and the metadata of a .safetensors file. Throws LoadError for a file that violates the format, for
+/// unsupported dtypes such as F8_E4M3, and for more than six axes.
 inline TensorFile load_safetensors(const std::filesystem::path& path) {
   return parse_safetensors(detail::read_bytes("load_safetensors", path), path.string());
 }
 
 /// Writes tensors and metadata as a .safetensors file, by write_durably(). Equal contents give equal bytes. The format has no
-/// checksum: save_npz and Checkpoints write one. float8 is written as bytes, U8, with <name>.float8_format and <name>.log2_scale
-/// in the metadata, by which it is read again. Throws std::invalid_argument for names that are not UTF-8 or occur twice and bytes
-/// that do not fit their spec, and std::filesystem::filesystem_error.
+/// checksum; save_npz and Checkpoints write one. float8 tensors are written as bytes, U8. <name>.float8_format and
+/// <name>.log2_scale in the metadata restore them. Throws std::invalid_argument for names that are not UTF-8 or occur twice and
+/// bytes that do not fit their spec, and std::filesystem::filesystem_error.
 inline void save_safetensors(const std::filesystem::path& path, std::span<const HostTensor> tensors,
                              const Metadata& metadata = {}) {
   write_durably(path, detail::SafetensorsParts("save_safetensors", tensors, metadata).parts);

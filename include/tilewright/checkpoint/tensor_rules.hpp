@@ -17,49 +17,51 @@
 
 namespace tilewright {
 
-/// Which variable gets a tensor of another library's file, and how. In `tensor`, a `*` stands for any characters; in `variable`,
-/// the first `*` for what the first one in `tensor` stands for, and so on. Made by the functions below, or from two names:
-/// `{"encoder.*", "*"}` is `renamed("encoder.*", "*")`.
+/// Maps a tensor of another library's file to a variable. In `tensor`, a `*` stands for any characters. In `variable`, the first
+/// `*` stands for the text that the first one in `tensor` matched, and so on. The functions below create rules; two names do,
+/// too: `{"encoder.*", "*"}` is `renamed("encoder.*", "*")`.
 struct TensorRule {
   std::string tensor{};  ///< name of a tensor in the file
-  std::optional<std::string> variable{};  ///< name of the variable; nothing: the tensor is left out
+  std::optional<std::string> variable{};  ///< name of the variable; nothing: the tensor is ignored
   bool is_transposed = false;  ///< whether the variable is the transposed matrix
-  std::int64_t part = 0, part_count = 1;  ///< the part-th of so many equal parts along the tensor's first axis
+  std::int64_t part = 0, part_count = 1;  ///< index and number of equal parts along the tensor's first axis
 
   bool operator==(const TensorRule&) const = default;
 };
 
-/// The tensor as it is, under another name.
+/// Returns a rule that loads a tensor under another name.
 inline TensorRule renamed(std::string tensor, std::string variable) { return {std::move(tensor), std::move(variable)}; }
-/// A matrix, transposed: under its name, or another one.
+/// Returns a rule that loads a matrix transposed, under its own name or another one.
 inline TensorRule transposed(std::string tensor, std::string variable) { return {std::move(tensor), std::move(variable), true}; }
 inline TensorRule transposed(std::string tensor) { return transposed(tensor, tensor); }
-/// Matrices by a list of names, each transposed under its name: `transposed({"*linear1.weight", "*linear2.weight"})`.
+/// Returns rules for a list of matrices, each loaded transposed under its own name: `transposed({"*linear1.weight",
+/// "*linear2.weight"})`.
 inline std::vector<TensorRule> transposed(std::initializer_list<std::string_view> tensors) {
   std::vector<TensorRule> rules;
   for (const std::string_view tensor : tensors) rules.push_back(transposed(std::string(tensor)));
   return rules;
 }
-/// No variable's.
+/// Returns a rule that ignores a tensor.
 inline TensorRule left_out(std::string tensor) { return {std::move(tensor)}; }
-/// No variables', by a list of names.
+/// Returns rules that ignore a list of tensors.
 inline std::vector<TensorRule> left_out(std::initializer_list<std::string_view> tensors) {
   std::vector<TensorRule> rules;
   for (const std::string_view tensor : tensors) rules.push_back(left_out(std::string(tensor)));
   return rules;
 }
-/// One of several equal parts of the tensor along its first axis; other rules of the same `tensor` say where the others go.
+/// Returns a rule for one of several equal parts of the tensor along its first axis. Other rules with the same `tensor` map the
+/// other parts.
 inline TensorRule part_of(std::string tensor, std::int64_t part, std::int64_t part_count, std::string variable,
                           bool is_transposed = false) {
   return {std::move(tensor), std::move(variable), is_transposed, part, part_count};
 }
 
-/// One rule or several: what stands in the braces of map_tensors.
+/// One rule or several: an element of the braces of map_tensors.
 class TensorRules {
  public:
   TensorRules(TensorRule rule) { rules_.push_back(std::move(rule)); }
   TensorRules(std::vector<TensorRule> rules) : rules_(std::move(rules)) {}
-  /// As renamed.
+  /// Creates the rule renamed(tensor, variable).
   TensorRules(std::string tensor, std::string variable) : TensorRules(renamed(std::move(tensor), std::move(variable))) {}
 
   const std::vector<TensorRule>& rules() const { return rules_; }
@@ -82,7 +84,7 @@ inline std::string fill_pattern(std::string_view pattern, std::span<const std::s
   }
   return name;
 }
-/// The transposed elements of a matrix, of `size` bytes each.
+/// Returns the transposed elements of a matrix, of `size` bytes each.
 inline std::vector<std::byte> transposed_elements(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t columns,
                                                   std::size_t size) {
   std::vector<std::byte> result(bytes.size());
@@ -98,9 +100,9 @@ inline std::vector<std::byte> transposed_elements(std::span<const std::byte> byt
 
 }  // namespace detail
 
-/// The tensors of a file as the rules name and shape them, for a session's load_tensors. The first rule that fits a tensor's name
-/// counts, with all others of the same `tensor`; a tensor that no rule fits stays as it is. Throws LoadError for a transposed
-/// tensor without two axes, and for one that cannot be cut into that many parts.
+/// Renames and reshapes the tensors of a file by rules, for a session's load_tensors. The first rule that matches a tensor's name
+/// applies, together with all others of the same `tensor`. A tensor that no rule matches does not change. Throws LoadError for a
+/// transposed tensor without two axes, and for one that cannot be divided into the required parts.
 ///
 ///     // a file of torch.nn.TransformerEncoderLayer, for layers::TransformerBlock
 ///     session.load_tensors(tw::map_tensors(

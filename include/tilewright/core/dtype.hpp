@@ -13,7 +13,7 @@
 namespace tilewright {
 
 /// Element types, with PopXL's names, and bfloat16. Each has a row in detail::dtype_table, in the same order. Those from
-/// float8_143 on have no arithmetic. The complex ones are names only: no tensor has them.
+/// float8_143 on have no arithmetic. The complex ones are names only: no tensor can have them.
 enum class DType : std::uint8_t {
   boolean,
   int8,
@@ -36,8 +36,8 @@ enum class DType : std::uint8_t {
 using enum DType;
 
 namespace detail {
-/// The names of a dtype whose elements are of type T on the host: in messages, in NumPy's files (the `descr` of
-/// numpy.lib.format), and in .safetensors.
+/// Names of a dtype whose elements have type T on the host: in messages, in NumPy's files (the `descr` of numpy.lib.format), and
+/// in .safetensors.
 template <DType d, class T>
 struct DTypeRow {
   std::string_view name, npy, safetensors;
@@ -47,7 +47,7 @@ struct DTypeTable : Rows... {};
 template <class... Rows>
 DTypeTable(Rows...) -> DTypeTable<Rows...>;
 
-/// All that the library knows of dtypes; the functions below derive the rest.
+/// All facts about dtypes; the functions below derive the rest.
 inline constexpr DTypeTable dtype_table{
     DTypeRow<DType::boolean, bool>{"bool", "|b1", "BOOL"},
     DTypeRow<DType::int8, std::int8_t>{"int8", "|i1", "I8"},
@@ -68,7 +68,7 @@ inline constexpr DTypeTable dtype_table{
     DTypeRow<DType::float8_152, float8_152_t>{"float8_152", "|u1", "U8"},
 };
 
-/// A row of dtype_table for code that learns the dtype at run time.
+/// A row of dtype_table for code that selects the dtype at run time.
 struct DTypeFacts {
   DType dtype{};
   std::string_view name{}, npy{}, safetensors{};
@@ -104,7 +104,7 @@ constexpr bool is_in_order() {
 }
 static_assert(is_in_order(), "a row for each enumerator of DType, in their order, expected");
 
-/// A column of names, in DType's order.
+/// Returns a column of names, in DType's order.
 constexpr auto dtype_column(std::string_view DTypeFacts::* name) {
   std::array<std::string_view, dtype_count> result;
   for (std::size_t i = 0; i < dtype_count; ++i) result[i] = dtype_facts[i].*name;
@@ -120,7 +120,7 @@ template <class T, DType dtype>
 constexpr DType dtype_with(const DTypeRow<dtype, T>&) {
   return dtype;
 }
-/// The row of integers of this size and sign, or null.
+/// Returns the row of integers with this size and sign, or null.
 constexpr const DTypeFacts* find_integer(std::size_t size, bool is_signed) {
   for (const DTypeFacts& row : dtype_facts)
     if (row.is_int && static_cast<std::size_t>(row.size) == size && row.is_signed == is_signed) return &row;
@@ -132,15 +132,15 @@ constexpr std::string_view to_text(DType dtype) { return detail::dtype_facts[sta
 
 constexpr bool is_floating_point(DType dtype) { return detail::dtype_facts[static_cast<std::size_t>(dtype)].is_floating_point; }
 constexpr bool is_int(DType dtype) { return detail::dtype_facts[static_cast<std::size_t>(dtype)].is_int; }
-/// Of integers, int8 to int64; of all floating point and complex dtypes.
+/// Returns true for int8 to int64, and for all floating-point and complex dtypes.
 constexpr bool is_signed(DType dtype) { return detail::dtype_facts[static_cast<std::size_t>(dtype)].is_signed; }
 constexpr bool is_complex(DType dtype) { return dtype == complex64 || dtype == complex128; }
-/// Floating point of 16 bits, with which kernels compute in float32.
+/// Returns true for floating-point dtypes of 16 bits. Kernels compute with them in float32.
 constexpr bool is_half(DType dtype) { return dtype == float16 || dtype == bfloat16; }
 constexpr bool is_float8(DType dtype) { return dtype == float8_143 || dtype == float8_152; }
 
-/// The dtype of a name, such as "float32"; also of PopXL's other names "half", "float" and "double". Throws
-/// std::invalid_argument for another text, which in a constant expression does not compile.
+/// Returns the dtype with a name such as "float32". PopXL's names "half", "float" and "double" work, too. Throws
+/// std::invalid_argument for another text; in a constant expression it does not compile.
 constexpr DType dtype_from_name(std::string_view name) {
   for (const auto& row : detail::dtype_facts)
     if (row.name == name) return row.dtype;
@@ -150,26 +150,26 @@ constexpr DType dtype_from_name(std::string_view name) {
   throw std::invalid_argument("dtype_from_name: '" + std::string(name) + "': a dtype's name, such as 'float32', expected");
 }
 
-/// Bytes of one element.
+/// Returns the bytes of one element.
 constexpr std::int64_t size_of(DType dtype) { return detail::dtype_facts[static_cast<std::size_t>(dtype)].size; }
 
-/// Whether kernels compute in float32 on elements of the dtype.
+/// Returns whether kernels compute in float32 on elements of the dtype.
 constexpr bool computes_in_float(DType dtype) { return is_half(dtype) || dtype == float32; }
-/// The dtype in which ops compute and sum: float32 for half precision, else the dtype itself.
+/// Returns the dtype in which ops compute and sum: float32 for half precision, otherwise the dtype itself.
 constexpr DType computed_dtype(DType dtype) { return is_half(dtype) ? float32 : dtype; }
-/// Whether ops compute with elements of the dtype. Others are moved, and converted by the pow2scale ops.
+/// Returns whether ops compute with elements of the dtype. Other dtypes can only be moved, and converted by the pow2scale ops.
 constexpr bool has_arithmetic(DType dtype) { return dtype < float8_143; }
 
-/// The C++ type of an element: element_t<tw::float32> is float.
+/// C++ type of an element: element_t<tw::float32> is float.
 template <DType dtype>
 using element_t = typename detail::Element<dtype>::type;
 
-/// Whether elements are floating point of 16 bits.
+/// Whether elements are floating-point numbers of 16 bits.
 template <class T>
 inline constexpr bool is_half_type = std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>;
 
-/// The dtype of a C++ type: dtype_of<float> is float32. An integer type that is in no row, such as long long, has the dtype of
-/// its size and sign. Other types do not compile.
+/// Returns the dtype of a C++ type: dtype_of<float> is float32. An integer type that is in no row, such as long long, has the
+/// dtype of its size and sign. Other types do not compile.
 template <class T>
 constexpr DType dtype_of_type() {
   if constexpr (requires { detail::dtype_with<T>(detail::dtype_table); }) {
@@ -195,8 +195,7 @@ constexpr decltype(auto) visit_row(const DTypeTable<DTypeRow<d, T>...>&, DType d
 }
 }  // namespace detail
 
-/// Calls f with std::type_identity of the dtype's C++ type, which complex ones have not. f must return the same type for all
-/// dtypes.
+/// Calls f with std::type_identity of the dtype's C++ type. Complex dtypes have none. f must return the same type for all dtypes.
 template <class F>
 constexpr decltype(auto) visit_dtype(DType dtype, F&& f) {
   return detail::visit_row(detail::dtype_table, dtype, f);

@@ -15,33 +15,34 @@
 
 namespace tilewright {
 
-/// How floating point numbers are written.
+/// Notation of floating-point numbers.
 enum class FloatFormat : std::uint8_t {
-  automatic,  ///< as NumPy: scientific if the largest is 1e8 or more, the smallest but 0 below 1e-4, or their ratio above 1000
+  automatic,  ///< NumPy's rule: scientific if the largest is 1e8 or more, the smallest nonzero below 1e-4, or their ratio above
+              ///< 1000
   fixed,  ///< 0.25
   scientific,  ///< 2.5e-01
-  none  ///< each number by itself, with as few digits as give it back when they are read
+  none  ///< shortest digits that read back as the same number, each number by itself
 };
 
-/// How a tensor is written. A structural type of 24 bytes without padding, so that it can be part of an op's attributes.
+/// Format of a tensor's text. A structural type of 24 bytes without padding, so that it can be part of an op's attributes.
 struct TensorFormat {
-  std::int64_t summarise_threshold = 1000;  ///< with more elements, only the edges of each axis are shown; 0: always all
+  std::int64_t summarise_threshold = 1000;  ///< with more elements, only the edges of each axis are shown; 0: all are shown
   std::int32_t edge_items = 3;  ///< elements at each edge of a summarised axis
-  std::int32_t max_line_width = 75;  ///< in characters; longer rows go on in the next line; 0: they do not
-  std::int32_t digits = 8;  ///< after the point, at most; 0: FloatFormat::none, and elements are not padded to a common width
-  FloatFormat float_format = FloatFormat::automatic;  ///< of elements of floating point
+  std::int32_t max_line_width = 75;  ///< in characters; longer rows continue in the next line; 0: no limit
+  std::int32_t digits = 8;  ///< digits after the point, at most; 0: FloatFormat::none, without padding to a common width
+  FloatFormat float_format = FloatFormat::automatic;  ///< notation of floating-point elements
   char separator = ' ';  ///< between elements of a row
   char open_bracket = '[', close_bracket = ']';  ///< around each row and axis
 };
 
 namespace detail {
 
-/// The number 0.DDD times ten to the power of `point`, where DDD are the digits, without zeros at their end.
+/// The number 0.DDD times ten to the power of `point`, where DDD are the digits without trailing zeros.
 struct Decimal {
   std::string digits{};
   int point = 0;
 };
-/// Reads a text of the form "d.ddde+xx".
+/// Parses a text of the form "d.ddde+xx".
 inline Decimal read_scientific(std::string_view text) {
   const std::size_t end = text.find('e');
   Decimal result{.digits = std::string(text.substr(0, 1))};
@@ -53,14 +54,14 @@ inline Decimal read_scientific(std::string_view text) {
   if (result.digits.empty()) return {"0", 1};
   return result;
 }
-/// A finite number that is not negative, rounded (exact ties to even) to `digits` digits after the first.
+/// Rounds a finite, nonnegative number to `digits` digits after the first, exact ties to even.
 inline Decimal rounded_decimal(double number, int digits) {
   char buffer[1200];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, number, std::chars_format::scientific, digits).ptr;
   return read_scientific({buffer, end});
 }
-/// The fewest digits that give the number back when they are read as a T. (Of all float16 numbers, 2^-6 has a digit more than in
-/// NumPy: NumPy's 0.01563 is not the nearest decimal.)
+/// Returns the shortest digits that read back as the same number of type T. (For float16, 2^-6 has one digit more than in NumPy,
+/// whose 0.01563 is not the nearest decimal.)
 template <class T>
 Decimal shortest_decimal(T number) {
   if (static_cast<double>(number) == 0) return {"0", 1};
@@ -80,7 +81,7 @@ Decimal shortest_decimal(T number) {
   }
 }
 
-/// "12.5", and "12." if nothing is behind the point.
+/// Returns positional notation: "12.5", and "12." for an integer.
 inline std::string positional(Decimal decimal) {
   const auto point = static_cast<std::size_t>(std::max(decimal.point, 0));
   if (decimal.digits.size() < point) decimal.digits.append(point - decimal.digits.size(), '0');
@@ -89,7 +90,7 @@ inline std::string positional(Decimal decimal) {
   if (decimal.point < 0) text.append(static_cast<std::size_t>(-decimal.point), '0');
   return text += decimal.digits.substr(point);
 }
-/// A number in positional notation with at most `digits` digits behind the point; those before it are exact.
+/// Returns positional notation with at most `digits` digits after the point; the digits before it are exact.
 template <class T>
 std::string positional(T magnitude, int digits) {
   const Decimal decimal = shortest_decimal(magnitude);
@@ -110,7 +111,7 @@ Decimal scientific_decimal(T magnitude, int digits) {
   if (static_cast<int>(decimal.digits.size()) - 1 > digits) return rounded_decimal(static_cast<double>(magnitude), digits);
   return decimal;
 }
-/// "1.25e+08", with at least `exponent_digits` digits of the exponent.
+/// Returns scientific notation, "1.25e+08", with at least `exponent_digits` digits of the exponent.
 inline std::string scientific(const Decimal& decimal, std::size_t exponent_digits) {
   const int exponent = decimal.point - 1;
   const std::string number = std::to_string(std::abs(exponent));
@@ -139,7 +140,7 @@ T magnitude_of(T number) {
   return std::signbit(static_cast<double>(number)) ? static_cast<T>(-number) : number;
 }
 
-/// Each number by itself: 1.0, 0.1, 1e+20.
+/// Returns the shortest text of one number: 1.0, 0.1, 1e+20.
 template <class T>
 std::string unformatted(T number) {
   const auto value = static_cast<double>(number);
@@ -154,7 +155,7 @@ std::string unformatted(T number) {
   return text.back() == '.' ? text + '0' : text;
 }
 
-/// Whether NumPy takes the scientific format for these finite numbers.
+/// Returns whether NumPy uses scientific notation for these finite numbers.
 template <class T>
 bool looks_scientific(const std::vector<T>& numbers) {
   T smallest{}, largest{};
@@ -169,7 +170,7 @@ bool looks_scientific(const std::vector<T>& numbers) {
   return static_cast<double>(largest) >= 1e8 || static_cast<double>(smallest) < 1e-4 || static_cast<double>(ratio) > 1000;
 }
 
-/// The finite numbers in scientific format, all with the digits of the number that needs most.
+/// Returns the finite numbers in scientific notation. All have as many digits as the number that needs most.
 template <class T>
 std::vector<std::string> scientific_words(const std::vector<T>& numbers, int most_digits) {
   std::size_t digits = 0, exponent_digits = 2;
@@ -187,7 +188,7 @@ std::vector<std::string> scientific_words(const std::vector<T>& numbers, int mos
   }
   return words;
 }
-/// The finite numbers with their points below each other.
+/// Returns the finite numbers in positional notation with aligned points.
 template <class T>
 std::vector<std::string> positional_words(const std::vector<T>& numbers, int most_digits) {
   std::vector<std::string> words;
@@ -200,7 +201,7 @@ std::vector<std::string> positional_words(const std::vector<T>& numbers, int mos
   for (std::string& word : words) word.append(digits - (word.size() - word.find('.') - 1), ' ');
   return words;
 }
-/// All numbers in one format and of one width.
+/// Returns all numbers in one notation and with one width.
 template <class T>
 std::vector<std::string> aligned_numbers(const std::vector<T>& numbers, const TensorFormat& format) {
   std::vector<T> finite;
@@ -218,7 +219,7 @@ std::vector<std::string> aligned_numbers(const std::vector<T>& numbers, const Te
   return words;
 }
 
-/// The texts of elements, padded to a common width.
+/// Returns the texts of elements, padded to a common width.
 template <class T>
 std::vector<std::string> element_words(const std::vector<T>& elements, bool is_scalar, const TensorFormat& format) {
   if constexpr (is_half_type<T> || std::is_floating_point_v<T>)
@@ -237,7 +238,7 @@ std::vector<std::string> element_words(const std::vector<T>& elements, bool is_s
   return words;
 }
 
-/// Writes the elements that are shown, in their order, into nested brackets.
+/// Writes the shown elements, in order, into nested brackets.
 class TensorText {
  public:
   TensorText(const Shape& shape, const TensorFormat& format)
@@ -245,7 +246,7 @@ class TensorText {
         format_(format),
         summarises_(format.summarise_threshold > 0 && shape.nelms() > format.summarise_threshold) {}
 
-  /// Calls f with the position in memory of each element that is shown.
+  /// Calls f with the position in memory of each shown element.
   void for_each_shown(auto f, int axis = 0, std::int64_t first = 0) const {
     if (axis == shape_.rank || axis == max_rank) return f(first);  // the latter for GCC, which warns of a seventh axis
     for (std::int64_t i = 0; i < shape_[axis]; ++i) {
@@ -311,7 +312,7 @@ class TensorText {
   bool summarises_;
 };
 
-/// Throws for numbers that print_tensor refuses.
+/// Throws for formats that print_tensor refuses.
 inline void require_format(const TensorFormat& format) {
   const auto require = [](const char* name, std::int64_t number, std::int64_t least) {
     if (number < least)
@@ -326,10 +327,10 @@ inline void require_format(const TensorFormat& format) {
 
 }  // namespace detail
 
-/// The text of a dense tensor, as NumPy's array2string gives it: brackets around each axis, elements of a common width, long rows
-/// and large tensors cut. T is an element type. Brackets and the separator in `format` are one character each. NumPy has no
-/// FloatFormat other than automatic, and no 0 for "no limit". The function is made for looking at values, and allocates. Throws
-/// std::invalid_argument for edge_items below 1, and for other numbers below 0.
+/// Returns the text of a dense tensor, as NumPy's array2string does: brackets around each axis, elements of a common width,
+/// wrapped rows, and large tensors summarised. T is an element type. Brackets and the separator in `format` are one character
+/// each. NumPy only has FloatFormat::automatic, and no 0 for "no limit". The function is for inspection and allocates. Throws
+/// std::invalid_argument for edge_items below 1, and for other negative numbers.
 template <class T>
 std::string format_tensor(const T* elements, const Shape& shape, const TensorFormat& format = {}) {
   detail::require_format(format);

@@ -2,10 +2,10 @@
 
 namespace tilewright {
 
-/// A number, or none, in options that are template arguments, where std::optional cannot be: `.std = 0.02`.
+/// An optional number for options that are template arguments, where std::optional is not allowed: `.std = 0.02`.
 struct OptionalNumber {
-  double value = 0;    ///< 0 if there is none
-  bool given = false;  ///< whether there is one
+  double value = 0;  ///< 0 if no number is given
+  bool given = false;  ///< whether a number is given
 
   constexpr OptionalNumber() = default;
   constexpr OptionalNumber(double number) : value(number), given(true) {}

@@ -14,10 +14,10 @@ struct TensorSpec {
   constexpr bool operator==(const TensorSpec&) const = default;
 };
 
-/// The most bytes of a tensor: the address space of a program on today's machines (47 bits of an address are the user's).
+/// Largest size of a tensor in bytes: the address space of a program on today's machines, where users have 47 bits.
 inline constexpr double max_tensor_bytes = 0x1p47;
 
-/// Those with which ops compute: float16, float32, float64 or bfloat16
+/// Returns the names of the floating-point dtypes with arithmetic: float16, float32, float64 or bfloat16.
 constexpr Text floating_point_dtypes() {
   Text result;
   int left = 0;
@@ -28,7 +28,7 @@ constexpr Text floating_point_dtypes() {
   return result;
 }
 
-/// (8, 784) float32
+/// Returns the spec as text: (8, 784) float32
 constexpr Text to_text(const TensorSpec& spec) { return text(to_text(spec.shape), " ", to_text(spec.dtype)); }
 
 }  // namespace tilewright

@@ -14,8 +14,8 @@
 
 namespace tilewright::data {
 
-/// The distinct bytes of a text in ascending order. The token of a byte is its place among them, from 0. A character that UTF-8
-/// writes with several bytes is several tokens.
+/// The distinct bytes of a text in ascending order. The token of a byte is its position among them, from 0. A character of
+/// several bytes in UTF-8 is several tokens.
 ///
 ///     const tw::data::CharacterVocabulary vocabulary("hello");     // e h l o
 ///     const auto tokens = vocabulary.encode("hole");               // 1 3 2 0
@@ -23,7 +23,7 @@ namespace tilewright::data {
 ///     metadata.set("vocabulary", vocabulary.hex());                // and from_hex of what a checkpoint gives back
 class CharacterVocabulary {
  public:
-  /// Throws DataError for an empty text.
+  /// Collects the bytes of a text. Throws DataError for an empty text.
   explicit CharacterVocabulary(std::string_view text) {
     std::array<bool, 256> is_in_text{};
     for (const char character : text) is_in_text[static_cast<unsigned char>(character)] = true;
@@ -35,7 +35,7 @@ class CharacterVocabulary {
       }
     if (characters_.empty()) throw DataError("CharacterVocabulary", "an empty text", "at least one character");
   }
-  /// The vocabulary whose hex() this is. Throws DataError for anything else.
+  /// Restores a vocabulary from its hex(). Throws DataError for any other text.
   static CharacterVocabulary from_hex(std::string_view digits) {
     constexpr std::string_view all = "0123456789abcdef";
     std::string characters;
@@ -55,12 +55,12 @@ class CharacterVocabulary {
   }
 
   std::int32_t size() const { return static_cast<std::int32_t>(characters_.size()); }
-  /// All characters, in the order of their tokens.
+  /// Returns all characters, in the order of their tokens.
   const std::string& characters() const { return characters_; }
   bool contains(char character) const { return tokens_[static_cast<unsigned char>(character)] >= 0; }
 
-  /// The tokens of a text, one for each byte. Throws DataError for a byte that is not in the vocabulary, with its offset and
-  /// line; `path` is that of the text's file, for the error.
+  /// Returns the tokens of a text, one for each byte. Throws DataError for a byte that is not in the vocabulary, with its offset
+  /// and line. `path`: the text's file, for the error.
   std::vector<std::int32_t> encode(std::string_view text, const std::filesystem::path& path = {}) const {
     std::vector<std::int32_t> result;
     result.reserve(text.size());
@@ -70,7 +70,7 @@ class CharacterVocabulary {
     }
     return result;
   }
-  /// Throws DataError for a token that is not one of the vocabulary's.
+  /// Returns the byte of a token. Throws DataError for a token outside of the vocabulary.
   char decode(std::int32_t token) const {
     if (token < 0 || token >= size())
       throw DataError("CharacterVocabulary::decode", "token " + std::to_string(token), "0 to " + std::to_string(size() - 1));
@@ -83,7 +83,7 @@ class CharacterVocabulary {
     return result;
   }
 
-  /// The characters as two hexadecimal digits each, which any file of text can hold.
+  /// Returns the characters as two hexadecimal digits each, which fit into any text file.
   std::string hex() const {
     std::string result;
     for (const char character : characters_) result += hex_of(character);
@@ -98,7 +98,7 @@ class CharacterVocabulary {
     const auto byte = static_cast<unsigned char>(character);
     return {digits[byte >> 4], digits[byte & 15]};
   }
-  /// 'a' or byte 0x0a.
+  /// Returns a character for errors: 'a' or byte 0x0a.
   static std::string name_of(char character) {
     if (character > ' ' && character <= '~') return {'\'', character, '\''};
     return "byte 0x" + hex_of(character);

@@ -9,8 +9,8 @@
 
 namespace tilewright::data {
 
-/// Data that cannot be used. The text says who looked at what, what was found and what was expected:
-/// "read_idx: digits.idx: rank 1: rank 3 expected".
+/// Thrown for data that cannot be used. The text names the reader, the data, what was found and what was expected: "read_idx:
+/// digits.idx: rank 1: rank 3 expected".
 struct DataError : std::runtime_error {
   DataError(std::string_view reader, const std::string& found, const std::string& expected)
       : std::runtime_error(std::string(reader) + ": " + found + ": " + expected + " expected") {}
@@ -19,7 +19,7 @@ struct DataError : std::runtime_error {
 };
 
 namespace detail {
-/// What make() gives. Throws DataError, of the reader and what needs memory, where memory ends.
+/// Returns the result of make(). If memory runs out, throws DataError with the reader and the data that needs memory.
 auto with_memory(std::string_view reader, const auto& found, const auto& make) {
   try {
     return make();

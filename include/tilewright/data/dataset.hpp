@@ -28,7 +28,7 @@
 
 namespace tilewright::data {
 
-/// Whether T is an xt::xtensor with a first axis, that of the samples, whose elements a tensor can have.
+/// Whether T is an xt::xtensor with a first axis, over samples, and with elements that a tensor can have.
 template <class T>
 concept SampleArray = requires(T array) {
   requires std::integral<typename T::value_type> || std::same_as<typename T::value_type, float16_t> ||
@@ -50,8 +50,8 @@ constexpr bool has_sample_arrays() {
 }
 }  // namespace detail
 
-/// Samples in memory: a struct that Boost.Hana knows, each of whose members is an xt::xtensor, of any dtype, with an axis of the
-/// samples and then the axes of one sample. A Loader's batch is of the same type.
+/// Samples in memory: a Boost.Hana struct whose members are xt::xtensors of any dtype. The first axis of each is over samples,
+/// the others are those of one sample. A Loader's batch has the same type.
 ///
 ///     struct Sentences {
 ///       xt::xtensor<std::int32_t, 2> tokens;  // (count, length)
@@ -62,7 +62,8 @@ template <class T>
 concept Samples = detail::has_sample_arrays<T>();
 
 namespace detail {
-/// The number of samples of a data set. Throws DataError, of the reader, if its arrays have not all as many.
+/// Returns the number of samples of a data set. Throws DataError, with the reader, if its arrays have different numbers of
+/// samples.
 template <Samples Data>
 std::size_t sample_count(const Data& dataset, std::string_view reader) {
   std::optional<std::size_t> count;
@@ -77,7 +78,7 @@ std::size_t sample_count(const Data& dataset, std::string_view reader) {
   });
   return *count;
 }
-/// The shape of an array. Throws std::length_error for more than 2^47 elements, extents of 0 left out.
+/// Returns the shape of an array. Throws std::length_error for more than 2^47 elements, not counting extents of 0.
 template <std::size_t rank>
 std::array<std::size_t, rank> room_for(const std::array<std::size_t, rank>& shape) {
   std::size_t room = std::size_t{1} << 47;
@@ -101,12 +102,12 @@ struct LabelledImages {
   BOOST_HANA_DEFINE_STRUCT(LabelledImages, (Images, images), (Labels, labels));
 
   LabelledImages() = default;
-  /// Room for `count` images of these extents. Throws std::length_error for more than 2^47 elements.
+  /// Allocates arrays for `count` images of these extents. Throws std::length_error for more than 2^47 elements.
   explicit LabelledImages(std::size_t count, std::convertible_to<std::size_t> auto... extents)
     requires(sizeof...(extents) == rank)
       : images(detail::room_for(std::array{count, static_cast<std::size_t>(extents)...})), labels(std::array{count}) {}
 
-  /// Images and labels of one's own. Throws DataError for another number of labels than of images.
+  /// Takes the user's images and labels. Throws DataError if their numbers differ.
   ///
   ///     tw::data::Dataset dataset(images, labels);  // xt::xtensor<float, 3> and xt::xtensor<std::int32_t, 1>
   LabelledImages(Images own_images, Labels own_labels) : images(std::move(own_images)), labels(std::move(own_labels)) {
@@ -117,7 +118,7 @@ struct LabelledImages {
   }
 
   std::size_t size() const { return labels.size(); }
-  /// Elements of one image.
+  /// Returns the number of elements of one image.
   std::size_t image_size() const {
     std::size_t result = 1;
     for (std::size_t axis = 1; axis <= rank; ++axis) result *= images.shape(axis);
@@ -137,7 +138,7 @@ struct Digits {
 inline constexpr float mnist_mean = 0.1307f;
 inline constexpr float mnist_standard_deviation = 0.3081f;
 
-/// A grey value as networks read it: 0 (paper) becomes -0.4242, 255 (ink) becomes 2.8215.
+/// Normalises a grey value for networks: 0 (paper) becomes -0.4242, 255 (ink) becomes 2.8215.
 constexpr float normalised(std::uint8_t grey) {
   return (static_cast<float>(grey) / 255.0f - mnist_mean) / mnist_standard_deviation;
 }

@@ -20,7 +20,7 @@ inline float draw_between(float low, float high, Random& random) {
   return low + (high - low) * static_cast<float>(random.uniform());
 }
 
-/// How one digit is written. Lengths are in pixels.
+/// Style in which one digit is written. Lengths are in pixels.
 struct Hand {
   float height, width;
   float slant;  // x per y
@@ -31,7 +31,7 @@ struct Hand {
   float ink;  // grey value of the stroke; above 1 its edges sharpen
   float noise;  // largest grey value added to or taken from a pixel
 
-  /// From a stroke's square to pixels.
+  /// Maps a point from a stroke's square to pixels.
   Point place(Point point, Random& random) const {
     const Point error{draw_between(-wobble, wobble, random), draw_between(-wobble, wobble, random)};
     const Point from_centre = 0.01f * (point - Point{50, 50}) + error;
@@ -41,7 +41,7 @@ struct Hand {
   }
 };
 
-/// The ranges are chosen by eye, and so that networks find the digits as hard as MNIST's (see generated_digits).
+/// Draws a style. The ranges are chosen by eye, so that networks find the digits as hard as MNIST's (see generated_digits).
 inline Hand draw_hand(Random& random) {
   // braces evaluate from left to right, so the order of the draws is fixed
   const float height = draw_between(16, 22, random);
@@ -67,7 +67,7 @@ inline Canvas draw_digit(std::size_t digit, const Hand& hand, Random& random) {
   return canvas;
 }
 
-/// The pixel as a scanner reads it.
+/// Returns the pixel as a scanner reads it.
 inline std::uint8_t scan(float darkness, const Hand& hand, Random& random) {
   const float grey = hand.ink * darkness + draw_between(-hand.noise, hand.noise, random);
   return static_cast<std::uint8_t>(255 * std::clamp(grey, 0.0f, 1.0f) + 0.5f);
@@ -89,9 +89,9 @@ inline Dataset draw_digits(std::size_t count, Random& random) {
 
 }  // namespace handwriting
 
-/// Draws handwriting-like digits, for use where MNIST is not at hand: `count` images to train with, and one sixth as many
-/// others to test with, in load_mnist's form. Form, position, size, slant, rotation, stroke width, darkness, the pen's wobble
-/// and the pixels' noise are random; equal seeds give equal digits.
+/// Draws images that look like handwritten digits, for use without the MNIST files: `count` training images and `count` / 6 other
+/// test images, in load_mnist's format. Form, position, size, slant, rotation, stroke width, darkness, the pen's wobble and the
+/// pixels' noise are random. Equal seeds give equal digits.
 ///
 ///     const tw::data::Digits digits = tw::data::generated_digits(60'000, 1);
 inline Digits generated_digits(std::size_t count, std::uint64_t seed) {

@@ -24,7 +24,7 @@ struct Name {
   std::string_view text;
   Pronoun pronoun;
 };
-/// Forms for one and for several: sleeps, sleep.
+/// Singular and plural of a verb: sleeps, sleep.
 struct Verb {
   std::string_view singular, plural;
 };
@@ -48,7 +48,7 @@ inline constexpr Verb saying[] = {{"says", "say"}, {"thinks", "think"}, {"believ
 inline constexpr std::string_view joiners[] = {"and", "but", "because", "while"};
 inline constexpr std::string_view openings[] = {"today", "at noon", "every winter", "long ago"};
 
-/// Writes a text by the rules that generated_text() states; a member function is a rule, and draws what its words are.
+/// Writes a text by the rules of generated_text(). Each member function is a rule and draws its words at random.
 class Writer {
  public:
   explicit Writer(std::uint64_t seed) : random_(seed) {}
@@ -81,7 +81,7 @@ class Writer {
   }
   void clause() { predicate(subject(0), 0); }
 
-  /// The pronoun that stands for it.
+  /// Writes a subject and returns the pronoun for it.
   Pronoun subject(int depth) {
     if (chance(25)) {
       const Name& name = one_of(names);
@@ -105,7 +105,7 @@ class Writer {
     const bool sounds_open = std::string_view("aeiou").find(next.front()) != std::string_view::npos;
     phrase(word == "a" && sounds_open ? "an" : word);
   }
-  /// "that sleeps" or "that the queen sees".
+  /// Writes a relative clause: "that sleeps" or "that the queen sees".
   void relative_clause(Pronoun subject_before, int depth) {
     phrase("that");
     if (chance(50)) return predicate(subject_before, depth);
@@ -149,7 +149,7 @@ class Writer {
   const T& one_of(const T (&items)[count]) {
     return items[draw_below(count, random_)];
   }
-  /// Appends words, with a space before them unless a sentence begins with them, and a capital if so.
+  /// Appends words. At the start of a sentence, the first gets a capital letter; otherwise a space precedes it.
   void phrase(std::string_view words) {
     if (begins_) {
       text_ += static_cast<char>(words.front() >= 'a' ? words.front() - 'a' + 'A' : words.front());
@@ -168,11 +168,10 @@ class Writer {
 
 }  // namespace grammar
 
-/// Writes `bytes` bytes of English-like sentences, for use where no text is at hand; the last one may be cut off. Equal seeds
+/// Writes `bytes` bytes of English-like sentences, for use without a text file; the last sentence may be cut off. Equal seeds
 /// give equal texts, and a longer text begins with the shorter one. Characters are letters, the space, the comma, the full stop
-/// and the line feed. A model that reads the text can learn words; which of the verb's two forms agrees with a subject, also
-/// across a relative clause; which pronoun does; "a" or "an". The rules, where | divides choices and ? stands after what may be
-/// missing:
+/// and the line feed. A model that reads the text can learn words; the verb's form that agrees with a subject, also across a
+/// relative clause; the pronoun that agrees; "a" or "an". In the rules, | separates choices, and ? follows optional parts:
 ///
 ///     paragraph       = sentence (2 to 5 of them), line feed
 ///     sentence        = (opening ",")? (subject saying "that")? clause (joiner clause)? "."
@@ -182,7 +181,7 @@ class Writer {
 ///     predicate       = intransitive adverb? | transitive subject | transitive reflexive | "is" adjective
 ///                     | losing possessive thing | "does not" intransitive
 ///
-/// Relative clauses are at most two deep. The words are in namespace `grammar`.
+/// Relative clauses are nested at most two deep. The words are in namespace `grammar`.
 ///
 ///     const std::string text = tw::data::generated_text(1'000'000, 1);
 inline std::string generated_text(std::size_t bytes, std::uint64_t seed) {

@@ -30,35 +30,35 @@
 
 namespace tilewright::data {
 
-/// `batch_size`, `shuffle` and `drop_last` are those of torch.utils.data.DataLoader, where `drop_last` is false by default.
+/// Options of a Loader. `batch_size`, `shuffle` and `drop_last` are those of torch.utils.data.DataLoader, where `drop_last` is
+/// false by default.
 struct LoaderOptions {
   std::size_t batch_size = 1;  ///< samples in a batch
-  bool shuffle = false;    ///< a new order every epoch; else always the data set's
-  bool drop_last = true;   ///< leave out the last samples if they fill no batch; else the last batch is smaller
-  std::uint64_t seed = 0;  ///< decides the orders of all epochs, on every platform
-  bool prefetch = true;  ///< another thread makes batches ahead, where there are a core and a thread for it; they are the same
-  std::size_t shards =
-      1;  ///< loaders that share each batch, of which each hands out its shard: in as many processes, for example
-  std::size_t shard = 0;  ///< the number of this loader among them
-  std::size_t runs = 1;  ///< equal runs of samples in a batch, each of which the shards divide: micro-batches
+  bool shuffle = false;  ///< whether each epoch has a new order; otherwise the data set's order
+  bool drop_last = true;  ///< whether to skip the last samples if they do not fill a batch; otherwise the last batch is smaller
+  std::uint64_t seed = 0;  ///< determines the orders of all epochs, on every platform
+  bool prefetch = true;  ///< whether another thread prepares batches ahead if a core is free; batches do not change
+  std::size_t shards = 1;  ///< loaders that share each batch, for example one per process; each returns its shard of the batch
+  std::size_t shard = 0;  ///< index of this loader's shard
+  std::size_t runs = 1;  ///< equal runs of samples in a batch, such as micro-batches; the shards divide each run
 };
 
-/// Hands out a data set in mini-batches. Iterating once is one epoch: begin() draws the next order, so a loader's epochs
-/// differ, and loaders of equal seeds agree epoch by epoch. Batches share their memory: each is valid until the next.
-/// The data set is not copied: it must outlive the loader. It may be any Samples; a batch is of the same type.
+/// Divides a data set into mini-batches. One iteration is one epoch: begin() draws the next order, so a loader's epochs differ,
+/// and loaders with equal seeds have equal epochs. All batches use the same memory, so a batch is valid until the next one. The
+/// loader does not copy the data set, which must outlive it. The data set may be any Samples; a batch has the same type.
 ///
 ///     tw::data::Loader loader(digits.train, {.batch_size = 8, .shuffle = true, .seed = 1});
 ///     for (int epoch = 0; epoch < 10; ++epoch)
 ///       for (const auto& batch : loader) train(batch.images, batch.labels);
 ///
-/// state() and resume() continue a run that ended, batch for batch; batches that a thread made ahead do not count:
+/// state() and resume() continue an interrupted run with the next batch. Batches that a thread prepared ahead do not count:
 ///
 ///     loader.resume(state);
 ///     for (auto epoch = loader.state().epoch; epoch < 10; ++epoch)
 ///       for (const auto& batch : loader) train(batch.images, batch.labels), save(loader.state());
 ///
-/// Loaders of equal options but for `shard` hand out the parts of the same batches, and have the same state; batch_size is that
-/// of a whole batch.
+/// Loaders whose options differ in `shard` only return parts of the same batches and have equal states; batch_size is that of a
+/// whole batch.
 template <class Data = Dataset>
 class Loader {
   static_assert(Samples<Data>,
@@ -66,7 +66,7 @@ class Loader {
                 "and an axis of the samples, expected");
 
  public:
-  /// Walks through one epoch, once.
+  /// Iterates over one epoch, once.
   class Iterator {
    public:
     using value_type = Data;
@@ -93,8 +93,8 @@ class Loader {
     std::size_t index_;
   };
 
-  /// Throws DataError for a batch size of 0, one that leaves no batch at all, arrays of different numbers of samples, and shards
-  /// that do not divide all batches.
+  /// Throws DataError for a batch size of 0 or one that leaves no batch, for arrays with different numbers of samples, and for
+  /// shards that do not divide all batches.
   Loader(const Data& dataset, const LoaderOptions& options)
       : dataset_(dataset), options_(options), random_(options.seed), order_(detail::sample_count(dataset, "Loader")) {
     if (options.batch_size == 0) throw DataError("Loader", "a batch size of 0", "at least 1");
@@ -127,28 +127,29 @@ class Loader {
   }
   Loader(const Data&&, const LoaderOptions&) = delete;  // the data set would not outlive the loader
 
-  /// The number of batches in an epoch.
+  /// Returns the number of batches in an epoch.
   std::size_t size() const {
     const bool has_smaller = !options_.drop_last && order_.size() % options_.batch_size != 0;
     return order_.size() / options_.batch_size + has_smaller;
   }
-  /// Starts a new epoch, which ends the one before; after resume(), goes on with the epoch that it led into.
+  /// Starts a new epoch and ends the current one. After resume(), continues the resumed epoch.
   Iterator begin() {
     start_epoch();
     return Iterator(*this);
   }
   std::default_sentinel_t end() const { return {}; }
 
-  /// What comes after the batch that was handed out last. After the last batch of an epoch, that is the next epoch's first.
+  /// Returns the position after the last batch that was returned. After the last batch of an epoch, it is the start of the next
+  /// one.
   LoaderState state() const {
     LoaderState state{options_.seed, 0, handed_out_, options_.batch_size, order_.size(), options_.shuffle};
     if (begun_ > 0) state.epoch = begun_ - 1;
     if (begun_ > 0 && !resumes_ && handed_out_ == size()) state.epoch = begun_, state.batch = 0;
     return state;
   }
-  /// Goes to a state of a loader of an equal data set and equal options; the seed is the state's. It draws the orders of all
-  /// epochs so far, and ends the one before: its iterators are not to be used any more. Throws DataError, and changes nothing,
-  /// for a state of a loader that differs, and for one with more than 2^40 samples before it.
+  /// Moves to a state of a loader with an equal data set and equal options; the seed becomes that of the state. Draws the orders
+  /// of all epochs so far and ends the current epoch, whose iterators become invalid. Throws DataError, and changes nothing, for
+  /// a state of a loader that differs, and for one with more than 2^40 samples before it.
   void resume(const LoaderState& state) {
     const auto require = [](std::string_view what, std::uint64_t given, const std::string& expected, bool fits) {
       if (!fits) throw DataError("Loader::resume", std::string(what) + " " + std::to_string(given), expected);
@@ -181,7 +182,7 @@ class Loader {
   static constexpr std::uint64_t most_samples = std::uint64_t{1} << 40;
   using Batches = std::vector<Data>;
 
-  /// f(array, the data set's array) for each array of a batch.
+  /// Calls f(array, the data set's array) for each array of a batch.
   void for_each_array(Data& batch, auto f) const {
     boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
       constexpr auto access = boost::hana::second(name_and_access);
@@ -194,13 +195,13 @@ class Loader {
     shape[0] = count;
     array.resize(shape);
   }
-  /// The elements of one sample.
+  /// Returns the number of elements of one sample.
   template <class Array>
   static std::size_t sample_size(const Array& array) {
     return std::accumulate(array.shape().begin() + 1, array.shape().end(), std::size_t{1}, std::multiplies<>());
   }
 
-  /// Makes a batch of the next samples of the epoch. (Only a smaller last batch allocates.)
+  /// Copies the next samples of the epoch into a batch. (Only a smaller last batch allocates.)
   void gather(Data& batch, std::size_t index) const {
     const std::size_t begin = index * options_.batch_size, all = std::min(options_.batch_size, order_.size() - begin);
     const std::size_t count = all / options_.shards, run = count / options_.runs;
@@ -222,7 +223,7 @@ class Loader {
     for (std::size_t i = 0, index = first_ + chunk * chunk_; i < chunk_ && index < size(); ++i, ++index)
       gather(batches[i], index);
   }
-  /// The order of the next epoch, which permutes that of the last one.
+  /// Draws the order of the next epoch, a permutation of the current order.
   void draw_order() {
     if (options_.shuffle) shuffle(std::span(order_), random_);
     ++begun_;

@@ -4,13 +4,13 @@
 
 namespace tilewright::data {
 
-/// Where a loader is: what it takes to go on with the same batches in another process.
+/// Position of a loader. Another process can continue with the same batches from it.
 struct LoaderState {
-  std::uint64_t seed = 0;   ///< decides the order of every epoch
-  std::uint64_t epoch = 0;  ///< the number of epochs before this one
-  std::uint64_t batch = 0;  ///< the number of this epoch's batches that were handed out
-  std::uint64_t batch_size = 0, images = 0;  ///< of the loader, and the samples of its data set: to find out where they differ
-  bool shuffle = false;                      ///< likewise
+  std::uint64_t seed = 0;  ///< determines the order of every epoch
+  std::uint64_t epoch = 0;  ///< number of epochs before this one
+  std::uint64_t batch = 0;  ///< number of batches of this epoch that were returned
+  std::uint64_t batch_size = 0, images = 0;  ///< of the loader, and the samples of its data set, to detect differences
+  bool shuffle = false;  ///< of the loader, to detect differences
   bool operator==(const LoaderState&) const = default;
 };
 

@@ -11,7 +11,7 @@ namespace tilewright::data {
 
 namespace detail {
 
-/// folder/name or folder/name.gz, whichever is there; the plain file first.
+/// Returns folder/name or folder/name.gz, whichever exists; the plain file takes precedence.
 inline std::filesystem::path find_mnist_file(const std::filesystem::path& folder, const std::string& name) {
   std::error_code error;
   const auto status = std::filesystem::status(folder, error);
@@ -46,10 +46,10 @@ inline Dataset load_mnist_part(const std::filesystem::path& folder, const std::s
 
 }  // namespace detail
 
-/// Loads MNIST from a folder that holds its four IDX files under their published names, plain or with .gz.
-/// Images are (count, 28, 28) float32, normalised as (grey / 255 - 0.1307) / 0.3081; labels are int32 from 0 to 9; both are
-/// in the files' order: 60,000 to train with and 10,000 to test with.
-/// Throws DataError when a file is missing or bad (see read_idx), or when the files do not fit each other.
+/// Loads MNIST from a folder that holds its four IDX files under their published names, plain or with .gz. Images are (count, 28,
+/// 28) float32, normalised as (grey / 255 - 0.1307) / 0.3081; labels are int32 from 0 to 9. Both are in the order of the files:
+/// 60,000 for training and 10,000 for testing. Throws DataError if a file is missing or invalid (see read_idx), or if the files
+/// do not fit each other.
 ///
 ///     const tw::data::Digits digits = tw::data::load_mnist("data/mnist");
 inline Digits load_mnist(const std::filesystem::path& folder) {

@@ -23,8 +23,8 @@
 
 namespace tilewright::data {
 
-/// A copy of the samples of these numbers, in this order, as torch.utils.data.Subset: a number may come several times. Throws
-/// DataError for a number that the data set does not have, and for arrays of unequal numbers of samples.
+/// Copies the samples with the given indices, in this order, as torch.utils.data.Subset; an index may repeat. Throws DataError
+/// for an index outside of the data set, and for arrays with different numbers of samples.
 ///
 ///     const tw::data::Dataset zeros_and_ones = tw::data::subset(digits.train, indices);
 template <Samples Data>
@@ -50,7 +50,7 @@ template <Samples Data>
 Data subset(const Data& dataset, std::initializer_list<std::size_t> indices) {
   return subset(dataset, std::span<const std::size_t>(indices.begin(), indices.size()));
 }
-/// A copy of the samples from number `begin` to before `end`. Throws DataError for a range that the data set does not have.
+/// Copies the samples `begin` to `end` - 1. Throws DataError for a range outside of the data set.
 template <Samples Data>
 Data subset(const Data& dataset, std::size_t begin, std::size_t end) {
   const std::size_t count = detail::sample_count(dataset, "subset");
@@ -64,7 +64,7 @@ Data subset(const Data& dataset, std::size_t begin, std::size_t end) {
 }
 
 namespace detail {
-/// How many samples each part has.
+/// Returns the number of samples in each part.
 template <class Number, std::size_t parts>
 std::array<std::size_t, parts> part_sizes(std::size_t count, const Number (&given)[parts]) {
   std::array<std::size_t, parts> sizes{};
@@ -99,9 +99,10 @@ std::array<std::size_t, parts> part_sizes(std::size_t count, const Number (&give
 }
 }  // namespace detail
 
-/// Copies of the samples in several parts, drawn at random without replacement, as torch.utils.data.random_split: by shares whose
-/// sum is 1, or by numbers of samples whose sum is the data set's. Samples that shares leave go to the first parts, one each. The
-/// seed decides the parts, on every platform. Throws DataError for other sums.
+/// Copies the samples into several parts, drawn at random without replacement, as torch.utils.data.random_split. Parts are given
+/// as shares whose sum is 1, or as numbers of samples whose sum is that of the data set. Samples that remain after rounding
+/// shares down go to the first parts, one each. The seed determines the parts, on every platform. Throws DataError for other
+/// sums.
 ///
 ///     const auto [training, validation] = tw::data::random_split(digits.train, {0.9, 0.1}, /*seed=*/1);
 ///     const auto [first, second] = tw::data::random_split(dataset, {800, 200});

@@ -19,7 +19,7 @@
 
 namespace tilewright::data {
 
-/// Rows of a text and what comes after each of their tokens: targets(r, t) is the token that follows tokens(r, t).
+/// Rows of a text and their targets: targets(r, t) is the token that follows tokens(r, t).
 struct TextBatch {
   using Tokens = xt::xtensor<std::int32_t, 2>;
   /// Both (rows, context).
@@ -28,25 +28,25 @@ struct TextBatch {
 
 struct TextBatchesOptions {
   std::size_t batch_size = 1;  ///< rows of a whole batch, of all shards
-  std::size_t context = 1;     ///< tokens of a row
-  std::uint64_t seed = 0;      ///< decides all batches, on every platform
-  std::size_t shards = 1;      ///< objects that share each batch, as those of LoaderOptions do
-  std::size_t shard = 0;       ///< the number of this one among them
-  std::size_t runs = 1;        ///< equal runs of rows in a batch, each of which the shards divide: micro-batches
+  std::size_t context = 1;  ///< tokens of a row
+  std::uint64_t seed = 0;  ///< determines all batches, on every platform
+  std::size_t shards = 1;  ///< objects that share each batch, as in LoaderOptions
+  std::size_t shard = 0;  ///< index of this object's shard
+  std::size_t runs = 1;  ///< equal runs of rows in a batch, such as micro-batches; the shards divide each run
 };
 
-/// Where a TextBatches is: what it takes to go on with the same batches in another process.
+/// Position of a TextBatches. Another process can continue with the same batches from it.
 struct TextBatchesState {
-  std::uint64_t seed = 0;                                 ///< of the batches
-  std::uint64_t step = 0;                                 ///< the number of batches before the next
-  std::uint64_t batch_size = 0, context = 0, tokens = 0;  ///< of the batches and their text: to find out where they differ
+  std::uint64_t seed = 0;  ///< of the batches
+  std::uint64_t step = 0;  ///< number of batches before the next
+  std::uint64_t batch_size = 0, context = 0, tokens = 0;  ///< of the batches and their text, to detect differences
   bool operator==(const TextBatchesState&) const = default;
 };
 
-/// Batches of random crops of a text. Where a row begins is uniform over all places that have `context` tokens and one more after
-/// them. It depends on seed, step and row only (Philox, see core/philox.hpp): batches need not be made in order, and objects of
-/// equal options but for `shard` hand out the parts of the same batches. The text is not copied: it must outlive the object.
-/// next() does not allocate. The batches to validate with have a seed of their own, and go_to(0) before each validation.
+/// Batches of random crops of a text. The start of a row is uniform over all positions that leave `context` tokens and one more.
+/// It depends on seed, step and row only (Philox, see core/philox.hpp), so batches can be made in any order. Objects whose
+/// options differ in `shard` only return parts of the same batches. The object does not copy the text, which must outlive it.
+/// next() does not allocate. For validation, use a separate object with its own seed, and call go_to(0) before each validation.
 ///
 ///     tw::data::TextBatches batches(corpus.training, {.batch_size = 12, .context = 64, .seed = 1});
 ///     for (int step = 0; step < 2000; ++step) {
@@ -55,7 +55,7 @@ struct TextBatchesState {
 ///     }
 class TextBatches {
  public:
-  /// Throws DataError for a text without room for a row, batches without tokens, and shards that do not divide all batches.
+  /// Throws DataError for a text that is too short for a row, batches without tokens, and shards that do not divide all batches.
   TextBatches(std::span<const std::int32_t> text, const TextBatchesOptions& options) : text_(text), options_(options) {
     if (options.batch_size == 0 || options.context == 0 || options.batch_size > most)
       fail("TextBatches",
@@ -79,7 +79,7 @@ class TextBatches {
   }
   TextBatches(const std::vector<std::int32_t>&&, const TextBatchesOptions&) = delete;  // the text would not outlive the object
 
-  /// The next batch, or this shard of it. It is valid until the next call.
+  /// Returns the next batch, or this object's shard of it. The batch is valid until the next call.
   const TextBatch& next() {
     const std::size_t rows = options_.batch_size / options_.shards, run = rows / options_.runs, context = options_.context;
     for (std::size_t i = 0; i < rows; ++i) {
@@ -91,13 +91,13 @@ class TextBatches {
     return batch_;
   }
 
-  /// The number of batches before the next.
+  /// Returns the number of batches before the next.
   std::uint64_t step() const { return step_; }
   void go_to(std::uint64_t step) { step_ = step; }
 
   TextBatchesState state() const { return {options_.seed, step_, options_.batch_size, options_.context, text_.size()}; }
-  /// Goes to a state of an object of an equal text and equal options; seed and step are the state's. Throws DataError, and
-  /// changes nothing, for a state of one that differs; the shards may.
+  /// Moves to a state of an object with an equal text and equal options; seed and step become those of the state. Throws
+  /// DataError, and changes nothing, for a state of an object that differs; the shards may differ.
   void resume(const TextBatchesState& state) {
     const auto require_own = [](std::string_view what, std::uint64_t given, std::uint64_t own) {
       if (given != own) fail("TextBatches::resume", std::string(what) + std::to_string(given), "its own " + std::to_string(own));
@@ -115,8 +115,8 @@ class TextBatches {
   [[noreturn]] static void fail(std::string_view function, const std::string& found, const std::string& expected) {
     throw DataError(function, found, expected);
   }
-  /// Where a row of the next batch begins: the upper part of (a random number of 64 bits) x (number of places), so that two
-  /// places differ by at most 2^-64 in how likely they are.
+  /// Returns the start of a row of the next batch: the upper part of (a random number of 64 bits) x (number of positions). The
+  /// probabilities of two positions differ by at most 2^-64.
   std::size_t begin_of(std::size_t row) const {
     const auto low = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
     const PhiloxCounter random = philox({low(row), low(step_), low(step_ >> 32), low(static_cast<std::uint64_t>(use))},

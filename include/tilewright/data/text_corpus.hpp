@@ -14,16 +14,16 @@
 
 namespace tilewright::data {
 
-/// A text as tokens: a first part to train with, and the rest to validate with.
+/// A text as tokens: the first part for training, the rest for validation.
 struct TextCorpus {
   CharacterVocabulary vocabulary;
   std::vector<std::int32_t> training, validation;
 };
 
 struct TextCorpusOptions {
-  double training = 0.9;    ///< the part of the text that is to train with: above 0, at most 1
-  std::uint64_t limit = 0;  ///< bytes of the text, from its start, that are used; 0: all
-  /// That of a model which exists already; without it, the distinct characters of the text.
+  double training = 0.9;  ///< share of the text for training: above 0, at most 1
+  std::uint64_t limit = 0;  ///< bytes of the text to use, from its start; 0: all
+  /// Vocabulary of an existing model; nothing: the distinct characters of the text.
   std::optional<CharacterVocabulary> vocabulary = std::nullopt;
 };
 
@@ -42,14 +42,14 @@ inline TextCorpus split_text(std::string_view text, const TextCorpusOptions& opt
 }
 }  // namespace detail
 
-/// Encodes a text by its characters, and splits it. The vocabulary has the characters of both parts. Throws DataError for an
-/// empty text, a part to train with that is none, and a character which is not in the vocabulary that was given.
+/// Encodes a text by its characters and splits it. The vocabulary has the characters of both parts. Throws DataError for an empty
+/// text, a share that leaves nothing for training, and a character that is not in the given vocabulary.
 inline TextCorpus split_text(std::string_view text, const TextCorpusOptions& options = {}) {
   return detail::split_text(text, options, {});
 }
 
-/// Encodes the text of a file, plain or gzip-compressed, by its characters, and splits it as split_text does. Throws DataError
-/// also for a file that is missing or unreadable.
+/// Encodes the text of a file, plain or gzip-compressed, by its characters, and splits it. Throws DataError in the cases of
+/// split_text, and for a file that is missing or unreadable.
 ///
 ///     const tw::data::TextCorpus corpus = tw::data::load_text(path);
 inline TextCorpus load_text(const std::filesystem::path& path, const TextCorpusOptions& options = {}) {

@@ -4,11 +4,11 @@
 
 namespace tilewright {
 
-/// How well the plan of a program follows a number of threads of the host, as a constant:
+/// Estimates how well the plan of a program scales to a number of host threads, as a constant:
 ///
 ///     static_assert(tw::host_balance<train_step>(8).work_speedup > 6);
 ///
-/// A machine other than the host, and what the function of a plan throws for, are compile errors there.
+/// A target other than the host does not compile. Arguments for which the function of a plan throws do not compile, either.
 template <auto build, Target target = cpu>
 constexpr HostBalance host_balance(int threads, Sharing sharing = Sharing::fixed, const HostCosts& costs = {}) {
   static_assert(target.ipu == nullptr, "host_balance: a target that is the host expected, such as tw::cpu");

@@ -9,11 +9,11 @@
 
 namespace tilewright {
 
-/// How often a run of a program runs a graph, at most.
+/// Largest number of executions of a graph in a run of a program.
 inline constexpr double most_runs = 0x1p48;
 
-/// How a Loop calls its graph. The graph's inputs are, in order: carried tensors, replaced after each iteration by the outputs of
-/// the same numbers; slices, one for each iteration of a tensor with a leading axis of iterations; tensors that are the same in
+/// How a Loop calls its graph. The inputs are, in order: carried tensors, which the outputs of the same numbers replace after
+/// each iteration; slices, one for each iteration, of tensors with a leading axis of iterations; and tensors that are equal in
 /// all iterations. The outputs are the carried tensors, then slices of tensors with a leading axis of iterations.
 struct LoopAttributes {
   std::int64_t count = 0;  ///< iterations
@@ -24,14 +24,14 @@ struct LoopAttributes {
 
 namespace detail {
 inline constexpr OpTag loop_tag{};
-/// Whether a node calls its graph again and again, as its LoopAttributes say.
+/// Returns whether a node calls its graph repeatedly, as its LoopAttributes say.
 constexpr bool is_loop(const Node& node) { return node.op->tag == &loop_tag; }
-/// Whether a node calls one graph, once.
+/// Returns whether a node calls one graph, once.
 constexpr bool is_plain_call(const Node& node) {
   return node.called_graph != GraphId::none && node.else_graph == GraphId::none && !is_loop(node);
 }
 
-/// The tensor that a tensor is an alias of (itself if it is no alias), and its layout in that tensor.
+/// Returns the tensor of which a tensor is an alias (itself if it is none), and its layout in that tensor.
 constexpr std::pair<TensorId, Layout> aliased_tensor(const Ir& ir, GraphId graph, TensorId tensor) {
   const GraphRecord& record = ir.tables.record(graph);
   const TensorRecord& known = record.tensors[tensor];
@@ -47,7 +47,7 @@ constexpr std::pair<TensorId, Layout> aliased_tensor(const Ir& ir, GraphId graph
   return {tensor, dense_layout(known.spec.shape)};
 }
 
-/// The tensor at the end of a chain of views and aliases, whose memory this one may share; itself if it is neither.
+/// Returns the tensor at the end of a chain of views and aliases, whose memory this one may share; itself if there is no chain.
 constexpr TensorId viewed_tensor(const GraphRecord& record, TensorId tensor) {
   for (;;) {
     const NodeId producer = record.tensors[tensor].producer;
@@ -60,7 +60,7 @@ constexpr TensorId viewed_tensor(const GraphRecord& record, TensorId tensor) {
 }
 
 /// Records that a call changes the caller's tensor at `input`. The inputs [first, first + count) of the call belong to the same
-/// called graph. Fails if the tensor may not change.
+/// called graph. Fails if the tensor must not change.
 constexpr void modify_input(Ir& ir, GraphId graph, Node& call, int input, int first, int count) {
   if (has_item(call.modified, input)) return;
   const auto parent_of = [&](int i) { return Tensor(ir, graph, call.inputs[i]); };
@@ -99,7 +99,7 @@ constexpr void modify_input(Ir& ir, GraphId graph, Node& call, int input, int fi
 }
 }  // namespace detail
 
-/// The outputs of a call. A single one converts to a Tensor; `outputs.as<2>()` is an array for structured bindings.
+/// Outputs of a call. A single one converts to a Tensor; `outputs.as<2>()` is an array for structured bindings.
 class Outputs {
  public:
   constexpr Outputs(Ir& ir, List<Tensor> tensors) : ir_(&ir), tensors_(std::move(tensors)) {}
@@ -117,7 +117,7 @@ class Outputs {
     if (size() > 1) return ir_->fail(text("call: ", size(), " outputs for one tensor: outputs.as<", size(), ">() expected"));
     return (*this)[0];
   }
-  /// The first `count` outputs.
+  /// Returns the first `count` outputs.
   template <std::size_t count>
   constexpr std::array<Tensor, count> as() const {
     std::array<Tensor, count> result;
@@ -130,24 +130,24 @@ class Outputs {
   List<Tensor> tensors_;
 };
 
-/// One call of a graph, once or repeated: maps between the called graph's tensors and the caller's ("parent") tensors.
+/// One call of a graph, once or repeated. Maps between the called graph's tensors and the caller's ("parent") tensors.
 class CallSiteInfo {
  public:
-  /// The info of a call that failed; its tensors are invalid.
+  /// Info of a call that failed; its tensors are invalid.
   constexpr CallSiteInfo(Ir& ir) : ir_(&ir) {}
   constexpr CallSiteInfo(Ir& ir, GraphId graph, NodeId node) : ir_(&ir), graph_(graph), node_(node) {}
 
   constexpr bool valid() const { return node_ != NodeId::none; }
   constexpr Graph called_graph() const { return valid() ? Graph(*ir_, node().called_graph) : Graph(*ir_, GraphId::main); }
-  /// Parent tensors that the call reads.
+  /// Returns the parent tensors that the call reads.
   constexpr List<Tensor> inputs() const { return handles(true); }
-  /// Parent tensors that the call makes. Autodiff appends activations.
+  /// Returns the parent tensors that the call produces. Autodiff appends activations.
   constexpr Outputs outputs() const { return {*ir_, handles(false)}; }
   constexpr Tensor parent_input(int i) const { return pick(true, i, "parent_input"); }
   constexpr Tensor parent_output(int i) const { return pick(false, i, "parent_output"); }
   constexpr Tensor output(int i) const { return parent_output(i); }
 
-  /// The parent tensor for an input or output of the called graph.
+  /// Returns the parent tensor for an input or output of the called graph.
   constexpr Tensor graph_to_parent(Tensor t) const {
     if (!valid()) return invalid();
     const Graph graph = called_graph();
@@ -158,7 +158,8 @@ class CallSiteInfo {
     }
     return ir_->fail(text("graph_to_parent: ", to_text(t), ": an input or output of ", graph.name(), " expected"));
   }
-  /// The called graph's input for a parent tensor that the call reads; the first, if it is given for several inputs.
+  /// Returns the called graph's input for a parent tensor that the call reads. If the tensor is passed for several inputs,
+  /// returns the first.
   constexpr Tensor parent_to_graph(Tensor t) const {
     if (!valid()) return invalid();
     if (t.graph_id() == graph_ && t.is_of(*ir_))
@@ -166,15 +167,15 @@ class CallSiteInfo {
     return ir_->fail(text("parent_to_graph: ", to_text(t), ": an input of this call of ", called_graph().name(), " expected"));
   }
 
-  /// Positions of inputs and outputs are the same in the called graph and at the call; one out of range is an error.
+  /// Returns the index at the call of input i of the called graph; both are equal. An index out of range is an error.
   constexpr int graph_to_parent_input_index(int i) const { return checked(true, i, "graph_to_parent_input_index"); }
   constexpr int graph_to_parent_output_index(int i) const { return checked(false, i, "graph_to_parent_output_index"); }
   constexpr int parent_to_graph_input_index(int i) const { return checked(true, i, "parent_to_graph_input_index"); }
   constexpr int parent_to_graph_output_index(int i) const { return checked(false, i, "parent_to_graph_output_index"); }
 
-  /// Passes the parent tensor by reference: changes in place that the called graph makes to its input reach the parent tensor.
-  /// Inputs by reference are passed so from the start. Errors: a tensor that the call does not read, or reads through several
-  /// inputs; a constant; a carried input of a loop; a tensor that shares memory with another one that the call changes.
+  /// Passes the parent tensor by reference: in-place changes to the called graph's input reach the parent tensor. Inputs by
+  /// reference need no such call. Errors: a tensor that the call does not read, or reads through several inputs; a constant; a
+  /// carried input of a loop; a tensor that shares memory with another one that the call changes.
   constexpr void set_parent_input_modified(Tensor t) {
     if (!valid() || !t.valid()) return;
     Node& call = ir_->tables.record(graph_).nodes[node_];
@@ -212,7 +213,7 @@ class CallSiteInfo {
     if (checked(inputs, i, what) < 0) return invalid();
     return {*ir_, graph_, (inputs ? node().inputs : node().outputs)[i]};
   }
-  /// The index, or -1 after an error.
+  /// Returns the index, or -1 after an error.
   constexpr int checked(bool inputs, int i, std::string_view what) const {
     if (!valid()) return -1;
     const std::size_t count = inputs ? node().inputs.size() : node().outputs.size();

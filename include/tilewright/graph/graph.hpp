@@ -14,7 +14,7 @@
 
 namespace tilewright {
 
-/// A handle of a graph: a network of ops and tensors with ordered inputs and outputs, callable from other graphs.
+/// A handle of a graph: a network of ops and tensors with ordered inputs and outputs. Other graphs can call it.
 class Graph {
  public:
   constexpr Graph() = default;
@@ -34,14 +34,14 @@ class Graph {
   constexpr List<Tensor> tensors() const { return all({}); }
   constexpr List<Tensor> variables() const { return all({TensorKind::variable, TensorKind::remote}); }
   constexpr List<Tensor> constants() const { return all({TensorKind::constant}); }
-  /// The inputs that have names, by name: `graph.inputs_by_name()["weight"]`.
+  /// Returns the named inputs by name: `graph.inputs_by_name()["weight"]`.
   constexpr TensorsByName inputs_by_name() const {
     TensorsByName result(ir());
     for (const TensorId id : ir().tables.record(id_).inputs)
       if (const Tensor input(ir(), id_, id); !input.name().empty()) result.insert(input.name(), input);
     return result;
   }
-  /// The tensor of this graph with that id, `graph/name`, or that name. Fails if there is none.
+  /// Returns the tensor of this graph with the id `graph/name` or the name. Fails if there is none.
   constexpr Tensor get_tensor(std::string_view id) const {
     const GraphRecord& record = ir().tables.record(id_);
     const std::string_view graph = record.name.view();
@@ -55,14 +55,15 @@ class Graph {
                           ": the id or name of a tensor of this graph expected"));
   }
 
-  /// From now on calls `hook(op)` with a CreatedOp for each op that is appended to this graph. A hook may look, and keep what it
-  /// sees; it may not append ops. An op's outputs get their names after it. Returns a handle for remove_op_created_hook.
+  /// Registers `hook(op)`, which is called with a CreatedOp for each op that is later appended to this graph. A hook may read and
+  /// store what it sees; it must not append ops. An op's outputs get their names after the call. Returns a handle for
+  /// remove_op_created_hook.
   template <std::invocable<const CreatedOp&> F>
   constexpr int register_op_created_hook(F hook) const {
     ir().tables.op_created_hooks.emplace_back(ir().tables.next_hook, id_, std::move(hook));
     return ir().tables.next_hook++;
   }
-  /// Fails for a handle that is not one of a hook of this graph.
+  /// Removes a hook. Fails for a handle that does not belong to a hook of this graph.
   constexpr void remove_op_created_hook(int handle) const {
     auto& hooks = ir().tables.op_created_hooks;
     for (auto& hook : hooks)
@@ -73,7 +74,7 @@ class Graph {
     ir().fail(text("remove_op_created_hook: ", handle, ": a handle that register_op_created_hook of this graph gave expected"));
   }
   constexpr std::size_t op_count() const { return ir().tables.record(id_).nodes.size(); }
-  /// The distinct graphs that ops of this graph call, in the order of their first call.
+  /// Returns the distinct graphs that ops of this graph call, in the order of their first call.
   constexpr List<Graph> called_graphs() const {
     List<Graph> result;
     for (const auto& node : ir().tables.record(id_).nodes)
@@ -97,7 +98,7 @@ class Graph {
     for (const TensorId id : ids) result.push_back({ir(), id_, id});
     return result;
   }
-  /// The tensors of these kinds; of all, if none is given.
+  /// Returns the tensors of the given kinds; without kinds, all tensors.
   constexpr List<Tensor> all(std::initializer_list<TensorKind> kinds) const {
     List<Tensor> result;
     const auto& tensors = ir().tables.record(id_).tensors;
@@ -113,7 +114,7 @@ class Graph {
   GraphId id_ = no_graph;
 };
 
-/// While it lives, new ops and tensors go into the graph.
+/// Scope in which new ops and tensors are added to the graph.
 class GraphScope {
  public:
   constexpr explicit GraphScope(Graph graph) : ir_(graph.ir()), previous_(ir_.tables.current_graph) {
@@ -129,7 +130,7 @@ class GraphScope {
 };
 
 namespace detail {
-/// Whether a shard of that tensor has the shape. Fails if not; the error names `what`.
+/// Checks that a shard of a tensor has the shape. Fails if not; the error names `what`.
 constexpr bool check_meta_shape(Ir& ir, std::string_view what, const Shape& shard, const MetaShape& meta_shape) {
   const auto& [whole, parts] = meta_shape;
   if (parts >= 1 && check_spec(ir, what, "", {whole, float32})) {
@@ -148,10 +149,10 @@ constexpr Graph Ir::main_graph() { return {*this, GraphId::main}; }
 constexpr Graph Ir::graph(GraphId id) { return {*this, id}; }
 constexpr Graph Ir::create_empty_graph(std::string_view name) { return {*this, tables.add_graph(name)}; }
 
-/// A new input of the graph that is being built, for example a weight. Changes in place to an input by reference reach the
+/// Adds an input to the graph that is being built, for example a weight. In-place changes to an input by reference reach the
 /// caller's tensor. With a `meta_shape`, the input is one of `meta_shape.parts` shards of a tensor of shape `meta_shape.whole`,
-/// as replica_sharded_variable makes them: `graph_input(ir, {8}, tw::float32, "shard", false, {{{4, 4}, 2}})`. Fails for a shape
-/// that such a shard does not have.
+/// as replica_sharded_variable creates them: `graph_input(ir, {8}, tw::float32, "shard", false, {{{4, 4}, 2}})`. Fails for a
+/// shape that such a shard does not have.
 constexpr Tensor graph_input(Ir& ir, const Shape& shape, DType dtype = float32, std::string_view name = "", bool by_ref = false,
                              const std::optional<MetaShape>& meta_shape = {}) {
   if (!meta_shape) return detail::add_graph_input(ir, {shape, dtype}, name, by_ref);

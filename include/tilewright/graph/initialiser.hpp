@@ -14,34 +14,34 @@
 
 namespace tilewright {
 
-/// Writes a variable's initial values; a and b are the initialiser's parameters.
+/// Function that writes a variable's initial values; a and b are the initialiser's parameters.
 using FillFunction = void (*)(std::span<double> values, double a, double b, Random& random);
 
-/// Writes the elements `first`, `first + 1` and so on of a tensor of the shape, counted in row-major order, as a formula of their
-/// place; a and b are its parameters. It must be constexpr: a trace looks at a few elements.
+/// Function that computes elements `first`, `first + 1` and so on of a tensor, in row-major order, from their positions; a and b
+/// are its parameters. It must be constexpr, because a trace evaluates a few elements.
 using GeneratorFunction = void (*)(std::span<double> values, std::int64_t first, const Shape& shape, double a, double b);
 
-/// Elements that are computed when a session is made, so that neither the compiler nor the program holds them.
+/// Elements that are computed when a session is created. Neither the compiler nor the executable stores them.
 struct Generator {
-  GeneratorFunction write = nullptr;  ///< null: there is none
+  GeneratorFunction write = nullptr;  ///< null: no generator
   double a = 0, b = 0;
-  int axes = 0;  ///< of a tensor, at least
-  double scale = 1;  ///< by which what `write` gives is multiplied
+  int axes = 0;  ///< smallest number of axes of the tensor
+  double scale = 1;  ///< factor of the values that `write` computes
 };
 
-/// How a variable gets its first values when a session is made: a fill function with two parameters, a generator, or the values.
-/// Constants take generators and values.
+/// Initial values of a variable: a fill function with two parameters, a generator, or explicit values. Constants accept
+/// generators and values. A session evaluates it when it is created.
 struct Initialiser {
   FillFunction fill = nullptr;
   double a = 0;
   double b = 0;
-  Numbers values{};  ///< used if there is neither fill nor generator: one for each element, or one for all
+  Numbers values{};  ///< used without fill and generator: one value for each element, or one for all
   Generator generator{};
-  double scale = 1;  ///< by which what `fill` gives is multiplied
+  double scale = 1;  ///< factor of the values that `fill` computes
 };
 
 namespace detail {
-/// A few elements of a generator: the first two, the last of the first row, and the last of all.
+/// Returns a few elements of a generator: the first two, the last of the first row, and the last of all.
 constexpr List<double> sample(const Generator& generator, const Shape& shape) {
   const std::int64_t count = shape.nelms(), columns = shape.rank == 0 ? 1 : shape[-1];
   List<double> elements;
@@ -67,7 +67,7 @@ constexpr void write_range(std::span<double> values, std::int64_t first, const S
     else value = std::fma(step, place, start);
   }
 }
-/// Writes element(row, column) of the last two axes.
+/// Writes element(row, column) for the last two axes.
 constexpr void write_matrix(std::span<double> values, std::int64_t first, const Shape& shape, const auto& element) {
   const std::int64_t columns = shape[-1], rows = shape[-2];
   std::int64_t column = first % columns, row = first / columns % rows;
@@ -87,7 +87,7 @@ constexpr void write_causal_mask(std::span<double> values, std::int64_t first, c
 inline void fill_uniform(std::span<double> values, double low, double high, Random& random) {
   for (auto& value : values) value = std::fma(high - low, random.uniform(), low);
 }
-/// What is wrong with a generator for a shape: too few axes, a number that is NaN, a range that is not finite. Empty: nothing.
+/// Returns why a generator does not fit a shape: too few axes, a NaN, or a range that is not finite. Empty: it fits.
 constexpr Text generator_fault(const Generator& generator, const Shape& shape) {
   if (shape.rank < generator.axes)
     return text("a generator for shape ", to_text(shape), ": at least ", generator.axes, " axes expected");
@@ -99,7 +99,8 @@ constexpr Text generator_fault(const Generator& generator, const Shape& shape) {
                 generator.write == write_eye ? Text() : text(", ", number_text(b)), "): numbers expected");
   return {};
 }
-/// What is wrong with random first values: numbers that are none, or are no distribution's. Empty: nothing.
+/// Returns what is wrong with random initial values: numbers that are not finite, or no parameters of the distribution. Empty:
+/// nothing.
 constexpr Text random_fault(const Initialiser& initialiser) {
   const bool is_normal = initialiser.fill == fill_normal, is_uniform = initialiser.fill == fill_uniform;
   if (!is_normal && !is_uniform) return {};
@@ -110,28 +111,29 @@ constexpr Text random_fault(const Initialiser& initialiser) {
 }
 }  // namespace detail
 
-/// Normally distributed values.
+/// Returns an initialiser with normally distributed values.
 constexpr Initialiser normal(double mean, double standard_deviation) { return {detail::fill_normal, mean, standard_deviation}; }
-/// Uniformly distributed values in [low, high), which half precision rounds down.
+/// Returns an initialiser with uniformly distributed values in [low, high). Half precision rounds them down.
 constexpr Initialiser uniform(double low, double high) { return {detail::fill_uniform, low, high}; }
-/// Zeros, or ones, for all elements.
+/// Return initialisers with zeros, or ones, for all elements.
 constexpr Initialiser zeros() { return {.values = {0}}; }
 constexpr Initialiser ones() { return {.values = {1}}; }
-/// One value for all elements. Integers of 64 bits are exact here and below.
+/// Returns an initialiser with one value for all elements. Integers of 64 bits are exact.
 constexpr Initialiser full(ExactNumber value) { return {.values = {value}}; }
-/// The values themselves, row-major.
+/// Returns an initialiser with explicit values, row-major. Integers of 64 bits are exact.
 constexpr Initialiser values(std::initializer_list<ExactNumber> values) { return {.values = values}; }
 constexpr Initialiser values(std::span<const double> values) { return {.values = List<double>(values.begin(), values.end())}; }
-/// The values of a std::vector, std::array or std::span of integers, row-major.
+/// Returns an initialiser with the values of a std::vector, std::array or std::span of integers, row-major. Integers of 64 bits
+/// are exact.
 template <class Integers>
   requires(std::constructible_from<Numbers, const Integers&> && !std::convertible_to<const Integers&, std::span<const double>>)
 constexpr Initialiser values(const Integers& values) {
   return {.values = values};
 }
 
-/// An initialiser's values times 2^log2_scale, for variables and constants of float8, as pow2scale_then_cast makes them:
-/// log2_scale is from -32 to 31. What is random and rounds beyond the largest number of float8 is NaN; of values and generators
-/// it is an error.
+/// Multiplies an initialiser's values by 2^log2_scale, for variables and constants of float8, as pow2scale_then_cast does.
+/// log2_scale is from -32 to 31. A random value that rounds beyond the largest float8 number becomes NaN; for explicit values and
+/// generators it is an error.
 ///
 ///     ir.variable(tw::pow2scaled(tw::normal(0, 0.02), 6), {512, 512}, tw::float8_143, "weight")
 constexpr Initialiser pow2scaled(Initialiser initialiser, int log2_scale) {
@@ -142,13 +144,14 @@ constexpr Initialiser pow2scaled(Initialiser initialiser, int log2_scale) {
   return initialiser;
 }
 
-/// start, start + step, start + 2 step and so on, in row-major order; integers of 64 bits to 2^53 only.
+/// Returns an initialiser with start, start + step, start + 2 step and so on, in row-major order. Integers are exact up to 2^53.
 constexpr Initialiser range(double start = 0, double step = 1) { return {.generator = {detail::write_range, start, step}}; }
-/// `diagonal` where the last two axes have equal indices, else 0. A tensor of at least 2 axes.
+/// Returns an initialiser with `diagonal` where the last two axes have equal indices, and 0 elsewhere. The tensor has at least 2
+/// axes.
 constexpr Initialiser eye(double diagonal = 1) { return {.generator = {detail::write_eye, diagonal, 0, 2}}; }
-/// What is added to the scores of attention so that a query sees no later key: `masked` where the index of the last axis, the
-/// key's, is above that of the axis before it, the query's, else `kept`. A tensor of at least 2 axes. As int32 or bool, give
-/// both.
+/// Returns a mask to add to the scores of attention, so that a query sees no later key: `masked` where the index of the last
+/// axis, the key's, is above that of the axis before it, the query's, and `kept` elsewhere. The tensor has at least 2 axes. For
+/// int32 or bool, pass both values.
 constexpr Initialiser causal_mask(double masked = -std::numeric_limits<double>::infinity(), double kept = 0) {
   return {.generator = {detail::write_causal_mask, masked, kept, 2}};
 }

@@ -30,8 +30,8 @@ namespace detail {
 constexpr bool check_spec(Ir& ir, std::string_view what, std::string_view name, const TensorSpec& spec);
 }
 
-/// A program that is being traced: its graphs, variables, constants and streams.
-/// Tensors and graphs are handles into it; it must not move while they are used.
+/// A program that is being traced: its graphs, variables, constants and streams. Tensors and graphs are handles into it, so it
+/// must not move while they are used.
 class Ir {
  public:
   constexpr explicit Ir(OnError on_error = OnError::raise) {
@@ -39,22 +39,22 @@ class Ir {
     tables.graphs.push_back({.name = ""});
   }
 
-  /// What tells it from every other Ir that exists: its address.
+  /// Returns the address of the Ir, its identity.
   constexpr const Ir* id() const { return this; }
   constexpr Graph main_graph();
   constexpr Graph graph(GraphId id);
 
-  /// Gives every stream's host array `count` elements, however many of them a run moves, as PopXL does; a run that moves more of
-  /// a stream is an error. Without this, the host array of a stream has as many elements as a run moves at most.
+  /// Gives the host array of every stream `count` elements, as PopXL does. A run that moves more elements of a stream is an
+  /// error. Without the call, the host array of a stream has as many elements as a run moves at most.
   constexpr void set_num_host_transfers(int count) {
     if (count < 1) fail(text("num_host_transfers: ", count, ": at least 1 expected"));
     num_host_transfers_ = count;
   }
-  /// The number that was set, or 0.
+  /// Returns the number that was set, or 0.
   constexpr int num_host_transfers() const { return num_host_transfers_; }
 
-  /// How many replicas of the program run side by side, each on data of its own: 1 to 64. It is set before groupings and
-  /// variables are made.
+  /// Sets the number of replicas of the program that run in parallel, each on its own data: 1 to 64. Call it before groupings and
+  /// variables are created.
   constexpr void set_replication_factor(std::int64_t replicas) {
     if (replicas < 1 || replicas > max_replicas)
       fail(text("replication_factor: ", replicas, ": from 1 to ", max_replicas, " expected"));
@@ -66,11 +66,11 @@ class Ir {
   constexpr std::int64_t replication_factor() const { return replication_factor_; }
   static constexpr std::int64_t max_replicas = 64;
   constexpr std::int64_t instance_replication_factor();  ///< always an error: program/instance_grouping.hpp
-  /// A partition of the replicas into groups: program/replica_grouping.hpp.
+  /// Returns a partition of the replicas into groups: program/replica_grouping.hpp.
   constexpr ReplicaGrouping replica_grouping(std::int64_t stride = 1, std::optional<std::int64_t> group_size = {});
   constexpr ReplicaGrouping replica_grouping_from_assignments(List<int> assignment);
 
-  /// A stream of tensors from the host; its name must be new. The shape `{}` is a scalar's.
+  /// Creates a stream of tensors from the host. Its name must be new. The shape `{}` is a scalar's.
   constexpr HostToDeviceStream h2d_stream(std::string_view name, const Shape& shape, DType dtype = float32) {
     return {add_stream(StreamDirection::host_to_device, name, {shape, dtype})};
   }
@@ -81,7 +81,7 @@ class Ir {
   constexpr HostToDeviceStream h2d_stream(std::string_view name, const TensorSpec& spec) {
     return {add_stream(StreamDirection::host_to_device, name, spec)};
   }
-  /// A stream of tensors to the host; its name must be new. The shape `{}` is a scalar's.
+  /// Creates a stream of tensors to the host. Its name must be new. The shape `{}` is a scalar's.
   constexpr DeviceToHostStream d2h_stream(std::string_view name, const Shape& shape, DType dtype = float32) {
     return {add_stream(StreamDirection::device_to_host, name, {shape, dtype})};
   }
@@ -93,30 +93,30 @@ class Ir {
     return {add_stream(StreamDirection::device_to_host, name, spec)};
   }
 
-  /// The streams that at least one host_load or host_store of any graph uses, in the order in which they were made.
+  /// Returns the streams that at least one host_load or host_store of any graph uses, in the order of their creation.
   constexpr List<HostToDeviceStream> get_all_h2d_streams();
   constexpr List<DeviceToHostStream> get_all_d2h_streams();
 
-  /// A tensor of the main graph that lives as long as a session. Only the main graph has variables.
+  /// Creates a variable: a tensor of the main graph that lives as long as a session. Other graphs cannot create variables.
   constexpr Tensor variable(const Initialiser& initialiser, const Shape& shape, DType dtype, std::string_view name) {
     return add_variable("variable", TensorKind::variable, initialiser, {shape, dtype}, name, {.shape = shape}, {});
   }
 
-  /// A variable with values of its own in each replica group: program/replicated_variable.hpp.
+  /// Creates a variable with separate values in each replica group: program/replicated_variable.hpp.
   constexpr Tensor variable(const Initialiser& initialiser, const Shape& shape, DType dtype, std::string_view name,
                             const VariableOptions& options);
-  /// A variable in shards, one on each replica: program/replicated_variable.hpp.
+  /// Creates a variable in shards, one on each replica: program/replicated_variable.hpp.
   constexpr Tensor replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
                                             std::string_view name, const ShardedVariableOptions& options);
   constexpr Tensor replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
                                             std::string_view name);
 
-  /// A remote buffer of `entries` rows: program/remote_buffer.hpp.
+  /// Creates a remote buffer of `entries` rows: program/remote_buffer.hpp.
   constexpr RemoteBuffer remote_buffer(const Shape& shape, DType dtype = float32, std::int64_t entries = 1);
-  /// A variable in a row of a remote buffer: program/remote_buffer.hpp.
+  /// Creates a variable in a row of a remote buffer: program/remote_buffer.hpp.
   constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                    std::string_view name);
-  /// A variable in a row of a remote buffer with values of its own in each replica group, and buffers of shards:
+  /// Creates a variable in a row of a remote buffer with separate values in each replica group. Buffers may hold shards:
   /// program/replicated_variable.hpp.
   constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                    std::string_view name, const VariableOptions& options);
@@ -126,9 +126,9 @@ class Ir {
   constexpr Tensor remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
                                                    std::int64_t offset, std::string_view name);
 
-  /// A tensor of the current graph with fixed values, row-major; one value stands for all elements. Errors: extents below 1;
-  /// another count of values; values that the dtype does not have (a fraction as int32, 70000 as float16). Integers of 64 bits
-  /// are exact.
+  /// Creates a constant in the current graph from row-major values; a single value fills the whole tensor. Errors: extents below
+  /// 1; another number of values; values that the dtype cannot represent (a fraction as int32, 70000 as float16). Integers of 64
+  /// bits are exact.
   constexpr Tensor constant(Numbers values, const Shape& shape = {}, DType dtype = float32, std::string_view name = "") {
     const TensorSpec spec{shape, dtype};
     if (!detail::check_spec(*this, "constant", name, spec)) return Tensor::invalid(*this);
@@ -137,8 +137,9 @@ class Ir {
     if (!check_numbers("constant", name, values.values(), dtype)) return Tensor::invalid(*this);
     return add_constant({std::move(values)}, spec, name);
   }
-  /// One whose values an initialiser gives, for example `constant(causal_mask(), {512, 512})`. A generator is evaluated when a
-  /// session is made. Errors besides: random values; fewer axes than the generator needs. (A template, since braces mean values.)
+  /// Creates a constant from an initialiser, for example `constant(causal_mask(), {512, 512})`. A generator is evaluated when a
+  /// session is created. Errors: those of constants from values; random values; fewer axes than the generator needs. (A template,
+  /// since braces mean values.)
   template <std::same_as<Initialiser> I>
   constexpr Tensor constant(const I& initialiser, const Shape& shape, DType dtype = float32, std::string_view name = "") {
     const TensorSpec spec{shape, dtype};
@@ -149,15 +150,16 @@ class Ir {
     if (spec.nelms() > 1) return add_constant({{}, initialiser.generator}, spec, name);
     return add_constant({List{detail::sample(initialiser.generator, shape)[0]}, {}}, spec, name);
   }
-  /// A scalar. A template, so that constant({20}, {}) calls the function above with a shape, and not this one with a dtype.
+  /// Creates a scalar constant. (A template, so that constant({20}, {}) calls the overload with a shape and not this one with a
+  /// dtype.)
   template <class Number>
     requires(std::integral<Number> || std::floating_point<Number>)
   constexpr Tensor constant(Number value, DType dtype = float32) {
     return number("constant", value, dtype);
   }
 
-  /// A graph with an input for every Tensor or TensorSpec among the arguments, built by calling the function or module
-  /// with them; other arguments are passed on. Results of the call are the graph's outputs.
+  /// Creates a graph by calling a function or module. The graph has an input for every Tensor or TensorSpec among the arguments;
+  /// other arguments are passed through. Results of the call become the graph's outputs.
   template <class Build, class... Arguments>
   constexpr Graph create_graph(Build&& build, const Arguments&... arguments);
   constexpr Graph create_empty_graph(std::string_view name = "graph");
@@ -166,14 +168,14 @@ class Ir {
 
   IrTables tables;
 
-  /// Reports an error of the model: ", in <module path>" is added to the message.
+  /// Reports an error of the model, and adds ", in <module path>" to the message.
   constexpr Tensor fail(Text message) {
     if (!tables.module_path.empty()) message += text(", in ", join(tables.module_path, "/"));
     if (tables.on_error == OnError::raise) throw TraceError(message.string());
     if (failure_.empty()) failure_ = message;
     return {*this, tables.current_graph, TensorId::none};
   }
-  /// A scalar constant; `what` is the op that is named in errors.
+  /// Creates a scalar constant. `what` names the op in errors.
   template <class Number>
   constexpr Tensor number(std::string_view what, Number value, DType dtype) {
     const ExactNumber exact(value);
@@ -184,7 +186,7 @@ class Ir {
   constexpr bool failed() const { return !failure_.empty(); }
 
  private:
-  /// Whether all numbers fit the dtype. Fails if not; the error names `what`.
+  /// Checks that all numbers fit the dtype. Fails if not; the error names `what`.
   constexpr bool check_numbers(std::string_view what, std::string_view name, std::span<const double> numbers, DType dtype) {
     const std::ptrdiff_t unfit = find_unfit(numbers, dtype);
     if (unfit < 0) return true;
@@ -194,7 +196,8 @@ class Ir {
               expected_number(dtype), " expected"));
     return false;
   }
-  /// Whether the generator, if it is one, fits the shape, and the dtype has a few of its elements.
+  /// Checks that a generator fits the shape and that the dtype can represent a sample of its elements. Passes for other
+  /// initialisers.
   constexpr bool check_generator(std::string_view what, std::string_view name, const Generator& generator,
                                  const TensorSpec& spec) {
     if (!generator.write) return true;
@@ -207,7 +210,7 @@ class Ir {
       fail(text(what, ": a generator of ", number_text(element), " as ", to_text(spec.dtype), ": numbers below 2^53 expected"));
     return check_numbers(what, name, elements, spec.dtype);
   }
-  /// Adds a variable with its values distributed over the replicas; `what` is the function that is named in errors.
+  /// Adds a variable whose values are distributed over the replicas. `what` names the calling function in errors.
   constexpr Tensor add_variable(std::string_view what, TensorKind kind, const Initialiser& initialiser, const TensorSpec& spec,
                                 std::string_view name, const Distribution& distribution, List<int> assignment) {
     if (tables.current_graph != GraphId::main)
@@ -231,7 +234,7 @@ class Ir {
     tables.variables.push_back({tensor, initialiser, distribution, std::move(assignment)});
     return {*this, GraphId::main, tensor};
   }
-  /// Adds a variable in a row of a buffer; `what` is the function that is named in errors.
+  /// Adds a variable in a row of a buffer. `what` names the calling function in errors.
   constexpr Tensor add_remote_variable(std::string_view what, const Initialiser& initialiser, const RemoteBuffer& buffer,
                                        std::int64_t offset, std::string_view name,
                                        std::pair<Distribution, List<int>> distribution);
@@ -258,7 +261,8 @@ class Ir {
 };
 
 namespace detail {
-/// Whether a tensor of the spec can exist: extents from 1, and at most max_tensor_bytes. Fails if not; the error names `what`.
+/// Checks that a tensor of the spec can exist: extents of at least 1, and at most max_tensor_bytes. Fails if not; the error names
+/// `what`.
 constexpr bool check_spec(Ir& ir, std::string_view what, std::string_view name, const TensorSpec& spec) {
   auto bytes = static_cast<double>(size_of(spec.dtype));  // a double, which does not overflow
   bool is_empty = false;
@@ -276,7 +280,7 @@ constexpr bool check_spec(Ir& ir, std::string_view what, std::string_view name, 
   else ir.fail(text(subject, to_text(spec), ": a tensor of at most 2^47 bytes expected"));
   return false;
 }
-/// An input of the current graph. If it is by reference, changes that the graph makes to it reach the caller's tensor.
+/// Adds an input to the current graph. If it is by reference, in-place changes reach the caller's tensor.
 constexpr Tensor add_graph_input(Ir& ir, const TensorSpec& spec, std::string_view name = "", bool by_ref = false,
                                  int meta_shape = -1) {
   check_spec(ir, "graph input", name, spec);

@@ -13,16 +13,16 @@ class Graph;
 class Ir;
 class Tensor;
 
-/// An op that was just appended to a graph, as hooks on created ops see it.
+/// An op that was just appended to a graph, as hooks for created ops see it.
 class CreatedOp {
  public:
   constexpr CreatedOp(Ir& ir, GraphId graph, NodeId node) : ir_(&ir), graph_(graph), node_(node) {}
 
-  /// Its type, as print_schedule shows it: "MatMul".
+  /// Returns the op's type, as print_schedule shows it: "MatMul".
   constexpr std::string_view name() const;
-  /// Its number in its Ir, as printed.
+  /// Returns the op's number in its Ir, as printed.
   constexpr int id() const;
-  /// Of an op of a graph other than the main one: Subgraph.
+  /// Returns the op's execution context, which is Subgraph in all graphs except the main one.
   constexpr ExecutionContext execution_context() const;
   constexpr Graph graph() const;
   constexpr List<Tensor> inputs() const;
@@ -34,7 +34,7 @@ class CreatedOp {
   NodeId node_;
 };
 
-/// A function of a CreatedOp that is registered at a graph, with what it captured. Graph::register_op_created_hook makes it.
+/// A function of a CreatedOp that is registered with a graph, with its captures. Graph::register_op_created_hook creates it.
 class OpCreatedHook {
  public:
   template <std::invocable<const CreatedOp&> F>
@@ -57,7 +57,7 @@ class OpCreatedHook {
   constexpr void operator()(const CreatedOp& op) const { function_->call(function_, op); }
 
  private:
-  /// A function of any type. (GCC 12 does not find virtual functions of a local lambda's class in constant expressions.)
+  /// Type-erased function. (GCC 12 does not find virtual functions of a local lambda's class in constant expressions.)
   struct Function {
     void (*call)(Function*, const CreatedOp&);
     void (*destroy)(Function*);
@@ -77,7 +77,7 @@ class OpCreatedHook {
 };
 
 namespace detail {
-/// The hooks of a trace. A copy of them is empty: they are for those who trace.
+/// Hooks of a trace. A copy is empty, because hooks belong to those who trace.
 class OpCreatedHooks : public List<OpCreatedHook> {
  public:
   constexpr OpCreatedHooks() = default;

@@ -7,17 +7,17 @@
 namespace tilewright {
 
 namespace detail {
-/// Numbers the tensors of a graph from 1 as they are mentioned.
+/// Numbers the tensors of a graph from 1 in the order in which they are mentioned.
 class ValueNumbers {
  public:
   constexpr explicit ValueNumbers(const GraphRecord& graph) : graph_(graph), numbers_(graph.tensors.size(), 0) {}
-  /// %5
+  /// Returns "%5".
   constexpr Text operator()(TensorId tensor) {
     int& number = numbers_[tensor];
     if (number == 0) number = ++count_;
     return text("%", number);
   }
-  /// %5 [(2, 32) float32], %6 [...]
+  /// Returns "%5 [(2, 32) float32], %6 [...]".
   constexpr Text with_specs(const List<TensorId>& tensors) {
     List<Text> values;
     for (const TensorId tensor : tensors)
@@ -32,10 +32,10 @@ class ValueNumbers {
 };
 }  // namespace detail
 
-/// A graph as text, in popxl.addons' format: name, inputs (`name=%2` for those in `input_names`, which maps tensor ids to
-/// names) and outputs, then a line for every op: type, number, called graph, inputs and outputs, options that are not the
-/// default, and the IPU or IO tiles on which it runs if that is not IPU 0. Loads and stores that are one exchange are one
-/// MultiExchange, with the number of the first.
+/// Returns a graph as text, in popxl.addons' format: name, inputs (`name=%2` for those in `input_names`, which maps tensor ids to
+/// names) and outputs, then a line for every op. A line has type, number, called graph, inputs and outputs, options that differ
+/// from the default, and the IPU or IO tiles on which the op runs if that is not IPU 0. Loads and stores of one exchange are
+/// shown as one MultiExchange, with the number of the first.
 constexpr Text print_schedule(Graph graph, const List<std::pair<TensorId, Text>>& input_names = {}) {
   const GraphRecord& record = graph.ir().tables.record(graph.id());
   detail::ValueNumbers value(record);

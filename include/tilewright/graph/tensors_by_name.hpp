@@ -7,7 +7,7 @@
 
 namespace tilewright {
 
-/// Tensors with their names, in an order of their own: `graph.inputs_by_name()["weight"]`.
+/// Tensors with their names, in a fixed order: `graph.inputs_by_name()["weight"]`.
 class TensorsByName {
  public:
   constexpr explicit TensorsByName(Ir& ir) : ir_(&ir) {}
@@ -18,7 +18,7 @@ class TensorsByName {
       if (same_characters(known, name)) return &tensor;
     return nullptr;
   }
-  /// The tensor of that name. Fails for a name that is not there.
+  /// Returns the tensor with a name. Fails for an unknown name.
   constexpr Tensor operator[](std::string_view name) const {
     if (const Tensor* found = find(name)) return *found;
     if (ir_->failed()) return Tensor::invalid(*ir_);

@@ -17,7 +17,7 @@
 namespace tilewright::layers {
 
 namespace detail {
-/// Whether heads, of a number called `name`, divide a width; fails if not.
+/// Returns whether the number of heads, called `name` in errors, divides the width. Fails if it does not.
 constexpr bool check_heads(Ir& ir, std::string_view layer, std::string_view name, std::int64_t heads, std::int64_t width) {
   if (heads > 0 && width % heads == 0) return true;
   ir.fail(text(layer, ": ", name, " ", heads, " for ", width, ": a number that divides it expected"));
@@ -25,24 +25,25 @@ constexpr bool check_heads(Ir& ir, std::string_view layer, std::string_view name
 }
 }  // namespace detail
 
-/// (batch, length, heads d) as (batch, heads, length, d).
+/// Splits (batch, length, heads d) into (batch, heads, length, d).
 constexpr Tensor split_heads(Tensor x, std::int64_t heads) {
   if (x.rank() != 3) return x.ir().fail(text("split_heads: ", to_text(x.spec()), ": axes (batch, length, width) expected"));
   if (!detail::check_heads(x.ir(), "split_heads", "heads", heads, x.shape(2))) return Tensor::invalid(x.ir());
   return x.reshape({x.shape(0), x.shape(1), heads, x.shape(2) / heads}).transpose({0, 2, 1, 3});
 }
-/// (batch, heads, length, d) as (batch, length, heads d).
+/// Merges (batch, heads, length, d) into (batch, length, heads d).
 constexpr Tensor merge_heads(Tensor x) {
   return x.transpose({0, 2, 1, 3}).reshape({x.shape(0), x.shape(2), x.shape(1) * x.shape(3)});
 }
-/// Whether attention is composed of products and a softmax: for a simulated IPU, whose tiles share these, while a vertex of the
-/// op has all queries of a head; and if each query sees all keys, and keys have as many heads as queries.
+/// Returns whether attention is composed of matrix products and a softmax. A simulated IPU uses this form, because its tiles
+/// share the work of products, while one vertex of the attention op processes all queries of a head. The form requires that each
+/// query sees all keys and that keys have as many heads as queries.
 constexpr bool composes(Tensor q, Tensor k, const AttentionOptions& options, Tensor key_padding_mask) {
   return q.valid() && k.valid() && !q.ir().tables.replaces_composed_forms && !options.is_causal && options.dropout_p == 0 &&
          !key_padding_mask.valid() && q.shape(1) == k.shape(1);
 }
-/// ops::scaled_dot_product_attention, with a mask or without: key_padding_mask: none, or (batch, keys) bool, true for keys that
-/// are not seen, as torch.nn has it.
+/// Appends ops::scaled_dot_product_attention. key_padding_mask: none, or (batch, keys) bool, where true hides a key, as in
+/// torch.nn.
 constexpr Tensor attend(Tensor q, Tensor k, Tensor v, const AttentionOptions& options, Tensor key_padding_mask = {}) {
   if (composes(q, k, options, key_padding_mask)) {
     const double scale = options.scale ? *options.scale : 1 / tilewright::detail::square_root(static_cast<double>(q.shape(3)));
@@ -52,31 +53,32 @@ constexpr Tensor attend(Tensor q, Tensor k, Tensor v, const AttentionOptions& op
   return ops::scaled_dot_product_attention(q, k, v, ops::logical_not(key_padding_mask), options);
 }
 
-/// As those of torch.nn.MultiheadAttention, but for `is_causal`, which there is an argument of the call, and `std`.
+/// Options of MultiheadAttention. Names and defaults are those of torch.nn.MultiheadAttention, except `std`, which PyTorch does
+/// not have, and `is_causal`, which PyTorch takes in each call.
 struct MultiheadAttentionOptions {
-  bool is_causal = false;  ///< whether query i sees keys 0 to i only
-  bool bias = true;        ///< of all projections: in_proj_bias and out_proj.bias
-  double dropout = 0;  ///< probability with which a weight is dropped in training; above 0: `build` takes a seed
-  OptionalNumber std{};  ///< standard deviation of the first weights, which are normal then; none: PyTorch's uniform ones
+  bool is_causal = false;  ///< whether query i sees only keys 0 to i
+  bool bias = true;  ///< whether all projections have a bias: in_proj_bias and out_proj.bias
+  double dropout = 0;  ///< probability with which a weight is dropped in training; if it is above 0, `build` takes a seed
+  OptionalNumber std{};  ///< standard deviation of normal initial weights; none: uniform ones, as in PyTorch
 };
 
 namespace detail {
-/// Whether an argument of an attention layer is a seed, not a mask.
+/// Returns whether an argument of an attention layer is a seed. Otherwise it is a mask.
 constexpr bool is_seed(Tensor argument) { return argument.dtype() == uint32; }
 }  // namespace detail
 
-/// Attention of several heads: projections of queries, keys and values, `attend` for each head, a projection of the heads'
-/// results. build(x) and build(x, key_padding_mask): attention of x to itself; build(query, key, value) and build(query, key,
-/// value, key_padding_mask): to others. query: (batch, queries, embed_dim); key, value: (batch, keys, embed_dim), float16,
-/// bfloat16 or float32; key_padding_mask: (batch, keys) bool, true for keys that are not seen; result: as query. num_heads
-/// divides embed_dim. torch.nn.MultiheadAttention with batch_first=True, and its defaults.
+/// Multi-head attention: projects queries, keys and values, attends in each head, and projects the concatenated results. Same
+/// defaults as torch.nn.MultiheadAttention with batch_first=True. Self-attention: build(x) and build(x, key_padding_mask).
+/// Cross-attention: build(query, key, value) and build(query, key, value, key_padding_mask). query: (batch, queries, embed_dim);
+/// key, value: (batch, keys, embed_dim), float16, bfloat16 or float32; key_padding_mask: (batch, keys) bool, where true hides a
+/// key. The result has the shape and dtype of query. num_heads divides embed_dim.
 ///
-/// With dropout, the trace has a scope of a mode, and the last argument may be a seed, (2,) uint32, which training needs.
+/// With dropout, the trace needs a mode scope, `training(ir)` or `evaluation(ir)`. The last argument may then be a seed, (2,)
+/// uint32; training requires it.
 ///
 /// Variables: `in_proj_weight` (embed_dim, 3 embed_dim) for queries, keys and values, `in_proj_bias` (3 embed_dim,), and
-/// `out_proj.weight` (embed_dim, embed_dim), `out_proj.bias` (embed_dim,). First values, as PyTorch's: in_proj_weight uniform
-/// within sqrt(1.5 / embed_dim), out_proj.weight within 1 / sqrt(embed_dim), biases zeros. PyTorch's weights are the transposed
-/// ones.
+/// `out_proj.weight` (embed_dim, embed_dim), `out_proj.bias` (embed_dim,). Initial values are PyTorch's: in_proj_weight uniform
+/// within sqrt(1.5 / embed_dim), out_proj.weight within 1 / sqrt(embed_dim), biases zero. PyTorch stores the weights transposed.
 ///
 /// Errors: a number of heads that does not divide embed_dim; with dropout, no mode, or no seed in training; other arguments.
 template <int embed_dim, int num_heads, MultiheadAttentionOptions options = {}>
@@ -118,7 +120,8 @@ struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, opti
     if constexpr (options.std.given) return normal(0, options.std.value);
     else return detail::xavier_uniform(embed_dim, all_columns);
   }
-  /// Of queries, keys and values, those from `first` to before `end`, side by side.
+  /// Projects x with the parts `first` to `end` - 1 of the weight, where 0 is for queries, 1 for keys and 2 for values. The
+  /// results stand side by side.
   constexpr Tensor project(Tensor x, int first, int end) const {
     const TensorIndex columns = slice(std::int64_t{first} * embed_dim, std::int64_t{end} * embed_dim);
     const Tensor y = x.matmul(weight_[{all, columns}]);

@@ -7,14 +7,14 @@
 
 namespace tilewright::layers {
 
-/// Each channel with mean 0 and variance 1, times weight, plus bias. In training the mean and variance are the batch's, and
-/// change the running ones: ops::batch_norm. In evaluation they are the running ones: ops::batch_norm_inference. The trace has a
-/// scope of either mode. torch.nn.BatchNorm1d, BatchNorm2d and BatchNorm3d, and their defaults. x: (batch, channels, ...),
-/// float16, bfloat16, float32 or float64; result: the same.
+/// Batch normalisation: normalises each channel to mean 0 and variance 1, then applies weight and bias. In training it uses the
+/// batch's mean and variance and updates the running ones (ops::batch_norm). In evaluation it uses the running ones
+/// (ops::batch_norm_inference). The trace needs a mode scope. torch.nn.BatchNorm1d, BatchNorm2d and BatchNorm3d, with their
+/// defaults. x: (batch, channels, ...), float16, bfloat16, float32 or float64. The result has x's shape and dtype.
 ///
-/// Variables and first values: `weight` (channels,), ones, and `bias` (channels,), zeros, of x's dtype; `running_mean`
-/// (channels,), zeros, and `running_var` (channels,), ones, of x's dtype, or float32 for half precision. PyTorch's files have
-/// `num_batches_tracked` besides.
+/// Variables and initial values: `weight` (channels,), ones, and `bias` (channels,), zeros, of x's dtype; `running_mean`
+/// (channels,), zeros, and `running_var` (channels,), ones, of x's dtype, or float32 for half precision. PyTorch's files also
+/// hold `num_batches_tracked`, which this layer does not use.
 ///
 /// Errors: no mode; x without channels; in training, channels of one element.
 template <BatchNormOptions options = {}>

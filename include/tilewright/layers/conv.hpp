@@ -10,21 +10,21 @@
 
 namespace tilewright::layers {
 
-/// What convolutions and transposed ones share, with the names and defaults of torch.nn.Conv2d and ConvTranspose2d. Numbers for
-/// all spatial axes, or lists of one for each.
+/// Options of convolutions and transposed convolutions, with the names and defaults of torch.nn.Conv2d and ConvTranspose2d. Each
+/// option is a number for all spatial axes, or a list with one number for each axis.
 template <int axes>
 struct ConvLayerOptions {
-  PerAxis<axes> stride = 1;    ///< elements from one window to the next
-  PerAxis<axes> padding = 0;   ///< zeros at both ends
-  PerAxis<axes> dilation = 1;  ///< elements from one element of the kernel to the next
-  PerAxis<axes> output_padding = 0;  ///< of transposed convolutions: elements added at the end of the result
-  int groups = 1;  ///< channels are cut into that many groups, each of which is convolved by itself
-  bool bias = true;  ///< whether a number is added for each channel of the result
+  PerAxis<axes> stride = 1;  ///< distance between neighbouring windows, in elements
+  PerAxis<axes> padding = 0;  ///< zeros added at both ends of each axis
+  PerAxis<axes> dilation = 1;  ///< distance between neighbouring elements of the kernel
+  PerAxis<axes> output_padding = 0;  ///< transposed convolutions only: elements added at the end of the result
+  int groups = 1;  ///< number of groups of channels, each of which is convolved separately
+  bool bias = true;  ///< whether each channel of the result gets a bias
 };
 
 namespace detail {
-/// False, with an error, for another rank than (batch, channels, `axes` spatial ones), and for groups that do not divide
-/// channels.
+/// Checks that x is (batch, channels, `axes` spatial ones) and that `groups` divides the channels. Returns false, with an error,
+/// if not.
 constexpr bool check_images(Tensor x, std::string_view layer, int axes, int groups) {
   if (x.rank() != axes + 2) {
     x.ir().fail(text(layer, axes, "d: ", to_text(x.spec()), ": axes (batch, channels) and ", axes, " spatial ones expected"));
@@ -35,14 +35,14 @@ constexpr bool check_images(Tensor x, std::string_view layer, int axes, int grou
                    ": a number that divides them expected"));
   return false;
 }
-/// False, with an error, for less than one channel, and for groups that do not divide them.
+/// Checks that there is at least one channel and that `groups` divides the channels. Returns false, with an error, if not.
 constexpr bool check_channels(Tensor x, std::string_view layer, int axes, int out_channels, int groups = 1) {
   if (out_channels > 0 && out_channels % groups == 0) return true;
   x.ir().fail(text(layer, axes, "d: out_channels ", out_channels, ": at least 1",
                    groups > 1 ? text(", a multiple of ", groups, " groups,") : tilewright::Text(), " expected"));
   return false;
 }
-/// The bias of each channel of y, for each element of its spatial axes.
+/// Broadcasts the bias of each channel over the spatial axes of y.
 constexpr Tensor of_channels(Tensor bias, Tensor y) {
   Shape shape{bias.shape(0)};
   for (int axis = 2; axis < y.rank(); ++axis) shape.push_back(1);
@@ -50,12 +50,12 @@ constexpr Tensor of_channels(Tensor bias, Tensor y) {
 }
 }  // namespace detail
 
-/// Convolution and bias: ops::conv. x: (batch, in_channels, spatial axes), float16, bfloat16, float32 or float64; result: (batch,
-/// out_channels, spatial axes), of x's dtype, of the extents that ops::conv states. Conv1d, Conv2d and Conv3d, for 1, 2 and 3
+/// Convolution with a bias: ops::conv. x: (batch, in_channels, spatial axes), float16, bfloat16, float32 or float64. Result:
+/// (batch, out_channels, spatial axes), of x's dtype; ops::conv states the extents. Conv1d, Conv2d and Conv3d, for 1, 2 and 3
 /// spatial axes, are the layers of torch.nn of these names.
 ///
-/// Variables, of x's dtype, as PyTorch's: `weight` (out_channels, in_channels / groups, kernel_size) and `bias` (out_channels,).
-/// First values, as PyTorch's: uniform within 1 / sqrt(in_channels / groups * elements of the kernel).
+/// Variables, of x's dtype, with PyTorch's shapes: `weight` (out_channels, in_channels / groups, kernel_size) and `bias`
+/// (out_channels,). Initial values are PyTorch's: uniform within 1 / sqrt(in_channels / groups * elements of the kernel).
 ///
 ///     tw::layers::Conv2d<32, 3, {.padding = 1}>          // 3 x 3, as many rows and columns as before
 ///     tw::layers::Conv2d<32, {3, 5}, {.stride = {1, 2}}>
@@ -84,12 +84,13 @@ using Conv2d = Conv<2, out_channels, kernel_size, options>;
 template <int out_channels, PerAxis<3> kernel_size, ConvLayerOptions<3> options = {}>
 using Conv3d = Conv<3, out_channels, kernel_size, options>;
 
-/// Transposed convolution and bias: ops::conv_transpose. x and result: as for Conv, with the extents that ops::conv_transpose
-/// states. ConvTranspose1d, ConvTranspose2d and ConvTranspose3d are the layers of torch.nn of these names.
+/// Transposed convolution with a bias: ops::conv_transpose. x: (batch, in_channels, spatial axes), float16, bfloat16, float32 or
+/// float64. Result: (batch, out_channels, spatial axes), of x's dtype; ops::conv_transpose states the extents. ConvTranspose1d,
+/// ConvTranspose2d and ConvTranspose3d are the layers of torch.nn of these names.
 ///
-/// Variables, of x's dtype, as PyTorch's: `weight` (in_channels, out_channels / groups, kernel_size) and `bias` (out_channels,).
-/// First values, as PyTorch's: uniform within 1 / sqrt(out_channels / groups * elements of the kernel). groups divides
-/// out_channels.
+/// Variables, of x's dtype, with PyTorch's shapes: `weight` (in_channels, out_channels / groups, kernel_size) and `bias`
+/// (out_channels,). Initial values are PyTorch's: uniform within 1 / sqrt(out_channels / groups * elements of the kernel). groups
+/// divides out_channels.
 template <int axes, int out_channels, PerAxis<axes> kernel_size, ConvLayerOptions<axes> options = {}>
 struct ConvTranspose : Module<ConvTranspose<axes, out_channels, kernel_size, options>> {
   constexpr Tensor build(Tensor x) {

@@ -8,13 +8,13 @@
 
 namespace tilewright::layers {
 
-/// ops::dropout in training, x itself in evaluation, as torch.nn.Dropout, whose seed is hidden: the trace has a scope of either
-/// mode, `training(ir)` or `evaluation(ir)`. x: float16, bfloat16, float32 or float64, of any shape. seed: (2,) uint32; training
-/// with a probability above 0 needs it. It has no variables.
+/// Dropout: ops::dropout in training; returns x unchanged in evaluation. torch.nn.Dropout hides its seed; here the seed is an
+/// argument. The trace needs a mode scope, `training(ir)` or `evaluation(ir)`. x: float16, bfloat16, float32 or float64, of any
+/// shape. seed: (2,) uint32, required in training with a probability above 0. The layer has no variables.
 ///
-/// Errors: another p; no mode; no seed in training.
+/// Errors: p outside of its range; no mode; no seed in training.
 struct Dropout : Module<Dropout> {
-  double p = 0.5;  ///< probability with which an element becomes 0: at least 0, and below 1
+  double p = 0.5;  ///< probability with which an element becomes 0: at least 0, below 1
 
   constexpr Dropout() = default;
   constexpr explicit Dropout(double probability) : p(probability) {}

@@ -8,10 +8,11 @@
 
 namespace tilewright::layers {
 
-/// What stands between the two matrices of a feed-forward layer. gelu: with erf, as PyTorch's default; gelu_tanh: GPT-2's form.
+/// Activation between the two matrices of a feed-forward layer. gelu: the exact form with erf, PyTorch's default; gelu_tanh:
+/// GPT-2's form.
 enum class Activation : std::uint8_t { relu, gelu, gelu_tanh, silu };
 
-/// The activation of x: of any shape and dtype of floating point; result: as x.
+/// Applies the activation to x, which has any shape and a floating-point dtype. The result has x's shape and dtype.
 constexpr Tensor activate(Tensor x, Activation activation) {
   switch (activation) {
     case Activation::relu: return ops::relu(x);
@@ -22,18 +23,18 @@ constexpr Tensor activate(Tensor x, Activation activation) {
   return x;
 }
 
-/// `activation` and `bias` are those of torch.nn.TransformerEncoderLayer.
+/// Options of FeedForward. `activation` and `bias` are those of torch.nn.TransformerEncoderLayer.
 struct FeedForwardOptions {
-  Activation activation = Activation::relu;  ///< between the two linear layers
-  bool bias = true;                          ///< of both linear layers
-  OptionalNumber std{};  ///< standard deviation of the first weights, as LinearOptions has it; none: Linear's first values
+  Activation activation = Activation::relu;  ///< activation between the two linear layers
+  bool bias = true;  ///< whether both linear layers have a bias
+  OptionalNumber std{};  ///< standard deviation of normal initial weights, as in LinearOptions; none: Linear's initial values
 };
 
-/// linear2(activation(linear1(x))): the linear layers of torch.nn.TransformerEncoderLayer. x: (..., width), float16, bfloat16 or
-/// float32; result: the same.
+/// Feed-forward layer: linear2(activation(linear1(x))), the linear layers of torch.nn.TransformerEncoderLayer. x: (..., width),
+/// float16, bfloat16 or float32. The result has x's shape and dtype.
 ///
-/// Variables: `linear1.weight` (width, hidden), `linear2.weight` (hidden, width), and their biases. Names and first values
-/// are those of torch.nn.TransformerEncoderLayer: Linear's, uniform within 1 / sqrt(width) and 1 / sqrt(hidden).
+/// Variables: `linear1.weight` (width, hidden), `linear2.weight` (hidden, width), and their biases. Names and initial values are
+/// those of torch.nn.TransformerEncoderLayer: uniform within 1 / sqrt(width) and 1 / sqrt(hidden).
 template <int width, int hidden, FeedForwardOptions options = {}>
 struct FeedForward : Module<FeedForward<width, hidden, options>> {
   using In = Linear<hidden, {.bias = options.bias, .std = options.std}>;
@@ -43,16 +44,16 @@ struct FeedForward : Module<FeedForward<width, hidden, options>> {
   constexpr Tensor build(Tensor x) { return linear2(activate(linear1(x), options.activation)); }
 };
 
-/// `std` is `initializer_range` of Hugging Face's LlamaConfig.
+/// Options of SwigluFeedForward. `std` is `initializer_range` of Hugging Face's LlamaConfig.
 struct SwigluFeedForwardOptions {
-  double std = 0.02;  ///< standard deviation of the first weights
+  double std = 0.02;  ///< standard deviation of the initial weights
 };
 
-/// down_proj(silu(gate_proj(x)) up_proj(x)) ("GLU Variants Improve Transformer", arXiv 2002.05202). x: (..., width), float16,
-/// bfloat16 or float32; result: the same.
+/// Feed-forward layer with a gate: down_proj(silu(gate_proj(x)) up_proj(x)) ("GLU Variants Improve Transformer", arXiv
+/// 2002.05202). x: (..., width), float16, bfloat16 or float32. The result has x's shape and dtype.
 ///
 /// Variables: `gate_proj.weight` and `up_proj.weight` (width, hidden), `down_proj.weight` (hidden, width), without biases. Names
-/// as in Hugging Face's LlamaMLP, and first values: normal with mean 0 and the standard deviation `std`.
+/// are those of Hugging Face's LlamaMLP. Initial values: normal with mean 0 and the standard deviation `std`.
 template <int width, int hidden, SwigluFeedForwardOptions options = {}>
 struct SwigluFeedForward : Module<SwigluFeedForward<width, hidden, options>> {
   using In = Linear<hidden, {.bias = false, .std = options.std}>;

@@ -6,16 +6,16 @@
 
 namespace tilewright::layers {
 
-/// As torch.nn.GroupNorm's.
+/// Options of GroupNorm, those of torch.nn.GroupNorm.
 struct GroupNormOptions {
-  double eps = 1e-5;  ///< is added to the variance
+  double eps = 1e-5;  ///< added to the variance
 };
 
-/// Each sample's groups of neighbouring channels with mean 0 and variance 1, times weight, plus bias: ops::group_norm,
-/// torch.nn.GroupNorm. x: (batch, channels, ...), float16, bfloat16, float32 or float64; result: the same. num_groups divides the
-/// channels.
+/// Group normalisation: normalises groups of neighbouring channels of each sample to mean 0 and variance 1, then applies weight
+/// and bias. ops::group_norm, torch.nn.GroupNorm. x: (batch, channels, ...), float16, bfloat16, float32 or float64. The result
+/// has x's shape and dtype. num_groups divides the channels.
 ///
-/// Variables and first values, of x's dtype: `weight` (channels,), ones; `bias` (channels,), zeros.
+/// Variables and initial values, of x's dtype: `weight` (channels,), ones; `bias` (channels,), zeros.
 template <int num_groups, GroupNormOptions options = {}>
 struct GroupNorm : Module<GroupNorm<num_groups, options>> {
   constexpr Tensor build(Tensor x) {

@@ -8,16 +8,16 @@
 
 namespace tilewright::layers {
 
-/// As torch.nn.LayerNorm's.
+/// Options of LayerNorm, those of torch.nn.LayerNorm.
 struct LayerNormOptions {
-  double eps = 1e-5;  ///< is added to the variance
-  bool bias = true;   ///< whether there is the variable `bias`
+  double eps = 1e-5;  ///< added to the variance
+  bool bias = true;  ///< whether the layer has the variable `bias`
 };
 
-/// (x - mean) / sqrt(variance + eps) weight + bias, along the last axis: ops::layer_norm, torch.nn.LayerNorm. x: (..., n),
-/// float16, bfloat16, float32 or float64; result: the same.
+/// Layer normalisation along the last axis: (x - mean) / sqrt(variance + eps) weight + bias. ops::layer_norm, torch.nn.LayerNorm.
+/// x: (..., n), float16, bfloat16, float32 or float64. The result has x's shape and dtype.
 ///
-/// Variables and first values, of x's dtype: `weight` (n,), ones; `bias` (n,), zeros.
+/// Variables and initial values, of x's dtype: `weight` (n,), ones; `bias` (n,), zeros.
 template <LayerNormOptions options = {}>
 struct LayerNorm : Module<LayerNorm<options>> {
   constexpr Tensor build(Tensor x) {

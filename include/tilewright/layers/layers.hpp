@@ -1,5 +1,5 @@
 #pragma once
-/// All layers.
+/// Includes all layers.
 #include "tilewright/core/requirements.hpp"
 
 #include "tilewright/layers/attention.hpp"

@@ -10,16 +10,16 @@
 /// Modules for models. Not yet stable: names and parameters may change in any version.
 namespace tilewright::layers {
 
-/// `bias` is torch.nn.Linear's; the others are for first values that PyTorch's models set after they make a layer.
+/// Options of Linear. `bias` is torch.nn.Linear's. The others are for initial values that PyTorch's models set after they create
+/// a layer.
 template <class Given = void>
 struct LinearOptionsOf {
-  bool bias = true;        ///< whether there is the variable `bias`
-  OptionalNumber
-      std{};  ///< standard deviation of the first weights, which are normal then; biases are zeros; none: PyTorch's uniform ones
-  bool zero_bias = false;  ///< whether the first biases are zeros, as with `std`
+  bool bias = true;  ///< whether the layer has the variable `bias`
+  OptionalNumber std{};  ///< standard deviation of normal initial weights, with zero biases; none: uniform ones, as in PyTorch
+  bool zero_bias = false;  ///< whether the initial biases are zero, also without `std`
 };
 using LinearOptions = LinearOptionsOf<>;
-/// A number where options are expected, as in PyTorch's Linear(784, 10), so that the error says what to write.
+/// Accepts a number where options are expected, as in PyTorch's Linear(784, 10), so that the error can say what to write.
 template <>
 struct LinearOptionsOf<int> {
   int number;
@@ -29,11 +29,11 @@ template <class... Given>
 LinearOptionsOf(const Given&...) -> LinearOptionsOf<>;
 LinearOptionsOf(int) -> LinearOptionsOf<int>;
 
-/// x weight + bias, over the last axis: torch.nn.Linear. x: (..., in_features), float16, bfloat16 or float32; result: (...,
-/// out_features), of x's dtype, rounded once; on a simulated IPU the product is rounded, too.
+/// Linear layer over the last axis: x weight + bias, torch.nn.Linear. x: (..., in_features), float16, bfloat16 or float32.
+/// Result: (..., out_features), of x's dtype, rounded once; a simulated IPU also rounds the product.
 ///
-/// Variables, of x's dtype: `weight` (in_features, out_features) and `bias` (out_features,). First values, as PyTorch's: uniform
-/// within 1 / sqrt(in_features). PyTorch's weight is (out_features, in_features): the transposed one.
+/// Variables, of x's dtype: `weight` (in_features, out_features) and `bias` (out_features,). Initial values are PyTorch's:
+/// uniform within 1 / sqrt(in_features). PyTorch stores the weight transposed, (out_features, in_features).
 ///
 ///     struct Net : tw::Module<Net> {
 ///       BOOST_HANA_DEFINE_STRUCT(Net, (tw::layers::Linear<512>, fc1), (tw::layers::Linear<10>, fc2));

@@ -8,22 +8,23 @@
 
 namespace tilewright::layers {
 
-/// `bias`, `rope_theta` and `std` are `attention_bias`, `rope_theta` and `initializer_range` of Hugging Face's LlamaConfig.
+/// Options of GroupedQueryAttention. `bias`, `rope_theta` and `std` are `attention_bias`, `rope_theta` and `initializer_range` of
+/// Hugging Face's LlamaConfig.
 struct GroupedQueryAttentionOptions {
-  bool is_causal = true;  ///< whether query i sees keys 0 to i only
-  bool bias = false;  ///< of all four projections
-  double rope_theta = 10000;  ///< base of the angles of positions: rotary_embedding
-  double std = 0.02;  ///< standard deviation of the first weights; biases are zeros
+  bool is_causal = true;  ///< whether query i sees only keys 0 to i
+  bool bias = false;  ///< whether all four projections have a bias
+  double rope_theta = 10000;  ///< base of the angles of positions, see rotary_embedding
+  double std = 0.02;  ///< standard deviation of the initial weights; biases are zero
 };
 
-/// Attention with rotary positions whose num_heads heads of queries share num_key_value_heads heads of keys and values ("GQA",
-/// arXiv 2305.13245): Hugging Face's LlamaAttention. build(x): positions from 0 on; build(x, positions): these, (length,)
-/// integers. x: (batch, length, width), float16, bfloat16 or float32; result: the same. num_heads divides width,
-/// num_key_value_heads divides num_heads.
+/// Attention with rotary positions, in which num_heads query heads share num_key_value_heads heads of keys and values ("GQA",
+/// arXiv 2305.13245): Hugging Face's LlamaAttention. build(x) counts positions from 0; build(x, positions) takes them, (length,)
+/// integers. x: (batch, length, width), float16, bfloat16 or float32. The result has x's shape and dtype. num_heads divides
+/// width, and num_key_value_heads divides num_heads.
 ///
 /// Variables: `q_proj.weight` (width, width), `k_proj.weight` and `v_proj.weight` (width, num_key_value_heads head_dim),
-/// `o_proj.weight` (width, width); names as in Hugging Face's LlamaAttention, whose weights are the transposed ones. First
-/// values, as there: normal with mean 0 and the standard deviation `std`; biases, which only `bias` adds, are zeros.
+/// `o_proj.weight` (width, width), and biases if `bias` is true. Names are those of Hugging Face's LlamaAttention, which stores
+/// the weights transposed. Initial values: weights are normal with mean 0 and the standard deviation `std`; biases are zero.
 template <int width, int num_heads, int num_key_value_heads, GroupedQueryAttentionOptions options = {}>
 struct GroupedQueryAttention : Module<GroupedQueryAttention<width, num_heads, num_key_value_heads, options>> {
   static constexpr int head_dim = num_heads > 0 ? width / num_heads : 0;
@@ -49,20 +50,20 @@ struct GroupedQueryAttention : Module<GroupedQueryAttention<width, num_heads, nu
   }
 };
 
-/// `rms_norm_eps` is that of Hugging Face's LlamaConfig; the others are the options of its two parts.
+/// Options of LlamaBlock. `rms_norm_eps` is that of Hugging Face's LlamaConfig.
 struct LlamaBlockOptions {
-  double rms_norm_eps = 1e-6;                    ///< of both norms, added to the mean of squares
-  GroupedQueryAttentionOptions attention = {};  ///< of `self_attn`
-  SwigluFeedForwardOptions mlp = {};            ///< of `mlp`
+  double rms_norm_eps = 1e-6;  ///< added to the mean of squares in both norms
+  GroupedQueryAttentionOptions attention = {};  ///< options of `self_attn`
+  SwigluFeedForwardOptions mlp = {};  ///< options of `mlp`
 };
 
-/// x + self_attn(input_layernorm(x)), and to that its mlp(post_attention_layernorm(...)) ("LLaMA", arXiv 2302.13971). build(x)
-/// and build(x, positions): as for GroupedQueryAttention. x: (batch, length, width), float16, bfloat16 or float32; result: the
-/// same.
+/// Decoder layer of Llama ("LLaMA", arXiv 2302.13971): adds self_attn(input_layernorm(x)) to x, then adds
+/// mlp(post_attention_layernorm(y)) to that sum y. build(x) counts positions from 0; build(x, positions) takes them. x: (batch,
+/// length, width), float16, bfloat16 or float32. The result has x's shape and dtype.
 ///
-/// Variables: names, first values and defaults are those of Hugging Face's LlamaDecoderLayer: `input_layernorm.weight` and
-/// `post_attention_layernorm.weight` (width,), ones; those of GroupedQueryAttention under `self_attn`, of SwigluFeedForward under
-/// `mlp`.
+/// Variables: `input_layernorm.weight` and `post_attention_layernorm.weight` (width,), ones; those of GroupedQueryAttention under
+/// `self_attn`; those of SwigluFeedForward under `mlp`. Names, initial values and defaults are those of Hugging Face's
+/// LlamaDecoderLayer.
 template <int width, int hidden, int num_heads, int num_key_value_heads, LlamaBlockOptions options = {}>
 struct LlamaBlock : Module<LlamaBlock<width, hidden, num_heads, num_key_value_heads, options>> {
   using Norm = RMSNorm<{.eps = options.rms_norm_eps}>;

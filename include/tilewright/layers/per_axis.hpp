@@ -10,7 +10,7 @@
 
 namespace tilewright::layers {
 
-/// A number for each of a layer's spatial axes, as a template argument: `3` for all, `{3, 5}` one by one.
+/// One number for each spatial axis of a layer, as a template argument: `3` for all axes, or `{3, 5}`, one for each.
 template <int axes>
 struct PerAxis {
   std::array<int, axes> values{};  ///< by axis
@@ -22,13 +22,13 @@ struct PerAxis {
 
   constexpr bool operator==(const PerAxis&) const = default;
   constexpr List<std::int64_t> list() const { return {values.begin(), values.end()}; }
-  /// For the beginnings, then for the ends, of all axes: the order of `padding` of ops.
+  /// Returns the numbers of all axes for the beginnings, then the same numbers for the ends: the order of `padding` in ops.
   constexpr List<std::int64_t> at_both_ends() const {
     List<std::int64_t> both = list();
     for (const int value : values) both.push_back(value);
     return both;
   }
-  /// These two, then the numbers.
+  /// Returns the shape (first, second, numbers of the axes).
   constexpr Shape after(std::int64_t first, std::int64_t second) const {
     Shape shape{first, second};
     for (const int value : values) shape.push_back(value);

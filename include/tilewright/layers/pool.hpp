@@ -12,23 +12,24 @@
 
 namespace tilewright::layers {
 
-/// Options of maximum pools, with the names of torch.nn.MaxPool2d: numbers for all spatial axes, or lists of one for each.
+/// Options of maximum pools, with the names of torch.nn.MaxPool2d. Each is a number for all spatial axes, or a list with one
+/// number for each axis.
 template <int axes>
 struct PoolLayerOptions {
-  PerAxis<axes> stride = 0;    ///< elements from one window to the next; 0: the kernel's size
-  PerAxis<axes> padding = 0;   ///< elements at both ends: of a maximum the lowest number, of a mean zeros
-  PerAxis<axes> dilation = 1;  ///< elements from one element of a window to the next
-  bool ceil_mode = false;  ///< the count of results is rounded up: the last windows may go beyond the padding
+  PerAxis<axes> stride = 0;  ///< distance between neighbouring windows, in elements; 0: the size of the kernel
+  PerAxis<axes> padding = 0;  ///< elements of the lowest value added at both ends of each axis
+  PerAxis<axes> dilation = 1;  ///< distance between neighbouring elements of a window
+  bool ceil_mode = false;  ///< whether the number of windows is rounded up; the last windows may then reach beyond the padding
 };
-/// Options of average pools, with the names of torch.nn.AvgPool2d, and `dilation`, which that has not: numbers for all spatial
-/// axes, or lists of one for each.
+/// Options of average pools, with the names of torch.nn.AvgPool2d and `dilation`, which PyTorch's pool does not have. Each is a
+/// number for all spatial axes, or a list with one number for each axis.
 template <int axes>
 struct AvgPoolLayerOptions {
-  PerAxis<axes> stride = 0;    ///< elements from one window to the next; 0: the kernel's size
-  PerAxis<axes> padding = 0;   ///< elements at both ends: of a maximum the lowest number, of a mean zeros
-  PerAxis<axes> dilation = 1;  ///< elements from one element of a window to the next
-  bool ceil_mode = false;      ///< as for maximum pools
-  bool count_include_pad = true;  ///< whether padding counts as zeros; what is beyond it never counts
+  PerAxis<axes> stride = 0;  ///< distance between neighbouring windows, in elements; 0: the size of the kernel
+  PerAxis<axes> padding = 0;  ///< zeros added at both ends of each axis
+  PerAxis<axes> dilation = 1;  ///< distance between neighbouring elements of a window
+  bool ceil_mode = false;  ///< whether the number of windows is rounded up; the last windows may then reach beyond the padding
+  bool count_include_pad = true;  ///< whether means count padding as zeros; elements beyond the padding never count
 };
 
 namespace detail {
@@ -40,7 +41,8 @@ constexpr PoolOptions pool_options(const PerAxis<axes>& kernel_size, const Optio
   result.ceil_mode = options.ceil_mode;
   return result;
 }
-/// Of each window along an axis, how many of its elements are x's, as a part of those that are x's or padding.
+/// Returns, for each window along an axis, the number of its elements inside x divided by the number of its elements inside x or
+/// its padding.
 constexpr List<double> parts_within(const kernel::Window& window, std::int64_t padding) {
   List<double> result;
   for (std::int64_t o = 0; o < window.out; ++o) {
@@ -54,7 +56,8 @@ constexpr List<double> parts_within(const kernel::Window& window, std::int64_t p
   }
   return result;
 }
-/// The means of windows without padding as those with it, which adds zeros. y: of the floating point that is computed in.
+/// Converts the means y of windows without padding to means that count padding as zeros. y has the floating-point dtype of the
+/// computation.
 template <int axes>
 constexpr Tensor with_padding(Tensor y, const Shape& x, const PerAxis<axes>& kernel_size, const PerAxis<axes>& padding,
                               const PoolOptions& options) {
@@ -74,9 +77,9 @@ constexpr Tensor with_padding(Tensor y, const Shape& x, const PerAxis<axes>& ker
 }
 }  // namespace detail
 
-/// The largest element of each window: ops::max_pool. x: (batch, channels, spatial axes), float16, bfloat16, float32 or float64.
-/// It has no variables. MaxPool1d, MaxPool2d and MaxPool3d, for 1, 2 and 3 spatial axes, are the layers of torch.nn of these
-/// names.
+/// Maximum pool: the largest element of each window, ops::max_pool. x: (batch, channels, spatial axes), float16, bfloat16,
+/// float32 or float64. The layer has no variables. MaxPool1d, MaxPool2d and MaxPool3d, for 1, 2 and 3 spatial axes, are the
+/// layers of torch.nn of these names.
 template <int axes, PerAxis<axes> kernel_size, PoolLayerOptions<axes> options = {}>
 struct MaxPool : Module<MaxPool<axes, kernel_size, options>> {
   constexpr Tensor build(Tensor x) { return ops::max_pool(x, kernel_size.list(), detail::pool_options(kernel_size, options)); }
@@ -88,9 +91,9 @@ using MaxPool2d = MaxPool<2, kernel_size, options>;
 template <PerAxis<3> kernel_size, PoolLayerOptions<3> options = {}>
 using MaxPool3d = MaxPool<3, kernel_size, options>;
 
-/// The mean of each window's elements, of which padding is some, as in PyTorch, unless count_include_pad is false:
-/// ops::average_pool. AvgPool1d, AvgPool2d and AvgPool3d are the layers of torch.nn of these names. It has no variables. The rest
-/// as for MaxPool.
+/// Average pool: the mean of each window's elements, ops::average_pool. Means count padding as zeros unless count_include_pad is
+/// false. x: (batch, channels, spatial axes), float16, bfloat16, float32 or float64. The layer has no variables. AvgPool1d,
+/// AvgPool2d and AvgPool3d, for 1, 2 and 3 spatial axes, are the layers of torch.nn of these names.
 template <int axes, PerAxis<axes> kernel_size, AvgPoolLayerOptions<axes> options = {}>
 struct AvgPool : Module<AvgPool<axes, kernel_size, options>> {
   constexpr Tensor build(Tensor x) {

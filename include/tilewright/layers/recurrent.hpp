@@ -14,20 +14,20 @@
 
 namespace tilewright::layers {
 
-/// As those of torch.nn.GRU and torch.nn.LSTM.
+/// Options of GRU and LSTM, those of torch.nn.GRU and torch.nn.LSTM.
 struct RecurrentOptions {
-  int num_layers = 1;  ///< each reads the results of the one before
-  bool bias = true;    ///< whether there are the variables `bias_ih_l{i}` and `bias_hh_l{i}`
+  int num_layers = 1;  ///< number of stacked layers; each reads the results of the previous one
+  bool bias = true;  ///< whether the layers have the variables `bias_ih_l{i}` and `bias_hh_l{i}`
 };
 
 namespace detail {
 
-/// What GRU and LSTM share: D has `gates`, the number of parts of a weight, `states`, the number of tensors that a step gives to
-/// the next one, the result first, and `step`.
+/// Base of GRU and LSTM. D defines `gates`, the number of parts of a weight; `states`, the number of tensors that a step passes
+/// to the next one, the result first; and `step`.
 template <class D, int hidden_size, RecurrentOptions options>
 struct Recurrent : Module<D> {
   static constexpr int most_layers = 1000;
-  /// The results of all steps of the last layer, and the states after the last step, with an axis for layers.
+  /// Returns the results of all steps of the last layer, and the states after the last step with a leading axis for layers.
   constexpr std::pair<Tensor, List<Tensor>> run(Tensor x, std::string_view layer) {
     Ir& ir = this->ir();
     if (x.rank() != 3 || x.nelms() == 0) {
@@ -51,7 +51,7 @@ struct Recurrent : Module<D> {
   }
 
  private:
-  /// Replaces x by the results of a layer; the states after the last step.
+  /// Replaces x by the results of a layer, and returns the states after the last step.
   constexpr List<Tensor> run_layer(Tensor& x, int number) {
     Ir& ir = this->ir();
     const std::int64_t batch = x.shape(0), length = x.shape(1), features = x.shape(2);
@@ -87,7 +87,7 @@ struct Recurrent : Module<D> {
     return states;
   }
 };
-/// The number-th of the parts of hidden_size columns.
+/// Returns part `number` of the gates, each of which has hidden_size columns.
 template <int hidden_size>
 constexpr Tensor gate(Tensor all_gates, int number) {
   return all_gates[{all, slice(std::int64_t{number} * hidden_size, (std::int64_t{number} + 1) * hidden_size)}];
@@ -95,15 +95,15 @@ constexpr Tensor gate(Tensor all_gates, int number) {
 
 }  // namespace detail
 
-/// Gated recurrent units ("Learning Phrase Representations using RNN Encoder-Decoder", arXiv 1406.1078), as torch.nn.GRU with
-/// batch_first=True. x: (batch, length, features), float16, bfloat16 or float32. Results: those of all steps of the last layer,
-/// (batch, length, hidden_size), and the last step's of each layer, (num_layers, batch, hidden_size). The first state is 0. With
-/// r = sigmoid(x W_ir + b_ir + h W_hr + b_hr), z likewise, and n = tanh(x W_in + b_in + r (h W_hn + b_hn)), the next h is
-/// (1 - z) n + z h.
+/// Gated recurrent units ("Learning Phrase Representations using RNN Encoder-Decoder", arXiv 1406.1078): torch.nn.GRU with
+/// batch_first=True. x: (batch, length, features), float16, bfloat16 or float32. The first result holds all steps of the last
+/// layer, (batch, length, hidden_size); the second holds the last step of each layer, (num_layers, batch, hidden_size). The
+/// initial state is 0. Formula: r = sigmoid(x W_ir + b_ir + h W_hr + b_hr), z = sigmoid(x W_iz + b_iz + h W_hz + b_hz), n =
+/// tanh(x W_in + b_in + r (h W_hn + b_hn)); the next h is (1 - z) n + z h.
 ///
 /// Variables of layer i, with the parts r, z, n side by side: `weight_ih_l{i}` (features, 3 hidden_size), `weight_hh_l{i}`
-/// (hidden_size, 3 hidden_size), `bias_ih_l{i}` and `bias_hh_l{i}` (3 hidden_size,). First values, as PyTorch's: uniform within
-/// 1 / sqrt(hidden_size). PyTorch's weights are the transposed ones.
+/// (hidden_size, 3 hidden_size), `bias_ih_l{i}` and `bias_hh_l{i}` (3 hidden_size,). Initial values are PyTorch's: uniform within
+/// 1 / sqrt(hidden_size). PyTorch stores the weights transposed.
 template <int hidden_size, RecurrentOptions options = {}>
 struct GRU : detail::Recurrent<GRU<hidden_size, options>, hidden_size, options> {
   static constexpr int gates = 3, states = 1;
@@ -123,12 +123,15 @@ struct GRU : detail::Recurrent<GRU<hidden_size, options>, hidden_size, options> 
 };
 
 /// Long short-term memory ("Long Short-Term Memory", Neural Computation 9(8), 1997, with the forget gate of "Learning to Forget",
-/// 1999), as torch.nn.LSTM with batch_first=True. x: (batch, length, features), float16, bfloat16 or float32. Results: those of
-/// all steps of the last layer, (batch, length, hidden_size), and the last step's result h and memory c of each layer, both
-/// (num_layers, batch, hidden_size). The first states are 0. With i = sigmoid(x W_ii + b_ii + h W_hi + b_hi), f and o likewise,
-/// and g = tanh of the like, the next c is f c + i g, and the next h is o tanh(c).
+/// 1999): torch.nn.LSTM with batch_first=True. x: (batch, length, features), float16, bfloat16 or float32. The first result holds
+/// all steps of the last layer, (batch, length, hidden_size). The second and third are the result h and the memory c of each
+/// layer after the last step, both (num_layers, batch, hidden_size). The initial states are 0. Formula: i = sigmoid(x W_ii + b_ii
+/// + h W_hi + b_hi), f and o are computed like i with their own weights, g = tanh(x W_ig + b_ig + h W_hg + b_hg); the next c is f
+/// c + i g, and the next h is o tanh(c).
 ///
-/// Variables and first values: as for GRU, with 4 hidden_size columns for the parts i, f, g, o.
+/// Variables of layer i, with the parts i, f, g, o side by side: `weight_ih_l{i}` (features, 4 hidden_size), `weight_hh_l{i}`
+/// (hidden_size, 4 hidden_size), `bias_ih_l{i}` and `bias_hh_l{i}` (4 hidden_size,). Initial values are PyTorch's: uniform within
+/// 1 / sqrt(hidden_size). PyTorch stores the weights transposed.
 template <int hidden_size, RecurrentOptions options = {}>
 struct LSTM : detail::Recurrent<LSTM<hidden_size, options>, hidden_size, options> {
   static constexpr int gates = 4, states = 2;

@@ -11,13 +11,13 @@
 
 namespace tilewright::layers {
 
-/// As torch.nn.RMSNorm's.
+/// Options of RMSNorm, those of torch.nn.RMSNorm.
 struct RMSNormOptions {
-  OptionalNumber eps{};  ///< none: the distance from 1 to the next number of x's dtype, PyTorch's default; Llama's is 1e-6
+  OptionalNumber eps{};  ///< added to the mean of squares; none: the machine epsilon of x's dtype, as in PyTorch; Llama's is 1e-6
 };
 
 namespace detail {
-/// The distance from 1 to the next number of a dtype of floating point, as torch.finfo(dtype).eps.
+/// Returns the machine epsilon of a floating-point dtype: the distance from 1 to the next number, torch.finfo(dtype).eps.
 constexpr double distance_from_one(DType dtype) {
   if (dtype == float16) return 0x1p-10;
   if (dtype == bfloat16) return 0x1p-7;
@@ -25,11 +25,11 @@ constexpr double distance_from_one(DType dtype) {
 }
 }  // namespace detail
 
-/// x / sqrt(mean(x^2) + eps) weight, along the last axis ("Root Mean Square Layer Normalization", arXiv 1910.07467). x: (..., n),
-/// float16, bfloat16, float32 or float64; result: the same. Half precision is normalised in float32. Defaults are those of
-/// torch.nn.RMSNorm.
+/// RMS normalisation along the last axis: x / sqrt(mean(x^2) + eps) weight ("Root Mean Square Layer Normalization", arXiv
+/// 1910.07467). torch.nn.RMSNorm, with its defaults. x: (..., n), float16, bfloat16, float32 or float64; half precision is
+/// normalised in float32. The result has x's shape and dtype.
 ///
-/// Variable and first values, of x's dtype: `weight` (n,), ones.
+/// Variable and initial values, of x's dtype: `weight` (n,), ones.
 template <RMSNormOptions options = {}>
 struct RMSNorm : Module<RMSNorm<options>> {
   constexpr Tensor build(Tensor x) {

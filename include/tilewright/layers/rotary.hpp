@@ -13,13 +13,13 @@
 
 namespace tilewright::layers {
 
-/// The cosines and sines of rotary positions, each (length, head_dim / 2) float32.
+/// Cosines and sines of rotary positions, each (length, head_dim / 2) float32.
 struct RotaryEmbedding {
   Tensor cos, sin;
 };
 
-/// Of positions, (length,) integers: the angles are position theta^(-2 i / head_dim) for i from 0 to head_dim / 2 - 1
-/// ("RoFormer", arXiv 2104.09864). One embedding serves all layers of a graph. head_dim: even.
+/// Returns the cosines and sines for `positions`, (length,) integers. The angles are position theta^(-2 i / head_dim) for i from
+/// 0 to head_dim / 2 - 1 ("RoFormer", arXiv 2104.09864). All layers of a graph can share one embedding. head_dim: even.
 constexpr RotaryEmbedding rotary_embedding(Tensor positions, int head_dim, double theta = 10000) {
   Ir& ir = positions.ir();
   if (positions.rank() != 1 || head_dim < 2 || head_dim % 2 != 0) {
@@ -33,8 +33,9 @@ constexpr RotaryEmbedding rotary_embedding(Tensor positions, int head_dim, doubl
   const Tensor angles = ops::cast(positions, float32).reshape({-1, 1}) * ops::pow(ir.constant(theta), exponents);
   return {ops::cos(angles), ops::sin(angles)};
 }
-/// Turns each pair of elements i and i + head_dim / 2 of x by the angle of its position, as Hugging Face's Llama does. x: (...,
-/// length, head_dim), float16, bfloat16, float32 or float64; result: the same, computed in float32 for half precision.
+/// Rotates each pair of elements i and i + head_dim / 2 of x by the angle of its position, as Hugging Face's Llama does. x: (...,
+/// length, head_dim), float16, bfloat16, float32 or float64; half precision is computed in float32. The result has x's shape and
+/// dtype.
 constexpr Tensor apply_rotary(Tensor x, const RotaryEmbedding& embedding) {
   if (!x.valid() || !embedding.cos.valid()) return Tensor::invalid(x.ir());
   const std::int64_t half = embedding.cos.shape(1);

@@ -8,32 +8,35 @@
 
 namespace tilewright::layers {
 
-/// As those of torch.nn.TransformerEncoderLayer, but for `is_causal`, which there is an argument of the call, and `std`.
+/// Options of TransformerBlock. Names and defaults are those of torch.nn.TransformerEncoderLayer, except `std`, which PyTorch
+/// does not have, and `is_causal`, which PyTorch takes in each call.
 struct TransformerBlockOptions {
   int dim_feedforward = 2048;  ///< width between the two linear layers
-  Activation activation = Activation::relu;  ///< between the two linear layers
-  bool norm_first = false;  ///< whether norms stand before attention and linear layers, or after the sums
-  bool is_causal = false;   ///< whether query i sees keys 0 to i only
-  bool bias = true;         ///< of linear layers and norms
-  double layer_norm_eps = 1e-5;  ///< of both norms, added to the variance
-  double dropout = 0.1;  ///< probability, of attention's weights, and after attention, the activation and the second linear
-                         ///< layer; above 0: `build` takes a seed
-  OptionalNumber std{};  ///< standard deviation of all first weights, which are normal then; biases are zeros
+  Activation activation = Activation::relu;  ///< activation between the two linear layers
+  bool norm_first = false;  ///< whether norms come before attention and linear layers; otherwise they come after the sums
+  bool is_causal = false;  ///< whether query i sees only keys 0 to i
+  bool bias = true;  ///< whether linear layers and norms have a bias
+  double layer_norm_eps = 1e-5;  ///< added to the variance in both norms
+  /// Probability for the weights of attention, and after attention, the activation and the second linear layer; above 0, `build`
+  /// takes a seed
+  double dropout = 0.1;
+  /// Standard deviation of all initial weights, which are then normal with zero biases; none: uniform ones, as in PyTorch
+  OptionalNumber std{};
 };
 
-/// Attention and two linear layers, each with a sum and a norm ("Attention Is All You Need", arXiv 1706.03762): the layer
-/// torch.nn.TransformerEncoderLayer with batch_first=True, and its defaults. build(x) or build(x, key_padding_mask): x: (batch,
-/// length, embed_dim), float16, bfloat16 or float32; key_padding_mask: (batch, length) bool, true for keys that are not seen;
-/// result: as x.
+/// Encoder layer of a transformer: attention and two linear layers, each followed by a sum and a norm ("Attention Is All You
+/// Need", arXiv 1706.03762). torch.nn.TransformerEncoderLayer with batch_first=True, with its defaults. build(x) or build(x,
+/// key_padding_mask). x: (batch, length, embed_dim), float16, bfloat16 or float32; key_padding_mask: (batch, length) bool, where
+/// true hides a key. The result has x's shape and dtype.
 ///
-/// With dropout, which is the default, the trace has a scope of a mode, and the last argument may be a seed, (2,) uint32, which
-/// training needs.
+/// With dropout, which is the default, the trace needs a mode scope, `training(ir)` or `evaluation(ir)`. The last argument may
+/// then be a seed, (2,) uint32; training requires it.
 ///
 ///     tw::layers::TransformerBlock<512, 8>  // torch.nn.TransformerEncoderLayer(512, 8, batch_first=True)
 ///     tw::layers::TransformerBlock<512, 8, {.activation = tw::layers::Activation::gelu, .norm_first = true, .dropout = 0}>
 ///
-/// Variables: names as in torch.nn.TransformerEncoderLayer, with the weights and first values of Linear, LayerNorm and
-/// MultiheadAttention.
+/// Variables: those of Linear, LayerNorm and MultiheadAttention, with their initial values and with names as in
+/// torch.nn.TransformerEncoderLayer.
 ///
 /// Errors: those of MultiheadAttention.
 template <int embed_dim, int num_heads, TransformerBlockOptions options = {}>
@@ -76,12 +79,12 @@ struct TransformerBlock : Module<TransformerBlock<embed_dim, num_heads, options>
   }
 
  private:
-  /// A mask as it is; of a seed, another one.
+  /// Returns a mask as it is, and draws a new seed from a seed.
   static constexpr Tensor for_attention(Tensor mask_or_seed) {
     if constexpr (!takes_seed) return mask_or_seed;
     else return detail::is_seed(mask_or_seed) ? ops::create_random_seed(mask_or_seed, 3) : mask_or_seed;
   }
-  /// The place-th dropout of the block. Without a seed, the mode is evaluation.
+  /// Applies dropout number `place` of the block. Without a seed, the mode is evaluation.
   constexpr Tensor drop(Tensor x, Tensor seed, int place) {
     if constexpr (!takes_seed) return x;
     else return seed.valid() ? dropout(x, ops::create_random_seed(seed, place)) : x;

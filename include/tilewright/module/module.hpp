@@ -17,7 +17,7 @@
 namespace tilewright {
 
 namespace detail {
-/// What the modules of one create_graph collect: the factories and inputs of their variables.
+/// Factories and inputs of the variables that the modules of one create_graph collect.
 struct ModuleTrace {
   Ir& ir;
   NamedVariableFactories factories{};
@@ -27,30 +27,30 @@ struct ModuleTrace {
 
 /// Options of Module::add_variable_input.
 struct VariableInputOptions {
-  bool by_ref = false;  ///< whether changes that the graph makes to the input reach the variable
-  ReplicaGrouping replica_grouping{};  ///< the groups of replicas that have values of their own; without it, all are one
+  bool by_ref = false;  ///< whether in-place changes to the input reach the variable
+  ReplicaGrouping replica_grouping{};  ///< groups of replicas with separate values; none: one group of all
 };
 /// Options of Module::add_replica_sharded_variable_input.
 struct ShardedVariableInputOptions {
-  bool by_ref = false;  ///< whether changes that the graph makes to the input reach the variable
-  ReplicaGrouping replica_grouping{};  ///< the groups of replicas that have values of their own; without it, all are one
-  std::int64_t shard_over = 0;  ///< how many shards there are; 0: as many as a group has replicas
+  bool by_ref = false;  ///< whether in-place changes to the input reach the variable
+  ReplicaGrouping replica_grouping{};  ///< groups of replicas with separate values; none: one group of all
+  std::int64_t shard_over = 0;  ///< number of shards; 0: the number of replicas in a group
 };
 
-/// What modules have in common whatever their type: their place in the module that a graph is made from.
+/// Base of all modules, independent of their type: the place in the module from which a graph is created.
 class ModuleBase {
  public:
-  /// An input of the graph for a variable, and the factory that makes the variable later. The name must be new in this module. A
-  /// member that is called again gives the same input again: all its calls share their variables. If it is by reference, ops in
-  /// place change the variable.
+  /// Adds an input of the graph for a variable, and the factory that creates the variable later. The name must be new in this
+  /// module. If a member module is called again, it returns the same input, so all its calls share their variables. If the input
+  /// is by reference, in-place ops change the variable.
   constexpr Tensor add_variable_input(std::string_view name, const Initialiser& initialiser, const Shape& shape,
                                       DType dtype = float32, const VariableInputOptions& options = {}) {
     auto& trace = this->trace();
     const VariableFactory factory(trace.ir, initialiser, {shape, dtype}, options.by_ref, options.replica_grouping);
     return add_input(name, factory);
   }
-  /// An input of the graph for a sharded variable, and the factory that makes the variable later: the input is a shard, with
-  /// the given shape as its meta_shape. The name must be new in this module.
+  /// Adds an input of the graph for a sharded variable, and the factory that creates the variable later. The input is a shard,
+  /// with the given shape as its meta_shape. The name must be new in this module.
   constexpr Tensor add_replica_sharded_variable_input(std::string_view name, const Initialiser& initialiser, const Shape& shape,
                                                       DType dtype = float32, const ShardedVariableInputOptions& options = {}) {
     auto& ir = this->trace().ir;
@@ -58,8 +58,8 @@ class ModuleBase {
                                   {.replica_grouping = options.replica_grouping, .shard_over = options.shard_over}, name);
     return add_input(name, factory);
   }
-  /// Inputs for all variables of a set of factories, under a name. Inputs under different names, and later variables, are
-  /// independent.
+  /// Adds inputs for all variables of a set of factories, under a name. Inputs under different names are independent, and so are
+  /// their variables.
   constexpr NamedTensors add_variable_inputs(std::string_view name, const DotTree<VariableFactory>& factories) {
     auto& trace = this->trace();
     const NamedTensors result = factories.transform<Tensor>(
@@ -90,10 +90,10 @@ class ModuleBase {
     Report<message>();
   }
 
-  /// The Ir that the module is traced into.
+  /// Returns the Ir into which the module is traced.
   constexpr Ir& ir() const { return trace().ir; }
 
-  /// For create_graph: begins the trace of the module, null ends it. `prefix` is the module's dotted name among its factories.
+  /// For create_graph: begins the trace of the module; null ends it. `prefix` is the module's dotted name among its factories.
   constexpr void adopt(detail::ModuleTrace* trace, Text prefix) {
     trace_ = trace;
     prefix_ = std::move(prefix);
@@ -101,7 +101,7 @@ class ModuleBase {
     if (trace && !prefix_.empty()) trace->factories.subtree_for(prefix_.view());
   }
 
-  /// For create_graph: what adopt was given last.
+  /// For create_graph: returns the arguments of the last adopt.
   constexpr std::pair<detail::ModuleTrace*, Text> adopted_by() const { return {trace_, prefix_}; }
 
  protected:
@@ -115,7 +115,7 @@ class ModuleBase {
     throw TraceError(
         "Module: used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, or create_graph, expected");
   }
-  /// The module's name in the module around it: fc1 for net.fc1, layers.0 for net.layers.0.
+  /// Returns the module's name in its parent module: fc1 for net.fc1, layers.0 for net.layers.0.
   constexpr std::string_view key() const {
     const auto name = prefix_.view();
     auto dot = name.rfind('.');
@@ -135,7 +135,7 @@ class ModuleBase {
     return input;
   }
 
-  /// The input that an earlier call has made for a variable: all calls share it.
+  /// Returns the input that an earlier call added for a variable, which all calls share.
   constexpr Tensor shared_input(std::string_view name, Tensor known, const TensorSpec& spec) {
     Ir& ir = known.ir();
     for (const Text& added : shared_)
@@ -153,8 +153,8 @@ class ModuleBase {
 };
 
 namespace detail {
-/// Fails if the module type M derives from the Module of another type, whose build would run. A call of a member would be one of
-/// an object that is not there: that stops the compilation.
+/// Fails if the module type M derives from the Module of another type, whose build would run. Calling a member would be a call on
+/// an object of the wrong type, so it stops the compilation.
 template <class M, bool is_member>
 constexpr void check_base(Ir& ir) {
   using Base = typename M::ModuleType;
@@ -167,7 +167,7 @@ constexpr void check_base(Ir& ir) {
     else ir.fail(message());
   }
 }
-/// Where several tensors stand for one: what to write.
+/// Returns advice for the case that several tensors stand for one argument.
 template <class Argument>
 constexpr Text advice_for(int number) {
   if constexpr (!std::derived_from<Argument, Tensor> && requires { std::tuple_size<Argument>::value; })
@@ -175,7 +175,7 @@ constexpr Text advice_for(int number) {
                 " results, as of a GRU: `const auto [y, last] = gru(x)` and then `head(y)`, for example, expected");
   else return {};
 }
-/// Calls a module's build. Fails if it has none that takes the arguments.
+/// Calls a module's build. Fails if no build takes the arguments.
 template <class M, class... Arguments>
 constexpr decltype(auto) call_build(M& module, const Arguments&... arguments) {
   if constexpr (requires { module.build(arguments...); }) {
@@ -208,7 +208,7 @@ constexpr void adopt(T& member, ModuleTrace* trace, const Text& name) {
   }
 }
 
-/// Whether a module says that the ops of its build are ordered.
+/// Returns whether a module orders the ops of its build.
 template <class M>
 constexpr bool runs_in_sequence() {
   if constexpr (requires { M::in_sequence; }) return M::in_sequence;
@@ -216,10 +216,10 @@ constexpr bool runs_in_sequence() {
 }
 }  // namespace detail
 
-/// Base of modules, `struct Net : Module<Net>`, with a constexpr `build(Tensor...)` that makes the graph. Members that are
-/// modules, or std::arrays of modules, are named by BOOST_HANA_DEFINE_STRUCT(Net, (Linear<512>, fc1), ...), up to 40 of them.
-/// The name is what stands behind the last comma, so that types with commas do; an alias often reads better, and helps where
-/// another macro stands around this one. Calling a member inlines its ops.
+/// Base of modules, `struct Net : Module<Net>`, with a constexpr `build(Tensor...)` that builds the graph.
+/// BOOST_HANA_DEFINE_STRUCT(Net, (Linear<512>, fc1), ...) names up to 40 members that are modules or std::arrays of modules. The
+/// name is the text after the last comma, so types may contain commas. An alias for such a type often reads better, and is needed
+/// inside another macro. Calling a member inlines its ops.
 template <class D>
 class Module : public ModuleBase {
  public:
@@ -242,7 +242,7 @@ class Module : public ModuleBase {
     note_call();
     return detail::call_build(static_cast<D&>(*this), arguments...);
   }
-  /// A graph of this module's own, see the function create_graph; the Ir may be left out if an argument is a Tensor.
+  /// Creates a graph of this module, see the function create_graph. The Ir may be omitted if an argument is a Tensor.
   template <class... Arguments>
   constexpr auto create_graph(const Arguments&... arguments) const;
   template <class... Arguments>

@@ -12,30 +12,30 @@ class NamedTensors : public DotTree<Tensor> {
   constexpr NamedTensors(DotTree<Tensor> tree) : DotTree(std::move(tree)) {}
 
   using DotTree::pack;
-  /// A call's outputs with their names; invalid tensors after an error.
+  /// Returns a call's outputs with their names; invalid tensors after an error.
   static constexpr NamedTensors pack(const List<Text>& names, const Outputs& outputs) {
     List<Tensor> tensors(outputs.begin(), outputs.end());
     if (outputs.ir().failed()) tensors.assign(names.size(), Tensor::invalid(outputs.ir()));
     return DotTree::pack(names, tensors);
   }
 
-  /// The subtree of a dotted name: the tensors of one module, for example.
+  /// Returns the subtree of a dotted name, for example the tensors of one module.
   constexpr NamedTensors subtree(std::string_view name) const { return DotTree::subtree(name); }
-  /// All tensors, sorted by the tensors' own names.
+  /// Returns all tensors, sorted by the tensors' own names.
   constexpr List<Tensor> tensors() const {
     List<Tensor> result;
     for (const auto& [name, tensor] : to_dict()) result.push_back(tensor);
     sort_items(result, [](const Tensor& a, const Tensor& b) { return a.name() < b.name(); });
     return result;
   }
-  /// All tensors with their dotted names.
+  /// Returns all tensors with their dotted names.
   constexpr List<std::pair<Text, Tensor>> named_tensors() const { return to_dict(); }
-  /// The tensors that a map has for these, under the same names: gradients of variables, for example. Fails for a tensor that it
-  /// does not have.
+  /// Replaces each tensor by the one that a map has for it, under the same name, for example variables by their gradients. Fails
+  /// for a tensor that the map does not have.
   constexpr NamedTensors remap(const TensorMap& map) const {
     return transform<Tensor>("", [&map](std::string_view, Tensor tensor) { return map[tensor]; });
   }
-  /// This tree's tensors to the other's, for the names that both have.
+  /// Maps this tree's tensors to the other's, for the names that both have.
   constexpr TensorMap to_mapping(const DotTree<Tensor>& other) const {
     TensorMap result;
     for_common(other, [&](Tensor mine, Tensor theirs) { result.insert(mine, theirs); });

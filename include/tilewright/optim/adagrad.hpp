@@ -11,22 +11,24 @@ namespace tilewright::optim {
 
 struct Adagrad;
 
-/// Adagrad's parameters, with PyTorch's names and defaults; `epsilon` is its eps. Numbers become part of the graph; a Tensor or
-/// TensorSpec, of one element, makes an input of it, in this order after the weight and its gradient, which each call gives.
+/// Adagrad's parameters, with PyTorch's names and defaults; `epsilon` is PyTorch's eps. A number becomes a constant of the graph.
+/// A Tensor or TensorSpec of one element becomes an input, which each call passes after the weight and the gradient, in the order
+/// of the members.
 struct AdagradParameters {
-  NumberOrTensor lr = 1e-2;                ///< learning rate of the first step
-  NumberOrTensor lr_decay = 0.0;           ///< after t steps the rate is lr / (1 + t lr_decay)
-  NumberOrTensor weight_decay = 0.0;       ///< the gradient is that of the loss plus weight_decay / 2 |weight|^2
-  double initial_accumulator_value = 0.0;  ///< of each element of the sum: at least 0
-  NumberOrTensor epsilon = 1e-10;          ///< added to the root of the sum
+  NumberOrTensor lr = 1e-2;  ///< learning rate of the first step
+  NumberOrTensor lr_decay = 0.0;  ///< after t steps the rate is lr / (1 + t lr_decay)
+  NumberOrTensor weight_decay = 0.0;  ///< adds weight_decay / 2 |weight|^2 to the loss
+  double initial_accumulator_value = 0.0;  ///< initial value of each element of the sum: at least 0
+  NumberOrTensor epsilon = 1e-10;  ///< added to the root of the sum
 
   using Optimiser = Adagrad;
 };
 
-/// Adagrad for one variable: `build(weight by reference, gradient, parameters)`. Its state: the variable `sum`, of the squares of
-/// all gradients, of the weight's shape and dtype, and of float32 for half precision, in which the step is computed; if lr_decay
-/// is not 0, `step`, a float32 scalar. The weight loses the rate times gradient / (sqrt(sum) + epsilon) ("Adaptive Subgradient
-/// Methods for Online Learning and Stochastic Optimization", JMLR 12, 2011; the form is PyTorch's).
+/// Adagrad for one variable: `build(weight by reference, gradient, parameters)`. Subtracts the rate times gradient / (sqrt(sum) +
+/// epsilon) from the weight ("Adaptive Subgradient Methods for Online Learning and Stochastic Optimization", JMLR 12, 2011; the
+/// form is PyTorch's). State: the variable `sum`, the sum of the squares of all gradients, of the weight's shape and dtype. For
+/// half precision, the sum is float32 and the step is computed in float32. If lr_decay is not 0, the state also has `step`, a
+/// float32 scalar.
 struct Adagrad : Module<Adagrad> {
   static constexpr bool in_sequence = true;
 
@@ -46,7 +48,7 @@ struct Adagrad : Module<Adagrad> {
   }
 
  private:
-  /// The rate of this step, which is counted.
+  /// Returns the rate of this step and counts the step.
   constexpr NumberOrTensor decayed(const NumberOrTensor& lr, const NumberOrTensor& lr_decay, DType dtype) {
     if (!lr_decay.tensor && lr_decay.number == 0) return lr;
     const auto scalar = [&](Tensor value) { return value.reshape({}).cast(dtype); };

@@ -9,27 +9,27 @@ namespace tilewright::optim {
 struct Adam;
 struct AdamW;
 
-/// Adam's parameters. Numbers become part of the graph; a Tensor or TensorSpec, of one element, makes an input of it, in this
-/// order after the weight and its gradient, which each call gives. torch.optim.Adam has epsilon 1e-8, and adds its decay to the
-/// gradient.
+/// Adam's parameters. A number becomes a constant of the graph. A Tensor or TensorSpec of one element becomes an input, which
+/// each call passes after the weight and the gradient, in the order of the members. torch.optim.Adam differs: its epsilon is
+/// 1e-8, and it adds the decay to the gradient.
 struct AdamParameters {
-  NumberOrTensor lr = 1e-3;             ///< learning rate
-  NumberOrTensor beta1 = 0.9;           ///< decay of the first moment
-  NumberOrTensor beta2 = 0.999;         ///< decay of the second moment
-  NumberOrTensor epsilon = 1e-5;  ///< is added to the root of the second moment; PyTorch's `eps`, which is 1e-8
-  NumberOrTensor weight_decay = 0.0;  ///< decoupled: the weight loses lr weight_decay of itself in each step
-  std::optional<DType> first_order_dtype{};  ///< of the first moment; none: the weight's, and float32 for half precision
-  bool bias_correction = true;        ///< whether moments are divided by 1 - beta^step
-  bool amsgrad = false;               ///< whether the step is divided by the root of the largest second moment so far
+  NumberOrTensor lr = 1e-3;  ///< learning rate
+  NumberOrTensor beta1 = 0.9;  ///< decay of the first moment
+  NumberOrTensor beta2 = 0.999;  ///< decay of the second moment
+  NumberOrTensor epsilon = 1e-5;  ///< added to the root of the second moment; PyTorch's `eps`, which is 1e-8
+  NumberOrTensor weight_decay = 0.0;  ///< decoupled decay: each step subtracts lr weight_decay weight from the weight
+  std::optional<DType> first_order_dtype{};  ///< dtype of the first moment; none: the weight's, or float32 for half precision
+  bool bias_correction = true;  ///< whether moments are divided by 1 - beta^step
+  bool amsgrad = false;  ///< whether the largest second moment so far replaces the current one
 
   using Optimiser = Adam;
 };
 
-/// Adam for one variable: `build(weight by reference, gradient, parameters)`. Its state: the moments of the gradient, in the
-/// variables `first_order` and `second_order` (float32) of the weight's shape, and with bias correction `step`, a float32 scalar
-/// ("Adam: A Method for Stochastic Optimization", arXiv 1412.6980; the decay as in "Decoupled Weight Decay
-/// Regularization", arXiv 1711.05101). With amsgrad also `max_second_order`, the largest second moment so far, before its
-/// correction, as in PyTorch ("On the Convergence of Adam and Beyond", arXiv 1904.09237).
+/// Adam for one variable: `build(weight by reference, gradient, parameters)` ("Adam: A Method for Stochastic Optimization", arXiv
+/// 1412.6980; the decay follows "Decoupled Weight Decay Regularization", arXiv 1711.05101). State: the moments of the gradient in
+/// the variables `first_order` and `second_order` (float32), of the weight's shape; with bias correction `step`, a float32
+/// scalar; with amsgrad `max_second_order`, the largest second moment so far, before its correction, as in PyTorch ("On the
+/// Convergence of Adam and Beyond", arXiv 1904.09237).
 ///
 ///     tw::Cached<tw::optim::Adam> optimiser;  // one graph for all variables of a shape
 ///     for (const auto& [name, variable] : variables.named_tensors()) {
@@ -47,20 +47,22 @@ struct Adam : Module<Adam> {
   }
 };
 
-/// The parameters of AdamW, with the defaults of torch.optim.AdamW.
+/// AdamW's parameters, with the defaults of torch.optim.AdamW. A number becomes a constant of the graph; a Tensor or TensorSpec
+/// of one element becomes an input.
 struct AdamWParameters {
   NumberOrTensor lr = 1e-3;  ///< learning rate
   NumberOrTensor beta1 = 0.9;  ///< decay of the first moment
   NumberOrTensor beta2 = 0.999;  ///< decay of the second moment
-  NumberOrTensor epsilon = 1e-8;  ///< is added to the root of the second moment; PyTorch's `eps`
-  NumberOrTensor weight_decay = 0.01;  ///< the weight loses lr weight_decay of itself in each step
-  std::optional<DType> first_order_dtype{};  ///< of the first moment; none: the weight's, and float32 for half precision
-  bool amsgrad = false;  ///< the second moment is the largest so far
+  NumberOrTensor epsilon = 1e-8;  ///< added to the root of the second moment; PyTorch's `eps`
+  NumberOrTensor weight_decay = 0.01;  ///< each step subtracts lr weight_decay weight from the weight
+  std::optional<DType> first_order_dtype{};  ///< dtype of the first moment; none: the weight's, or float32 for half precision
+  bool amsgrad = false;  ///< whether the largest second moment so far replaces the current one
 
   using Optimiser = AdamW;
 };
 
-/// Adam with decoupled weight decay and bias correction: torch.optim.AdamW. The rest as for Adam.
+/// AdamW for one variable: Adam with decoupled weight decay and bias correction, torch.optim.AdamW. Its build and its state are
+/// Adam's.
 struct AdamW : Module<AdamW> {
   static constexpr bool in_sequence = true;
 

@@ -10,16 +10,17 @@
 
 namespace tilewright::optim {
 
-/// How averages of variables are kept.
+/// Options of average_variables.
 struct AverageOptions {
-  double decay = 0.999;  ///< from 0, below 1: what is left of an average in each step
-  std::string_view prefix = "average";  ///< of the averages' names, with a dot after it
+  double decay = 0.999;  ///< share of the old average that each step keeps: at least 0, below 1
+  std::string_view prefix = "average";  ///< prefix of the averages' names; a dot follows it
 };
 
-/// Moves the average of each variable on: average = decay average + (1 - decay) variable, and the variable itself at first, as
-/// torch.optim.swa_utils.AveragedModel with get_ema_multi_avg_fn does. The averages, in this order the result, are the variables
-/// `average.<name>` of the variables' shapes, float32 for half precision; `average_updates`, a float32 scalar, counts the calls.
-/// `session.load_from_session(other, "average"_s)` gives them to a program for tests. Errors: a decay below 0, or of 1 or more.
+/// Updates the moving average of each variable: average = decay average + (1 - decay) variable. The first call sets the averages
+/// to the variables, as torch.optim.swa_utils.AveragedModel with get_ema_multi_avg_fn does. Returns the averages in the order of
+/// the variables. They are variables named `average.<name>`, of the variables' shapes and dtypes, or float32 for half precision.
+/// `average_updates`, a float32 scalar, counts the calls. `session.load_from_session(other, "average"_s)` copies them to a
+/// program for tests. Errors: a decay below 0, or of 1 or more.
 constexpr NamedTensors average_variables(const NamedTensors& variables, const AverageOptions& options = {}) {
   const auto named = variables.named_tensors();
   if (named.empty()) return {};
@@ -40,14 +41,14 @@ constexpr NamedTensors average_variables(const NamedTensors& variables, const Av
 
 /// Options of copy_variables.
 struct CopyOptions {
-  double rate = 1;  ///< above 0, to 1: `to` becomes to + rate (from - to); 1 copies
+  double rate = 1;  ///< above 0, up to 1: `to` becomes to + rate (from - to); 1 copies
 };
 
-/// Copies variables to those of the same names, such as `online.*` to `target.*`:
+/// Copies variables to those with the same names, such as `online.*` to `target.*`:
 ///
 ///     optim::copy_variables(variables.subtree("online"), variables.subtree("target"), {.rate = 0.005});
 ///
-/// Errors: a name that only one of them has; a rate of 0 or outside of 0 to 1.
+/// Errors: a name that exists on one side only; a rate of 0 or outside of 0 to 1.
 constexpr void copy_variables(const NamedTensors& from, const NamedTensors& to, const CopyOptions& options = {}) {
   const auto check = [&](const Text& name, Tensor variable, const NamedTensors& other, std::string_view where) {
     Ir& ir = variable.ir();

@@ -12,16 +12,16 @@ namespace tilewright::optim {
 
 namespace detail {
 
-/// The norm of all elements of all gradients, in float32.
+/// Returns the norm of all elements of all gradients, in float32.
 constexpr Tensor global_norm(std::span<const Tensor> gradients) {
   List<Tensor> norms;
   for (const Tensor& gradient : gradients) norms.push_back(ops::l2(ops::cast(gradient, float32)).reshape({1}));
   return norms.size() == 1 ? norms[0].reshape({}) : ops::l2(ops::concat(norms, 0));
 }
-/// What gradients of that norm are multiplied with.
+/// Returns the factor that clips gradients of the given norm.
 constexpr Tensor clip_factor(Tensor norm, double max_norm) { return ops::minimum(max_norm / (norm + 1e-6), 1); }
 
-/// Whether gradients can be clipped to the norm; fails if not.
+/// Checks that the gradients can be clipped to the norm; fails if not.
 constexpr bool check_clip(std::span<const Tensor> gradients, double max_norm) {
   if (gradients.empty()) throw TraceError("clip_by_global_norm: no gradients: at least one expected");
   if (max_norm > 0) return true;
@@ -31,12 +31,12 @@ constexpr bool check_clip(std::span<const Tensor> gradients, double max_norm) {
 
 }  // namespace detail
 
-/// Scales gradients whose norm, of all elements of all together, is above max_norm, by max_norm / (norm + 1e-6), as
-/// torch.nn.utils.clip_grad_norm_. gradients: float16, bfloat16 or float32, of any shapes; each is replaced by the scaled one.
-/// Result: the norm before, a float32 scalar. Squares are added in float32.
+/// Clips gradients by their global norm: if the norm of all elements of all gradients is above max_norm, multiplies each gradient
+/// by max_norm / (norm + 1e-6), as torch.nn.utils.clip_grad_norm_ does. gradients: float16, bfloat16 or float32, of any shapes;
+/// the call replaces each by the scaled one. Returns the norm before scaling, a float32 scalar. Squares are summed in float32.
 ///
-/// All gradients must be there before the first is used: they are in memory at the same time. Errors: max_norm not above 0; no
-/// gradients.
+/// All gradients must be computed before the first is used, so all are in memory at the same time. Errors: max_norm not above 0;
+/// no gradients.
 constexpr Tensor clip_by_global_norm(std::span<Tensor> gradients, double max_norm) {
   if (!detail::check_clip(gradients, max_norm)) return Tensor::invalid(gradients[0].ir());
   const Tensor norm = detail::global_norm(gradients), scale = detail::clip_factor(norm, max_norm);

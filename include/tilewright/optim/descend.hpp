@@ -7,7 +7,7 @@
 
 namespace tilewright::optim::detail {
 
-/// weight = weight - lr step. Fails for a rate that is a negative number, infinite or NaN.
+/// Computes weight = weight - lr step in place. Fails for a rate that is negative, infinite or NaN.
 constexpr void descend(Tensor weight, Tensor step, const NumberOrTensor& lr) {
   if (!tilewright::detail::check_parameter(weight.ir(), "optimiser", "lr", lr)) return;
   if (lr.tensor) ops::scaled_add_(weight, step, {.b = -*lr.tensor});

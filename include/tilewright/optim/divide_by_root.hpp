@@ -6,7 +6,7 @@
 
 namespace tilewright::optim::detail {
 
-/// gradient / (sqrt(square) + epsilon), of the gradient's dtype, which is that of the square.
+/// Returns gradient / (sqrt(square) + epsilon). gradient and square have the same dtype, which is also the result's.
 constexpr Tensor divide_by_root(Tensor gradient, Tensor square, const NumberOrTensor& epsilon) {
   const Tensor root = ops::sqrt(square);
   if (!epsilon.tensor) return gradient / (root + epsilon.number);

@@ -8,24 +8,24 @@ namespace tilewright::optim {
 
 struct Lamb;
 
-/// LAMB's parameters, which PyTorch has not. Numbers become part of the graph; a Tensor or TensorSpec, of one element, makes an
-/// input of it, in this order after the weight and its gradient, which each call gives.
+/// LAMB's parameters; PyTorch has no LAMB. A number becomes a constant of the graph. A Tensor or TensorSpec of one element
+/// becomes an input, which each call passes after the weight and the gradient, in the order of the members.
 struct LambParameters {
-  NumberOrTensor lr = 1e-3;          ///< learning rate
-  NumberOrTensor beta1 = 0.9;        ///< decay of the first moment
-  NumberOrTensor beta2 = 0.999;      ///< decay of the second moment
-  NumberOrTensor epsilon = 1e-6;  ///< is added to the root of the second moment
-  NumberOrTensor weight_decay = 0.0;  ///< the step gets weight_decay times the weight before it is scaled
-  NumberOrTensor max_weight_norm = std::numeric_limits<double>::infinity();  ///< a larger norm of the weight counts as this
-  std::optional<DType> first_order_dtype{};  ///< of the first moment; none: the weight's, and float32 for half precision
-  bool bias_correction = true;        ///< whether moments are divided by 1 - beta^step
+  NumberOrTensor lr = 1e-3;  ///< learning rate
+  NumberOrTensor beta1 = 0.9;  ///< decay of the first moment
+  NumberOrTensor beta2 = 0.999;  ///< decay of the second moment
+  NumberOrTensor epsilon = 1e-6;  ///< added to the root of the second moment
+  NumberOrTensor weight_decay = 0.0;  ///< adds weight_decay weight to the step before the step is scaled
+  NumberOrTensor max_weight_norm = std::numeric_limits<double>::infinity();  ///< upper bound of the weight's norm
+  std::optional<DType> first_order_dtype{};  ///< dtype of the first moment; none: the weight's, or float32 for half precision
+  bool bias_correction = true;  ///< whether moments are divided by 1 - beta^step
 
   using Optimiser = Lamb;
 };
 
-/// LAMB for one variable: `build(weight by reference, gradient, parameters)`: Adam's step, scaled to the norm of the weight.
-/// State as for Adam. Fails for a shard, because the norm is that of the whole tensor ("Large Batch Optimization for Deep
-/// Learning", arXiv 1904.00962).
+/// LAMB for one variable: `build(weight by reference, gradient, parameters)`. Computes Adam's step and scales it to the norm of
+/// the weight ("Large Batch Optimization for Deep Learning", arXiv 1904.00962). The state is Adam's. Fails for a shard, because
+/// the norm is that of the whole tensor.
 struct Lamb : Module<Lamb> {
   static constexpr bool in_sequence = true;
 

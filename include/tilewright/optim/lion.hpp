@@ -10,22 +10,22 @@ namespace tilewright::optim {
 
 struct Lion;
 
-/// Lion's parameters, with the defaults of its authors. Numbers become part of the graph; a Tensor or TensorSpec, of one element,
-/// makes an input of it, in this order after the weight and its gradient, which each call gives.
+/// Lion's parameters, with the defaults of its authors. A number becomes a constant of the graph. A Tensor or TensorSpec of one
+/// element becomes an input, which each call passes after the weight and the gradient, in the order of the members.
 struct LionParameters {
   NumberOrTensor lr = 1e-4;  ///< learning rate: 3 to 10 times smaller than AdamW's
-  NumberOrTensor beta1 = 0.9;  ///< the share of the first moment in the step: at least 0, below 1
+  NumberOrTensor beta1 = 0.9;  ///< share of the first moment in the step: at least 0, below 1
   NumberOrTensor beta2 = 0.99;  ///< decay of the first moment: at least 0, below 1
-  NumberOrTensor weight_decay = 0.0;  ///< decoupled: the weight loses lr weight_decay of itself in each step
-  std::optional<DType> first_order_dtype{};  ///< of the first moment; none: the weight's, and float32 for half precision
+  NumberOrTensor weight_decay = 0.0;  ///< decoupled decay: each step subtracts lr weight_decay weight from the weight
+  std::optional<DType> first_order_dtype{};  ///< dtype of the first moment; none: the weight's, or float32 for half precision
 
   using Optimiser = Lion;
 };
 
-/// Lion for one variable: `build(weight by reference, gradient, parameters)`. Its state is the variable `first_order`, of the
-/// weight's shape: the moving average of the gradient. Each element of the weight loses lr in the direction
-/// sign(beta1 first_order + (1 - beta1) gradient), by the average before this gradient joins it ("Symbolic Discovery of
-/// Optimization Algorithms", arXiv 2302.06675, algorithm 2). The sign is taken in float32 for half precision.
+/// Lion for one variable: `build(weight by reference, gradient, parameters)`. Subtracts lr sign(beta1 first_order + (1 - beta1)
+/// gradient) from the weight, where first_order does not yet include this gradient ("Symbolic Discovery of Optimization
+/// Algorithms", arXiv 2302.06675, algorithm 2). The sign is computed in float32 for half precision. State: the variable
+/// `first_order`, the moving average of the gradient, of the weight's shape.
 struct Lion : Module<Lion> {
   static constexpr bool in_sequence = true;
 

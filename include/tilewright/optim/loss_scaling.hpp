@@ -16,33 +16,33 @@
 
 namespace tilewright::optim {
 
-/// How the gradients of float16 are kept from becoming 0: that of the loss is multiplied by a scale, and gradients are divided by
-/// it before they are used ("Mixed Precision Training", arXiv 1710.03740). The names and numbers are those of
-/// torch.amp.GradScaler.
+/// Options of loss scaling, which keeps small float16 gradients from becoming 0. The gradient of the loss is multiplied by a
+/// scale, and the gradients of variables are divided by it before they are used ("Mixed Precision Training", arXiv 1710.03740).
+/// Names and numbers are those of torch.amp.GradScaler.
 struct LossScaling {
-  double init_scale = 65536;  ///< the first scale
-  double growth_factor = 2;  ///< what it is multiplied with after growth_interval steps in a row that were not skipped
-  double backoff_factor = 0.5;  ///< what it is multiplied with after a step that was skipped
-  std::int64_t growth_interval = 2000;  ///< steps in a row that were not skipped before the scale grows
-  bool is_dynamic = true;  ///< false: the scale stays, and no step is skipped
+  double init_scale = 65536;  ///< initial scale
+  double growth_factor = 2;  ///< factor of the scale after growth_interval steps in a row without a skipped step
+  double backoff_factor = 0.5;  ///< factor of the scale after a skipped step
+  std::int64_t growth_interval = 2000;  ///< steps in a row without a skipped step before the scale grows
+  bool is_dynamic = true;  ///< false: the scale is constant, and no step is skipped
 };
-/// A scale that stays as it is.
+/// Returns options for a constant scale.
 constexpr LossScaling static_loss_scaling(double scale) { return {.init_scale = scale, .is_dynamic = false}; }
 
-/// Scales a loss's gradient, and updates variables by the gradients that came of it:
+/// Scales the gradient of a loss, and updates variables by the gradients computed from it:
 ///
 ///     tw::optim::LossScaler scaler(ir, {});
 ///     const auto [loss, gradient] = ops::cross_entropy_with_grad(logits, labels, scaler.scale());
 ///     ... gradients of variables ...
 ///     scaler.step(gradients, [&] { ... updates of variables by gradients ... });
 ///
-/// A dynamic scale is the variable `scale` (float32, a scalar); `growth_tracker` (int32, a scalar) counts the steps since it
-/// changed last; a scale above 2^126 is not taken. A step whose gradients are not all finite is skipped: its updates change
-/// nothing, neither variables nor the state of optimisers. Not yet stable.
+/// A dynamic scale is the variable `scale`, a float32 scalar; it never grows above 2^126. `growth_tracker`, an int32 scalar,
+/// counts the steps since the scale last changed. If a gradient is infinite or NaN, the step is skipped: its updates are a no-op
+/// for variables and for the state of optimisers. Not yet stable.
 class LossScaler {
  public:
-  /// `prefix`: of the variables' names, with a dot after it. Errors: a scale or factor that is not above 0, or
-  /// above 2^126; an interval below 1, or above 2^31 - 1.
+  /// `prefix`: prefix of the variables' names; a dot follows it. Errors: a scale or factor that is not above 0, or above 2^126;
+  /// an interval below 1, or above 2^31 - 1.
   constexpr LossScaler(Ir& ir, const LossScaling& parameters, std::string_view prefix = "loss_scaling")
       : ir_(ir), parameters_(parameters) {
     const auto check = [&](std::string_view name, double number) {
@@ -63,14 +63,14 @@ class LossScaler {
     growth_tracker_ = ir.variable(zeros(), {}, int32, text(prefix, ".growth_tracker").view());
   }
 
-  /// What the loss's gradient is to be multiplied with: a float32 scalar of the graph in which the scaler was made.
+  /// Returns the factor for the gradient of the loss: a float32 scalar of the graph in which the scaler was created.
   constexpr Tensor scale() const { return scale_; }
 
-  /// Replaces scaled gradients, float16, bfloat16 or float32, by the gradients in float32, clipped to a norm as
-  /// clip_by_global_norm does (max_norm 0: not clipped); runs updates(), which appends updates of variables by them; changes the
-  /// scale. With a dynamic scale the updates are in a scope of only_if, and all gradients must be there before the first: they
-  /// are in memory at the same time. If gradients are clipped, it is their norm that must be finite. `skipped`, if it is given,
-  /// appends what happens instead of a step that is skipped.
+  /// Divides gradients by the scale, calls updates(), which appends updates of variables, and then updates the scale. gradients:
+  /// float16, bfloat16 or float32; the call replaces them by unscaled ones in float32, clipped as by clip_by_global_norm
+  /// (max_norm 0: no clipping). With a dynamic scale, the updates are in an only_if scope. All gradients must be computed before
+  /// the first update, so all are in memory at the same time. If gradients are clipped, the check for infinite and NaN values
+  /// tests their norm. `skipped`, if given, appends ops that run instead of a skipped step.
   template <class Updates>
   constexpr void step(std::span<Tensor> gradients, double max_norm, Updates&& updates) {
     step(gradients, max_norm, updates, [] {});
@@ -105,7 +105,7 @@ class LossScaler {
  private:
   static constexpr double largest = 0x1p126;  // 1 / scale is no denormal number, which counts as 0
 
-  /// The sum of 0 x over all elements: NaN if one of them is infinite or NaN.
+  /// Returns the sum of 0 x over all elements: NaN if an element is infinite or NaN.
   static constexpr Tensor zero_if_finite(std::span<const Tensor> gradients) {
     Tensor sum;
     for (const Tensor& gradient : gradients) {

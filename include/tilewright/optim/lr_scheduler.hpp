@@ -13,16 +13,16 @@
 
 #include "tilewright/optim/schedule.hpp"
 
-/// PyTorch's learning-rate schedulers, with its names of parameters and its defaults: function objects of the step, from 0,
-/// computed on the host. `lr` is the rate of the optimiser. The rate is a formula of the step, so a run that goes on from a
-/// checkpoint needs no state of a scheduler. PyTorch computes most rates from the one before, which rounds otherwise. A parameter
-/// without a default in PyTorch has none here: a scheduler that is not given it throws. Each throws std::invalid_argument for a
-/// step below 0, parameters out of their range, and rates that are no finite numbers.
+/// PyTorch's learning-rate schedulers, with its names of parameters and its defaults. A scheduler is a function object of the
+/// step, from 0, and is evaluated on the host. `lr` is the rate of the optimiser. The rate is a formula of the step, so a run
+/// that resumes from a checkpoint needs no scheduler state. PyTorch computes most rates from the previous one, so its rounding
+/// differs. A parameter without a default in PyTorch has none here; the scheduler throws if it is missing. Each scheduler throws
+/// std::invalid_argument for a step below 0, parameters out of their range, and rates that are not finite.
 ///
 ///     const tw::optim::CosineAnnealingLR scheduler{.lr = 0.1, .T_max = 200};
 ///     session.run("lr"_s = static_cast<float>(scheduler(step)), ...);
 ///
-/// A scheduler that PyTorch steps once an epoch is given the epoch: scheduler(step / steps_per_epoch).
+/// For a scheduler that PyTorch steps once an epoch, pass the epoch: scheduler(step / steps_per_epoch).
 namespace tilewright::optim {
 
 namespace detail {
@@ -39,27 +39,27 @@ inline void require_part(std::string_view name, double part) {
   require_schedule(part >= 0 && part <= 1, name, part, "from 0 to 1");
 }
 inline double divide(std::int64_t a, std::int64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
-/// From `start` to `end` along half a cosine; part: from 0 to 1.
+/// Returns the value between `start` and `end` on half a cosine; part: from 0 to 1.
 inline double along_cosine(double start, double end, double part) {
   return end + (start - end) / 2 * (1 + std::cos(std::numbers::pi * part));
 }
 }  // namespace detail
 
-/// lr lr_lambda(step): any function of the step, from 0.
+/// Rate lr lr_lambda(step), for any function of the step, from 0.
 template <class Lambda>
 struct LambdaLR {
   double lr = 1e-3;  ///< the optimiser's rate
-  Lambda lr_lambda{};  ///< the factor of lr by step
+  Lambda lr_lambda{};  ///< factor of lr by step
   double operator()(std::int64_t step) const {
     detail::require_step("LambdaLR: step", step);
     return detail::finite_rate("LambdaLR: a rate of", lr * static_cast<double>(lr_lambda(step)));
   }
 };
 
-/// lr, times gamma after every `step_size` steps.
+/// Multiplies the rate by gamma after every `step_size` steps, from lr on.
 struct StepLR {
   double lr = 1e-3;  ///< the optimiser's rate
-  std::int64_t step_size = 0;  ///< steps of one rate; at least 1
+  std::int64_t step_size = 0;  ///< steps with the same rate; at least 1
   double gamma = 0.1;  ///< factor of the rate at each change
   double operator()(std::int64_t step) const {
     detail::require_period("StepLR: step_size", step_size);
@@ -68,10 +68,10 @@ struct StepLR {
   }
 };
 
-/// lr, times gamma from each of the milestones on. They may be in any order; one that is there twice counts twice.
+/// Multiplies the rate by gamma at each milestone, from lr on. Milestones may be in any order; a repeated one counts each time.
 struct MultiStepLR {
   double lr = 1e-3;  ///< the optimiser's rate
-  std::vector<std::int64_t> milestones{};  ///< steps from which on it changes
+  std::vector<std::int64_t> milestones{};  ///< steps at which the rate changes
   double gamma = 0.1;  ///< factor of the rate at each change
   double operator()(std::int64_t step) const {
     detail::require_step("MultiStepLR: step", step);
@@ -81,11 +81,11 @@ struct MultiStepLR {
   }
 };
 
-/// lr factor for `total_iters` steps, then lr.
+/// Rate lr factor for `total_iters` steps, then lr.
 struct ConstantLR {
   double lr = 1e-3;  ///< the optimiser's rate
-  double factor = 1.0 / 3;  ///< of the first steps; from 0 to 1
-  std::int64_t total_iters = 5;  ///< steps of the first rate; at least 1
+  double factor = 1.0 / 3;  ///< factor of the first steps; from 0 to 1
+  std::int64_t total_iters = 5;  ///< steps with the first rate; at least 1
   double operator()(std::int64_t step) const {
     detail::require_part("ConstantLR: factor", factor);
     detail::require_period("ConstantLR: total_iters", total_iters);
@@ -94,10 +94,10 @@ struct ConstantLR {
   }
 };
 
-/// From lr start_factor to lr end_factor in equal parts over `total_iters` steps, then that.
+/// Changes the rate linearly from lr start_factor to lr end_factor over `total_iters` steps; the rate is then constant.
 struct LinearLR {
   double lr = 1e-3;  ///< the optimiser's rate
-  double start_factor = 1.0 / 3, end_factor = 1;  ///< of lr at step 0 and at last; each from 0 to 1
+  double start_factor = 1.0 / 3, end_factor = 1;  ///< factors of lr at step 0 and at the end; each from 0 to 1
   std::int64_t total_iters = 5;  ///< steps from the first to the last rate; at least 1
   double operator()(std::int64_t step) const {
     detail::require_part("LinearLR: start_factor", start_factor);
@@ -109,7 +109,7 @@ struct LinearLR {
   }
 };
 
-/// lr gamma^step.
+/// Rate lr gamma^step.
 struct ExponentialLR {
   double lr = 1e-3;  ///< the optimiser's rate
   double gamma = detail::not_given;  ///< factor of the rate in each step
@@ -120,11 +120,11 @@ struct ExponentialLR {
   }
 };
 
-/// lr (1 - step / total_iters)^power, 0 from step `total_iters` on.
+/// Rate lr (1 - step / total_iters)^power; 0 from step `total_iters` on.
 struct PolynomialLR {
   double lr = 1e-3;  ///< the optimiser's rate
   std::int64_t total_iters = 5;  ///< steps from lr to 0; at least 1
-  double power = 1;  ///< 1: along a line
+  double power = 1;  ///< exponent; 1: linear
   double operator()(std::int64_t step) const {
     detail::require_period("PolynomialLR: total_iters", total_iters);
     detail::require_rate("PolynomialLR: power", power);
@@ -134,8 +134,9 @@ struct PolynomialLR {
   }
 };
 
-/// From lr to eta_min along half a cosine over `T_max` steps, then the same way up again over T_max steps, and so on ("SGDR:
-/// Stochastic Gradient Descent with Warm Restarts", arXiv 1608.03983, without restarts). CosineDecay stays at its end.
+/// Lowers the rate from lr to eta_min along half a cosine over `T_max` steps, raises it again over the next T_max steps, and so
+/// on ("SGDR: Stochastic Gradient Descent with Warm Restarts", arXiv 1608.03983, without restarts). CosineDecay stays at its end
+/// instead.
 struct CosineAnnealingLR {
   double lr = 1e-3;  ///< the optimiser's rate
   std::int64_t T_max = 0;  ///< steps from lr to eta_min; at least 1
@@ -150,13 +151,12 @@ struct CosineAnnealingLR {
   }
 };
 
-/// From lr to eta_min along half a cosine, then from lr again: first over `T_0` steps, and each time over T_mult times as many
-/// (arXiv 1608.03983).
+/// Lowers the rate from lr to eta_min along half a cosine over `T_0` steps, then restarts at lr. Each cycle is T_mult times as
+/// long as the previous one (arXiv 1608.03983).
 struct CosineAnnealingWarmRestarts {
   double lr = 1e-3;  ///< the optimiser's rate
   std::int64_t T_0 = 0,
-               T_mult =
-                   1;  ///< steps up to the first restart, and how many times as many there are up to the next; each at least 1
+               T_mult = 1;  ///< steps of the first cycle, and factor of the length of each next cycle; each at least 1
   double eta_min = 0;  ///< the lowest rate
   double operator()(std::int64_t step) const {
     detail::require_period("CosineAnnealingWarmRestarts: T_0", T_0);
@@ -181,18 +181,19 @@ struct CosineAnnealingWarmRestarts {
 
 enum class AnnealStrategy { cos, linear };
 
-/// From max_lr / div_factor to max_lr in the first `pct_start` of all steps, then to max_lr / div_factor / final_div_factor; with
-/// three_phase in as many steps as before down to max_lr / div_factor, and then to the last rate ("Super-Convergence: Very Fast
-/// Training of Neural Networks Using Large Learning Rates", arXiv 1708.07120). There are `total_steps`, or epochs
-/// steps_per_epoch; a step at or above them throws.
+/// Raises the rate from max_lr / div_factor to max_lr in the first `pct_start` of all steps, then lowers it to max_lr /
+/// div_factor / final_div_factor. With three_phase, the rate first falls to max_lr / div_factor in as many steps as it has grown,
+/// and then to the last rate ("Super-Convergence: Very Fast Training of Neural Networks Using Large Learning Rates", arXiv
+/// 1708.07120). The number of steps is `total_steps`, or epochs steps_per_epoch; a step at or above it throws.
 struct OneCycleLR {
   double max_lr = detail::not_given;  ///< the highest rate
   std::int64_t total_steps = 0, epochs = 0, steps_per_epoch = 0;  ///< all steps; 0: the product of the other two
-  double pct_start = 0.3;  ///< the part of all steps in which the rate grows; from 0 to 1
-  AnnealStrategy anneal_strategy = AnnealStrategy::cos;  ///< along half a cosine, or along a line
-  double base_momentum = 0.85, max_momentum = 0.95;  ///< the lowest and the highest that momentum() gives
-  double div_factor = 25, final_div_factor = 1e4;  ///< max_lr by the first rate, and the first rate by the last; each above 0
-  bool three_phase = false;  ///< whether the rate falls as it has grown before it falls to the last
+  double pct_start = 0.3;  ///< share of all steps in which the rate grows; from 0 to 1
+  AnnealStrategy anneal_strategy = AnnealStrategy::cos;  ///< shape of the curve: half a cosine, or a line
+  double base_momentum = 0.85, max_momentum = 0.95;  ///< lowest and highest value of momentum()
+  /// Max_lr divided by the first rate, and the first rate divided by the last; each above 0
+  double div_factor = 25, final_div_factor = 1e4;
+  bool three_phase = false;  ///< whether the rate falls symmetrically to its growth before it falls to the last rate
 
   double operator()(std::int64_t step) const {
     detail::require_rate("OneCycleLR: max_lr", max_lr);
@@ -201,8 +202,8 @@ struct OneCycleLR {
     const double initial = max_lr / div_factor;
     return detail::finite_rate("OneCycleLR: a rate of", value(step, initial, max_lr, initial / final_div_factor));
   }
-  /// The momentum, or Adam's beta1, that PyTorch sets with the rate (cycle_momentum): from max_momentum to base_momentum while
-  /// the rate grows, then back.
+  /// Returns the momentum, or Adam's beta1, that PyTorch sets together with the rate (cycle_momentum). It falls from max_momentum
+  /// to base_momentum while the rate grows, then rises again.
   double momentum(std::int64_t step) const {
     detail::require_rate("OneCycleLR: base_momentum", base_momentum);
     detail::require_rate("OneCycleLR: max_momentum", max_momentum);
@@ -239,26 +240,26 @@ struct OneCycleLR {
   }
 };
 
-/// How the height of a CyclicLR's cycles changes: not at all; to the half with each cycle; by gamma with each step.
+/// Amplitude of a CyclicLR's cycles: constant; halved in each cycle; multiplied by gamma in each step.
 enum class CyclicMode { triangular, triangular2, exp_range };
 
-/// From base_lr to max_lr in equal parts over `step_size_up` steps and back over `step_size_down`, and so on ("Cyclical Learning
-/// Rates for Training Neural Networks", arXiv 1506.01186).
+/// Raises the rate linearly from base_lr to max_lr over `step_size_up` steps, lowers it over `step_size_down` steps, and so on
+/// ("Cyclical Learning Rates for Training Neural Networks", arXiv 1506.01186).
 struct CyclicLR {
   double base_lr = detail::not_given, max_lr = detail::not_given;  ///< the lowest and the highest rate
   std::int64_t step_size_up = 2000;  ///< steps in which the rate grows; at least 1
-  std::optional<std::int64_t> step_size_down{};  ///< nothing: step_size_up
-  CyclicMode mode = CyclicMode::triangular;  ///< how the height of cycles changes
-  double gamma = 1;  ///< CyclicMode::exp_range: factor of the height in each step
-  double base_momentum = 0.8, max_momentum = 0.9;  ///< the lowest and the highest that momentum() gives
+  std::optional<std::int64_t> step_size_down{};  ///< steps in which the rate falls; nothing: step_size_up
+  CyclicMode mode = CyclicMode::triangular;  ///< amplitude of the cycles
+  double gamma = 1;  ///< factor of the amplitude in each step, for CyclicMode::exp_range
+  double base_momentum = 0.8, max_momentum = 0.9;  ///< lowest and highest value of momentum()
 
   double operator()(std::int64_t step) const {
     detail::require_rate("CyclicLR: base_lr", base_lr);
     detail::require_rate("CyclicLR: max_lr", max_lr);
     return detail::finite_rate("CyclicLR: a rate of", base_lr + (max_lr - base_lr) * height(step));
   }
-  /// The momentum that PyTorch sets with the rate (cycle_momentum): from max_momentum to base_momentum while the rate grows, and
-  /// back.
+  /// Returns the momentum that PyTorch sets together with the rate (cycle_momentum). It falls from max_momentum to base_momentum
+  /// while the rate grows, then rises again.
   double momentum(std::int64_t step) const {
     detail::require_rate("CyclicLR: base_momentum", base_momentum);
     detail::require_rate("CyclicLR: max_momentum", max_momentum);
@@ -282,16 +283,17 @@ struct CyclicLR {
   }
 };
 
-/// The first scheduler up to the first milestone, then the second from its step 0 on, and so on. There is one milestone fewer
-/// than schedulers, each at least 1 and at least the one before. Schedules such as WarmUp can be among them.
+/// Runs several schedulers in sequence: the first up to the first milestone, then the second from its step 0 on, and so on. There
+/// is one milestone fewer than schedulers. Milestones are at least 1 and do not decrease. Schedules such as WarmUp can be among
+/// the schedulers.
 ///
 ///     const tw::optim::LinearLR warm_up{.lr = 0.1, .total_iters = 500};
 ///     const tw::optim::CosineAnnealingLR decay{.lr = 0.1, .T_max = 7000};
 ///     const tw::optim::SequentialLR scheduler{.schedulers = std::tuple{warm_up, decay}, .milestones = {500}};
 template <class... Schedulers>
 struct SequentialLR {
-  std::tuple<Schedulers...> schedulers;  ///< one after the other
-  std::vector<std::int64_t> milestones{};  ///< steps from which on it changes
+  std::tuple<Schedulers...> schedulers;  ///< schedulers in their order
+  std::vector<std::int64_t> milestones{};  ///< steps at which the next scheduler starts
   double operator()(std::int64_t step) const {
     detail::require_schedule(milestones.size() + 1 == sizeof...(Schedulers), "SequentialLR: milestones", milestones.size(),
                              std::to_string(sizeof...(Schedulers) - 1) + ", one fewer than schedulers,");
@@ -318,11 +320,11 @@ struct SequentialLR {
 enum class PlateauMode { min, max };
 enum class ThresholdMode { rel, abs };
 
-/// lr, times factor whenever the metric has not become better for more than `patience` epochs. It is a function of the metrics so
-/// far, one for each epoch, such as losses of validation: after none it is lr. A metric is better than the best if it is below
-/// best (1 - threshold), or for ThresholdMode::abs below best - threshold; for PlateauMode::max if it is above best (1 +
-/// threshold) or best + threshold. NaN is not better. After each change `cooldown` epochs do not count. A change by eps or less
-/// is not made.
+/// Multiplies the rate by factor if the metric has not improved for more than `patience` epochs. A function of all metrics so
+/// far, one for each epoch, such as validation losses; without metrics it returns lr. A metric improves if it is below best (1 -
+/// threshold), or for ThresholdMode::abs below best - threshold. For PlateauMode::max it improves above best (1 + threshold) or
+/// best + threshold. NaN is no improvement. After each change, `cooldown` epochs do not count. Changes of eps or less are not
+/// made.
 ///
 ///     std::vector<double> losses;  // of validation
 ///     const tw::optim::ReduceLROnPlateau scheduler{.lr = 0.1, .patience = 3};
@@ -330,12 +332,12 @@ enum class ThresholdMode { rel, abs };
 struct ReduceLROnPlateau {
   double lr = 1e-3;  ///< the optimiser's rate
   PlateauMode mode = PlateauMode::min;  ///< whether lower or higher metrics are better
-  double factor = 0.1;  ///< of the rate at each change; at least 0, below 1
-  std::int64_t patience = 10;  ///< epochs without a better metric that change nothing
-  double threshold = 1e-4;  ///< by how much a better metric is better
-  ThresholdMode threshold_mode = ThresholdMode::rel;  ///< whether the threshold is a part of the best metric
+  double factor = 0.1;  ///< factor of the rate at each change; at least 0, below 1
+  std::int64_t patience = 10;  ///< epochs without improvement before the rate changes
+  double threshold = 1e-4;  ///< smallest improvement that counts
+  ThresholdMode threshold_mode = ThresholdMode::rel;  ///< whether the threshold is relative to the best metric
   std::int64_t cooldown = 0;  ///< epochs after a change that do not count
-  double min_lr = 0, eps = 1e-8;  ///< the lowest rate, and the smallest change
+  double min_lr = 0, eps = 1e-8;  ///< lowest rate, and smallest change
 
   double operator()(std::span<const double> metrics) const {
     check();

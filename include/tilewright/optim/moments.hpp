@@ -6,7 +6,7 @@
 
 namespace tilewright::optim::detail {
 
-/// The moving averages of a gradient and of its square: the variables `first_order` and `second_order` of a module.
+/// Moving averages of a gradient and of its square: the variables `first_order` and `second_order` of a module.
 struct Moments {
   ModuleBase& module;
   NumberOrTensor beta1, beta2;
@@ -23,13 +23,13 @@ struct Moments {
     second = add_state(owner, "second_order", weight);
     ops::accumulate_moving_average_square_(second, gradient, beta2);
   }
-  /// The second moment, or for AMSGrad its largest so far, element by element: the variable `max_second_order`.
+  /// Returns the second moment. For AMSGrad, updates and returns its elementwise maximum so far, the variable `max_second_order`.
   constexpr Tensor bounded_second(Tensor weight, bool amsgrad) const {
     if (!amsgrad || weight.ir().failed()) return second;
     const Tensor largest = add_state(module, "max_second_order", weight);
     return ops::copy_var_update_(largest, ops::maximum(largest, second));
   }
-  /// The options of the updaters. With bias correction the module gets the variable `step`.
+  /// Returns the options of the updaters. With bias correction, adds the variable `step` to the module.
   constexpr AdamOptions updater_options(Tensor weight, const NumberOrTensor& weight_decay, const NumberOrTensor& epsilon,
                                         bool bias_correction) const {
     AdamOptions options{.weight_decay = weight_decay, .epsilon = epsilon};

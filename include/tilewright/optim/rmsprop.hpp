@@ -12,27 +12,29 @@ namespace tilewright::optim {
 
 struct RmsProp;
 
-/// RMSprop's parameters, with PyTorch's names and defaults; `epsilon` is its eps. Numbers become part of the graph; a Tensor or
-/// TensorSpec, of one element, makes an input of it, in this order after the weight and its gradient, which each call gives.
+/// RMSprop's parameters, with PyTorch's names and defaults; `epsilon` is PyTorch's eps. A number becomes a constant of the graph.
+/// A Tensor or TensorSpec of one element becomes an input, which each call passes after the weight and the gradient, in the order
+/// of the members.
 struct RmsPropParameters {
-  NumberOrTensor lr = 1e-2;           ///< learning rate
-  NumberOrTensor alpha = 0.99;        ///< decay of the moving averages: at least 0, below 1
-  NumberOrTensor epsilon = 1e-8;      ///< added to the root of the mean square
-  NumberOrTensor weight_decay = 0.0;  ///< the gradient is that of the loss plus weight_decay / 2 |weight|^2
-  NumberOrTensor momentum = 0.0;      ///< 0: none, and no velocity
-  bool centered = false;              ///< whether the gradient's variance is taken in place of its mean square
+  NumberOrTensor lr = 1e-2;  ///< learning rate
+  NumberOrTensor alpha = 0.99;  ///< decay of the moving averages: at least 0, below 1
+  NumberOrTensor epsilon = 1e-8;  ///< added to the root of the mean square
+  NumberOrTensor weight_decay = 0.0;  ///< adds weight_decay / 2 |weight|^2 to the loss
+  NumberOrTensor momentum = 0.0;  ///< 0: no momentum, and no velocity
+  bool centered = false;  ///< whether the gradient's variance replaces its mean square
 
   using Optimiser = RmsProp;
 };
 
-/// RMSprop for one variable: `build(weight by reference, gradient, parameters)`. Its state: the variable `second_order`, the
-/// moving average of the gradient's square; if centered, `first_order`, that of the gradient; with momentum, `velocity`. All are
-/// of the weight's shape and dtype, and of float32 for half precision, in which the step is computed.
+/// RMSprop for one variable: `build(weight by reference, gradient, parameters)`. State: the variable `second_order`, the moving
+/// average of the gradient's square; if centered, `first_order`, the moving average of the gradient; with momentum, `velocity`.
+/// All have the weight's shape and dtype. For half precision, they are float32 and the step is computed in float32.
 ///
-/// The step is gradient / (sqrt(second_order) + epsilon), where centred averages give sqrt(second_order - first_order^2); with
-/// momentum, velocity = momentum velocity + step takes its place (Tieleman and Hinton, "Lecture 6.5: rmsprop", Coursera, 2012;
+/// The step is gradient / (sqrt(second_order) + epsilon). If centered, sqrt(second_order - first_order^2) replaces the root. With
+/// momentum, velocity = momentum velocity + step replaces the step (Tieleman and Hinton, "Lecture 6.5: rmsprop", Coursera, 2012;
 /// the centred form: "Generating Sequences With Recurrent Neural Networks", arXiv 1308.0850, equations 38 to 45; epsilon and
-/// momentum are where PyTorch has them). A variance that rounding makes negative counts as 0, where PyTorch's step is NaN.
+/// momentum are in the same places as in PyTorch). A variance that rounding makes negative counts as 0; PyTorch's step is NaN
+/// then.
 struct RmsProp : Module<RmsProp> {
   static constexpr bool in_sequence = true;
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-/// Learning rates by step, computed on the host and fed to a program as a tensor: a function object of the step, from 0. A decay
-/// of 0 steps is its `end`; a WarmUp of 0 steps is its `after`. Throws std::invalid_argument for a step or fewer steps than 0, an
-/// `every` below 1, and rates that are no finite numbers.
+/// Learning rates as function objects of the step, from 0. They are computed on the host and passed to a program as a tensor. A
+/// decay of 0 steps is its `end`; a WarmUp of 0 steps is its `after`. Throws std::invalid_argument for a negative step or number
+/// of steps, an `every` below 1, and rates that are not finite.
 ///
 ///     const tw::optim::WarmUp schedule{.steps = 500, .after = tw::optim::CosineDecay{.peak = 1e-3, .steps = 7500}};
 ///     session.run("lr"_s = static_cast<float>(schedule(step)), ...);
@@ -23,7 +23,7 @@ inline void require_rate(std::string_view name, double rate) {
   require_schedule(rate - rate == 0, name, rate, "a finite number");
 }
 inline void require_step(std::string_view name, std::int64_t step) { require_schedule(step >= 0, name, step, "0 or more"); }
-/// The part of a decay that is over: from 0 to 1.
+/// Returns the part of a decay that is over: from 0 to 1.
 inline double part_of_decay(std::string_view name, std::int64_t step, std::int64_t steps) {
   require_schedule(steps >= 0, name, steps, "0 or more");
   require_step("step", step);
@@ -31,11 +31,11 @@ inline double part_of_decay(std::string_view name, std::int64_t step, std::int64
 }
 }  // namespace detail
 
-/// `start` for the first `every` steps, then `factor` of that, and so on: torch.optim.lr_scheduler.StepLR.
+/// Multiplies the rate by `factor` after every `every` steps, from `start` on: torch.optim.lr_scheduler.StepLR.
 struct StepDecay {
-  double start = 1e-3;  ///< the first rate: `lr` of PyTorch's optimiser
-  std::int64_t every = 1;  ///< steps of equal rates: step_size of StepLR
-  double factor = 0.1;  ///< of one rate to the one before: gamma of StepLR
+  double start = 1e-3;  ///< first rate: `lr` of PyTorch's optimiser
+  std::int64_t every = 1;  ///< steps with the same rate: step_size of StepLR
+  double factor = 0.1;  ///< ratio of one rate to the previous one: gamma of StepLR
   double operator()(std::int64_t step) const {
     detail::require_schedule(every >= 1, "StepDecay: every", every, "1 or more");
     detail::require_step("StepDecay: step", step);
@@ -45,10 +45,10 @@ struct StepDecay {
   }
 };
 
-/// From `start` to `end` in equal parts over `steps`, then `end`: torch.optim.lr_scheduler.LinearLR.
+/// Changes the rate linearly from `start` to `end` over `steps`, then stays at `end`: torch.optim.lr_scheduler.LinearLR.
 struct LinearDecay {
-  double start = 1e-3, end = 0;  ///< the first and the last rate
-  std::int64_t steps = 1;  ///< from the first to the last: total_iters of LinearLR
+  double start = 1e-3, end = 0;  ///< first and last rate
+  std::int64_t steps = 1;  ///< steps from the first to the last rate: total_iters of LinearLR
   double operator()(std::int64_t step) const {
     detail::require_rate("LinearDecay: start", start);
     detail::require_rate("LinearDecay: end", end);
@@ -59,11 +59,11 @@ struct LinearDecay {
   }
 };
 
-/// From `peak` to `end` along half a cosine over `steps`, then `end` ("SGDR: Stochastic Gradient Descent with Warm Restarts",
-/// arXiv 1608.03983, without restarts): torch.optim.lr_scheduler.CosineAnnealingLR, up to T_max.
+/// Lowers the rate from `peak` to `end` along half a cosine over `steps`, then stays at `end` ("SGDR: Stochastic Gradient Descent
+/// with Warm Restarts", arXiv 1608.03983, without restarts): torch.optim.lr_scheduler.CosineAnnealingLR, up to T_max.
 struct CosineDecay {
-  double peak = 1e-3, end = 0;  ///< the first rate and the last one, eta_min of CosineAnnealingLR
-  std::int64_t steps = 1;  ///< from the first to the last: T_max of CosineAnnealingLR
+  double peak = 1e-3, end = 0;  ///< first rate, and last rate: eta_min of CosineAnnealingLR
+  std::int64_t steps = 1;  ///< steps from the first to the last rate: T_max of CosineAnnealingLR
   double operator()(std::int64_t step) const {
     detail::require_rate("CosineDecay: peak", peak);
     detail::require_rate("CosineDecay: end", end);
@@ -74,15 +74,15 @@ struct CosineDecay {
   }
 };
 
-/// Grows in equal parts over `steps` to the first value of `after`, another schedule; then is that schedule, from its step 0 on:
-/// after(0) (step + 1) / (steps + 1), then after(step - steps). Before a CosineDecay to a tenth of the peak, it is what many
-/// language models are trained with:
+/// Raises the rate linearly over `steps` to the first value of another schedule, `after`, and then follows that schedule from its
+/// step 0 on: after(0) (step + 1) / (steps + 1), then after(step - steps). Many language models are trained with a WarmUp before
+/// a CosineDecay to a tenth of the peak:
 ///
 ///     const tw::optim::WarmUp schedule{.steps = 100, .after = tw::optim::CosineDecay{.peak = 1e-3, .end = 1e-4, .steps = 1900}};
 template <class Schedule>
 struct WarmUp {
-  std::int64_t steps = 1;  ///< before `after` begins
-  Schedule after{};  ///< the schedule that follows
+  std::int64_t steps = 1;  ///< steps before `after` begins
+  Schedule after{};  ///< schedule that follows
   double operator()(std::int64_t step) const {
     detail::require_schedule(steps >= 0, "WarmUp: steps", steps, "0 or more");
     detail::require_step("WarmUp: step", step);

@@ -8,30 +8,30 @@ namespace tilewright::optim {
 
 struct Sgd;
 
-/// The parameters of gradient descent. Numbers become part of the graph; a Tensor or TensorSpec, of one element, makes an input
-/// of it, in this order after the weight and its gradient, which each call gives.
+/// Parameters of gradient descent. A number becomes a constant of the graph. A Tensor or TensorSpec of one element becomes an
+/// input, which each call passes after the weight and the gradient, in the order of the members.
 struct SgdParameters {
-  NumberOrTensor lr = 1e-3;           ///< learning rate
-  NumberOrTensor momentum = 0.0;      ///< 0: none, and no state
-  NumberOrTensor weight_decay = 0.0;  ///< the gradient is that of the loss plus weight_decay / 2 |weight|^2
-  bool nesterov = false;              ///< whether the step looks ahead by the momentum
-  std::optional<DType> momentum_dtype{};  ///< of the velocity; none: the weight's, and float32 for half precision
+  NumberOrTensor lr = 1e-3;  ///< learning rate
+  NumberOrTensor momentum = 0.0;  ///< 0: no momentum, and no state
+  NumberOrTensor weight_decay = 0.0;  ///< adds weight_decay / 2 |weight|^2 to the loss
+  bool nesterov = false;  ///< whether to use Nesterov momentum
+  std::optional<DType> momentum_dtype{};  ///< dtype of the velocity; none: the weight's, or float32 for half precision
 
   using Optimiser = Sgd;
 };
 
 namespace detail {
-/// Whether the step is weight = weight - lr gradient: one op, which needs no state and no graph.
+/// Returns whether the step is weight = weight - lr gradient: one op, without state and without a graph.
 constexpr bool is_plain(const SgdParameters& parameters) {
   const auto none = [](const NumberOrTensor& value) { return !value.tensor && !value.spec && value.number == 0; };
   return none(parameters.momentum) && none(parameters.weight_decay);
 }
 }  // namespace detail
 
-/// Stochastic gradient descent for one variable: `build(weight by reference, gradient, parameters)`. With momentum its state is
-/// the variable `velocity`, of the weight's shape: velocity = momentum velocity + gradient, and the weight loses lr velocity ("On
-/// the importance of initialization and momentum in deep learning", ICML 2013; the form is that of torch.optim.SGD, without
-/// dampening).
+/// Stochastic gradient descent for one variable: `build(weight by reference, gradient, parameters)`. With momentum, the state is
+/// the variable `velocity`, of the weight's shape: velocity = momentum velocity + gradient, and the step subtracts lr velocity
+/// from the weight ("On the importance of initialization and momentum in deep learning", ICML 2013; the form is that of
+/// torch.optim.SGD, without dampening).
 struct Sgd : Module<Sgd> {
   static constexpr bool in_sequence = true;
 

@@ -5,9 +5,9 @@
 
 namespace tilewright::optim::detail {
 
-/// A variable of an optimiser's state, by reference, of the weight's shape, and, if no dtype is given, of its dtype, but of
-/// float32 for half precision. The state of a shard is grouped by single replicas, so the host's array has a first axis of all
-/// replicas.
+/// Adds a variable of an optimiser's state, by reference, and returns it. The variable has the weight's shape and the given
+/// dtype; none: the weight's dtype, or float32 for half precision. The state of a shard has one instance per replica, so the
+/// host's array has a first axis over all replicas.
 constexpr Tensor add_state(ModuleBase& module, std::string_view name, Tensor weight, std::optional<DType> dtype = {},
                            const Initialiser& first = zeros()) {
   VariableInputOptions options{.by_ref = true};

@@ -9,7 +9,7 @@
 
 namespace tilewright::detail {
 
-/// The length of the UTF-8 sequence at the front of a text; 0 if there is none.
+/// Returns the length of the UTF-8 sequence at the front of a text; 0 if there is none.
 inline std::size_t utf8_sequence(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto follows = [&](std::size_t i, unsigned first = 0x80, unsigned last = 0xbf) {
@@ -25,15 +25,15 @@ inline std::size_t utf8_sequence(std::string_view text) {
   return 0;
 }
 
-/// Writes JSON text, value after value; commas come by themselves. `<` is escaped, so that the text can stand in a <script> of an
-/// HTML page; bytes that are no UTF-8 become U+FFFD, and numbers that are not finite null.
+/// Writes JSON text, value after value, and adds commas. Escapes `<`, so that the text can stand in a <script> of an HTML page.
+/// Writes bytes that are not UTF-8 as U+FFFD, and numbers that are not finite as null.
 class JsonText {
  public:
   JsonText& begin_object() { return open('{'); }
   JsonText& end_object() { return close('}'); }
   JsonText& begin_array() { return open('['); }
   JsonText& end_array() { return close(']'); }
-  /// A member's name; its value comes next.
+  /// Writes a member's name; its value comes next.
   JsonText& key(std::string_view name) {
     value(name);
     text_ += ':';

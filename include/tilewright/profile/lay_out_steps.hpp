@@ -10,8 +10,8 @@
 
 namespace tilewright::internal {
 
-/// Says when steps run: those of different sets of tiles side by side, as in Timeline. What a loop repeats is one slice of all
-/// iterations.
+/// Computes when steps run. Steps of different sets of tiles run in parallel, as in Timeline. All iterations of a loop form one
+/// slice.
 class StepLayout {
  public:
   StepLayout(const Plan& plan, const TileSets& sets, Profile& profile)
@@ -60,7 +60,7 @@ class StepLayout {
     end = begin + times * step.cycles();
     if (end > begin) profile_.slices.push_back({number, times, begin});
   }
-  /// All sets that the called bodies use begin together, and end together.
+  /// Adds a call. All sets of tiles that the called bodies use begin together, and end together.
   void lay_out_call(int number, const Step& call, std::int64_t times) {
     Sets used(ends_.size(), false);
     for (const BodyId called : detail::called_bodies(call)) add(used, sets_of(called));
@@ -82,7 +82,7 @@ class StepLayout {
   std::vector<std::int64_t> ends_;  // by set of tiles: of what is laid out so far
 };
 
-/// Adds what each set of tiles does in a run, and when, if there are several.
+/// Adds the activity of each set of tiles in a run, and its times if there are several sets.
 inline void add_tile_sets(Profile& profile, const Plan& plan, const TileSets& sets) {
   if (sets.size() == 1) return;
   for (int set = 0; set < sets.size(); ++set) {

@@ -23,7 +23,7 @@ class Profiler {
  public:
   Profiler(const Ir& ir, const Target& target) : ir_(ir), target_(target), sets_(target) {}
 
-  /// Keeps what the plan itself does not: the tensors of a body, and where the ops of its steps were traced.
+  /// Stores what the plan does not: the tensors of a body, and where the ops of its steps were traced.
   void operator()(Pass pass, BodyId body, const TileDraft& draft, const Plan& plan) {
     if (pass != Pass::place_tiles) return;
     if (bodies_.size() < plan.bodies.size()) bodies_.resize(plan.bodies.size());
@@ -149,7 +149,7 @@ class Profiler {
 
   std::int64_t on_a_tile(std::int64_t places, int set) const { return (places + sets_.count(set) - 1) / sets_.count(set); }
 
-  /// Adds the steps of a body that a run executes so many times; `live` bytes are in use outside of it.
+  /// Adds the steps of a body that a run executes `times` times; `live` bytes are in use outside of it.
   void add_body(Profile& result, const Plan& plan, BodyId id, std::int64_t times, const Bytes& live) {
     const auto b = static_cast<std::size_t>(id);
     const Body& body = plan.bodies[id];
@@ -240,7 +240,7 @@ class Profiler {
     }
   }
 
-  /// The bytes of each tile: what it has of variables, constants, and of the frame at the fullest step.
+  /// Adds the bytes of each tile: variables, constants, and the frame at the fullest step.
   void add_tiles(Profile& result, const Plan& plan, const TileHomes& homes) const {
     result.tiles.resize(static_cast<std::size_t>(sets_.all()));
     result.compute_by_tile.assign(static_cast<std::size_t>(sets_.all()), 0);
@@ -290,7 +290,7 @@ class Profiler {
   static std::int64_t frame_bytes(const TileHomes& homes, BodyId body, int set) {
     return homes.bodies[body].frames[static_cast<std::size_t>(set)].bytes;
   }
-  /// Adds the rooms of a set of tiles that are in use at the fullest step of a body, and of the bodies that it calls there.
+  /// Adds the regions of a set of tiles that are in use at the fullest step of a body and of the bodies that it calls there.
   void add_frame(const Plan& plan, BodyId id, int set, const auto& add) const {
     const BodyOf& known = bodies_[static_cast<std::size_t>(id)];
     const Body& body = plan.bodies[id];
@@ -326,8 +326,8 @@ class Profiler {
   std::vector<int> first_step_;  // of each body, among the profile's; -1: none yet
 };
 
-/// Traces a program, plans it for a simulated IPU and says what the plan costs. Throws std::invalid_argument for a target that is
-/// none, and what the trace throws; a program that does not fit has a profile, too.
+/// Traces a program, plans it for a simulated IPU and returns the costs of the plan. Throws std::invalid_argument for a target
+/// other than a simulated IPU, and the exceptions of the trace. A program that exceeds the memory has a profile, too.
 template <class Build>
 Profile profile(const Build& build, const Target& target, std::string program = {}) {
   if (target.ipu == nullptr)

@@ -16,14 +16,14 @@
 namespace tilewright {
 
 namespace detail {
-/// 1234567 as 1,234,567.
+/// Returns a number with separators: 1,234,567.
 inline std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
   for (std::ptrdiff_t i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > (number < 0 ? 1 : 0); i -= 3)
     digits.insert(static_cast<std::size_t>(i), 1, ',');
   return digits;
 }
-/// A number with so many digits after the point.
+/// Returns a number with `digits` digits after the point.
 inline std::string fixed(double number, int digits) {
   char text[400];
   const int size = std::snprintf(text, sizeof(text), "%.*f", digits, number);
@@ -31,7 +31,7 @@ inline std::string fixed(double number, int digits) {
 }
 inline std::string percent(double part, double whole) { return whole > 0 ? fixed(100 * part / whole, 1) + " %" : "-"; }
 
-/// A text of at most so many bytes in one line; what is left out is marked, and no UTF-8 sequence is cut.
+/// Returns a text of at most `most` bytes in one line. Marks an omission, and cuts no UTF-8 sequence.
 inline std::string shortened(std::string text, std::size_t most) {
   std::replace_if(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   if (text.size() <= most) return text;
@@ -40,7 +40,7 @@ inline std::string shortened(std::string text, std::size_t most) {
   return text.substr(0, end) + "...";
 }
 
-/// A table whose columns from `first_number` to before `end_numbers` are numbers, at the right edge of their columns.
+/// Returns a table. Columns from `first_number` to `end_numbers` - 1 hold numbers, aligned right.
 inline std::string number_table(std::vector<std::vector<std::string>> rows, std::size_t first_number, std::size_t end_numbers,
                                 bool header = true) {
   for (std::size_t column = first_number; column < end_numbers; ++column) {
@@ -98,7 +98,7 @@ inline std::string print_dearest_steps(const Profile& profile, std::size_t most)
   return title + (order.size() == 1 ? " step\n" : " steps\n") + number_table(rows, 0, 8);
 }
 
-/// The sets of tiles, if there are several: IPUs, and their IO tiles.
+/// Returns the sets of tiles as text if there are several: IPUs, and their IO tiles.
 inline std::string print_tile_sets(const Profile& profile) {
   if (profile.tile_sets.empty()) return {};
   std::vector<std::vector<std::string>> rows{{"tiles of", "tiles", "bytes of the fullest", "busy", "waiting", "share"}};
@@ -131,7 +131,8 @@ inline std::string print_fullest_tile(const Profile& profile, std::size_t most) 
 }
 }  // namespace detail
 
-/// A profile as a page of text: totals, the ten dearest steps, the fullest tile by category and its five largest tensors.
+/// Returns a profile as a page of text: totals, the ten most expensive steps, the fullest tile by category and its five largest
+/// tensors.
 inline std::string profile_to_string(const Profile& profile) {
   std::string page = detail::print_totals(profile) + detail::print_tile_sets(profile) + "\n" +
                      detail::print_dearest_steps(profile, 10) + "\n" + detail::print_fullest_tile(profile, 5);

@@ -10,18 +10,18 @@
 
 namespace tilewright {
 
-/// What the bytes of a tile are for.
+/// Purpose of the bytes of a tile.
 enum class MemoryCategory {
-  variables,         ///< variables, and what is kept beside them from one run to the next
-  constants,         ///< constants of the program
-  frame,             ///< tensors of bodies: storages whose live ranges are apart share bytes
-  exchange_buffers,  ///< what a step sends, or receives for its vertices, in copies that live for that step
-  vertex_code,       ///< codelets, each once on a tile
-  vertex_state,      ///< fields and pointers of vertices
-  exchange_code,     ///< instructions that send and receive
-  control_code,      ///< the program's steps, calls and loops
-  stack,             ///< stacks of the supervisor and the workers, and the runtime's reserve
-  padding,           ///< gaps between blocks, and what shorter blocks leave of their rooms
+  variables,  ///< variables, and their data that lives from one run to the next
+  constants,  ///< constants of the program
+  frame,  ///< tensors of bodies: storages with disjoint live ranges share bytes
+  exchange_buffers,  ///< data that a step sends, or receives for its vertices, in copies that live for that step
+  vertex_code,  ///< codelets, each once on a tile
+  vertex_state,  ///< fields and pointers of vertices
+  exchange_code,  ///< instructions that send and receive
+  control_code,  ///< the program's steps, calls and loops
+  stack,  ///< stacks of the supervisor and the workers, and the runtime's reserve
+  padding,  ///< gaps between blocks, and the rest of regions that hold shorter blocks
 };
 
 inline constexpr std::size_t memory_category_count = 10;
@@ -31,17 +31,17 @@ inline constexpr std::array<std::string_view, memory_category_count> memory_cate
     "variables",     "constants",    "frame", "exchange buffers", "vertex code", "vertex state",
     "exchange code", "control code", "stack", "padding"};
 
-/// Whether a category's bytes are needed in every step; others are those of the fullest step.
+/// Returns whether a category's bytes are needed in every step. Bytes of other categories are those of the fullest step.
 constexpr bool always_live(MemoryCategory category) {
   return category != MemoryCategory::frame && category != MemoryCategory::exchange_buffers;
 }
 
-/// What a plan costs on a simulated machine, for people to look at: memory by tile and category, cycles by step. Plain data;
-/// print it as a page of text, or give it to write_report.
+/// Costs of a plan on a simulated machine: memory by tile and category, cycles by step. Plain data; print it as a page of text,
+/// or pass it to write_report.
 ///
 ///     std::cout << session.profile();
 struct Profile {
-  /// The bytes of one tile by category.
+  /// Bytes of one tile by category.
   struct TileMemory {
     std::array<std::int64_t, memory_category_count> bytes{};
 
@@ -53,62 +53,62 @@ struct Profile {
 
   /// A storage: a tensor with all its views.
   struct Tensor {
-    std::string name;               ///< of a variable, or the op that makes the tensor
-    std::string module;             ///< path of the module that made it; empty: none
-    std::int64_t bytes = 0;         ///< on the fullest tile
-    std::int64_t whole_bytes = 0;   ///< on all tiles
-    int first_step = 0;             ///< first and last of `steps` in which it is live; without meaning if `always_live`
+    std::string name;  ///< of a variable, or of the op that produces the tensor
+    std::string module;  ///< module path where it was created; empty: none
+    std::int64_t bytes = 0;  ///< on the fullest tile
+    std::int64_t whole_bytes = 0;  ///< on all tiles
+    int first_step = 0;  ///< first and last of `steps` in which it is live; unused if `always_live`
     int last_step = 0;
-    bool always_live = false;       ///< such as a variable
+    bool always_live = false;  ///< for example, a variable
     MemoryCategory category = MemoryCategory::frame;
   };
 
   /// A step of a plan. Cycles and bytes are those of one execution; a run executes it `times` times.
   struct Step {
-    std::string label;              ///< its ops, as print_plan shows them
-    std::string module;             ///< module path of the op that counts most; empty: the main graph
-    std::string kind;               ///< superstep, copy, stream, remote, collective, code
-    int body = 0;                   ///< index in `bodies`
-    int tile_set = 0;               ///< that runs it, index in `tile_sets`; -1: those of what it calls
-    int from_tile_set = -1;         ///< of a copy from other tiles: where it takes the data from; -1 for others
-    std::int64_t times = 1;         ///< executions in one run
+    std::string label;  ///< ops of the step, as print_plan shows them
+    std::string module;  ///< module path of the op with the most work; empty: the main graph
+    std::string kind;  ///< superstep, copy, stream, remote, collective, code
+    int body = 0;  ///< index in `bodies`
+    int tile_set = 0;  ///< index in `tile_sets` of the tiles that run it; -1: those of the steps that it calls
+    int from_tile_set = -1;  ///< of a copy between sets of tiles: the set that sends; -1 for other steps
+    std::int64_t times = 1;  ///< executions in one run
     std::int64_t vertices = 0;
-    std::int64_t tiles_used = 0;    ///< tiles that have a vertex
-    std::int64_t compute = 0;       ///< cycles of the slowest tile's vertices
-    std::int64_t exchange = 0;      ///< cycles of the fullest tile's sends and receives
-    std::int64_t sync = 0;          ///< cycles until all tiles have met
-    std::int64_t host = 0;          ///< cycles of streams from and to the host
-    std::int64_t remote = 0;        ///< cycles of streaming memory
-    std::int64_t collective = 0;    ///< cycles of links between replicas
-    std::int64_t links = 0;         ///< cycles of links between IPUs of the replica
-    std::int64_t assumed = 0;       ///< those of all these cycles that rest on assumed or recalled numbers
-    std::int64_t bytes_in = 0;      ///< received by the tile that receives most
-    std::int64_t bytes_out = 0;     ///< sent by the tile that sends most
-    std::int64_t fragments = 0;     ///< contiguous pieces that the tile with most of them receives
+    std::int64_t tiles_used = 0;  ///< tiles that have a vertex
+    std::int64_t compute = 0;  ///< cycles of the slowest tile's vertices
+    std::int64_t exchange = 0;  ///< cycles of the sends and receives of the tile with most of them
+    std::int64_t sync = 0;  ///< cycles until all tiles have synchronised
+    std::int64_t host = 0;  ///< cycles of streams from and to the host
+    std::int64_t remote = 0;  ///< cycles of streaming memory
+    std::int64_t collective = 0;  ///< cycles of links between replicas
+    std::int64_t links = 0;  ///< cycles of links between IPUs of the replica
+    std::int64_t assumed = 0;  ///< part of all these cycles that rests on assumed or recalled numbers
+    std::int64_t bytes_in = 0;  ///< received by the tile that receives most
+    std::int64_t bytes_out = 0;  ///< sent by the tile that sends most
+    std::int64_t fragments = 0;  ///< contiguous pieces received by the tile with most of them
     std::int64_t exchanged_bytes = 0;  ///< received by all tiles
-    std::int64_t flops = 0;         ///< additions and multiplications
-    double balance = 1;  ///< compute cycles of all tiles' mean, by those of the slowest tile; 1: all are equally busy
-    std::int64_t live_bytes = 0;  ///< of the frame and of exchange buffers that are live in it, on the fullest tile
+    std::int64_t flops = 0;  ///< additions and multiplications
+    double balance = 1;  ///< mean compute cycles over all tiles divided by those of the slowest; 1: all are equally busy
+    std::int64_t live_bytes = 0;  ///< live bytes of the frame and of exchange buffers on the fullest tile
 
-    /// Cycles of one execution.
+    /// Returns the cycles of one execution.
     std::int64_t cycles() const { return compute + exchange + sync + host + remote + collective + links; }
-    /// Cycles of all executions in a run.
+    /// Returns the cycles of all executions in a run.
     std::int64_t cycles_in_run() const { return times * cycles(); }
   };
 
-  /// Executions of a step one after the other: all of one place in the run, those of a loop together.
+  /// Consecutive executions of a step at one place in the run. All iterations of a loop form one slice.
   struct Slice {
     int step = 0;  ///< index in `steps`
     std::int64_t times = 1;
     std::int64_t begin = 0;  ///< in cycles from the start of the run
   };
-  /// Tiles of one IPU that are for the same: those that compute, or IO tiles. Cycles are those of a run.
+  /// Tiles of one IPU with one purpose: compute tiles, or IO tiles. Cycles are those of a run.
   struct TileSet {
     std::string name;  ///< IPU 0, IO tiles of IPU 0
     std::int64_t first_tile = 0, tiles = 0;  ///< in `tiles`
     std::int64_t fullest_tile_bytes = 0;
     std::int64_t compute = 0, exchange = 0, sync = 0, host = 0, remote = 0, collective = 0, links = 0;
-    std::int64_t waiting = 0;  ///< for other sets
+    std::int64_t waiting = 0;  ///< waits for other sets
 
     std::int64_t busy() const { return compute + exchange + sync + host + remote + collective + links; }
   };
@@ -117,46 +117,46 @@ struct Profile {
   struct Body {
     std::string name;
   };
-  /// A body's calls of another.
+  /// Calls from one body to another.
   struct Call {
     int caller = 0, callee = 0;  ///< indices in `bodies`
     std::int64_t times = 1;  ///< in one execution of the caller
   };
 
-  /// A number of the machine model, and how far to trust it.
+  /// A number of the machine model, with its confidence.
   struct Number {
     std::string name, value;
     std::string confidence;  ///< published, derived, recalled or assumed
     std::string source;  ///< title or arXiv number
   };
 
-  /// What a run comes to: sums over its steps, each as often as it is executed. Of several sets of tiles, cycles are those of the
-  /// one that waits least.
+  /// Totals of a run: sums over its steps, each multiplied by its executions. With several sets of tiles, cycles are those of the
+  /// set that waits least.
   struct Totals {
     std::int64_t cycles = 0;
-    std::int64_t waiting = 0;  ///< for other sets of tiles
+    std::int64_t waiting = 0;  ///< waits for other sets of tiles
     std::int64_t compute = 0, exchange = 0, sync = 0, host = 0, remote = 0, collective = 0, links = 0;  ///< cycles
     std::int64_t flops = 0;
     double seconds = 0;
     double runs_per_second = 0;  ///< 0 if the run takes no time
     double flops_per_second = 0;
-    double utilisation = 0;  ///< flops_per_second by the machine's peak
+    double utilisation = 0;  ///< flops_per_second divided by the machine's peak
     double balance = 1;  ///< mean of the steps' balance, weighted by their compute cycles
     double assumed = 0;  ///< share of the cycles that rests on assumed or recalled numbers
   };
 
   std::string program, target;  ///< names
-  std::int64_t replicas = 1;  ///< each is a machine of its own; all figures are those of one
+  std::int64_t replicas = 1;  ///< each is a separate machine; all figures are those of one
   std::int64_t bytes_per_tile = 0;  ///< memory of a tile
-  std::int64_t clock_hz = 0;  ///< tile cycles a second
-  double peak_flops = 0;  ///< floating-point operations a second of one machine, in the dtype of its products
+  std::int64_t clock_hz = 0;  ///< tile cycles per second
+  double peak_flops = 0;  ///< floating-point operations per second of one machine, in the dtype of its products
   std::vector<TileMemory> tiles;  ///< by tile
-  std::vector<TileSet> tile_sets;  ///< of all IPUs of a replica; empty: there is one
-  std::vector<Slice> slices;  ///< when steps run; empty: one after the other, as there is one set of tiles
+  std::vector<TileSet> tile_sets;  ///< of all IPUs of a replica; empty: there is only one
+  std::vector<Slice> slices;  ///< times of steps; empty: steps run in sequence on one set of tiles
   int fullest_tile = -1;  ///< index in `tiles`; -1: no tiles
   std::vector<std::int64_t> compute_by_tile;  ///< compute cycles of a run by tile; empty: not counted
   std::vector<Tensor> tensors;  ///< all storages, those with most bytes on the fullest tile first
-  std::vector<Step> steps;  ///< in the order of a run; steps of a called body stand where it is called first
+  std::vector<Step> steps;  ///< in the order of a run; steps of a called body stand at its first call
   std::vector<Body> bodies;
   std::vector<Call> calls;
   std::vector<Number> numbers;  ///< of the machine model; may be empty
@@ -198,10 +198,10 @@ struct Profile {
     return sum;
   }
 
-  /// The memory of the fullest tile; none without tiles.
+  /// Returns the memory of the fullest tile; zero without tiles.
   TileMemory fullest() const { return fullest_tile < 0 ? TileMemory() : tiles[static_cast<std::size_t>(fullest_tile)]; }
 
-  /// The index of the step with most live bytes on the fullest tile, the first of equals; -1 without steps.
+  /// Returns the index of the step with most live bytes on the fullest tile, the first of several; -1 without steps.
   int peak_step() const {
     const auto less = [](const Step& a, const Step& b) { return a.live_bytes < b.live_bytes; };
     return steps.empty() ? -1 : static_cast<int>(std::max_element(steps.begin(), steps.end(), less) - steps.begin());

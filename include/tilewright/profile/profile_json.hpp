@@ -8,7 +8,7 @@
 
 namespace tilewright::detail {
 
-/// Members of a step that are counts, with their names in files.
+/// Calls `function` for each member of a step that is a count, with its name in files.
 inline void for_each_count(const Profile::Step& step, auto&& function) {
   function("times", step.times);
   function("vertices", step.vertices);
@@ -138,8 +138,8 @@ inline void write_profile(JsonText& json, const Profile& profile) {
 
 namespace tilewright {
 
-/// A profile as JSON: an object with the members of Profile by their names, and `totals`. `tiles` has a list of bytes for each
-/// tile, in the order of `categories`; a tensor's `category` is an index of them.
+/// Returns a profile as JSON: an object with the members of Profile by their names, and `totals`. `tiles` has a list of bytes for
+/// each tile, in the order of `categories`; a tensor's `category` is an index into `categories`.
 inline std::string profile_to_json(const Profile& profile) {
   detail::JsonText json;
   detail::write_profile(json, profile);

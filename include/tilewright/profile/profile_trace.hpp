@@ -9,12 +9,12 @@
 
 namespace tilewright::detail {
 
-/// A track of the trace: what one part of the machine does.
+/// A track of the trace: the activity of one part of the machine.
 struct TraceTrack {
   std::string_view name;
   std::int64_t Profile::Step::* cycles;
 };
-/// In the order in which the parts of a step come: tiles meet, get their operands, and compute.
+/// Tracks in the order of the phases of a step: tiles synchronise, get their operands, and compute.
 inline constexpr TraceTrack trace_tracks[] = {
     {"sync", &Profile::Step::sync},       {"host", &Profile::Step::host},
     {"remote", &Profile::Step::remote},   {"collective", &Profile::Step::collective},
@@ -79,9 +79,9 @@ class TraceWriter {
 
 namespace tilewright {
 
-/// A run as trace events, which ui.perfetto.dev and chrome://tracing open: tracks for sync, host, streaming memory, collectives,
-/// links, exchange and compute, in microseconds at the target's clock, and the live bytes of the fullest tile. A step that a run
-/// executes several times is one slice of all their cycles. A second profile is a second process.
+/// Returns a run as trace events, which ui.perfetto.dev and chrome://tracing open: tracks for sync, host, streaming memory,
+/// collectives, links, exchange and compute, in microseconds at the target's clock, and the live bytes of the fullest tile. All
+/// executions of a step form one slice with the sum of their cycles. A second profile is a second process.
 inline std::string profile_to_trace(const Profile& profile, const Profile* other = nullptr) {
   detail::JsonText json;
   json.begin_object().member("displayTimeUnit", "ns").key("traceEvents").begin_array().line();

@@ -6,7 +6,7 @@
 
 namespace tilewright::detail {
 
-/// The page of a recording: one HTML text with its style, its script and the data, a recording as JSON.
+/// Returns the page of a recording: one HTML text with its style, its script and the data, a recording as JSON.
 inline std::string recording_page(std::string_view json) {
   std::string page;
   page += R"html(<!doctype html>

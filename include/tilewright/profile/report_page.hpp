@@ -6,7 +6,7 @@
 
 namespace tilewright::detail {
 
-/// The page of a report: one HTML text with its style, its script and the data, a profile or a list of two as JSON.
+/// Returns the page of a report: one HTML text with its style, its script and the data, a profile or a list of two as JSON.
 inline std::string report_page(std::string_view json) {
   std::string page;
   page += R"html(<!doctype html>

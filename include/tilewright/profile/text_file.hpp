@@ -6,7 +6,7 @@
 
 namespace tilewright::detail {
 
-/// Writes a text to a file. `call` is the function whose error says so: std::filesystem::filesystem_error.
+/// Writes a text to a file. Throws std::filesystem::filesystem_error, which names the function `call`.
 inline void write_text(const char* call, const std::filesystem::path& path, std::string_view text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));

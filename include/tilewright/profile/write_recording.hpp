@@ -9,8 +9,8 @@
 
 namespace tilewright {
 
-/// Writes a recording to two files: `path`.html, a page with the timeline of each run, which needs nothing but a browser; and
-/// `path`.json, the data. An ending .html of `path` is left out. Throws std::filesystem::filesystem_error.
+/// Writes a recording to two files: `path`.html, a page with the timeline of each run that any browser shows; and `path`.json,
+/// the data. A suffix .html of `path` is removed first. Throws std::filesystem::filesystem_error.
 ///
 ///     tw::write_recording("mnist", session.recording("mnist"));
 inline void write_recording(std::filesystem::path path, const Recording& recording) {

@@ -31,15 +31,15 @@ inline void write_report(std::filesystem::path path, const Profile& profile, con
 }
 }  // namespace detail
 
-/// Writes what a profile shows to three files: `path`.html, a page that needs nothing but a browser; `path`.trace.json, for
-/// ui.perfetto.dev; `path`.json, the data. An ending .html of `path` is left out. Throws std::filesystem::filesystem_error.
+/// Writes a profile to three files: `path`.html, a page that any browser shows; `path`.trace.json, for ui.perfetto.dev;
+/// `path`.json, the data. A suffix .html of `path` is removed first. Throws std::filesystem::filesystem_error.
 ///
 ///     tw::write_report("mnist", session.profile());
 inline void write_report(const std::filesystem::path& path, const Profile& profile) {
   detail::write_report(path, profile, nullptr);
 }
 /// Writes two profiles side by side to `path`.html, `path`.trace.json and `path`.json, such as those of two targets, or before
-/// and after a change; the JSON is a list of both. Throws std::filesystem::filesystem_error.
+/// and after a change. The JSON is a list of both. Throws std::filesystem::filesystem_error.
 inline void write_report(const std::filesystem::path& path, const Profile& profile, const Profile& other) {
   detail::write_report(path, profile, &other);
 }

@@ -10,7 +10,7 @@
 namespace tilewright {
 
 namespace detail {
-/// The info of an op that calls graphs: it has a name and no code of its own.
+/// Returns the info of an op that calls graphs: it has a name and no code.
 constexpr OpInfo calling_op(const OpTag* tag, std::string_view name) {
   OpInfo info;
   info.tag = tag;
@@ -21,7 +21,7 @@ constexpr OpInfo calling_op(const OpTag* tag, std::string_view name) {
 inline constexpr OpTag call_tag{};
 inline constexpr OpInfo call_info = calling_op(&call_tag, "Call");
 
-/// Whether the graph is `caller`, or calls it directly or through others.
+/// Returns whether the graph is `caller`, or calls it directly or through others.
 constexpr bool leads_to(const Ir& ir, GraphId graph, GraphId caller) {
   if (graph == caller || ir.tables.record(caller).call_sites.empty())
     return graph == caller;  // a graph under construction has no calls
@@ -37,7 +37,7 @@ constexpr bool leads_to(const Ir& ir, GraphId graph, GraphId caller) {
   return false;
 }
 
-/// The caller's tensor for every input of the graph, in order. Fails for missing, extra, doubled or unfit tensors.
+/// Returns the caller's tensor for every input of the graph, in order. Fails for missing, extra, repeated or unfit tensors.
 constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> positional, const TensorMap& args) {
   const auto inputs = graph.inputs();
   List<int, TensorId> position(ir.tables.record(graph.id()).tensors.size(), -1);
@@ -87,7 +87,8 @@ constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> 
   return parents;
 }
 
-/// Whether the current graph may call the graph: fails if that would be a recursion, or if streams would move outside of runs.
+/// Checks that the current graph may call the graph. Fails if the call would be a recursion, or if streams would move outside of
+/// runs.
 constexpr bool check_call(Ir& ir, Graph graph) {
   if (!leads_to(ir, graph.id(), ir.tables.current_graph))
     return !ir.tables.has_contexts || !uses_streams(ir, graph.id()) ||
@@ -97,8 +98,8 @@ constexpr bool check_call(Ir& ir, Graph graph) {
                ": a caller that it does not depend on expected"));
   return false;
 }
-/// Records the call in the called graph, and the call's inputs that it changes: those given for inputs by reference. Input
-/// `first_input` of the node is given for the graph's input 0.
+/// Records the call in the called graph. Also records which of the call's inputs it changes: those passed to inputs by reference.
+/// Input `first_input` of the node is passed to the graph's input 0.
 constexpr void add_call_site(Ir& ir, GraphId called, NodeId node, int first_input = 0) {
   if (ir.tables.has_placements) place_call(ir, ir.tables.current().nodes[node]);
   ir.tables.record(called).call_sites.push_back({ir.tables.current_graph, node});
@@ -114,9 +115,9 @@ constexpr List<TensorSpec> specs_of(const List<Tensor>& tensors) {
 }
 }  // namespace detail
 
-/// Calls a graph from the current graph. Inputs are positional, or found by the graph's input tensors in `args`; every
-/// input must be given once, with its shape and dtype. Recursion is an error, also through other graphs. Changes that the graph
-/// makes to its inputs stay inside, except for inputs by reference (TensorByRef).
+/// Calls a graph from the current graph. Inputs are positional, or found by the graph's input tensors in `args`. Every input must
+/// be passed once, with its shape and dtype. Recursion is an error, also through other graphs. In-place changes of inputs stay
+/// inside the graph, except for inputs by reference (TensorByRef).
 constexpr CallSiteInfo call_with_info(Graph graph, std::span<const Tensor> inputs, const TensorMap& args = {}) {
   Ir& ir = graph.ir();
   if (ir.failed() || !detail::check_call(ir, graph)) return {ir};
@@ -133,14 +134,14 @@ constexpr CallSiteInfo call_with_info(Graph graph, Tensor input, const TensorMap
   return call_with_info(graph, {input}, args);
 }
 
-/// Calls a graph from the current graph with numbers among the inputs, which become constants of the dtype that the graph's
-/// input has: `call(graph, {x, 2})`.
+/// Calls a graph from the current graph with numbers among the inputs: `call(graph, {x, 2})`. A number becomes a constant of the
+/// dtype of the graph's input. Other rules and errors are those of call_with_info for tensors.
 template <std::size_t count>
 constexpr CallSiteInfo call_with_info(Graph graph, const NumberOrTensor (&inputs)[count], const TensorMap& args = {}) {
   return call_with_info(graph, detail::tensors_of(graph, inputs), args);
 }
 
-/// As call_with_info, but returns the outputs.
+/// Calls a graph and returns the outputs of the call. Arguments and errors are those of call_with_info.
 constexpr Outputs call(Graph graph, std::initializer_list<Tensor> inputs, const TensorMap& args = {}) {
   return call_with_info(graph, inputs, args).outputs();
 }

@@ -3,15 +3,15 @@
 
 namespace tilewright {
 
-/// The replicas that form a group of a CommGroup.
+/// Type of a CommGroup: which replicas form a group.
 enum class CommGroupType : std::uint8_t {
-  All,          ///< all of them
+  All,  ///< all replicas
   Consecutive,  ///< neighbours: 0 to k-1, k to 2k-1, ...
-  Orthogonal,   ///< replicas that are n/k apart
-  Ungrouped     ///< each replica is a group
+  Orthogonal,  ///< replicas that are n/k apart
+  Ungrouped  ///< each replica alone
 };
 
-/// Consecutive
+/// Returns the name of a type: Consecutive.
 constexpr Text to_text(CommGroupType type) {
   switch (type) {
     case CommGroupType::All: return "All";
@@ -27,7 +27,7 @@ struct CommGroup {
   CommGroupType type = CommGroupType::All;
   std::int64_t replica_group_size = 0;
 
-  /// Fails if the size does not divide the replication factor.
+  /// Returns the grouping. Fails if the size does not divide the replication factor.
   constexpr ReplicaGrouping to_replica_grouping(Ir& ir) const {
     const std::int64_t replicas = ir.replication_factor(), size = replica_group_size;
     if (type == CommGroupType::All) return ir.replica_grouping();

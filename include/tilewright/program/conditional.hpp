@@ -7,7 +7,7 @@
 
 namespace tilewright {
 
-/// One branch of a conditional: a graph, with its inputs as for a call, numbers among them.
+/// One branch of a conditional: a graph and its inputs, tensors or numbers, as for a call.
 struct Branch {
   Graph graph;
   CallInputs inputs{};
@@ -22,12 +22,12 @@ inline constexpr OpInfo conditional_info = calling_op(&conditional_tag, "If");
 /// A conditional. Its inputs are the condition, then the inputs of the graph for true, then those of the graph for false.
 class ConditionalSiteInfo {
  public:
-  /// The info of a conditional that failed; its tensors are invalid.
+  /// Info of a conditional that failed; its tensors are invalid.
   constexpr ConditionalSiteInfo(Ir& ir) : ir_(&ir) {}
   constexpr ConditionalSiteInfo(Ir& ir, GraphId graph, NodeId node) : ir_(&ir), graph_(graph), node_(node) {}
 
   constexpr bool valid() const { return node_ != NodeId::none; }
-  /// The graphs for true and for false.
+  /// Returns the graphs for true and for false.
   constexpr std::pair<Graph, Graph> called_graph() const {
     if (!valid()) return {Graph(*ir_, GraphId::main), Graph(*ir_, GraphId::main)};
     return {Graph(*ir_, node().called_graph), Graph(*ir_, node().else_graph)};
@@ -36,22 +36,22 @@ class ConditionalSiteInfo {
   constexpr Outputs outputs() const { return {*ir_, handles(false)}; }
   constexpr Tensor output(int i) const { return outputs()[static_cast<std::size_t>(i)]; }
 
-  /// The number of the conditional's input that is given for input i of a branch's graph.
+  /// Returns the index of the conditional's input for input i of a branch's graph.
   constexpr int graph_to_parent_input_index(int i, bool then_branch = true) const {
     const auto [then_graph, else_graph] = called_graph();
     return check(i, static_cast<int>((then_branch ? then_graph : else_graph).inputs().size()), "graph_to_parent_input_index")
                ? i + (then_branch ? 1 : 1 + then_inputs())
                : -1;
   }
-  /// The number of the conditional's output for output i of a branch's graph: the same number.
+  /// Returns the index of the conditional's output for output i of a branch's graph; both are equal.
   constexpr int graph_to_parent_output_index(int i) const {
     return check(i, static_cast<int>(outputs().size()), "graph_to_parent_output_index") ? i : -1;
   }
-  /// The number of a branch's graph's output for output i of the conditional: the same number.
+  /// Returns the index of the output of a branch's graph for output i of the conditional; both are equal.
   constexpr int parent_to_graph_output_index(int i) const {
     return check(i, static_cast<int>(outputs().size()), "parent_to_graph_output_index") ? i : -1;
   }
-  /// The number of the branch's graph input that input i of the conditional is given for. Fails for input 0, the condition.
+  /// Returns the index of the input of the branch's graph for input i of the conditional. Fails for input 0, the condition.
   constexpr int parent_to_graph_input_index(int i) const {
     if (!check(i, static_cast<int>(inputs().size()), "parent_to_graph_input_index") || !check(i - 1, i, "the condition"))
       return -1;
@@ -82,9 +82,9 @@ class ConditionalSiteInfo {
   NodeId node_ = NodeId::none;
 };
 
-/// Calls one of two graphs: the first if `condition`, a bool of one element, is true, else the second. Their inputs may differ.
-/// Both have as many outputs, of equal shapes and dtypes; these are the results. Only the graph that runs changes its inputs by
-/// reference.
+/// Calls one of two graphs: the first if `condition`, a bool of one element, is true, otherwise the second. Their inputs may
+/// differ. Both have the same number of outputs, of equal shapes and dtypes. Returns these outputs. Only the graph that runs
+/// changes its inputs by reference.
 constexpr ConditionalSiteInfo conditional_with_info(Tensor condition, const Branch& then_branch, const Branch& else_branch) {
   Ir& ir = then_branch.graph.ir();
   if (ir.failed()) return {ir};
@@ -128,7 +128,7 @@ constexpr ConditionalSiteInfo conditional_with_info(Tensor condition, const Bran
   detail::add_call_site(ir, else_branch.graph.id(), node, 1 + then_inputs);
   return {ir, ir.tables.current_graph, node};
 }
-/// As conditional_with_info, but returns the outputs.
+/// Calls one of two graphs and returns the outputs. Arguments and errors are those of conditional_with_info.
 constexpr Outputs conditional(Tensor condition, const Branch& then_branch, const Branch& else_branch) {
   return conditional_with_info(condition, then_branch, else_branch).outputs();
 }

@@ -8,21 +8,22 @@
 
 namespace tilewright {
 
-/// What an input or output of a gradient graph stands for: a forward tensor (Fwd) or its gradient (FwdGrad).
+/// Meaning of an input or output of a gradient graph: a forward tensor (Fwd) or its gradient (FwdGrad).
 struct ExpectedConnection {
   ExpectedConnectionType connection_type;
   Tensor fwd_tensor;
 };
 
-/// How a gradient graph connects to its forward graph. Its first inputs are the gradients provided, in their order; a call gives
+/// Connections of a gradient graph to its forward graph. The first inputs are the provided gradients, in order; a call passes
 /// them by position. The other inputs are forward tensors; inputs_dict finds them at a call of the forward graph.
 class GradGraphInfo {
  public:
   constexpr GradGraphInfo(Ir& ir, GraphId forward_graph, GradientRecord record)
       : ir_(&ir), forward_graph_(forward_graph), record_(std::move(record)) {}
-  /// Of a gradient graph that was written by hand: what its inputs stand for, gradients of the forward graph's outputs before
-  /// forward tensors, which are inputs or outputs of the forward graph; and the forward graph's inputs whose gradients its
-  /// outputs are. Each has as many elements as the graph has inputs or outputs, of the same shapes and dtypes.
+  /// Describes a handwritten gradient graph. `inputs`: what its inputs stand for, first gradients of the forward graph's outputs,
+  /// then forward tensors, which are inputs or outputs of the forward graph. `outputs`: the forward graph's inputs whose
+  /// gradients the outputs are. Each list has one element for each input or output of the gradient graph, of the same shape and
+  /// dtype.
   constexpr GradGraphInfo(Graph gradient_graph, Graph forward_graph, const List<ExpectedConnection>& inputs,
                           const List<Tensor>& outputs)
       : ir_(&forward_graph.ir()), forward_graph_(forward_graph.id()), record_{.graph = gradient_graph.id()} {
@@ -46,27 +47,27 @@ class GradGraphInfo {
   }
 
   constexpr Graph graph() const { return {*ir_, record_.graph}; }
-  /// For transforms: tensors by number.
+  /// For transforms: returns the tensors by number.
   constexpr const GradientRecord& record() const { return record_; }
   constexpr Graph forward_graph() const { return {*ir_, forward_graph_}; }
-  /// One for each input of the gradient graph.
+  /// Returns one connection for each input of the gradient graph.
   constexpr List<ExpectedConnection> expected_inputs() const {
     List<ExpectedConnection> result;
     for (const auto& [type, tensor] : record_.inputs) result.push_back({type, forward(tensor)});
     return result;
   }
-  /// One for each output of the gradient graph; all are gradients.
+  /// Returns one connection for each output of the gradient graph; all are gradients.
   constexpr List<ExpectedConnection> expected_outputs() const {
     List<ExpectedConnection> result;
     for (const TensorId tensor : record_.outputs) result.push_back({ExpectedConnectionType::FwdGrad, forward(tensor)});
     return result;
   }
-  /// The forward tensors of expected_inputs(), and of expected_outputs().
+  /// Return the forward tensors of expected_inputs(), and of expected_outputs().
   constexpr List<Tensor> inputs() const { return tensors(expected_inputs()); }
   constexpr List<Tensor> outputs() const { return tensors(expected_outputs()); }
 
-  /// The gradient graph's inputs that are forward tensors, each with the parent tensor that has its value at the given call of
-  /// the forward graph.
+  /// Maps the gradient graph's inputs that are forward tensors to the parent tensors with their values at a call of the forward
+  /// graph.
   constexpr TensorMap inputs_dict(const CallSiteInfo& forward_call) const {
     TensorMap result;
     if (!check(forward_call, forward_graph(), "inputs_dict")) return result;
@@ -76,7 +77,7 @@ class GradGraphInfo {
         result.insert(graph().input(static_cast<int>(i)), parents[tensor]);
     return result;
   }
-  /// Inputs of the forward graph, each with its gradient from the given call of the gradient graph.
+  /// Maps inputs of the forward graph to their gradients from a call of the gradient graph.
   constexpr TensorMap fwd_graph_ins_to_grad_parent_outs(const CallSiteInfo& gradient_call) const {
     TensorMap result = TensorMap::of_gradients();
     if (!check(gradient_call, graph(), "fwd_graph_ins_to_grad_parent_outs")) return result;
@@ -85,11 +86,11 @@ class GradGraphInfo {
         result.insert(tensor, gradient_call.parent_output(static_cast<int>(i)));
     return result;
   }
-  /// This, and the gradient graphs of the graphs that the forward graph calls, directly or not. Defined in
+  /// Returns this info and those of the graphs that the forward graph calls, directly or through others. Defined in
   /// transform/autodiff.hpp.
   constexpr List<GradGraphInfo> all_grad_graphs() const;
-  /// Parent tensors that the forward call reads, each with its gradient: the sum over all inputs that it is given for. Defined in
-  /// transform/autodiff.hpp.
+  /// Maps parent tensors that the forward call reads to their gradients. A tensor that is passed for several inputs gets the sum.
+  /// Defined in transform/autodiff.hpp.
   constexpr TensorMap fwd_parent_ins_to_grad_parent_outs(const CallSiteInfo& forward_call,
                                                          const CallSiteInfo& gradient_call) const;
 
@@ -108,7 +109,7 @@ class GradGraphInfo {
         fail(gradient_graph, text(what, " ", i, ", ", to_text(of_graph[i]), ", for ", to_text(expected[i]),
                                   ": equal shapes and dtypes expected"));
   }
-  /// By forward tensor: the parent tensor at a call of the forward graph; invalid for all but its inputs and outputs.
+  /// Returns, by forward tensor, the parent tensor at a call of the forward graph; invalid for all except inputs and outputs.
   constexpr List<Tensor, TensorId> parents_of(const CallSiteInfo& call) const {
     const GraphRecord& record = ir_->tables.record(forward_graph_);
     List<Tensor, TensorId> parents(record.tensors.size(), Tensor::invalid(*ir_));

@@ -8,7 +8,7 @@
 namespace tilewright {
 
 namespace detail {
-/// Whether the replicas of the grouping can be dealt to parts of that many consecutive ones. Fails if not, naming `what`.
+/// Checks that the replicas can be divided into parts of `part` consecutive ones. Fails if not; the error names `what`.
 constexpr bool check_parts(std::string_view what, const ReplicaGrouping& grouping, std::int64_t part) {
   if (!grouping.valid()) throw TraceError(text(what, ": a grouping without an Ir: one of ir.replica_grouping expected").string());
   if (part >= 1 && grouping.num_replicas() % part == 0) return true;
@@ -16,7 +16,7 @@ constexpr bool check_parts(std::string_view what, const ReplicaGrouping& groupin
                           grouping.num_replicas(), " expected"));
   return false;
 }
-/// The groups of what each part has of each group.
+/// Returns the grouping with each group cut at the borders of the parts.
 constexpr ReplicaGrouping groups_within_parts(std::string_view what, const ReplicaGrouping& grouping, std::int64_t part) {
   if (!check_parts(what, grouping, part)) return grouping;
   List<std::pair<std::int64_t, std::int64_t>> found;  // group and part, in the order of their first replicas
@@ -42,8 +42,8 @@ constexpr ReplicaGrouping groups_within_parts(std::string_view what, const Repli
 }
 }  // namespace detail
 
-/// Whether some group has replicas of several instances, each of `instance_replicas` replicas. Fails unless that divides the
-/// number of replicas.
+/// Returns whether a group has replicas of several instances, each of `instance_replicas` replicas. Fails if that number does not
+/// divide the number of replicas.
 constexpr bool is_cross_instance(const ReplicaGrouping& grouping, std::int64_t instance_replicas) {
   if (!detail::check_parts("is_cross_instance", grouping, instance_replicas)) return false;
   for (std::int64_t replica = 0; replica < grouping.num_replicas(); ++replica)
@@ -51,22 +51,24 @@ constexpr bool is_cross_instance(const ReplicaGrouping& grouping, std::int64_t i
   return false;
 }
 
-/// The grouping with each group cut at the borders of instances, which have `instance_replicas` replicas each: (1, 4) for all of
-/// eight replicas in two instances. Fails unless that divides the number of replicas, and if the pieces differ in size.
+/// Returns the grouping with each group cut at the borders of instances, which have `instance_replicas` replicas each: two groups
+/// of 4 for one group of eight replicas in two instances. Fails if that number does not divide the number of replicas, or if the
+/// pieces differ in size.
 ///
 ///     tw::get_instance_replica_grouping(ir.replica_grouping(), 4)  // 0 0 0 0 1 1 1 1
 constexpr ReplicaGrouping get_instance_replica_grouping(const ReplicaGrouping& grouping, std::int64_t instance_replicas) {
   return detail::groups_within_parts("get_instance_replica_grouping", grouping, instance_replicas);
 }
 
-/// The grouping with each group cut at the borders of link domains, of machines that are linked without a network between them,
-/// with `domain_replicas` replicas each. Fails unless that divides the number of replicas, and if the pieces differ in size.
+/// Returns the grouping with each group cut at the borders of link domains, which have `domain_replicas` replicas each. A link
+/// domain is a set of machines that are connected without a network. Fails if that number does not divide the number of replicas,
+/// or if the pieces differ in size.
 constexpr ReplicaGrouping get_ild_replica_grouping(const ReplicaGrouping& grouping, std::int64_t domain_replicas) {
   return detail::groups_within_parts("get_ild_replica_grouping", grouping, domain_replicas);
 }
 
-/// Always an error: into how many processes the replicas are divided is known when the program runs. A
-/// tilewright::distributed::Session says it then.
+/// Always an error: the number of processes is known only when the program runs. tilewright::distributed::Session provides it
+/// then.
 constexpr std::int64_t Ir::instance_replication_factor() {
   fail(text("instance_replication_factor: ", replication_factor_,
             " replicas on a number of processes that is not known before the program runs: replication_factor() in a program, or "

@@ -7,17 +7,17 @@ namespace tilewright {
 
 struct MergeOptions {
   bool into_one = false;  ///< fails if one exchange cannot hold all loads and stores
-  bool transfers_only = false;  ///< fails for an op that is no load or store, nor a view
+  bool transfers_only = false;  ///< fails for an op that is not a load, a store or a view
 };
 
-/// While it lives, loads and stores of the graph that was current at its creation, by the host, of remote buffers and of code,
-/// are collected; when it ends, those that do not depend on each other become one exchange. Exchanges are as few as their
-/// dependencies allow: a load of what another one stores, or the order that an in_sequence scope gives, makes a second one of
-/// them. What other ops of the scope need of the exchanges, and these of them, is kept.
+/// Scope that merges transfers. It collects loads and stores of the graph that was current at its creation: those of the host, of
+/// remote buffers and of code. When the scope ends, transfers that do not depend on each other become one exchange. There are as
+/// few exchanges as dependencies allow: a load of a value that another transfer stores, or the order of an in_sequence scope,
+/// requires a second one. Dependencies between exchanges and other ops of the scope are kept.
 ///
-/// All ops of the scope are of one execution context.
+/// All ops of the scope must have one execution context.
 ///
-/// No result changes. On a machine with streaming memory an exchange synchronises once, and its rows go side by side.
+/// Results do not change. On a machine with streaming memory, an exchange synchronises once and transfers its rows in parallel.
 class [[nodiscard]] MergeExchange {
  public:
   constexpr explicit MergeExchange(Ir& ir, const MergeOptions& options = {})

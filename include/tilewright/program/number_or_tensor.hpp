@@ -6,13 +6,13 @@
 
 namespace tilewright {
 
-/// A number, which becomes part of the graph, or a tensor of one element with a value that is known at run time only. A spec, as
-/// argument of create_graph, stands for such a tensor.
+/// A number, which becomes a constant of the graph, or a tensor of one element, whose value is known at run time only. In
+/// create_graph, a spec stands for such a tensor.
 struct NumberOrTensor {
-  double number = 0;                  ///< what it is, if neither of the next is given
-  std::optional<Tensor> tensor{};     ///< of one element
-  std::optional<TensorSpec> spec{};   ///< of one element: an input of the graph
-  ExactNumber exact{};                ///< the number with all bits of an integer
+  double number = 0;  ///< the number, if neither tensor nor spec is given
+  std::optional<Tensor> tensor{};  ///< a tensor of one element
+  std::optional<TensorSpec> spec{};  ///< an input of the graph, of one element
+  ExactNumber exact{};  ///< the number with all bits of an integer
   template <class Number>
     requires(std::integral<Number> || std::floating_point<Number>)
   constexpr NumberOrTensor(Number value) : number(static_cast<double>(value)), exact(value) {}

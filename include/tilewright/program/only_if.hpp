@@ -9,16 +9,17 @@
 
 namespace tilewright {
 
-/// While it lives, new ops of the graph that was current at its creation run only if `condition`, a bool of one element, is true:
+/// Scope of conditional ops: new ops of the graph that was current at its creation run only if `condition`, a bool of one
+/// element, is true:
 ///
 ///     {
 ///       const auto scope = tw::only_if(ops::isfinite(norm));
 ///       ops::scaled_add_(weight, gradient, {.b = -0.1});
 ///     }
 ///
-/// When it ends, its ops become a graph, which a conditional calls. Its results end with the scope: what is to stay is changed in
-/// place, or stored. Errors: a condition of another dtype or size; a use of a result after the scope; ops that change a tensor of
-/// before the scope in place, of which they use another alias.
+/// When the scope ends, its ops become the true branch of a conditional; the false branch is empty. Tensors made inside cannot be
+/// used afterwards. To keep a result, write it in place or store it. Errors: a condition of another dtype or size; a use of a
+/// result after the scope; an in-place change of a tensor from before the scope if the scope also uses another alias of it.
 class [[nodiscard]] OnlyIf {
  public:
   constexpr explicit OnlyIf(Tensor condition)
@@ -65,7 +66,7 @@ class [[nodiscard]] OnlyIf {
     const GraphScope scope(ir_.graph(graph_));
     if (check_aliases(inputs)) conditional_with_info(condition_, {ir_.graph(moved), inputs}, {ir_.graph(nothing)});
   }
-  /// Finds the tensors of before the scope that its ops change.
+  /// Finds the tensors from before the scope that its ops change.
   constexpr void find_changes(const List<Node>& nodes) {
     is_changed_.assign(ir_.tables.record(graph_).tensors.size(), false);
     const auto change = [&](TensorId t) {
@@ -83,7 +84,7 @@ class [[nodiscard]] OnlyIf {
       for (const int input : node.modified) change(node.inputs[static_cast<std::size_t>(input)]);
     }
   }
-  /// Fails for two inputs in the same memory of which one changes: the other is a value of before the scope.
+  /// Fails if two inputs share memory and one of them changes, because the other must keep its value from before the scope.
   constexpr bool check_aliases(const List<Tensor>& inputs) {
     List<TensorId, TensorId> changed(ir_.tables.record(graph_).tensors.size(),
                                      TensorId::none);  // by memory: the tensor that changes

@@ -10,7 +10,7 @@
 namespace tilewright {
 
 namespace detail {
-/// Whether a remote buffer can have `entries` rows.
+/// Returns whether a remote buffer can have `entries` rows.
 constexpr bool is_count_of_rows(const TensorSpec& row, std::int64_t entries) {
   return entries >= 1 && static_cast<double>(entries) * static_cast<double>(row.bytes()) <= max_tensor_bytes;
 }
@@ -20,9 +20,9 @@ constexpr std::string_view expected_entries(std::int64_t entries) {
 }
 }  // namespace detail
 
-/// A handle of a remote buffer: `entries` rows in streaming memory, outside of the machine, each a tensor of one shape and
-/// dtype. Programs copy rows with remote_load and remote_store. Rows without a variable are zeros at first; all rows keep their
-/// contents from run to run.
+/// A handle of a remote buffer: `entries` rows in streaming memory, outside of the machine, each a tensor of one shape and dtype.
+/// Programs copy rows with remote_load and remote_store. Rows without a variable are initially zero. All rows keep their contents
+/// between runs.
 class RemoteBuffer {
  public:
   constexpr RemoteBuffer() = default;
@@ -35,24 +35,24 @@ class RemoteBuffer {
       throw TraceError("RemoteBuffer: a RemoteBuffer() of no program: one that ir.remote_buffer gave expected");
     return *ir_;
   }
-  /// valid(), but throws TraceError for a RemoteBuffer() of no program.
+  /// Returns whether the handle is valid. Throws TraceError for a RemoteBuffer() of no program.
   constexpr bool is_usable() const { return valid() || (ir(), false); }
-  /// Its number in its Ir: 1, 2, 3 and so on.
+  /// Returns the buffer's number in its Ir: 1, 2, 3 and so on.
   constexpr int id() const { return index_ + 1; }
   constexpr TensorSpec spec() const { return valid() ? record().spec : TensorSpec{}; }
   constexpr Shape tensor_shape() const { return spec().shape; }
   constexpr DType tensor_dtype() const { return spec().dtype; }
-  /// The shape of the tensor that its rows are shards of; nothing if they are no shards.
+  /// Returns the shape of the tensor whose shards the rows are; nothing if rows are not shards.
   constexpr std::optional<Shape> meta_shape() const {
     if (!valid() || record().meta_shape < 0) return std::nullopt;
     return ir_->tables.meta_shapes[static_cast<std::size_t>(record().meta_shape)].whole;
   }
-  /// The index of that tensor in IrTables::meta_shapes, or -1.
+  /// Returns the index of that shape in IrTables::meta_shapes, or -1.
   constexpr int meta_shape_index() const { return valid() ? record().meta_shape : -1; }
-  /// The number of parts that this tensor is cut into; 1 if rows are no shards.
+  /// Returns the number of shards of that tensor; 1 if rows are not shards.
   constexpr std::int64_t num_shards() const { return valid() ? record().shard_over : 1; }
   /// Makes rows shards of a tensor of shape `whole` that is cut into `num_shards` parts. Fails if rows do not have the shape of
-  /// such a shard, and if the buffer is in use.
+  /// such a shard, or if the buffer is in use.
   constexpr void set_meta_shape(const Shape& whole, std::int64_t num_shards) const {
     if (!is_usable()) return;
     if (record().is_used) {
@@ -64,7 +64,7 @@ class RemoteBuffer {
     }
   }
   constexpr std::int64_t entries() const { return valid() ? record().entries : 0; }
-  /// Sets the number of rows. Fails if a variable, load or store names a row that would go.
+  /// Sets the number of rows. Fails if a variable, load or store uses a row that the call would remove.
   constexpr void set_entries(std::int64_t entries) const {
     if (!is_usable()) return;
     if (!detail::is_count_of_rows(spec(), entries)) {
@@ -94,7 +94,7 @@ class RemoteBuffer {
     set_entries(entries);
   }
   /// Fails if the tensor does not have the shape and dtype of a row. Loads and stores check it, too. With num_shards above 1, the
-  /// tensor is a whole one: it fails if rows are not that many shards of a tensor of its shape.
+  /// tensor is a whole one: the call fails if rows are not `num_shards` shards of a tensor of its shape.
   constexpr void validate_tensor_matches_buffer(Tensor t, std::int64_t num_shards = 1) const {
     if (!is_usable() || !t.is_usable()) return;
     TensorSpec expected = spec();
@@ -111,11 +111,12 @@ class RemoteBuffer {
       ir_->fail(
           text("validate_tensor_matches_buffer: ", to_text(t), " for ", to_text(*this), ": ", to_text(expected), " expected"));
   }
-  /// Records that the buffer is in use, without naming a row.
+  /// Records that the buffer is in use, without a specific row.
   constexpr void note_use() const {
     if (is_usable()) record().is_used = true;
   }
-  /// Whether the buffer has row `offset`, and records that this row is in use. Fails if not; the error names the function `what`.
+  /// Checks that the buffer has row `offset`, and records that the row is in use. Fails if it has not; the error names the
+  /// function `what`.
   constexpr bool check_offset(std::string_view what, std::int64_t offset) const {
     if (!is_usable()) return false;
     if (offset >= 0 && offset < entries()) {
@@ -127,7 +128,7 @@ class RemoteBuffer {
     return false;
   }
   friend constexpr bool operator==(const RemoteBuffer&, const RemoteBuffer&) = default;
-  /// remote buffer 1 of 3 x (4, 32) float32
+  /// Returns "remote buffer 1 of 3 x (4, 32) float32".
   friend constexpr Text to_text(const RemoteBuffer& buffer) {
     return text("remote buffer ", buffer.id(), " of ", buffer.entries(), " x ", to_text(buffer.spec()));
   }
@@ -141,7 +142,7 @@ class RemoteBuffer {
   int index_ = no_buffer;
 };
 
-/// A remote buffer of `entries` rows, each a tensor of the given shape and dtype. Fails for less than one row.
+/// Creates a remote buffer of `entries` rows, each a tensor of the given shape and dtype. Fails for less than one row.
 constexpr RemoteBuffer Ir::remote_buffer(const Shape& shape, DType dtype, std::int64_t entries) {
   const TensorSpec spec{shape, dtype};
   if (detail::check_spec(*this, "remote_buffer", text(tables.remote_buffers.size() + 1).view(), spec) &&
@@ -171,9 +172,9 @@ constexpr Tensor Ir::add_remote_variable(std::string_view what, const Initialise
   return result;
 }
 
-/// A variable in row `offset` of a remote buffer, with the buffer's shape and dtype. A session has it under its name, as other
-/// variables. It is no operand of ops: remote_load reads the row, and remote_store writes it. Fails outside of the main graph,
-/// for a row that the buffer does not have, and for a row that is a variable already.
+/// Creates a variable in row `offset` of a remote buffer, with the buffer's shape and dtype. A session accesses it by name, like
+/// other variables. Ops cannot use it as an operand: remote_load reads the row, and remote_store writes it. Fails outside of the
+/// main graph, for a row that the buffer does not have, and for a row that already is a variable.
 constexpr Tensor Ir::remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                      std::string_view name) {
   return add_remote_variable("remote_variable", initialiser, buffer, offset, name, {{.shape = buffer.tensor_shape()}, {}});

@@ -10,14 +10,14 @@ namespace tilewright {
 namespace detail {
 inline constexpr OpInfo loop_info = calling_op(&loop_tag, "Loop");
 
-/// The spec of a tensor that has a slice for each of `count` iterations.
+/// Returns the spec of a tensor that has one slice for each of `count` iterations.
 constexpr TensorSpec stacked(const TensorSpec& slice, std::int64_t count) {
   TensorSpec result{{count}, slice.dtype};
   for (int axis = 0; axis < slice.shape.rank; ++axis) result.shape.push_back(slice.shape[axis]);
   return result;
 }
 
-/// Appends a Loop of the graph with the caller's tensors for its inputs.
+/// Appends a Loop of the graph with the caller's tensors as its inputs.
 constexpr CallSiteInfo append_loop(Graph graph, const LoopAttributes& loop, const List<Tensor>& parents) {
   Ir& ir = graph.ir();
   List<TensorSpec> outputs = specs_of(graph.outputs());
@@ -28,11 +28,11 @@ constexpr CallSiteInfo append_loop(Graph graph, const LoopAttributes& loop, cons
 }
 }  // namespace detail
 
-/// Calls a graph `count` times, one after the other. The graph's first N inputs are carried: its N outputs, of the same shapes
-/// and dtypes, replace them in the next iteration. The other inputs are the same in all iterations, except that changes to inputs
-/// by reference stay. Results: the outputs of the last iteration, or the first N inputs if `count` is 0. Inputs are given as for
-/// call. Errors: a negative count, or one above 2^48; more outputs than inputs; outputs that do not fit the inputs; a carried
-/// input by reference.
+/// Calls a graph `count` times in sequence. The graph's first N inputs are carried: its N outputs, of the same shapes and dtypes,
+/// replace them in the next iteration. The other inputs are equal in all iterations, except that changes to inputs by reference
+/// persist. Returns the outputs of the last iteration, or the first N inputs if `count` is 0. Inputs are passed as for call.
+/// Errors: a negative count, or one above 2^48; more outputs than inputs; outputs that do not fit the inputs; a carried input by
+/// reference.
 constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, std::span<const Tensor> inputs,
                                         const TensorMap& args = {}) {
   Ir& ir = graph.ir();
@@ -68,15 +68,15 @@ constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, Tensor 
   return repeat_with_info(graph, count, {input}, args);
 }
 
-/// Calls a graph `count` times with numbers among the inputs, which become constants of the dtype that the graph's input
-/// has: `repeat(graph, 3, {x, 2})`.
+/// Calls a graph `count` times with numbers among the inputs: `repeat(graph, 3, {x, 2})`. A number becomes a constant of the
+/// dtype of the graph's input. Other rules and errors are those of repeat_with_info for tensors.
 template <std::size_t count_of_inputs>
 constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, const NumberOrTensor (&inputs)[count_of_inputs],
                                         const TensorMap& args = {}) {
   return repeat_with_info(graph, count, detail::tensors_of(graph, inputs), args);
 }
 
-/// As repeat_with_info, but returns the outputs.
+/// Calls a graph `count` times and returns the outputs. Arguments and errors are those of repeat_with_info.
 constexpr Outputs repeat(Graph graph, std::int64_t count, std::initializer_list<Tensor> inputs, const TensorMap& args = {}) {
   return repeat_with_info(graph, count, inputs, args).outputs();
 }

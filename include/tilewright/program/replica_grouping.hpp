@@ -9,9 +9,9 @@
 namespace tilewright {
 
 /// A partition of a program's replicas into groups of equal size, which share a variable or take part in one collective.
-/// `ir.replica_grouping` makes one with a constant stride: the replicas of a group are `stride` apart. With a stride of s and
-/// groups of k, replica r is in group r mod s + s floor(r / (s k)), and member i of group g is replica
-/// floor(g / s) s k + g mod s + i s. `ir.replica_grouping_from_assignments` makes any.
+/// `ir.replica_grouping` creates one with a constant stride: neighbouring members of a group are `stride` replicas apart. With a
+/// stride of s and groups of k, replica r is in group r mod s + s floor(r / (s k)), and member i of group g is replica floor(g /
+/// s) s k + g mod s + i s. `ir.replica_grouping_from_assignments` creates any grouping.
 ///
 /// A default-constructed grouping is invalid; in options it means one group of all replicas.
 class ReplicaGrouping {
@@ -27,7 +27,8 @@ class ReplicaGrouping {
     return *ir_;
   }
   constexpr std::int64_t num_replicas() const { return groups_.num_replicas; }
-  /// How far apart the replicas of a group are; 1 in groups of one. Fails for a grouping that has no constant stride.
+  /// Returns the distance between neighbouring replicas of a group; 1 in groups of one. Fails for a grouping without a constant
+  /// stride.
   constexpr std::int64_t stride() const {
     if (!is_const())
       ir_->fail(text("replica_grouping: stride of ", to_text(*this), ": a grouping with a constant stride expected"));
@@ -36,15 +37,16 @@ class ReplicaGrouping {
   constexpr std::int64_t group_size() const { return groups_.group_size; }
   constexpr std::int64_t num_groups() const { return groups_.num_groups(); }
   constexpr bool is_const() const { return assignment_.empty(); }
-  /// The grouping as plain numbers, complete only if the stride is constant.
+  /// Returns the grouping as plain numbers, which are complete only if the stride is constant.
   constexpr const ReplicaGroups& groups() const { return groups_; }
 
-  /// The group that a replica is in. Here and below, numbers out of range are errors.
+  /// Returns the group of a replica. A replica out of range is an error.
   constexpr std::int64_t group_of(std::int64_t replica) const {
     if (!check_number("replica", replica, num_replicas())) return 0;
     return is_const() ? groups_.group_of(replica) : assignment_[static_cast<std::size_t>(replica)];
   }
-  /// The replica that is member i of a group. Members are counted in the order of replicas.
+  /// Returns the replica that is member i of a group. Members are counted in the order of replicas. Numbers out of range are
+  /// errors.
   constexpr std::int64_t member(std::int64_t group, std::int64_t i) const {
     if (!check_number("group", group, num_groups()) || !check_number("i", i, group_size())) return 0;
     if (is_const()) return groups_.member(group, i);
@@ -52,7 +54,7 @@ class ReplicaGrouping {
     for (std::int64_t before = i; assignment_[static_cast<std::size_t>(replica)] != group || before-- > 0;) ++replica;
     return replica;
   }
-  /// The index of a replica among the members of its group.
+  /// Returns the index of a replica among the members of its group. A replica out of range is an error.
   constexpr std::int64_t index_in_group(std::int64_t replica) const {
     if (!check_number("replica", replica, num_replicas())) return 0;
     if (is_const()) return groups_.index_in_group(replica);
@@ -60,7 +62,7 @@ class ReplicaGrouping {
     for (std::int64_t other = 0; other < replica; ++other) before += group_of(other) == group_of(replica);
     return before;
   }
-  /// The group of each replica.
+  /// Returns the group of each replica.
   constexpr List<int> assignment() const {
     List<int> result;
     result.reserve(static_cast<std::size_t>(num_replicas()));
@@ -68,16 +70,16 @@ class ReplicaGrouping {
     return result;
   }
 
-  /// The k-th members of all groups as group k.
+  /// Returns the transposed grouping, whose group k holds the k-th members of all groups.
   constexpr ReplicaGrouping transpose() const {
     List<int> groups;
     for (std::int64_t replica = 0; replica < num_replicas(); ++replica)
       groups.push_back(static_cast<int>(index_in_group(replica)));
     return from_groups(ir_, std::move(groups), num_groups());
   }
-  /// A refinement of this grouping with a constant stride: each of its groups is part of one group of this grouping. A constant
-  /// grouping is its own. Otherwise the stride is that of the first two replicas of group 0, and the groups are as large as
-  /// possible; if no stride fits, each replica is a group.
+  /// Returns a refinement of this grouping with a constant stride: each of its groups is part of one group of this grouping. A
+  /// grouping with a constant stride returns itself. Otherwise the stride is that of the first two replicas of group 0, and the
+  /// groups are as large as possible. If no stride fits, each replica is a group.
   constexpr ReplicaGrouping const_rg() const {
     if (is_const()) return *this;
     const std::int64_t stride = member(0, 1) - member(0, 0);
@@ -86,7 +88,7 @@ class ReplicaGrouping {
         if (ReplicaGrouping result(ir_, num_replicas(), stride, size); result.is_part_of(*this)) return result;
     return {ir_, num_replicas(), 1, 1};
   }
-  /// For each group of const_rg(): the group of this grouping that has it as a part. Empty if the stride is constant.
+  /// Returns, for each group of const_rg(), the group of this grouping that contains it. Empty if the stride is constant.
   constexpr List<int> to_device_map() const {
     List<int> result;
     if (is_const()) return result;
@@ -95,7 +97,7 @@ class ReplicaGrouping {
       result.push_back(static_cast<int>(group_of(parts.member(part, 0))));
     return result;
   }
-  /// For each group: the first group of const_rg() that is part of it. Empty if the stride is constant.
+  /// Returns, for each group, the first group of const_rg() that is part of it. Empty if the stride is constant.
   constexpr List<int> to_host_map() const {
     List<int> result;
     if (is_const()) return result;
@@ -105,12 +107,12 @@ class ReplicaGrouping {
     return result;
   }
 
-  /// Whether both belong to one Ir and have the same groups.
+  /// Compares groupings: equal if both belong to one Ir and have equal groups.
   friend constexpr bool operator==(const ReplicaGrouping& a, const ReplicaGrouping& b) {
     return a.ir_ == b.ir_ && a.groups_ == b.groups_ && a.assignment_ == b.assignment_;
   }
-  /// ReplicaGrouping(num_replicas=8, stride=2, group_size=4, num_groups=2). Without a constant stride,
-  /// assignment=[0, 0, 1, 1, 0, 0, 1, 1] stands in place of the stride.
+  /// Returns ReplicaGrouping(num_replicas=8, stride=2, group_size=4, num_groups=2). Without a constant stride, assignment=[0, 0,
+  /// 1, 1, 0, 0, 1, 1] replaces the stride.
   friend constexpr Text to_text(const ReplicaGrouping& grouping) {
     Text result = text("ReplicaGrouping(num_replicas=", grouping.num_replicas(), ", ");
     if (grouping.is_const()) result += text("stride=", grouping.groups_.stride);
@@ -123,7 +125,8 @@ class ReplicaGrouping {
   friend class Ir;
   constexpr ReplicaGrouping(Ir* ir, std::int64_t replicas, std::int64_t stride, std::int64_t group_size)
       : ir_(ir), groups_{replicas, group_size == 1 ? 1 : stride, group_size} {}
-  /// The grouping with replica r in group groups[r]. Groups are equal in size, and numbered in the order of their first replicas.
+  /// Returns the grouping with replica r in group groups[r]. Groups have equal sizes and are numbered in the order of their first
+  /// replicas.
   static constexpr ReplicaGrouping from_groups(Ir* ir, List<int> groups, std::int64_t group_size) {
     const auto replicas = static_cast<std::int64_t>(groups.size());
     std::int64_t stride = 1;
@@ -155,11 +158,12 @@ class ReplicaGrouping {
 
   Ir* ir_ = nullptr;
   ReplicaGroups groups_{};
-  List<int> assignment_{};  ///< the group of each replica; empty: the stride is constant
+  List<int> assignment_{};  ///< group of each replica; empty: the stride is constant
 };
 
-/// Groups of `group_size` replicas that are `stride` apart; by default as large as the stride lets them be. Groups of one replica
-/// have a stride of 1. Fails if the stride, or stride x group_size, does not divide the number of replicas.
+/// Returns a grouping with groups of `group_size` replicas that are `stride` apart. By default groups are as large as the stride
+/// allows. Groups of one replica have a stride of 1. Fails if the stride, or stride x group_size, does not divide the number of
+/// replicas.
 constexpr ReplicaGrouping Ir::replica_grouping(std::int64_t stride, std::optional<std::int64_t> group_size) {
   has_replica_groupings_ = true;
   const std::int64_t replicas = replication_factor_;
@@ -181,8 +185,9 @@ constexpr ReplicaGrouping Ir::replica_grouping(std::int64_t stride, std::optiona
   return {this, replicas, stride, size};
 }
 
-/// The grouping with replica r in group assignment[r]; its stride is constant if possible. Fails unless the assignment has one
-/// number for each replica, and groups are equal in size and numbered 0, 1, 2 and so on in the order of their first replicas.
+/// Returns the grouping with replica r in group assignment[r], with a constant stride if possible. Fails unless the assignment
+/// has one number for each replica, and groups have equal sizes and are numbered 0, 1, 2 and so on in the order of their first
+/// replicas.
 constexpr ReplicaGrouping Ir::replica_grouping_from_assignments(List<int> assignment) {
   has_replica_groupings_ = true;
   const auto failed_with = [&](auto... message) {

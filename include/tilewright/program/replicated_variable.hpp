@@ -9,38 +9,38 @@
 
 namespace tilewright {
 
-/// The tensors of a variable in the host's array.
+/// Tensors of a replicated variable in the host's array.
 enum class RetrievalMode : std::uint8_t {
   one_per_group,  ///< one for each group: the tensor of its first replica
-  all_replicas    ///< one for each replica
+  all_replicas  ///< one for each replica
 };
 
-/// Options of a replicated variable: the replicas of a group start with the same values. Without a grouping, all replicas are one
+/// Options of a replicated variable. The replicas of a group start with equal values. Without a grouping, all replicas form one
 /// group.
 ///
-/// The host's array for it has a first axis of all groups if there are several; with RetrievalMode::all_replicas, of all
-/// replicas. Initial values are one for all elements, or one for each element of each group.
+/// If there are several groups, the host's array has a first axis over groups, or over replicas with RetrievalMode::all_replicas.
+/// Initial values are one number for all elements, or one number for each element of each group.
 struct VariableOptions {
-  ReplicaGrouping replica_grouping{};  ///< the groups of replicas that have values of their own; none: all are one
-  RetrievalMode retrieval_mode = RetrievalMode::one_per_group;  ///< which tensors the host's array has
+  ReplicaGrouping replica_grouping{};  ///< groups of replicas with separate values; none: one group of all
+  RetrievalMode retrieval_mode = RetrievalMode::one_per_group;  ///< tensors in the host's array
 };
-/// Options of a replicated variable that is cut into `shard_over` shards; 0: one for each replica of a group. Replicas of a
-/// group take the shards in turn, and start again with the first if there are fewer shards.
+/// Options of a replicated variable that is cut into `shard_over` shards; 0: one for each replica of a group. The replicas of a
+/// group take the shards in turn; if there are fewer shards than replicas, they start again with the first.
 struct ShardedVariableOptions {
-  ReplicaGrouping replica_grouping{};  ///< the groups of replicas that have values of their own; none: all are one
-  std::int64_t shard_over = 0;  ///< how many shards there are; 0: as many as a group has replicas
+  ReplicaGrouping replica_grouping{};  ///< groups of replicas with separate values; none: one group of all
+  std::int64_t shard_over = 0;  ///< number of shards; 0: the number of replicas in a group
 };
-/// Options of a remote buffer of `entries` rows whose rows are cut into `shard_over` shards; 0: one for each replica of a
+/// Options of a remote buffer of `entries` rows, each of which is cut into `shard_over` shards; 0: one for each replica of a
 /// group.
 struct ShardedBufferOptions {
-  ReplicaGrouping replica_grouping{};  ///< the groups of replicas that have values of their own; none: all are one
-  std::int64_t shard_over = 0;  ///< how many shards there are; 0: as many as a group has replicas
+  ReplicaGrouping replica_grouping{};  ///< groups of replicas with separate values; none: one group of all
+  std::int64_t shard_over = 0;  ///< number of shards; 0: the number of replicas in a group
   std::int64_t entries = 1;  ///< rows, each for a whole tensor
 };
 
 namespace detail {
 
-/// The distribution of a variable over the replicas, and the group of each replica (empty: one group).
+/// Returns the distribution of a variable over the replicas, and the group of each replica (empty: one group).
 constexpr std::pair<Distribution, List<int>> distribute(const Ir& ir, const Shape& shape, const ReplicaGrouping& grouping,
                                                         RetrievalMode mode = RetrievalMode::one_per_group) {
   std::pair<Distribution, List<int>> result;
@@ -51,7 +51,7 @@ constexpr std::pair<Distribution, List<int>> distribute(const Ir& ir, const Shap
   result.second = grouping.assignment();
   return result;
 }
-/// The number of shards of a tensor; 0 after an error, which names `what`.
+/// Returns the number of shards of a tensor; 0 after an error, which names `what`.
 constexpr std::int64_t shards(Ir& ir, std::string_view what, std::string_view name, const ReplicaGrouping& grouping,
                               std::int64_t shard_over) {
   const std::int64_t group = grouping.valid() ? grouping.group_size() : ir.replication_factor();
@@ -67,7 +67,7 @@ constexpr TensorSpec shard_spec(const Shape& shape, DType dtype, std::int64_t sh
   return {{shard_elements(shape.nelms(), shard_over)}, dtype};
 }
 
-/// The record of a variable. Fails for other tensors; the error names `what`.
+/// Returns the record of a variable. Fails for other tensors; the error names `what`.
 constexpr const VariableRecord* find_variable(const Tensor& t, std::string_view what) {
   if (t.kind() == TensorKind::variable || t.kind() == TensorKind::remote)
     return &t.ir().tables.variables[static_cast<std::size_t>(t.ir().tables.record(t).payload)];
@@ -100,15 +100,15 @@ constexpr Shape Tensor::shape_on_replica() const {
   return shape();
 }
 
-/// A variable of the given shape on each replica, with values of its own in each group of replicas.
+/// Creates a variable of the given shape on each replica, with separate values in each group of replicas.
 constexpr Tensor Ir::variable(const Initialiser& initialiser, const Shape& shape, DType dtype, std::string_view name,
                               const VariableOptions& options) {
   auto [distribution, assignment] = detail::distribute(*this, shape, options.replica_grouping, options.retrieval_mode);
   return add_variable("variable", TensorKind::variable, initialiser, {shape, dtype}, name, distribution, std::move(assignment));
 }
-/// A variable of the given shape, sharded over the replicas of each group. The result is the replica's shard, a tensor of shape
-/// [ceil(elements / shard_over)] with the given shape as its meta_shape; zeros fill the last shard. The host's array has the
-/// whole shape. Fails for a program of one replica, and if shard_over does not divide the groups' size.
+/// Creates a variable of the given shape that is sharded over the replicas of each group. Returns the replica's shard, a tensor
+/// of shape [ceil(elements / shard_over)] with the given shape as its meta_shape. Zeros fill the last shard. The host's array has
+/// the whole shape. Fails for a program of one replica, and if shard_over does not divide the size of the groups.
 constexpr Tensor Ir::replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
                                               std::string_view name, const ShardedVariableOptions& options) {
   const std::int64_t parts = detail::shards(*this, "replica_sharded_variable", name, options.replica_grouping,
@@ -126,14 +126,15 @@ constexpr Tensor Ir::replica_sharded_variable(const Initialiser& initialiser, co
   return replica_sharded_variable(initialiser, shape, dtype, name, {});
 }
 
-/// A variable in row `offset` of each replica's rows of a remote buffer, with values of its own in each group of replicas.
+/// Creates a variable in row `offset` of each replica's rows of a remote buffer, with separate values in each group of replicas.
 constexpr Tensor Ir::remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                      std::string_view name, const VariableOptions& options) {
   return add_remote_variable("remote_variable", initialiser, buffer, offset, name,
                              detail::distribute(*this, buffer.tensor_shape(), options.replica_grouping, options.retrieval_mode));
 }
-/// A remote buffer for shards of tensors of the given shape: each replica has rows of [ceil(elements / shard_over)] elements. A
-/// loaded row has the given shape as its meta_shape. Fails as replica_sharded_variable does.
+/// Creates a remote buffer for shards of tensors of the given shape. Each replica has rows of [ceil(elements / shard_over)]
+/// elements. A loaded row has the given shape as its meta_shape. Fails for a program of one replica, and if shard_over does not
+/// divide the size of the groups.
 constexpr RemoteBuffer Ir::replica_sharded_buffer(const Shape& shape, DType dtype, const ShardedBufferOptions& options) {
   const std::int64_t parts = detail::shards(*this, "replica_sharded_buffer", to_text(TensorSpec{shape, dtype}).view(),
                                             options.replica_grouping, options.shard_over);
@@ -144,8 +145,8 @@ constexpr RemoteBuffer Ir::replica_sharded_buffer(const Shape& shape, DType dtyp
   tables.remote_buffers.back().shard_over = parts;
   return result;
 }
-/// A sharded variable in row `offset` of a buffer of replica_sharded_buffer, of the shape that was given there. Fails for other
-/// buffers.
+/// Creates a sharded variable in row `offset` of a buffer that replica_sharded_buffer created. The variable has the buffer's
+/// whole shape. Fails for other buffers.
 constexpr Tensor Ir::remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
                                                      std::int64_t offset, std::string_view name,
                                                      const ReplicaGrouping& grouping) {

@@ -9,7 +9,7 @@
 
 namespace tilewright {
 
-/// While it lives, names of new tensors get the prefix `name` and a slash, and new ops are drawn with it.
+/// Scope that prefixes the names of new tensors with `name` and a slash. Drawings show new ops with the prefix.
 class [[nodiscard]] NameScope {
  public:
   constexpr NameScope(Ir& ir, std::string_view name) : ir_(ir), outer_(ir.tables.enter_scope(name)) {}
@@ -23,11 +23,11 @@ class [[nodiscard]] NameScope {
 };
 constexpr NameScope name_scope(Ir& ir, std::string_view name) { return {ir, name}; }
 
-/// While it lives, every new op of the graph that was current at its creation runs after the op created before it. If `ordered`
-/// is false, the scope's ops have no order among themselves, and the outer scope orders all of them like one op. Scopes never
-/// order ops of different graphs or execution contexts. Programs run in the order of their trace in any case: a change in place
-/// is seen by all ops after it, and by no op before it. A module has its whole build in such a scope with a member `static
-/// constexpr bool in_sequence = true`.
+/// Scope that orders ops: every new op of the graph that was current at its creation runs after the op created before it. If
+/// `ordered` is false, the scope's ops are unordered among themselves, and the outer scope orders them together as one op. Scopes
+/// never order ops of different graphs or execution contexts. A program always runs as if in the order of its trace: every later
+/// op sees an in-place change, and no earlier op does. A module with a member `static constexpr bool in_sequence = true` has its
+/// whole build in such a scope.
 class [[nodiscard]] InSequence {
  public:
   constexpr explicit InSequence(Ir& ir, SequenceMode mode = SequenceMode::ordered) : ir_(ir), outer_(find_outer(ir)) {
@@ -51,7 +51,7 @@ class [[nodiscard]] InSequence {
   InSequence& operator=(const InSequence&) = delete;
 
  private:
-  /// The index in IrTables::sequences of the innermost open scope of the current graph, or -1.
+  /// Returns the index in IrTables::sequences of the innermost open scope of the current graph, or -1.
   static constexpr int find_outer(const Ir& ir) {
     for (auto i = static_cast<int>(ir.tables.sequences.size()); i-- > 0;)
       if (ir.tables.sequences[static_cast<std::size_t>(i)].graph == ir.tables.current_graph) return i;
@@ -64,13 +64,13 @@ class [[nodiscard]] InSequence {
 constexpr InSequence in_sequence(Ir& ir, bool ordered = true) {
   return InSequence(ir, ordered ? SequenceMode::ordered : SequenceMode::unordered);
 }
-/// SequenceMode::pass: the scope's ops are not ordered, neither among themselves nor with those before and after it, whose order
-/// goes on as if they were not there.
+/// Opens a scope. With SequenceMode::pass, the scope's ops are unordered, both among themselves and with the ops before and after
+/// the scope. The outer order continues as if they did not exist.
 constexpr InSequence in_sequence(Ir& ir, SequenceMode mode) { return InSequence(ir, mode); }
 
-/// While it lives, new ops of the main graph have an execution context: they run in a run (Normal), after each upload of the
+/// Scope that sets the execution context of new ops of the main graph: they run in each run (Normal), after each upload of the
 /// variables (WeightsFromHostFragment), or before each download (WeightsToHostFragment). Ops of called graphs run when their
-/// calls do, in whichever scope they are made.
+/// calls run, whichever scope they are created in.
 ///
 ///     const tw::Tensor w = ir.variable(tw::ones(), {4}, tw::float32, "w");
 ///     {
@@ -78,9 +78,10 @@ constexpr InSequence in_sequence(Ir& ir, SequenceMode mode) { return InSequence(
 ///       tw::ops::mul_(w, scale);  // the device has scale w
 ///     }
 ///
-/// Contexts share the variables. One reads a tensor that an earlier one made (in the order upload, run, download) as it is after
-/// that ran last; before the first run it is 0. Errors: a tensor that a later context makes; streams outside of Normal;
-/// AccumulateOuterFragment, OptimizerFromHostFragment; Subgraph in the main graph, and any other in another graph.
+/// Contexts share the variables. A context can read tensors of an earlier context (in the order upload, run, download), with the
+/// values of that context's last execution, or 0 before the first run. Errors: a tensor of a later context; streams outside of
+/// Normal; AccumulateOuterFragment, OptimizerFromHostFragment; Subgraph in the main graph, and any other context in another
+/// graph.
 class [[nodiscard]] ExecutionContextScope {
  public:
   constexpr ExecutionContextScope(Ir& ir, ExecutionContext context) : ir_(ir), outer_(ir.tables.current_context) {
@@ -115,7 +116,7 @@ class [[nodiscard]] ExecutionContextScope {
 };
 constexpr ExecutionContextScope execution_context(Ir& ir, ExecutionContext context) { return {ir, context}; }
 
-/// While it lives, layers are traced for training or for evaluation. The innermost scope counts.
+/// Scope in which layers are traced for training or for evaluation. The innermost scope counts.
 class [[nodiscard]] ModeScope {
  public:
   constexpr ModeScope(Ir& ir, Mode mode) : ir_(ir), outer_(std::exchange(ir.tables.current_mode, mode)) {}
@@ -127,20 +128,20 @@ class [[nodiscard]] ModeScope {
   Ir& ir_;
   std::optional<Mode> outer_;
 };
-/// For training: dropout drops, batch norm takes the batch's statistics.
+/// Opens a scope for training: dropout drops elements, and batch norm uses the batch's statistics.
 constexpr ModeScope training(Ir& ir) { return {ir, Mode::training}; }
-/// For evaluation: dropout gives its input, batch norm takes its running statistics.
+/// Opens a scope for evaluation: dropout returns its input, and batch norm uses its running statistics.
 constexpr ModeScope evaluation(Ir& ir) { return {ir, Mode::evaluation}; }
-/// The mode of the innermost scope, or nothing.
+/// Returns the mode of the innermost scope, or nothing.
 constexpr std::optional<Mode> mode_of(const Ir& ir) { return ir.tables.current_mode; }
-/// The mode of the innermost scope, for a layer that needs one. A trace without a mode is an error, which names `layer`.
+/// Returns the mode of the innermost scope for a layer that needs one. Fails in a trace without a mode; the error names `layer`.
 constexpr Mode require_mode(Ir& ir, std::string_view layer) {
   if (ir.tables.current_mode) return *ir.tables.current_mode;
   ir.fail(text(layer, ": traced without a mode: tw::training(ir) or tw::evaluation(ir) before create_graph expected"));
   return Mode::evaluation;
 }
 
-/// While it lives, errors name this step of the module path.
+/// Scope that adds a step to the module path in errors.
 class [[nodiscard]] PathScope {
  public:
   constexpr PathScope(Ir& ir, std::string_view name) : ir_(ir) { ir_.tables.module_path.push_back(name); }
@@ -151,7 +152,7 @@ class [[nodiscard]] PathScope {
  private:
   Ir& ir_;
 };
-/// While it lives, errors name it as a step of the module path: for a function that appends several ops.
+/// Opens a scope that adds `name` to the module path in errors, for a function that appends several ops.
 constexpr PathScope op_debug_context(Ir& ir, std::string_view name) { return {ir, name}; }
 
 }  // namespace tilewright

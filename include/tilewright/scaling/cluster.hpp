@@ -8,28 +8,29 @@
 
 #include "tilewright/core/figure.hpp"
 
-/// What a step of a program takes on many replicas: messages of its collectives over links of given latency and bandwidth.
+/// Simulates the time of a program's step on many replicas: messages of its collectives over links of given latency and
+/// bandwidth.
 namespace tilewright::scaling {
 
-/// What a message of so many bytes was measured to take.
+/// Measured time of a message of some size.
 struct MessageTime {
   std::int64_t bytes = 0;
   double seconds = 0;
 };
 
-/// A connection that carries messages both ways at the same time.
+/// A connection that carries messages in both directions at the same time.
 struct Link {
-  Figure latency_ns = 0;        ///< from the call that sends a message to its arrival, but for the time of its bytes
-  Figure bytes_per_second = 0;  ///< one way; above 0
-  /// Times of messages, in rising order of their bytes; the caller keeps them. Other messages are between their neighbours, on
-  /// a line; larger ones than all have the rate of the last. Empty: each message takes latency + bytes / bandwidth.
+  Figure latency_ns = 0;  ///< from the call that sends a message to its arrival, without the time of its bytes
+  Figure bytes_per_second = 0;  ///< in one direction; above 0
+  /// Measured times of messages, sorted by bytes; the caller keeps the array. Other sizes are interpolated linearly; larger
+  /// messages than all have the rate of the last. Empty: each message takes latency + bytes / bandwidth.
   std::span<const MessageTime> measured{};
 
-  /// Seconds of a message, apart from those of its bytes.
+  /// Returns the seconds of a message without those of its bytes.
   constexpr double latency(double bytes) const {
     return measured.empty() ? static_cast<double>(latency_ns.value) * 1e-9 : interpolated(bytes) - transfer(bytes);
   }
-  /// Seconds of a message's bytes.
+  /// Returns the seconds of a message's bytes.
   constexpr double transfer(double bytes) const { return bytes / static_cast<double>(bytes_per_second.value); }
 
  private:
@@ -46,22 +47,21 @@ struct Link {
 
 /// How the processes of a node are connected.
 enum class Wiring : std::uint8_t {
-  switched,  ///< each with all others: a process sends with the link's whole bandwidth to any other
-  ring  ///< each with its two neighbours: a message to another process goes over all links between them, and shares them
+  switched,  ///< each with all others: a process sends to any other with the whole bandwidth of the link
+  ring  ///< each with its two neighbours: a message to another process uses all links between them, and shares them
 };
 
-/// Nodes of equal size. Replica r is on node r / replicas_per_node. Between nodes, any pairs of ports carry messages without
-/// disturbing others, as in a fat tree without oversubscription.
+/// Nodes of equal size. Replica r is on node r / replicas_per_node. Between nodes, any pairs of ports can exchange messages
+/// without disturbing others, as in a fat tree without oversubscription.
 struct Cluster {
   std::string_view name{};
   std::int64_t replicas_per_node = 1;
-  std::int64_t replicas_per_process = 1;  ///< a process runs its replicas one after the other; divides replicas_per_node
+  std::int64_t replicas_per_process = 1;  ///< a process runs its replicas in sequence; divides replicas_per_node
   Wiring wiring = Wiring::switched;
   Link inside{};  ///< of a process, to others of its node
   Link between{};  ///< of a node, to others; its processes share it. Not used with a single node
-  Figure operand_bytes_per_second =
-      0;  ///< what a process reads of the operands of a reduction, and reduces, in a second; above 0
-  Figure reduction_ns = 0;  ///< of each reduction of a process, but for its bytes
+  Figure operand_bytes_per_second = 0;  ///< bytes of operands that a process reads and reduces in a second; above 0
+  Figure reduction_ns = 0;  ///< time of each reduction of a process without that of its bytes
 
   constexpr std::int64_t processes_per_node() const { return replicas_per_node / replicas_per_process; }
 };
@@ -82,7 +82,7 @@ constexpr void check(const Link& link, const char* what) {
            std::to_string(link.measured[i - 1].bytes) + ": rising sizes expected");
 }
 
-/// Throws std::invalid_argument unless the cluster can hold so many replicas.
+/// Throws std::invalid_argument unless the cluster can hold `replicas` replicas.
 constexpr void check(const Cluster& cluster, std::int64_t replicas) {
   if (cluster.replicas_per_process < 1 || cluster.replicas_per_node < 1 ||
       cluster.replicas_per_node % cluster.replicas_per_process != 0)

@@ -9,7 +9,7 @@ namespace tilewright::scaling {
 
 using enum Confidence;
 
-/// 100 Gbit/s Ethernet as clouds have it, with an adapter that bypasses the operating system.
+/// 100 Gbit/s Ethernet, as clouds offer it, with an adapter that bypasses the operating system.
 inline constexpr Link ethernet_100{
     .latency_ns = {9'870, published, "OSU latency of 1 byte between hpc6a instances: aws/aws-parallelcluster, thread 6449"},
     .bytes_per_second = {12'500'000'000, published, "IEEE 802.3ba: 100 Gbit/s"}};
@@ -28,7 +28,7 @@ inline constexpr MessageTime shared_memory_messages[] = {{128, 0.52e-6},      {4
 inline constexpr Link shared_memory{.bytes_per_second = {7'300'000'000, derived, "of the largest measured message"},
                                     .measured = shared_memory_messages};
 
-/// Hosts of so many replicas, a process each, whose ports have the given link.
+/// Returns a cluster of hosts with `replicas_per_node` replicas, one process each, whose ports have the given link.
 constexpr Cluster hosts(std::string_view name, std::int64_t replicas_per_node, const Link& between) {
   return {.name = name,
           .replicas_per_node = replicas_per_node,
@@ -37,7 +37,7 @@ constexpr Cluster hosts(std::string_view name, std::int64_t replicas_per_node, c
           .operand_bytes_per_second = {16'500'000'000, derived, "measured: docs/scaling.md"}};
 }
 
-/// Pods of IPUs in rings, whose gateways connect the pods: the links of a model, with its clock.
+/// Returns a cluster of pods, in which IPUs form rings and gateways connect the pods. Links and clock are those of a model.
 constexpr Cluster ipu_pods(std::string_view name, const IpuModel& model) {
   const auto nanoseconds = [&](std::int64_t cycles) { return (cycles * 1'000'000'000 + model.clock_hz / 2) / model.clock_hz; };
   const IpuLink& link = model.link;

@@ -15,7 +15,7 @@ namespace tilewright::scaling {
 
 namespace detail {
 
-/// What a compute set moves between replicas each time that it runs.
+/// Bytes that a compute set moves between replicas in each execution.
 template <const auto& plan, std::size_t set>
 inline constexpr CollectiveVolume volume_of_set = [] {
   constexpr internal::Stage stage = plan.stages[static_cast<std::size_t>(plan.compute_sets[set].first_stage)];
@@ -31,7 +31,7 @@ inline constexpr CollectiveVolume volume_of_set = [] {
   }
 }();
 
-/// A compute set's move between replicas as a collective, or one that does not run if it moves nothing.
+/// Returns a compute set's transfer between replicas as a collective; one that never runs if it moves nothing.
 template <const auto& plan, std::size_t set>
 consteval Collective collective_of_set() {
   constexpr CollectiveVolume volume = volume_of_set<plan, set>;
@@ -50,7 +50,7 @@ consteval Collective collective_of_set() {
 template <std::size_t sets>
 struct CountedCollectives {
   std::array<Collective, sets> collectives{};
-  std::size_t count = 0;  ///< of those that run
+  std::size_t count = 0;  ///< number of collectives that run
 
   constexpr void add(const Collective& added) {
     if (added.times == 0 || added.bytes == 0) return;
@@ -64,7 +64,7 @@ struct CountedCollectives {
   }
 };
 
-/// How often each compute set of a plan runs in a run. Of a conditional, the branch counts that moves more bytes.
+/// Returns how often each compute set of a plan runs in a run. Of a conditional, the branch that moves more bytes counts.
 template <const auto& plan>
 consteval std::array<std::int64_t, plan.compute_sets.size()> runs_of_sets() {
   std::array<std::int64_t, plan.compute_sets.size()> runs{};
@@ -119,9 +119,10 @@ inline constexpr auto collectives_of_plan = [] {
 
 }  // namespace detail
 
-/// The collectives of a run of a program, which is traced for any number of replicas from 2 on: an array of Collective, from the
-/// constants of its plan. Equal ones are one, with the sum of their times; what moves nothing is left out. Of a conditional, the
-/// branch counts that moves more bytes. A collective over groups of some of the replicas does not compile.
+/// Collectives of a run of a program, as an array of Collective, from the constants of its plan. The program is traced for at
+/// least 2 replicas; the number does not matter. Equal collectives are merged and their times added; those that move nothing are
+/// omitted. Of a conditional, the branch that moves more bytes counts. A collective over groups of only some replicas does not
+/// compile.
 ///
 ///     constexpr auto collectives = tw::scaling::collectives_of<train_step>;
 template <auto build, Target machine = cpu>

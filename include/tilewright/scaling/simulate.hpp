@@ -9,16 +9,16 @@
 
 namespace tilewright::scaling {
 
-/// What a collective takes.
+/// Time and traffic of a collective.
 struct CollectiveTime {
-  double seconds = 0;       ///< from its start to its end on all replicas, if all start at the same time
-  double bytes = 0;         ///< that the process that sends most sends to others
-  std::int64_t rounds = 0;  ///< messages that a process sends one after the other
+  double seconds = 0;  ///< from its start to its end on all replicas, if all start at the same time
+  double bytes = 0;  ///< sent by the process that sends most
+  std::int64_t rounds = 0;  ///< messages that a process sends in sequence
 };
 
 namespace detail {
 
-/// The messages of one collective, round by round. A round ends when all of its messages have arrived.
+/// Simulates the messages of one collective, round by round. A round ends when all of its messages have arrived.
 class Simulation {
  public:
   constexpr Simulation(const Cluster& cluster, std::int64_t replicas)
@@ -46,7 +46,8 @@ class Simulation {
   }
 
  private:
-  /// Messages of up to so many bytes travel with the one that says where a process is: tilewright::distributed::Session.
+  /// Messages of up to most_along bytes travel together with the header, which says where a process is:
+  /// tilewright::distributed::Session.
   static constexpr double header_bytes = 64, most_along = 8192;
 
   constexpr double processes_as_double() const { return static_cast<double>(processes_); }
@@ -58,7 +59,8 @@ class Simulation {
                       operands * bytes / static_cast<double>(cluster_.operand_bytes_per_second.value));
   }
 
-  /// A round in which `count` processes, process `place(i)` for each i in rising order, send `bytes` bytes to `place(i ^ apart)`.
+  /// Adds a round in which `count` processes, process `place(i)` for each i in rising order, send `bytes` bytes to `place(i ^
+  /// apart)`.
   constexpr void round(std::int64_t count, std::int64_t apart, auto place, double bytes) {
     std::int64_t node = -1, leaving = 0, most_leaving = 0, farthest = 0;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -69,14 +71,15 @@ class Simulation {
     }
     finish_round(most_leaving, farthest, bytes, bytes, 1);
   }
-  /// Rounds in which all processes send to the next one of their ring of `count`; over a ring of links, one half each way.
+  /// Adds rounds in which all processes send to the next one of their ring of `count`. Over a ring of links, half of the bytes go
+  /// each way.
   constexpr void shift(std::int64_t distance, std::int64_t count, double bytes, std::int64_t times) {
     const std::int64_t leaving = distance == per_node_ || count > per_node_ ? distance : 0;
     const bool two_ways = cluster_.wiring == Wiring::ring && count > 2 && distance == 1;
     finish_round(leaving, distance < per_node_ ? distance : 0, two_ways ? bytes / 2 : bytes, bytes, times);
   }
-  /// The seconds of rounds in which at most `leaving` messages leave a node, and others go to a process `farthest` away in
-  /// theirs.
+  /// Adds the time of rounds in which at most `leaving` messages leave a node, and others go to a process `farthest` away within
+  /// the node.
   constexpr void finish_round(std::int64_t leaving, std::int64_t farthest, double inside_bytes, double bytes,
                               std::int64_t times) {
     double seconds = 0;
@@ -91,7 +94,7 @@ class Simulation {
     time_.bytes += static_cast<double>(times) * bytes;
     time_.rounds += times;
   }
-  /// Each process sends `bytes` bytes to each other one, one message after the other.
+  /// Adds one message of `bytes` bytes from each process to each other one, in sequence.
   constexpr void send_to_all(double bytes) {
     if (processes_ == 1) return;
     const auto n = static_cast<double>(per_node_), others = processes_as_double() - n;
@@ -125,7 +128,7 @@ class Simulation {
     if (shares_out) send_to_all(bytes / processes_as_double());
   }
 
-  /// One half of an all-reduce: the reduction to shards, or the gather of shards.
+  /// Adds one half of an all-reduce: the reduction to shards, or the gather of shards.
   constexpr void run_half(Algorithm algorithm, double bytes, bool reduces) {
     if (processes_ == 1) return;
     if (algorithm == Algorithm::ring) return run_ring(1, processes_, bytes, reduces);
@@ -134,21 +137,22 @@ class Simulation {
     if (nodes_ > 1) run_between_nodes(bytes / static_cast<double>(per_node_), reduces);
     if (!reduces) run_ring(1, per_node_, bytes, false);
   }
-  /// The faster one of both, for one shard of each process of a node.
+  /// Adds the faster of the two algorithms between nodes, for one shard of each process of a node.
   constexpr void run_between_nodes(double bytes, bool reduces) {
     Simulation ring = *this, halving = *this;
     ring.run_ring(per_node_, nodes_, bytes, reduces);
     halving.run_by_halving(per_node_, nodes_, bytes, reduces);
     time_ = ring.time_.seconds <= halving.time_.seconds ? ring.time_ : halving.time_;
   }
-  /// In rings of `count` processes, `distance` apart.
+  /// Adds a half in rings of `count` processes, `distance` apart.
   constexpr void run_ring(std::int64_t distance, std::int64_t count, double bytes, bool reduces) {
     if (count == 1) return;
     const double piece = bytes / static_cast<double>(count);
     shift(distance, count, piece, count - 1);
     if (reduces) reduce(2, piece, count - 1);
   }
-  /// In groups of `count` processes, `distance` apart. If `count` is no power of two, some first give all to a neighbour.
+  /// Adds a half in groups of `count` processes, `distance` apart. If `count` is not a power of two, some processes first send
+  /// everything to a neighbour.
   constexpr void run_by_halving(std::int64_t distance, std::int64_t count, double bytes, bool reduces) {
     const auto [active, extra] = without_extra(count);
     if (reduces && extra > 0) fold(distance, extra, bytes, true);
@@ -170,20 +174,20 @@ class Simulation {
     if (extra > 0) fold(1, extra, bytes, false);
   }
   struct Members {
-    std::int64_t active, extra;  ///< a power of two, and those that are left over
+    std::int64_t active, extra;  ///< a power of two, and the remaining processes
   };
   static constexpr Members without_extra(std::int64_t count) {
     const auto active = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(count)));
     return {active, count - active};
   }
-  /// Of the first 2 x extra processes, every other one gives its tensor to the next, or gets the result from it.
+  /// Of the first 2 x extra processes, every other one sends its tensor to the next, or receives the result from it.
   constexpr void fold(std::int64_t distance, std::int64_t extra, double bytes, bool reduces) {
     if (distance == 1) round(2 * extra, 1, [](std::int64_t i) { return i; }, bytes);
     else finish_round(per_node_, 0, bytes, bytes, 1);
     if (reduces) reduce(2, bytes);
   }
-  /// Each of the active processes swaps with the one whose number among them differs in the bit `apart`. With another distance
-  /// than 1, the active processes are on nodes of their own, and all processes of the nodes do so at the same time.
+  /// Each active process swaps with the one whose number differs in the bit `apart`. With a distance other than 1, the active
+  /// processes are on different nodes, and all processes of the nodes swap at the same time.
   constexpr void swap(std::int64_t distance, std::int64_t active, std::int64_t extra, std::int64_t apart, double bytes) {
     if (distance > 1) return finish_round(per_node_, 0, bytes, bytes, 1);
     const bool nodes_are_alike = extra == 0 && std::has_single_bit(static_cast<std::uint64_t>(per_node_));
@@ -193,15 +197,15 @@ class Simulation {
   }
 
   Cluster cluster_;
-  std::int64_t held_, processes_;  ///< replicas of a process; processes
-  std::int64_t per_node_, nodes_;  ///< processes of a node; nodes
+  std::int64_t held_, processes_;  ///< replicas of a process; number of processes
+  std::int64_t per_node_, nodes_;  ///< processes of a node; number of nodes
   CollectiveTime time_{};
 };
 
 }  // namespace detail
 
-/// What one run of a collective takes over so many replicas. Throws std::invalid_argument for a cluster that cannot hold them,
-/// for one whose bandwidths are not above 0, and for a negative number of bytes. One replica takes nothing.
+/// Returns the time of one run of a collective over `replicas` replicas. Throws std::invalid_argument for a cluster that cannot
+/// hold them, for bandwidths that are not above 0, and for a negative number of bytes. One replica takes no time.
 constexpr CollectiveTime simulate(const Collective& collective, std::int64_t replicas, Algorithm algorithm,
                                   const Cluster& cluster) {
   detail::check(cluster, replicas);

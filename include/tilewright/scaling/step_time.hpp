@@ -7,19 +7,19 @@
 
 namespace tilewright::scaling {
 
-/// What a step takes on all replicas.
+/// Time of a step on all replicas.
 struct StepTime {
-  double seconds = 0;      ///< of a step
-  double computation = 0;  ///< of it, what a process computes, replica after replica
-  double collectives = 0;  ///< of it, what collectives take: nothing is computed meanwhile
+  double seconds = 0;  ///< of a step
+  double computation = 0;  ///< part of it in which a process computes, replica after replica
+  double collectives = 0;  ///< part of it in which collectives run; processes do not compute during collectives
 
-  /// The share of the step in which processes compute. If each replica has a process, R replicas do R x efficiency times the
-  /// work of one in the same time.
+  /// Returns the share of the step in which processes compute. If each replica has its own process, R replicas do R x efficiency
+  /// times the work of one in the same time.
   constexpr double efficiency() const { return seconds > 0 ? computation / seconds : 1; }
 };
 
-/// A step that computes `computation` seconds for each replica and runs the collectives, each `times` times. Throws
-/// std::invalid_argument as `simulate` does, and for a negative `computation`.
+/// Returns the time of a step that computes `computation` seconds for each replica and runs each collective `times` times. Throws
+/// std::invalid_argument in the cases of `simulate`, and for a negative `computation`.
 constexpr StepTime step_time(const std::ranges::input_range auto& collectives, double computation, std::int64_t replicas,
                              Algorithm algorithm, const Cluster& cluster) {
   detail::check(cluster, replicas);
@@ -32,7 +32,7 @@ constexpr StepTime step_time(const std::ranges::input_range auto& collectives, d
   return result;
 }
 
-/// The algorithm with the shortest step; of equal ones, the first.
+/// Returns the algorithm with the shortest step; of several, the first.
 constexpr Algorithm fastest_algorithm(const std::ranges::input_range auto& collectives, std::int64_t replicas,
                                       const Cluster& cluster) {
   Algorithm fastest = all_algorithms[0];

@@ -10,14 +10,14 @@
 
 namespace tilewright {
 
-/// Arrays of the user for all that a program stores in streams, to be given to Session::run_with_outputs: zeros at first, of
-/// the host shapes of Session::expected_outputs.
+/// The user's arrays for all outputs of a program, for Session::run_with_outputs. They have the host shapes of
+/// Session::expected_outputs and are initially zero.
 template <const auto& plan>
 class HostOutputs {
  public:
   HostOutputs() : HostOutputs([]<std::size_t stream> { return extents_of<detail::StreamArray<plan, stream>::spec.shape>(); }) {}
 
-  /// The array of a stream, an xtensor. An unknown name does not compile.
+  /// Returns the array of a stream, an xtensor. An unknown name does not compile.
   template <NameText name>
   decltype(auto) operator[](Name<name>) {
     constexpr std::size_t i = find(name.view());
@@ -31,7 +31,7 @@ class HostOutputs {
     else return PlanNames<plan>::template unknown_output<name>();
   }
 
-  /// Notes where the arrays' elements are; throws std::invalid_argument for an array that was given another shape.
+  /// Records the addresses of the arrays' elements. Throws std::invalid_argument for an array whose shape has changed.
   void set_streams(StreamMemory<plan>& memory) {
     for_each([&memory]<std::size_t stream>(auto& array) {
       memory[stream] = detail::host_memory<detail::StreamArray<plan, stream>, "run_with_outputs", decltype(array)>(array);
@@ -39,7 +39,7 @@ class HostOutputs {
   }
 
  protected:
-  /// Arrays of other shapes: `extents` gives those of the array for a stream.
+  /// Creates arrays of other shapes: `extents` returns the extents of the array for a stream.
   explicit HostOutputs(auto extents) {
     for_each([&extents]<std::size_t stream>(auto& array) {
       array = std::remove_cvref_t<decltype(array)>(extents.template operator()<stream>(), 0);

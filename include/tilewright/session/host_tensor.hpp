@@ -16,26 +16,26 @@
 
 namespace tilewright {
 
-/// A tensor in the host's memory, known at run time only: row-major elements without gaps, of any alignment.
+/// A tensor in host memory whose spec is known at run time only: row-major elements without gaps, of any alignment.
 struct HostTensor {
   std::string_view name{};
   TensorSpec spec{};
   std::span<const std::byte> bytes{};
-  int log2_scale = 0;  ///< of float8: that of pow2scale_then_cast which made the elements, for files
+  int log2_scale = 0;  ///< float8: scale of pow2scale_then_cast that made the elements, for files
 };
 
-/// Tensors and where they come from, such as the path of a file: errors name it.
+/// Tensors and their source for errors, such as the path of a file.
 struct HostTensors {
   std::string_view source{};
   std::span<const HostTensor> tensors{};
 };
 
-/// Tensors that cannot be loaded. The text names the function, the file, the tensor if it is about one, what was found and
-/// what was expected: "load_tensors: net.npz: 'fc1.bias': (3,) float32: (4,) float32 expected". If several tensors do not fit, it
-/// says that of each.
+/// Thrown for tensors that cannot be loaded. The text names the function, the file, the tensor if one is concerned, what was
+/// found and what was expected: "load_tensors: net.npz: 'fc1.bias': (3,) float32: (4,) float32 expected". If several tensors do
+/// not fit, the text lists each.
 class LoadError : public std::runtime_error {
  public:
-  /// `tensor` is empty where the file as a whole is wrong.
+  /// `tensor` is empty if the error concerns the whole file.
   LoadError(std::string_view function, std::string_view file, std::string_view tensor, std::string_view found,
             std::string_view expected)
       : std::runtime_error(
@@ -43,23 +43,23 @@ class LoadError : public std::runtime_error {
             (tensor.empty() ? printable(found) + ": " + printable(expected) + " expected" : problem(tensor, found, expected))),
         file_(file),
         tensor_(tensor) {}
-  /// What is wrong with each of several tensors of a file, as `problem` makes it.
+  /// Lists the problems of several tensors of a file. Each text comes from `problem`.
   LoadError(std::string_view function, std::string_view file, std::span<const std::string> problems)
       : std::runtime_error(std::string(function) + ": " + std::string(file) + ": " + std::to_string(problems.size()) +
                            " tensors: " + joined(problems)),
         file_(file) {}
-  /// A part of the text: what was found for a tensor and what was expected, "" if nothing was.
+  /// Returns a part of the text: what was found for a tensor, "" if nothing, and what was expected.
   static std::string problem(std::string_view tensor, std::string_view found, std::string_view expected) {
     std::string text = std::string("'").append(printable(tensor)).append("': ").append(printable(found));
     return expected.empty() ? text : text + ": " + printable(expected) + " expected";
   }
 
   const std::string& file() const { return file_; }
-  /// Empty where the file as a whole is wrong.
+  /// Returns the tensor's name, or "" if the error concerns the whole file.
   const std::string& tensor() const { return tensor_; }
 
  private:
-  /// Names come from files: control characters are kept off the screen, and long ones are cut.
+  /// Returns a name from a file as printable text: without control characters, and shortened if it is long.
   static std::string printable(std::string_view text) {
     constexpr std::size_t longest = 400;
     std::string result(text.substr(0, longest));
@@ -76,14 +76,14 @@ class LoadError : public std::runtime_error {
   std::string file_, tensor_;
 };
 
-/// What may differ between the variables of a session and the tensors that it loads.
+/// Allowed differences between the variables of a session and the tensors that it loads.
 struct LoadPolicy {
-  bool allow_extra = false;  ///< tensors that no variable has the name of are left out
-  bool allow_missing = false;  ///< variables that no tensor has the name of keep their values
-  /// Names of such tensors and of such variables, where not all are allowed. A `*` stands for any characters.
+  bool allow_extra = false;  ///< tensors without a variable of their name are ignored
+  bool allow_missing = false;  ///< variables without a tensor of their name keep their values
+  /// Patterns of such tensors and of such variables, if not all are allowed. A `*` stands for any characters.
   std::vector<std::string_view> extra{}, missing{};
-  /// Names of the variables that are loaded, such as "encoder.*"; empty: all. Others keep their values, and tensors of other
-  /// names are left out. A pattern that matches no variable is an error.
+  /// Patterns of the variables to load, such as "encoder.*"; empty: all. Other variables keep their values, and tensors of other
+  /// names are ignored. A pattern that matches no variable is an error.
   std::vector<std::string_view> only{};
 
   bool loads(std::string_view name) const { return only.empty() || is_in(only, name); }
@@ -99,7 +99,7 @@ struct LoadPolicy {
 };
 
 namespace detail {
-/// What is wrong with tensors for a session's variables.
+/// Collects the tensors that do not fit a session's variables.
 class Mismatches {
  public:
   explicit Mismatches(std::span<const HostTensor> variables) : variables_(variables) {}
@@ -108,7 +108,7 @@ class Mismatches {
     problems_.push_back({std::string(tensor), std::move(found), std::move(expected)});
   }
   void add_extra(std::string_view tensor) { add(tensor, "no variable of this name", ""); }
-  /// Throws LoadError for all of them.
+  /// Throws one LoadError for all of them, if there are any.
   void report(std::string_view source) const {
     constexpr std::string_view function = "load_tensors";
     if (problems_.empty()) return;
@@ -135,13 +135,13 @@ class Mismatches {
   std::vector<Problem> problems_{};
 };
 
-/// What to write for a matrix that would have the variable's shape if it were transposed.
+/// Returns advice for a matrix that would have the variable's shape if it were transposed.
 inline std::string advice_on_matrix(const HostTensor& tensor, const TensorSpec& expected) {
   const Shape& shape = tensor.spec.shape;
   if (shape.rank != 2 || expected != TensorSpec{{shape[1], shape[0]}, tensor.spec.dtype}) return {};
   return ", by map_tensors with the rule tw::transposed(\"" + std::string(tensor.name) + "\"),";
 }
-/// The bytes for each variable, found by name; none for those that may be missing and are. Throws LoadError.
+/// Finds the bytes for each variable by name. A variable that may be missing and is missing gets none. Throws LoadError.
 inline std::vector<std::span<const std::byte>> match_tensors(std::span<const HostTensor> variables, const HostTensors& given,
                                                              const LoadPolicy& policy) {
   Mismatches mismatches(variables);

@@ -11,15 +11,16 @@
 
 namespace tilewright {
 
-/// The two words of a seed for random ops, the most significant first. Throws std::out_of_range for a number that is not from 0
-/// to 2^64 - 1.
+/// Splits a number into the two words of a seed for random ops, the most significant first. Throws std::out_of_range for a number
+/// outside of 0 to 2^64 - 1.
 template <std::integral T>
 constexpr std::array<std::uint32_t, 2> uint64_to_two_uint32(T number) {
   if (!std::in_range<std::uint64_t>(number))
     throw std::out_of_range("uint64_to_two_uint32: " + std::to_string(number) + ": a number of at least 0 expected");
   return {static_cast<std::uint32_t>(static_cast<std::uint64_t>(number) >> 32), static_cast<std::uint32_t>(number)};
 }
-/// The number of two words, the most significant first. Throws std::out_of_range for words that are not from 0 to 2^32 - 1.
+/// Joins two words of a seed into a number, the most significant first. Throws std::out_of_range for words outside of 0 to 2^32 -
+/// 1.
 template <std::integral High, std::integral Low>
 constexpr std::uint64_t two_uint32_to_uint64(High high, Low low) {
   if (!std::in_range<std::uint32_t>(high) || !std::in_range<std::uint32_t>(low))
@@ -31,15 +32,15 @@ constexpr std::uint64_t two_uint32_to_uint64(const std::array<std::uint32_t, 2>&
   return two_uint32_to_uint64(words[0], words[1]);
 }
 
-/// For how many steps, and of which shape, create_seeds makes seeds.
+/// Options of create_seeds: the number of seeds, and which ones.
 struct SeedOptions {
-  std::uint64_t offset = 0;  ///< seeds of other offsets are others: an epoch's number, or a process's
-  std::int64_t batches_per_step = 1;              ///< runs of the program
-  std::int64_t replicas = 1;                      ///< of the program
+  std::uint64_t offset = 0;  ///< distinguishes sets of seeds, such as those of an epoch or of a process
+  std::int64_t batches_per_step = 1;  ///< runs of the program
+  std::int64_t replicas = 1;  ///< replicas of the program
   std::int64_t gradient_accumulation_factor = 1;  ///< micro-batches of a run
 };
-/// Seeds for random ops, all different and equal in each call: [batches_per_step, gradient_accumulation_factor, replicas, 2]. No
-/// axis is left out. Throws std::invalid_argument for a count below 1.
+/// Returns seeds for random ops: [batches_per_step, gradient_accumulation_factor, replicas, 2]. All seeds differ; every call with
+/// equal arguments returns equal seeds. No axis is omitted. Throws std::invalid_argument for a count below 1.
 template <std::integral T>
 inline xt::xtensor<std::uint32_t, 4> create_seeds(T seed, const SeedOptions& options = {}) {
   const std::array<std::uint32_t, 2> key = uint64_to_two_uint32(seed), offset = uint64_to_two_uint32(options.offset);

@@ -31,22 +31,21 @@
 
 namespace tilewright {
 
-/// A program with its memory, ready to run. `build` is a constexpr function of an Ir& that makes the main graph; it is
-/// traced, differentiated and planned for the target while the program compiles.
+/// A program with its memory, ready to run. `build` is a constexpr function of an Ir& that builds the main graph. The compiler
+/// traces, differentiates and plans it for the target.
 ///
 ///     tw::Session<train_step<8>, tw::ipu_model> session({.seed = 1});
 ///     auto outputs = session.run("image"_s = images, "label"_s = labels);
 ///     float loss = outputs["loss"_s]();
 ///
-/// Variables exist twice: the device computes with its own, and the host has a copy, which `get_tensor_data` reads. A run makes
-/// the copy stale; the next read fetches all variables at once, and others after it cost nothing. A session that is not attached
-/// has the host copy only. Ops of an execution context that is not Normal run at each copy of all variables, and when a session
-/// is made that is attached from the start; with ops after an upload, each write copies all variables.
+/// Variables exist twice: on the device, which computes with them, and in a host copy, which `get_tensor_data` reads. A run makes
+/// the host copy stale. The next read fetches all variables at once; later reads cost nothing until the next run. A detached
+/// session has the host copy only. Ops of an execution context other than Normal run at each copy of all variables, and in the
+/// constructor if the session starts attached. If ops run after uploads, each write uploads all variables.
 ///
-/// One thread at a time may use a session, reading included; a call while another one runs throws std::logic_error, as does a run
-/// in a child process that was forked after a session of several threads was made. A session can be moved, to be kept in a
-/// std::vector for example: views of its memory stay valid, contexts do not. A session that was moved from can only be assigned
-/// to. Results do not depend on the number of threads.
+/// Only one thread at a time may use a session, also for reads. A call during another call throws std::logic_error. So does a run
+/// in a forked child process if the session has several threads. A session can be moved: views of its memory stay valid, contexts
+/// do not. A moved-from session can only be assigned to. Results do not depend on the number of threads.
 template <auto build, Target machine = cpu>
 class Session {
   using program = internal::Program<build, machine>;
@@ -54,13 +53,14 @@ class Session {
 
  public:
   static constexpr Target target = machine;
-  /// "cpu" or "ipu_model"; "custom" for a target of one's own.
+  /// Name of the device: "cpu", "ipu_model", or "custom" for a user's own target.
   static constexpr std::string_view device = device_name(machine);
-  /// The planned program; a constant.
+  /// The plan of the program, a constant.
   static constexpr const auto& plan = program::plan;
 
-  /// Throws std::invalid_argument for a wrong number of threads or events and strict mode on no simulated IPU, std::runtime_error
-  /// if the system makes no threads, and MemoryError, a std::bad_alloc that says how many bytes of what, if there is no memory.
+  /// Throws std::invalid_argument for an invalid number of threads or events and for strict mode on a target other than a
+  /// simulated IPU; std::runtime_error if threads cannot be created; MemoryError, a std::bad_alloc that names the purpose and the
+  /// number of bytes, if memory runs out.
   explicit Session(const SessionOptions& options = {}) : Session(options, {}) {}
 
   Session(Session&&) noexcept = default;
@@ -69,7 +69,7 @@ class Session {
   Session& operator=(const Session&) = delete;
 
  protected:
-  /// A session of some of the replicas.
+  /// Creates a session of some of the replicas.
   Session(const SessionOptions& options, const internal::HeldReplicas& held) : state_(std::make_unique<State>(options, held)) {
     const internal::Executor& executor = state_->executor;
     fill_constants(program::view(), executor.constants());
@@ -82,13 +82,13 @@ class Session {
 
  public:
   const SessionOptions& options() const { return state("options").options; }
-  /// The number of host threads of the next run.
+  /// Returns the number of host threads of the next run.
   int threads() const { return state("threads").executor.threads(); }
 
-  /// What the plan costs on the session's simulated IPU, as tw::profile gives it, whose header the caller includes.
+  /// Returns the costs of the plan on the session's simulated IPU, as tw::profile does. The caller includes its header.
   auto profile(const std::string& name = {}) const { return detail::profile_of(build, machine, name); }
 
-  /// What the workers did in runs since the session was made, or since clear_recording(); empty without recorded_events.
+  /// Returns what the workers did since the session was created or since clear_recording(); empty if recorded_events is 0.
   Recording recording(const std::string& name = {}) const {
     return detail::recording_of(state("recording").executor, plan, name, begin("recording"));
   }
@@ -96,17 +96,18 @@ class Session {
 
   // ---- streams ----
 
-  /// The streams that the program loads from, with name, spec and the shape of the host's array; a constant.
+  /// Returns the streams that the program loads, with name, spec and the shape of the host's array, as a constant.
   static constexpr auto expected_inputs() { return expected_streams<program::plan, StreamDirection::host_to_device>(); }
-  /// The streams that it stores to.
+  /// Returns the streams that the program stores.
   static constexpr auto expected_outputs() { return expected_streams<program::plan, StreamDirection::device_to_host>(); }
 
-  /// What a run gave to the streams to the host: views of the session's memory.
+  /// Outputs of a run: views of the session's memory.
   class Outputs {
    public:
-    /// The tensors of a stream as an xtensor of static shape ([transfers, if above 1,] [replicas, if above 1,] stream's
-    /// shape...). It is a view of the session's memory: the next `run` overwrites it, and it ends with the session, as the
-    /// Outputs do. A copy, such as `xt::xtensor<float, 1> kept = outputs["loss"_s]`, stays. An unknown name does not compile.
+    /// Returns the tensors of a stream as an xtensor of static shape ([transfers, if above 1,] [replicas, if above 1,] stream's
+    /// shape...). The result is a view of the session's memory: the next `run` overwrites it, and it must not outlive the session
+    /// or the Outputs. To keep the values, copy them: `xt::xtensor<float, 1> kept = outputs["loss"_s]`. An unknown name does not
+    /// compile.
     template <NameText name>
     auto operator[](Name<name>) const {
       constexpr std::size_t stream = names::find_stream(name.view(), StreamDirection::device_to_host);
@@ -115,7 +116,7 @@ class Session {
         return static_view<plan.streams[stream].spec.dtype, host_shape(plan, stream)>(memory_ +
                                                                                       output_offsets<program::plan>[stream]);
     }
-    /// All of them with name and spec, to save them for example: views as those of operator[].
+    /// Returns all outputs with name and spec, for example to save them. They are views, like those of operator[].
     auto host_tensors() const {
       std::array<HostTensor, expected_outputs().size()> tensors{};
       for (std::size_t stream = 0, n = 0; stream < plan.streams.size(); ++stream) {
@@ -133,13 +134,13 @@ class Session {
     std::byte* memory_;
   };
 
-  /// Runs the program once: `run("image"_s = images, "label"_s = labels)`. Every stream that the program loads from needs one
-  /// array of the stream's dtype and host shape: [transfers, if above 1,] [replicas, if above 1,] stream's shape..., where
-  /// transfers is how many elements of the stream a run takes at most, or num_host_transfers if the program sets it. Arrays are
-  /// read in place, but for those that share memory with the session's outputs or variables, which are copied first. Unknown,
-  /// missing and doubled names, wrong dtypes and wrong static shapes do not compile; wrong shapes known at run time only throw
-  /// std::invalid_argument before anything runs, and a session that is not attached throws std::logic_error. What an op throws
-  /// ends the run and is thrown here; variables may then have values from before the run or from within. Allocates nothing.
+  /// Runs the program once: `run("image"_s = images, "label"_s = labels)`. Needs one array for every stream that the program
+  /// loads, of the stream's dtype and host shape: [transfers, if above 1,] [replicas, if above 1,] stream's shape... Here,
+  /// transfers is the largest number of the stream's elements that a run takes, or num_host_transfers if the program sets it.
+  /// Arrays are read in place, or copied first if they share memory with the session's outputs or variables. Unknown, missing and
+  /// repeated names, wrong dtypes and wrong static shapes do not compile. Throws std::invalid_argument for wrong dynamic shapes,
+  /// before anything runs, and std::logic_error if the session is detached. If an op throws, the run ends and rethrows; variables
+  /// may then have old or new values. Allocates nothing.
   template <class... InputNames, class... Arrays>
   Outputs run(NamedArgument<InputNames, Arrays>... inputs) {
     names::template check_inputs<InputNames...>();
@@ -154,10 +155,10 @@ class Session {
     return Outputs(outputs);
   }
 
-  /// Runs the program once and writes outputs to the user's arrays in place: `run_with_outputs("image"_s = images,
-  /// "loss"_s = loss)`. Every stream needs one array, whichever its direction, as for `run`. What is to be written must not be
-  /// const, and must not share memory with other arrays or the session's variables (std::invalid_argument). Elements that the
-  /// program does not store keep their values. Allocates nothing.
+  /// Runs the program once and writes outputs directly to the user's arrays: `run_with_outputs("image"_s = images, "loss"_s =
+  /// loss)`. Needs one array for every stream, input or output, as in `run`. Output arrays must not be const. Throws
+  /// std::invalid_argument if they share memory with other arrays or with the session's variables. Elements that the program does
+  /// not store keep their values. Allocates nothing.
   template <class... StreamNames, class... Arrays>
   void run_with_outputs(NamedArgument<StreamNames, Arrays>... arrays) {
     names::template check_inputs_and_outputs<false, StreamNames...>();
@@ -168,8 +169,8 @@ class Session {
     detail::check_apart<program::plan, "run_with_outputs">(streams, plan.replicas, {variable_memory(), remote_memory()});
     execute(streams, {});
   }
-  /// Runs the program once and writes all outputs to one object: `run_with_outputs(outputs, "image"_s = images)`. Every input
-  /// stream needs one array. Allocates nothing.
+  /// Runs the program once and writes all outputs to one object: `run_with_outputs(outputs, "image"_s = images)`. Needs one array
+  /// for every input stream. Allocates nothing.
   template <class... InputNames, class... Arrays>
   void run_with_outputs(HostOutputs<program::plan>& outputs, NamedArgument<InputNames, Arrays>... inputs) {
     names::template check_inputs_and_outputs<true, InputNames...>();
@@ -181,50 +182,49 @@ class Session {
     detail::check_apart<program::plan, "run_with_outputs">(streams, plan.replicas, {variable_memory(), remote_memory()});
     execute(streams, {});
   }
-  /// Arrays for all outputs: `auto outputs = session.create_host_outputs(); outputs["loss"_s]`.
+  /// Returns arrays for all outputs: `auto outputs = session.create_host_outputs(); outputs["loss"_s]`.
   static HostOutputs<program::plan> create_host_outputs() { return {}; }
 
   // ---- device and host ----
 
-  /// Attaches the session until the end of the block, if it is not attached yet: `const auto context = session.context();`.
+  /// Attaches the session until the end of the block: `const auto context = session.context();`. A no-op if it is attached.
   SessionContext<Session> context() { return SessionContext<Session>(*this); }
   bool is_attached() const { return state("is_attached").copies.is_attached(); }
-  /// Variables on the device get the values of the host copy. Nothing happens if the session is attached.
+  /// Copies the variables from the host copy to the device. A no-op if the session is attached.
   void attach() {
     const ExclusiveUse use = begin("attach");
     state_->copies.attach();
   }
-  /// The device's values are lost; weights_to_host() saves them. Nothing happens if the session is not attached.
+  /// Drops the device's values; call weights_to_host() first to keep them. A no-op if the session is detached.
   void detach() {
     const ExclusiveUse use = begin("detach");
     state_->copies.detach();
   }
 
-  /// Copies all variables from the host to the device; then ops of WeightsFromHostFragment run, which may throw as a run does.
-  /// std::logic_error if the session is not attached.
+  /// Copies all variables from the host to the device, then runs ops of WeightsFromHostFragment, which may throw as a run does.
+  /// Throws std::logic_error if the session is detached.
   void weights_from_host() {
     const ExclusiveUse use = begin("weights_from_host");
     require_attached("weights_from_host");
     state_->copies.copy_to_device();
   }
-  /// Runs ops of WeightsToHostFragment, which may throw as a run does; then copies all variables from the device to the host.
-  /// std::logic_error if the session is not attached.
+  /// Runs ops of WeightsToHostFragment, which may throw as a run does, then copies all variables from the device to the host.
+  /// Throws std::logic_error if the session is detached.
   void weights_to_host() {
     const ExclusiveUse use = begin("weights_to_host");
     require_attached("weights_to_host");
     state_->copies.copy_to_host();
   }
-  /// Whether the host copy has the device's values, so that reading it needs no transfer.
+  /// Returns whether the host copy is up to date, so that reading it needs no transfer.
   bool in_sync() const { return state("in_sync").copies.in_sync(); }
-  /// How often variables went from one side to the other: all of them, or those of one write.
+  /// Returns the number of transfers of variables in each direction: of all variables, or of those of one write.
   Transfers transfers() const { return state("transfers").copies.transfers(); }
 
   // ---- variables ----
 
-  /// The variables by name, as views of the memory in which the device keeps them: `session.variables()["fc1"_s]["weight"_s](0,
-  /// 0)`. They can be written, so that the host copy counts as stale from this call on; a view that was kept longer writes
-  /// behind the host copy's back. std::logic_error if the session is not attached. With several replicas, each of which has
-  /// memory of its own, it does not compile: get_tensor_data and write_variable_data are for these.
+  /// Returns the variables by name, as views of device memory: `session.variables()["fc1"_s]["weight"_s](0, 0)`. The views are
+  /// writable, so each call makes the host copy stale; a later write through an older view does not. Throws std::logic_error if
+  /// the session is detached. Does not compile for several replicas; use get_tensor_data and write_variable_data there.
   auto variables() const {
     require_attached("variables");
     if constexpr (plan.replicas > 1) {
@@ -240,8 +240,7 @@ class Session {
     }
   }
 
-  /// A copy of a variable, for example of "fc1.weight", or of a constant that has a name ("graph/name" outside of the main
-  /// graph).
+  /// Returns a copy of a variable, such as "fc1.weight", or of a named constant ("graph/name" outside of the main graph).
   template <NameText name>
   auto get_tensor_data(Name<name>) const {
     constexpr std::size_t v = names::find_variable(name.view()), c = names::find_constant(name.view());
@@ -256,28 +255,28 @@ class Session {
       return names::template no_variable_or_constant<"get_tensor_data", name>();
     }
   }
-  /// Copies of all variables, as a Boost.Hana map from their names.
+  /// Returns copies of all variables, as a Boost.Hana map from their names.
   auto get_tensors_data() const {
     const ExclusiveUse use = begin("get_tensors_data");
     state_->copies.refresh();
     return names::map_variables(
         [this]<std::size_t v>(std::integral_constant<std::size_t, v>) { return this->template copy_of_variable<v>(); });
   }
-  /// Copies of some variables and constants: `get_tensors_data("fc1.weight"_s, "fc1.bias"_s)`.
+  /// Returns copies of some variables and constants: `get_tensors_data("fc1.weight"_s, "fc1.bias"_s)`.
   template <NameText... name>
     requires(sizeof...(name) > 0)
   auto get_tensors_data(Name<name>...) const {
     return boost::hana::make_map(boost::hana::make_pair(Name<name>::key(), get_tensor_data(Name<name>()))...);
   }
-  /// Gives a variable new values, on the host and, if the session is attached, on the device: an array of its dtype and shape.
+  /// Writes a variable from an array of its dtype and shape, on the host and, if the session is attached, on the device.
   template <NameText name, class Array>
   void write_variable_data(Name<name>, const Array& array) {
     Values values{};
     note_values<name>(values, array);
     write<"write_variable_data">(values);
   }
-  /// Gives variables new values, from a Boost.Hana map of names and arrays such as another session's get_tensors_data(). No
-  /// variable changes if an array does not fit.
+  /// Writes variables from a Boost.Hana map of names and arrays, such as another session's get_tensors_data(). If an array does
+  /// not fit, no variable changes.
   template <class Map>
     requires(boost::hana::is_a<boost::hana::map_tag, Map>())
   void write_variables_data(const Map& arrays) {
@@ -288,9 +287,9 @@ class Session {
     });
     write<"write_variables_data">(values);
   }
-  /// Gives all variables the values of those of the same names in another session, which may have more, such as an optimiser's.
-  /// With a prefix, `average.weight` comes before `weight`. A name that it does not have so, of this shape and dtype, does not
-  /// compile.
+  /// Copies all variables from those with the same names in another session, which may have more, such as an optimiser's. With
+  /// the prefix "average", `weight` is copied from `average.weight`. If the other session lacks a name with this shape and dtype,
+  /// the call does not compile.
   template <class Source, NameText prefix = "">
   void load_from_session(const Source& source, Name<prefix> = {}) {
     names::template check_source<Source::plan, prefix>();
@@ -300,16 +299,17 @@ class Session {
     for (std::size_t v = 0; v < values.size(); ++v) values[v] = tensors[found[v]].bytes.data();
     write<"load_from_session">(values);
   }
-  /// Gives variables the values of another session's with the same names. As far as the policy allows, variables of this session
-  /// alone keep their values, and those of the other alone are left out; LoadError, before anything is written, for the rest.
+  /// Copies variables from those with the same names in another session. If the policy allows it, variables that only this
+  /// session has keep their values, and those that only the other has are ignored. Otherwise throws LoadError before anything is
+  /// written.
   template <class Source>
   void load_from_session(const Source& source, const LoadPolicy& policy) {
     const auto tensors = source.host_tensors();
     load_tensors({"the other session", tensors}, policy);
   }
 
-  /// All variables, as views of the host copy, which is fetched if it is stale: to save them, for example. A later read, write or
-  /// run with a read after it overwrites them.
+  /// Returns all variables as views of the host copy, for example to save them. Fetches a stale copy first. A later read, write,
+  /// or run followed by a read overwrites the views.
   auto host_tensors() const {
     const ExclusiveUse use = begin("host_tensors");
     state_->copies.refresh();
@@ -318,8 +318,8 @@ class Session {
       tensors[v].bytes = {state_->copies.host_data(v), static_cast<std::size_t>(tensors[v].spec.bytes())};
     return tensors;
   }
-  /// Gives all variables new values, by name: from a file (`tw::load_npz`, ...) or what host_tensors() gives. Throws
-  /// LoadError, before anything is written, where names, dtypes or shapes differ; the policy may allow some of it.
+  /// Writes all variables by name, from a file (`tw::load_npz`, ...) or from host_tensors(). Throws LoadError, before anything is
+  /// written, if names, dtypes or shapes differ and the policy does not allow it.
   void load_tensors(const HostTensors& tensors, const LoadPolicy& policy = {}) {
     const auto found = detail::match_tensors(variables_without_values(), tensors, policy);
     Values values{};
@@ -340,7 +340,7 @@ class Session {
       throw std::logic_error(text(call, ": a session that was moved from: the one that has its memory now expected").string());
     return *state_;
   }
-  /// All calls that use memory begin here.
+  /// Starts a call that uses memory. All such calls begin here.
   ExclusiveUse begin(const char* call) const { return {state(call).in_use, call}; }
   std::span<const std::byte> variable_memory() const {
     return {state_->executor.variables(), static_cast<std::size_t>(plan.memory.variables)};
@@ -348,7 +348,7 @@ class Session {
   std::span<const std::byte> remote_memory() const {
     return {state_->executor.remote(), static_cast<std::size_t>(plan.memory.remote)};
   }
-  /// `outputs`: the session's own, if the run writes to them.
+  /// `outputs`: the session's own outputs if the run writes to them.
   void execute(StreamMemory<program::plan>& streams, std::span<const std::byte> outputs) {
     state_->input_copies.replace_shared(streams, {outputs, variable_memory(), remote_memory()});
     state_->copies.mark_stale();
@@ -376,7 +376,7 @@ class Session {
     else values[v] = detail::host_data<detail::VariableArray<program::plan, v>, "write_variable_data">(array);
   }
 
-  /// On the heap: a session that is moved takes it along, and nothing in it moves.
+  /// State on the heap, so that moving a session moves no memory that others refer to.
   struct State {
     State(const SessionOptions& given, const internal::HeldReplicas& held)
         : options(given),

@@ -11,7 +11,7 @@
 
 namespace tilewright {
 
-/// A machine with the name that users know it by.
+/// A machine and its name for users.
 struct Device {
   std::string_view name;
   Target target;
@@ -19,7 +19,7 @@ struct Device {
 inline constexpr Device devices[] = {{"cpu", cpu},  {"ipu_model", ipu_model}, {"gc2", gc2}, {"gc200", gc200}, {"bow", bow},
                                      {"c600", c600}};
 
-/// The name of a target, the first one for a target with two; "custom" for a target that is not in `devices`, such as
+/// Returns the name of a target, the first one if it has two. Returns "custom" for a target that is not in `devices`, such as
 /// ipu_model.with_tiles(64).
 constexpr std::string_view device_name(const Target& target) {
   for (const Device& device : devices)
@@ -27,7 +27,7 @@ constexpr std::string_view device_name(const Target& target) {
   return "custom";
 }
 
-/// Names of those of `targets` that have one: "cpu, ipu_model, gc200".
+/// Returns the names of those of `targets` that have one: "cpu, ipu_model, gc200".
 constexpr Text device_names(std::span<const Target> targets) {
   Text names;
   for (const Device& device : devices) {
@@ -38,8 +38,8 @@ constexpr Text device_names(std::span<const Target> targets) {
   return names;
 }
 
-/// For a machine that is chosen at run time: calls f with the target as a std::integral_constant, so that f is compiled for each
-/// of `targets`; without any, for cpu and ipu_model. Throws std::invalid_argument for the name of none of them.
+/// Selects a machine at run time: calls f with the target of that name as a std::integral_constant. f is compiled for each of
+/// `targets`, by default cpu and ipu_model. Throws std::invalid_argument if no target has the name.
 ///
 ///     tw::visit_device(options.device, [](auto device) { tw::Session<train_step, device.value> session; ... });
 template <Target... targets, class F>

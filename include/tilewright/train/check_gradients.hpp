@@ -19,11 +19,11 @@
 namespace tilewright::train {
 
 namespace detail {
-/// Gives the gradient of each variable to the stream `gradient.<name>`, in place of an update.
+/// Sends the gradient of each variable to the stream `gradient.<name>` instead of updating the variable.
 constexpr void store_gradient(std::string_view name, Tensor, Tensor gradient) {
   ops::host_store(gradient.ir().d2h_stream(text("gradient.", name).view(), gradient.spec()), gradient);
 }
-/// Options of a step without those of its updates.
+/// Returns the options of a step without those that belong to its updates.
 constexpr StepOptions without_updates(StepOptions options) {
   options.max_norm = 0;
   options.average = {};
@@ -38,8 +38,9 @@ constexpr bool checks_whole_loss(Ir& ir, bool counts, const StepOptions& options
 }
 }  // namespace detail
 
-/// As minimise, but variables stay as they are: a run gives the gradient of each that a gradient reaches, in the stream
-/// `gradient.<name>`. Options of updates, such as clipping, rates and decays, change nothing. A program for check_gradients.
+/// A step that computes gradients and updates nothing, for check_gradients. Arguments are those of minimise. A run writes the
+/// gradient of each variable that a gradient reaches to the stream `gradient.<name>`. Options of updates, such as clipping, rates
+/// and decays, have no effect.
 template <std::derived_from<ModuleBase> Loss, std::size_t n>
 constexpr void gradients(Ir& ir, const Loss& loss, const Input (&inputs)[n], const StepOptions& options = {}) {
   if (detail::checks_whole_loss(ir, detail::has_count<Loss, n>(), options))
@@ -52,31 +53,29 @@ constexpr void gradients(Ir& ir, const Model& model, const Function& loss, const
 }
 
 struct GradientCheckOptions {
-  std::size_t elements = 4;       ///< of each variable; all if it has fewer
-  std::string_view names = "*";   ///< which variables: a pattern in which a `*` stands for any characters
-  std::uint64_t seed = 0;         ///< of the choice of elements; any number
-  double step =
-      0;  ///< by which an element of about 1 is changed; 0: the cube root of the distance from 1 to the dtype's next number
-  double tolerance =
-      0.01;  ///< the part of the larger of gradient and difference by which the two may differ; rounding of the loss is added
+  std::size_t elements = 4;  ///< elements checked in each variable; all of them if it has fewer
+  std::string_view names = "*";  ///< pattern of the variables to check; a `*` stands for any characters
+  std::uint64_t seed = 0;  ///< seed for the choice of elements; any number
+  double step = 0;  ///< step h for an element of about 1; 0: the cube root of the dtype's machine epsilon
+  double tolerance = 0.01;  ///< allowed difference, relative to the larger of the two; rounding of the loss is added
 };
 
-/// An element that was checked.
+/// Result of check_gradients for one element.
 struct CheckedElement {
   std::string variable;
-  std::size_t element = 0;    ///< its number, in row-major order
-  double gradient = 0;        ///< by the program
-  double difference = 0;      ///< of the losses, divided by that of the elements
-  double allowed = 0;         ///< how much both may differ
+  std::size_t element = 0;  ///< number of the element, in row-major order
+  double gradient = 0;  ///< gradient that the program computes
+  double difference = 0;  ///< difference quotient of the loss
+  double allowed = 0;  ///< largest difference that still passes
   bool agrees() const { return std::abs(gradient - difference) <= allowed; }  // not so for NaN
 };
-/// What check_gradients found.
+/// Result of check_gradients.
 struct CheckedGradients {
-  std::vector<CheckedElement> elements{};  ///< all that were checked, in the order of the variables
+  std::vector<CheckedElement> elements{};  ///< all elements that were checked, in the order of the variables
   bool agree() const {
     return std::all_of(elements.begin(), elements.end(), [](const CheckedElement& each) { return each.agrees(); });
   }
-  /// Those that do not agree, one in a line; "" if all do.
+  /// Returns one line for each element that fails; "" if all pass.
   std::string text() const {
     std::string result;
     for (const CheckedElement& each : elements)
@@ -89,7 +88,7 @@ struct CheckedGradients {
 
 namespace detail {
 
-/// An element of floating point in the host's memory.
+/// Reads a floating-point element from host memory.
 template <DType dtype>
 double read_element(const std::byte* at) {
   element_t<dtype> value;
@@ -113,7 +112,7 @@ inline void write_element(DType dtype, std::byte* at, double number) {
   if (dtype == bfloat16) return write_element<bfloat16>(at, number);
   write_element<float32>(at, number);
 }
-/// The distance from 1 to the next number.
+/// Returns the machine epsilon of a dtype: the distance from 1 to the next number.
 inline double epsilon_of(DType dtype) {
   if (dtype == float64) return std::numeric_limits<double>::epsilon();
   if (dtype == float16) return 0x1p-10;
@@ -121,7 +120,7 @@ inline double epsilon_of(DType dtype) {
   return std::numeric_limits<float>::epsilon();
 }
 
-/// So many different numbers below `size`, sorted; all if there are fewer.
+/// Draws `count` different numbers below `size` and sorts them; returns all of them if there are fewer.
 inline std::vector<std::size_t> choose(std::size_t size, std::size_t count, std::mt19937_64& random) {
   std::vector<std::size_t> chosen;
   if (count >= size) {
@@ -136,7 +135,7 @@ inline std::vector<std::size_t> choose(std::size_t size, std::size_t count, std:
   return chosen;
 }
 
-/// A copy of a tensor.
+/// Copy of a tensor.
 struct KeptTensor {
   std::string name;
   TensorSpec spec{};
@@ -152,7 +151,7 @@ inline std::vector<KeptTensor> keep(std::span<const HostTensor> tensors) {
   return kept;
 }
 
-/// The mean of the elements of the stream "loss".
+/// Returns the mean of the elements of the stream "loss".
 inline double mean_loss(std::span<const HostTensor> outputs) {
   for (const HostTensor& output : outputs) {
     if (output.name != "loss") continue;
@@ -166,20 +165,20 @@ inline double mean_loss(std::span<const HostTensor> outputs) {
 
 }  // namespace detail
 
-/// Compares gradients with differences of the loss: for some elements w of each variable, the program's gradient with (loss(w +
-/// h)
-/// - loss(w - h)) / 2h, which the same program computes. `session`: of a program that calls train::gradients. `run(session)` runs
-/// it once and returns its outputs; the loss must depend on nothing but the variables. The session's variables are as before when
-/// it ends, and what an exception of a run leaves them as is not said. A difference is only as exact as the loss's dtype allows;
-/// a loss in float64 tells most. A kink of relu or max between w - h and w + h shows as a difference.
+/// Compares gradients with finite differences of the loss. For some elements w of each variable, compares the program's gradient
+/// with (loss(w + h) - loss(w - h)) / 2h, which the same program computes. `session`: a session of a program that calls
+/// train::gradients. `run(session)` runs it once and returns its outputs; the loss must depend on the variables only. The call
+/// restores the session's variables when it returns; if a run throws, their values are unspecified. The loss's dtype limits the
+/// precision of the difference, so float64 gives the most reliable result. If relu or max has a kink between w - h and w + h, the
+/// element fails.
 ///
 ///     constexpr void gradients(tw::Ir& ir) { tw::train::gradients(ir, Loss{}, {{"x", {8, 4}}, {"y", {8}}}); }
 ///     tw::Session<gradients> session;
 ///     const auto checked = tw::train::check_gradients(session, {}, [&](auto& s) { return s.run("x"_s = x, "y"_s = y); });
 ///     if (!checked.agree()) std::cerr << checked.text();
 ///
-/// Throws std::invalid_argument for a program without gradients, or without one that the options name, and for 0 elements, a step
-/// or a tolerance that is below 0, infinite or NaN.
+/// Throws std::invalid_argument for a program without gradients, for options that name no variable with a gradient, for 0
+/// elements, and for a step or tolerance that is negative, infinite or NaN.
 template <class Session, std::invocable<Session&> Run>
 CheckedGradients check_gradients(Session& session, const GradientCheckOptions& options, Run&& run) {
   const auto require = [](bool fact, const char* name, double number, const char* expected) {

@@ -33,17 +33,16 @@
 
 namespace tilewright::train::detail {
 
-/// A call of the forward graph, whose loss goes to a stream, and the gradient of its first output, times a scale if there is one.
-/// `count`, if it is valid: the gradient is that of a sum, and the loss is the sum over all micro-batches and replicas, divided
-/// by the sum of their counts.
+/// Call of the forward graph and the gradient of its first output, multiplied by the scale if there is one. The loss goes to a
+/// stream. If `count` is valid, the gradient is that of a sum, and the loss is the sum over all micro-batches and replicas
+/// divided by the sum of their counts.
 struct ForwardPass {
   CallSiteInfo call;
   Tensor gradient;
   Tensor count{};
 };
 
-/// A model's variables, the gradient of each, for accumulated gradients the variable that counts them, and what they are to be
-/// divided by.
+/// Variables of a model, their gradients, the variable that counts accumulated gradients, and the divisor of the gradients.
 struct Gradients {
   NamedTensors variables;
   TensorMap gradients;
@@ -53,7 +52,7 @@ struct Gradients {
 
 constexpr Text own_name(const StepOptions& options, std::string_view name) { return dotted(options.prefix, name); }
 
-/// A model's variables, and what its graph is given for them: their casts, if they are kept in another dtype.
+/// Variables of a model, and the tensors that its graph takes for them: casts if the variables have another dtype.
 struct Variables {
   NamedTensors kept, given;
 };
@@ -112,7 +111,7 @@ constexpr Gradients gradients_of_batch(Ir& ir, const Objective& objective, const
   return {variables, of_variables, {}, count};
 }
 
-/// The inputs of a forward graph for variables that are not frozen.
+/// Returns the inputs of a forward graph for variables that are not frozen.
 constexpr NamedTensors trained(const NamedTensors& args, const StepOptions& options) {
   if (options.groups.empty()) return args;
   NamedTensors result;
@@ -121,7 +120,7 @@ constexpr NamedTensors trained(const NamedTensors& args, const StepOptions& opti
   return result;
 }
 
-/// Forward and backward pass of one micro-batch, whose gradients go to accumulators: the body of a loop.
+/// Body of the loop over micro-batches: forward and backward pass of one micro-batch. It adds the gradients to accumulators.
 template <class Objective>
 struct MicroBatch : Module<MicroBatch<Objective>> {
   Objective objective;
@@ -130,7 +129,7 @@ struct MicroBatch : Module<MicroBatch<Objective>> {
   constexpr MicroBatch(const Objective& made_from, const StepOptions& given, bool scaled)
       : objective(made_from), options(given), is_scaled(scaled) {}
 
-  /// `given`: tensors of the objective that are the same for all micro-batches, then the scale, if there is one.
+  /// `given`: the tensors of the objective that all micro-batches share, then the scale, if there is one.
   constexpr void build(const List<Tensor>& given) {
     Ir& ir = this->ir();
     std::optional<Tensor> scale;
@@ -181,13 +180,14 @@ constexpr Tensor mean_of_replicas(Tensor value) {
   if (value.ir().replication_factor() == 1) return value;
   return ops::collectives::replicated_all_reduce(value, {.op = CollectiveOperator::mean});
 }
-/// 1 / count, in float32; 0 for a count of 0.
+/// Returns 1 / count in float32, and 0 for a count of 0.
 constexpr Tensor inverse_of_count(Tensor count) {
   const Tensor number = ops::cast(count, float32);
   return ops::where(ops::greater(number, 0), 1 / number, 0);
 }
 
-/// Fails for a pattern that matches no variable, and for a number that a function which updates variables would not use.
+/// Fails for a pattern that matches no variable. Also fails for a group's rate or decay if a function updates the variables,
+/// because it cannot use them.
 template <class Optimiser>
 constexpr void check_groups(Ir& ir, const NamedTensors& variables, const StepOptions& options) {
   for (const auto& [names, group, others] : options.groups) {
@@ -205,14 +205,14 @@ constexpr void check_groups(Ir& ir, const NamedTensors& variables, const StepOpt
   }
 }
 
-/// Whether a gradient reaches a variable that is not frozen.
+/// Returns whether a gradient reaches a variable that is not frozen.
 constexpr bool trains_something(const Gradients& found, const StepOptions& options) {
   for (const auto& [name, variable] : found.variables.to_dict())
     if (found.gradients.find(variable) && !options_of(options.groups, name.view()).frozen) return true;
   return false;
 }
-/// Calls update(name, variable, gradient) for all variables that a gradient reaches and that are not frozen, with the mean
-/// gradient of all replicas.
+/// Calls update(name, variable, gradient) for each variable that a gradient reaches and that is not frozen. The gradient is the
+/// mean over all replicas.
 constexpr void update_all(const Gradients& found, const StepOptions& options, std::optional<optim::LossScaler>& scaler,
                           auto&& update) {
   auto variables = found.variables.named_tensors();
@@ -254,7 +254,7 @@ constexpr void update_all(const Gradients& found, const StepOptions& options, st
   });
 }
 
-/// A step of any objective. The result: the model's variables, as they are kept.
+/// Appends a step of any objective. Returns the model's variables in the dtype in which they are stored.
 template <class Objective, class Optimiser>
 constexpr NamedTensors run_step(Ir& ir, std::string_view step, const Text& model, const Objective& objective,
                                 const Optimiser& optimiser, const StepOptions& options) {

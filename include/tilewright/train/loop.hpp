@@ -17,15 +17,15 @@
 
 namespace tilewright::train {
 
-/// How long run_epochs trains.
+/// Length of the training by run_epochs.
 struct LoopOptions {
-  std::uint64_t epochs = 1;         ///< of this call; the rest of an epoch in which the loader is counts as one
+  std::uint64_t epochs = 1;  ///< epochs of this call; the unfinished part of the loader's current epoch counts as one
   std::uint64_t until_epoch =
-      0;    ///< in place of `epochs`: how many there are when it ends, from the loader's first; 0: not given
+      0;  ///< replaces `epochs`: total number of epochs at the end, counted from the loader's first; 0: not set
   std::uint64_t limit_batches = 0;  ///< batches of an epoch to train on; 0: all
 };
 
-/// What a training loop did.
+/// Result of a training loop.
 struct Trained {
   std::uint64_t steps = 0;  ///< runs of the session
   double seconds = 0;  ///< wall-clock time
@@ -33,19 +33,19 @@ struct Trained {
 
 namespace detail {
 
-/// The input of that name; a scalar for one that is not there.
+/// Returns the input with a name, or a scalar if no input has the name.
 constexpr ExpectedStream input_named(std::string_view name, const auto& inputs) {
   for (const ExpectedStream& stream : inputs)
     if (stream.name == name) return stream;
   return {};
 }
-/// The host's array for an input of a session's program, with all replicas; a scalar's for one that it does not have.
+/// Returns the host array of an input of a session's program, for all replicas together, or a scalar if no input has the name.
 template <class Session>
 constexpr ExpectedStream input_named(std::string_view name) {
   return input_named(name, expected_streams<Session::plan, StreamDirection::host_to_device>());
 }
 
-/// A part of a batch as the session's input of that name: several micro-batches and replicas are leading axes.
+/// Returns a part of a batch as the session's input with a name: several micro-batches and replicas become leading axes.
 template <class Session, NameText name, class Array>
 decltype(auto) as_input([[maybe_unused]] const Session& session, Name<name>, const Array& batch) {
   constexpr int rank = input_named<Session>(name.view()).host_shape.rank;
@@ -63,7 +63,7 @@ decltype(auto) as_input([[maybe_unused]] const Session& session, Name<name>, con
   }
 }
 
-/// The mean of an array of numbers, in float32.
+/// Returns the mean of an array of numbers, in float32.
 float mean(const auto& values) {
   const auto add = [](float sum, auto value) { return sum + static_cast<float>(value); };
   return std::accumulate(values.data(), values.data() + values.size(), 0.0F, add) / static_cast<float>(values.size());
@@ -71,7 +71,7 @@ float mean(const auto& values) {
 
 }  // namespace detail
 
-/// How many images a run of a session's program takes: those of all micro-batches on all replicas.
+/// Number of images in one run of a session's program: those of all micro-batches on all replicas.
 template <class Session>
 inline constexpr std::size_t batch_size = [] {
   const ExpectedStream images = detail::input_named<Session>("image");
@@ -81,9 +81,9 @@ inline constexpr std::size_t batch_size = [] {
 }();
 
 /// Trains a session of a train_step on a loader's batches of `batch_size<Session>` images, and calls report(Progress) after each.
-/// It goes on where the loader is: in the middle of an epoch after Loader::resume. A run that is resumed says `until_epoch`: one
-/// that is finished then makes no step. Throws std::invalid_argument for a batch of another size. Each of several processes has a
-/// loader of its shard of the batches, see tilewright::distributed::shard. Not yet stable.
+/// Training starts at the loader's position, which is in the middle of an epoch after Loader::resume. A run that may be resumed
+/// sets `until_epoch`: if it was finished, it makes no further step. Throws std::invalid_argument for a batch of another size. If
+/// several processes train, each has a loader of its shard of the batches, see tilewright::distributed::shard. Not yet stable.
 ///
 ///     tw::data::Loader loader(digits.train, {.batch_size = tw::train::batch_size<decltype(session)>, .shuffle = true});
 ///     tw::train::run_epochs(session, loader, {.epochs = 3}, tw::train::ProgressBar());
@@ -117,9 +117,9 @@ Trained run_epochs(Session& session, data::Loader<Data>& loader, const LoopOptio
   return run_epochs(session, loader, options, [](const Progress&) {});
 }
 
-/// The share of images, from 0 to 1, whose largest output is the label's, for a session of a test_step. Each image counts once:
-/// at the end of the data set, a batch is filled with others. Outputs of which one is NaN are wrong. Throws std::invalid_argument
-/// for a data set without images. Not yet stable.
+/// Returns the share of images, from 0 to 1, whose largest output is at the label, for a session of a test_step. Each image
+/// counts once; images that only fill up the last batch do not count. Outputs that contain a NaN are wrong. Throws
+/// std::invalid_argument for a data set without images. Not yet stable.
 template <class Session, data::Samples Data>
 double accuracy(Session& session, const Data& dataset) {
   using namespace literals;

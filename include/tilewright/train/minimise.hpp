@@ -12,8 +12,8 @@
 
 namespace tilewright::train {
 
-/// What a loss takes: a stream from the host, of which each micro-batch has the next element, or a tensor of the program, which
-/// all micro-batches share.
+/// An input of a loss: a stream from the host, or a tensor of the program. Each micro-batch takes the next element of a stream;
+/// all micro-batches share a tensor.
 struct Input {
   /// A stream: `{"image", {8, 28, 28}}`, `{"label", {8}, int32}`.
   constexpr Input(std::string_view stream, const Shape& shape, DType dtype = float32) : name(stream), spec{shape, dtype} {}
@@ -24,9 +24,9 @@ struct Input {
   Tensor tensor{};
 };
 
-/// A loss that is a mean over what counts, such as tokens that are not ignored: what a loss's build returns in place of a scalar.
-/// The step minimises the sum of `sum` over all micro-batches and replicas, divided by that of `count`: each token counts the
-/// same in whichever micro-batch it is. Both are scalars; the sum is of floating point.
+/// A loss that is a mean over counted elements, such as tokens that are not ignored. A loss's build returns it instead of a
+/// scalar. The step minimises the sum of `sum` over all micro-batches and replicas, divided by the sum of `count`, so each token
+/// has the same weight in every micro-batch. Both are scalars; `sum` has a floating-point dtype.
 ///
 ///     return tw::train::MeanLoss(ops::sum(losses * mask), ops::sum(mask));
 class MeanLoss {
@@ -41,7 +41,7 @@ class MeanLoss {
 
 namespace detail {
 
-/// The loss that a build's result begins with, if it is a pair or tuple.
+/// Finds the loss in a build's result: the result itself, or the first element of a pair or tuple.
 template <class Result>
 struct FirstOf {
   using type = Result;
@@ -55,7 +55,7 @@ struct FirstOf<std::tuple<First, Others...>> {
   using type = First;
 };
 
-/// What errors call a loss.
+/// Returns the name of a loss for errors.
 template <class Loss>
 constexpr Text name_of_loss() {
   return type_name<Loss>();
@@ -67,7 +67,7 @@ constexpr Text name_of_loss() {
 }
 template <std::size_t>
 using TensorAt = Tensor;
-/// Whether the first thing that a loss of n inputs returns is a MeanLoss.
+/// Returns whether the first result of a loss of n inputs is a MeanLoss.
 template <class Loss, std::size_t n>
 constexpr bool has_count() {
   return []<std::size_t... i>(std::index_sequence<i...>) {
@@ -89,7 +89,7 @@ struct LossObjective {
 
   static constexpr bool counts = has_count<Loss, n>();
 
-  /// What is the same for all micro-batches: the inputs that are tensors.
+  /// Returns the inputs that all micro-batches share, the tensors.
   constexpr List<Tensor> tensors() const {
     List<Tensor> result;
     for (const Input& input : inputs)
@@ -166,7 +166,7 @@ struct LossObjective {
   }
 };
 
-/// A model and a function of it and of inputs: the loss is what the function returns. The variables have the model's names.
+/// A model and a loss function of the model and the inputs. The variables have the model's names.
 template <class Model, class Function>
 struct LossOfModel : Module<LossOfModel<Model, Function>> {
   static constexpr std::string_view traced_name = "loss";
@@ -191,18 +191,18 @@ concept Updates = OptimiserParameters<Optimiser> || UpdateFunction<Optimiser>;
 
 }  // namespace detail
 
-/// One step of training by any loss: forward pass, backward pass, update of all variables that a gradient reaches. Others, such
-/// as statistics, detached or frozen variables, are left as they are.
+/// Appends one training step for any loss: forward pass, backward pass, and an update of each variable that a gradient reaches.
+/// Other variables do not change, such as statistics, detached and frozen variables.
 ///
-/// `loss`: a module whose build takes a tensor for each input, and returns the loss, a scalar of floating point, or a MeanLoss;
-/// in a pair or tuple with more outputs, if it likes. It is traced for training. `optimiser`: parameters of an optimiser of
-/// tilewright::optim, or a function f(name, variable, gradient). `inputs`: of one micro-batch of one replica. A run takes the
-/// streams among the inputs, and gives "loss", a scalar for each micro-batch of each replica, and the outputs that
-/// StepOptions::outputs names; a gradient is that of the loss's mean. Result: the model's variables, for another step or for
-/// optim::copy_variables. Names of other variables are as those of train_step.
+/// `loss`: a module whose build takes one tensor for each input and returns the loss, a scalar of a floating-point dtype or a
+/// MeanLoss. It may return a pair or tuple with more outputs after the loss. It is traced for training. `optimiser`: parameters
+/// of an optimiser of tilewright::optim, or a function f(name, variable, gradient). `inputs`: those of one micro-batch of one
+/// replica. A run takes the streams among the inputs. It gives "loss", a scalar for each micro-batch of each replica, and the
+/// outputs that StepOptions::outputs names. Gradients are those of the mean loss. Returns the model's variables, for another step
+/// or for optim::copy_variables. Other variables have the same names as in train_step.
 ///
-/// Errors: a loss that is no scalar of floating point, or with loss scaling not of float32; one without variables; fewer outputs
-/// than names.
+/// Errors: a loss that is not a scalar of a floating-point dtype, or with loss scaling not float32; a loss without variables;
+/// fewer outputs than names.
 ///
 ///     struct Regression : tw::Module<Regression> {
 ///       BOOST_HANA_DEFINE_STRUCT(Regression, (Net, net));
@@ -218,8 +218,8 @@ constexpr NamedTensors minimise(Ir& ir, const Loss& loss, const Optimiser& optim
                           detail::LossObjective<Loss, n>{loss, std::to_array(inputs), options}, optimiser, options);
 }
 
-/// As above, for a model and a function of it: `[](Net& net, tw::Tensor x, tw::Tensor y) { return ...; }`. The variables have the
-/// names that they have in the model.
+/// Appends one training step for a model and a loss function of it: `[](Net& net, tw::Tensor x, tw::Tensor y) { return ...; }`.
+/// The variables have the names that they have in the model. Other arguments and errors are those of minimise for a loss module.
 template <std::derived_from<ModuleBase> Model, class Function, detail::Updates Optimiser, std::size_t n>
 constexpr NamedTensors minimise(Ir& ir, const Model& model, const Function& loss, const Optimiser& optimiser,
                                 const Input (&inputs)[n], const StepOptions& options = {}) {

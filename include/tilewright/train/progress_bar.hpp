@@ -12,16 +12,16 @@
 
 namespace tilewright::train {
 
-/// What a ProgressBar counts.
+/// Options of a ProgressBar.
 struct ProgressBarOptions {
-  std::string_view unit = "it";  ///< what its speed counts
-  double per_batch = 1;          ///< how many of them a batch has
-  std::uint64_t before = 0;      ///< batches of the first epoch that were trained on earlier
+  std::string_view unit = "it";  ///< unit of the speed
+  double per_batch = 1;  ///< units in a batch
+  std::uint64_t before = 0;  ///< batches of the first epoch that an earlier run trained on
 };
 
-/// A training loop's report as a bar, one for each epoch, on standard error or another file, if that is a terminal. It is drawn
+/// Draws a training loop's reports as a bar, one for each epoch, on standard error or another file if it is a terminal. It draws
 /// at most ten times a second: `Loss: 0.0270 |##########------| 4712/7500 [2.1 s, 1.2 s left, 2244 it/s]`. The time of the first
-/// epoch counts from the bar's creation, and its speed is that of the batches since. Not yet stable.
+/// epoch starts when the bar is created, and the speed is measured over the batches since then. Not yet stable.
 class ProgressBar {
  public:
   explicit ProgressBar(std::FILE* file = stderr, const ProgressBarOptions& options = {})

@@ -11,7 +11,7 @@ namespace tilewright::train {
 
 namespace detail {
 
-/// Whether a model says that its build takes a seed besides its input.
+/// Returns whether a model declares that its build takes a seed after its input.
 template <class Model>
 constexpr bool takes_seed() {
   if constexpr (requires { Model::takes_seed; }) return Model::takes_seed;
@@ -24,14 +24,14 @@ constexpr Tensor load_targets(Ir& ir, const TensorSpec& images, const StepOption
   return ops::host_load(ir.h2d_stream(options.target, shape, int32));
 }
 
-/// The mean cross entropy of a classifier's output. A batch: its input, the seed if it takes one, then the targets.
+/// Mean cross entropy of a classifier's output. A batch is the input, the seed if the model takes one, and the targets.
 template <class Model>
 struct Classifier {
   Model model;
   TensorSpec images;
   StepOptions options;
 
-  /// What is the same for all micro-batches: nothing.
+  /// Returns the tensors that all micro-batches share: none.
   constexpr List<Tensor> tensors() const { return {}; }
   constexpr List<Tensor> load(Ir& ir) const {
     List<Tensor> batch;
@@ -63,20 +63,19 @@ struct Classifier {
 
 }  // namespace detail
 
-/// One step of training a classifier: forward pass, mean cross entropy, backward pass, update of all variables.
+/// Appends one training step of a classifier: forward pass, mean cross entropy, backward pass, and an update of all variables.
 ///
-/// `images`: what `model.build` takes, one micro-batch of one replica: (batch size, ...). The model gives logits, (batch size,
-/// classes). A run takes the streams "image", of that spec, and "label" (batch size,) int32, and gives "loss", a scalar for each
-/// micro-batch of each replica; the gradient is that of their mean. A program of several replicas sets the replication factor
-/// before.
+/// `images`: the input of `model.build` for one micro-batch of one replica, (batch size, ...). The model returns logits, (batch
+/// size, classes). A run takes the streams "image", of that spec, and "label", (batch size,) int32. It gives "loss", a scalar for
+/// each micro-batch of each replica; gradients are those of the mean loss. Set the replication factor of a program of several
+/// replicas before the call.
 ///
 /// `optimiser`: parameters of an optimiser of tilewright::optim, or a function f(name, variable, gradient) that updates a
-/// variable. A model with a member `static constexpr bool takes_seed = true` is given a seed for each micro-batch, (2,) uint32,
-/// as second argument: the stream "seed". The model is traced for training. Its variables have the names that they have in the
-/// model. With several micro-batches there are the variables `gradients.accum.<name>`, means of gradients, of float32 for half
-/// precision. With loss scaling, updates are given gradients in float32; with a dynamic scale there are the variables
-/// `loss_scaling.scale` and `loss_scaling.growth_tracker`, and a step whose gradients are not all finite changes nothing else:
-/// optim::LossScaler.
+/// variable. A model with a member `static constexpr bool takes_seed = true` takes a seed for each micro-batch, (2,) uint32, as
+/// its second argument; the seed is the stream "seed". The model is traced for training. Its variables have the names that they
+/// have in the model. With several micro-batches, the variables `gradients.accum.<name>` hold means of gradients, in float32 for
+/// half precision. With loss scaling, updates take gradients in float32. A dynamic scale adds the variables `loss_scaling.scale`
+/// and `loss_scaling.growth_tracker`; if a gradient is infinite or NaN, the step changes only these two, see optim::LossScaler.
 ///
 ///     constexpr void train_step(tw::Ir& ir) {
 ///       tw::train::train_step(ir, Net{}, tw::optim::AdamParameters{.lr = 1e-3}, {{8, 28, 28}}, {.micro_batches = 4});
@@ -94,7 +93,7 @@ constexpr NamedTensors train_step(Ir& ir, const Model& model, const Optimiser& o
                           optimiser, options);
 }
 
-/// The forward pass alone, traced for evaluation: a run takes "image"s of the given spec and gives the model's "outputs".
+/// Appends the forward pass alone, traced for evaluation. A run takes "image"s of the given spec and gives the model's "outputs".
 template <std::derived_from<ModuleBase> Model>
 constexpr void test_step(Ir& ir, const Model& model, const TensorSpec& images) {
   const ModeScope mode = evaluation(ir);
@@ -104,8 +103,8 @@ constexpr void test_step(Ir& ir, const Model& model, const TensorSpec& images) {
   ops::host_store(ir.d2h_stream("outputs", outputs.spec()), outputs);
 }
 
-/// The forward pass and the loss, traced for evaluation: a run takes inputs of the given spec and their targets, and gives the
-/// mean loss alone, a scalar: "loss".
+/// Appends the forward pass and the loss, traced for evaluation. A run takes inputs of the given spec and their targets, and
+/// gives the mean loss as a scalar, "loss".
 template <std::derived_from<ModuleBase> Model>
 constexpr void loss_step(Ir& ir, const Model& model, const TensorSpec& images, const StepOptions& options = {}) {
   const ModeScope mode = evaluation(ir);

@@ -15,47 +15,49 @@
 /// version.
 namespace tilewright::train {
 
-/// What an optimiser does otherwise for some variables.
+/// Settings of an optimiser that differ for a group of variables.
 struct GroupOptions {
-  std::optional<NumberOrTensor> lr{};  ///< their learning rate; nothing: the optimiser's
-  std::optional<NumberOrTensor> weight_decay{};  ///< their weight decay; nothing: the optimiser's
-  bool frozen = false;  ///< whether they stay as they are: nothing is computed for their gradients
+  std::optional<NumberOrTensor> lr{};  ///< learning rate of the group; nothing: the optimiser's
+  std::optional<NumberOrTensor> weight_decay{};  ///< weight decay of the group; nothing: the optimiser's
+  bool frozen = false;  ///< whether the variables stay unchanged; no gradients are computed for them
 };
 
-/// Variables by a pattern of their dotted names, in which a `*` stands for any characters, dots too: `{"*.bias", {.weight_decay =
-/// 0}}`. It must match a variable.
+/// A group of variables, selected by a pattern of their dotted names: `{"*.bias", {.weight_decay = 0}}`. A `*` stands for any
+/// characters, dots included. The pattern must match a variable.
 struct ParameterGroup {
   std::string_view names;
   GroupOptions options{};
-  bool others = false;  ///< whether the group is all variables that the pattern does not match
+  bool others = false;  ///< whether the group is all variables that do not match the pattern
 };
 
-/// The group of variables that a step leaves as they are: `frozen("encoder.*")`.
+/// Returns a group of variables that the step does not change: `frozen("encoder.*")`.
 constexpr ParameterGroup frozen(std::string_view names) { return {names, {.frozen = true}}; }
-/// A group for a step that trains these variables alone, and leaves all others as they are: `only("generator.*")`.
+/// Returns a group that freezes all variables except these, so the step trains these alone: `only("generator.*")`.
 constexpr ParameterGroup only(std::string_view names) { return {names, {.frozen = true}, true}; }
 
-/// Options of a step, whichever its loss.
+/// Options of a step with any loss.
 struct StepOptions {
-  std::int64_t micro_batches = 1;  ///< how many a run takes, one after the other, before it updates the variables
+  std::int64_t micro_batches = 1;  ///< micro-batches of a run, processed in sequence before the variables are updated
   std::string_view state = "optimiser";  ///< prefix of the names of the optimiser's variables; "": none
-  std::string_view input = "image", target = "label";  ///< names of the streams of a classifier
-  Shape target_shape{};  ///< of a classifier's micro-batch: the axes of its output but for the last; empty: (batch size,)
-  double max_norm = 0;  ///< of all gradients together: optim::clip_by_global_norm; 0: they stay as they are
-  /// Dtype of the model's variables of floating point, if it is another than the one that the model computes with: float32 for a
-  /// model of float16 ("Mixed Precision Training", arXiv 1710.03740). Each step casts them for the model.
+  std::string_view input = "image", target = "label";  ///< names of a classifier's streams
+  /// Shape of a classifier's targets in a micro-batch: the axes of its output without the last; empty: (batch size,)
+  Shape target_shape{};
+  double max_norm = 0;  ///< largest norm of all gradients together, see optim::clip_by_global_norm; 0: no clipping
+  /// Dtype of the model's floating-point variables if it differs from the dtype of the computation, such as float32 for a model
+  /// in float16 ("Mixed Precision Training", arXiv 1710.03740). Each step casts the variables for the model.
   std::optional<DType> variable_dtype{};
-  std::optional<optim::LossScaling> loss_scaling{};  ///< of gradients; nothing: they are not scaled
-  /// Variables that the optimiser treats otherwise, by pattern; where several match, the last that says something counts.
+  std::optional<optim::LossScaling> loss_scaling{};  ///< scaling of the gradients; nothing: no scaling
+  /// Groups of variables with settings of their own. If several groups match a variable, the last one that has a setting counts.
   List<ParameterGroup> groups{};
-  std::optional<optim::AverageOptions> average{};  ///< of the variables after each step, for tests; nothing: none is kept
-  /// Variables that exist already, such as those of another step of the same program: the model takes them where names are equal.
+  /// Moving average of the variables after each step, for tests; nothing: no average
+  std::optional<optim::AverageOptions> average{};
+  /// Existing variables, such as those that another step of the program returned. The model uses a variable of this list where
+  /// the names are equal.
   NamedTensors variables{};
-  /// Before the names of what the step makes itself, with a dot: the stream "loss", the optimiser's variables, accumulators and
-  /// so on, but not before the model's variables. Two steps of one program need two. "": none.
+  /// Prefix, with a dot, of all names that the step itself makes: the stream "loss", the optimiser's variables, accumulators and
+  /// so on. The model's variables get no prefix. Two steps of one program need two prefixes. "": none.
   std::string_view prefix{};
-  List<std::string_view>
-      outputs{};  ///< minimise: names of streams for what the loss returns behind the loss itself, in its order
+  List<std::string_view> outputs{};  ///< minimise: names of streams for the outputs after the loss, in their order
 };
 
 }  // namespace tilewright::train

@@ -12,17 +12,17 @@
 
 namespace tilewright::train {
 
-/// The parameters of an optimiser module: `Parameters::Optimiser` is the module, whose build takes (weight by reference,
-/// gradient, parameters). Those of tilewright::optim are, and a user's own struct may be.
+/// Parameters of an optimiser module: `Parameters::Optimiser` is the module, whose build takes (weight by reference, gradient,
+/// parameters). The parameters in tilewright::optim satisfy it; a user's struct may, too.
 template <class T>
 concept OptimiserParameters = requires { typename T::Optimiser; };
 
-/// A function that updates one variable itself: f(name, variable, gradient).
+/// A function that updates one variable: f(name, variable, gradient).
 template <class F>
 concept UpdateFunction = std::invocable<const F&, std::string_view, Tensor, Tensor>;
 
 namespace detail {
-/// What the groups say of a variable together.
+/// Returns the settings of all groups for a variable, merged.
 constexpr GroupOptions options_of(const List<ParameterGroup>& groups, std::string_view name) {
   GroupOptions result;
   for (const auto& [names, options, others] : groups) {
@@ -35,18 +35,18 @@ constexpr GroupOptions options_of(const List<ParameterGroup>& groups, std::strin
 }
 }  // namespace detail
 
-/// Updates variables one by one: each has optimiser state of its own, and those of one shape, dtype and parameters share a graph.
-/// Not yet stable.
+/// Updates variables one by one. Each variable has its own optimiser state. Variables of one shape, dtype and parameters share a
+/// graph. Not yet stable.
 template <OptimiserParameters Parameters>
 class Updater {
  public:
-  /// The optimiser's variables are called `state.name of the variable.name of the state`; without `state.` if that is empty.
-  /// `groups` say what differs for some variables.
+  /// The optimiser's variables are named `state.name of the variable.name of the state`, or without `state.` if `state` is empty.
+  /// `groups` hold the settings that differ for some variables.
   constexpr Updater(const Parameters& parameters, std::string_view state, const List<ParameterGroup>& groups = {})
       : parameters_(parameters), state_(state), groups_(groups) {}
 
-  /// Updates a variable, whose dotted name is new to this updater. The gradient is of the variable's shape and of any dtype of
-  /// floating point.
+  /// Updates a variable. Its dotted name must be new to this updater. The gradient has the variable's shape and any
+  /// floating-point dtype.
   constexpr void operator()(std::string_view name, Tensor variable, Tensor gradient) {
     if (groups_.empty()) return update(name, variable, gradient, parameters_);
     const GroupOptions options = detail::options_of(groups_, name);

@@ -16,16 +16,16 @@
 
 namespace tilewright {
 
-/// Which gradients a gradient graph is given and which it makes.
+/// Options of autodiff: the gradients that a gradient graph takes and those that it computes.
 struct AutodiffOptions {
-  /// Outputs of the forward graph whose gradients are given; by default all of floating point.
+  /// Outputs of the forward graph whose gradients are provided; by default all floating-point outputs.
   std::optional<List<Tensor>> grads_provided{};
-  /// Tensors of the forward graph whose gradients are wanted; by default all inputs that a gradient reaches.
+  /// Tensors of the forward graph whose gradients are required; by default all inputs that a gradient reaches.
   std::optional<List<Tensor>> grads_required{};
-  /// Whether tensors of grads_required that no gradient reaches are left out. Otherwise they are an error.
+  /// Whether tensors of grads_required that no gradient reaches are skipped. Otherwise they are an error.
   bool skips_unreached = false;
-  /// Gradient graphs to use for graphs that the forward graph calls, directly or not, in place of those that autodiff would make:
-  /// of an earlier autodiff, or written by hand. They stay those graphs' gradient graphs.
+  /// Gradient graphs for graphs that the forward graph calls, directly or through others. Autodiff uses them instead of building
+  /// its own. They come from an earlier autodiff or are handwritten. They remain the gradient graphs of those graphs.
   List<GradGraphInfo> called_graphs_grad_info{};
 };
 
@@ -95,8 +95,8 @@ class Differentiator final : public GradientContext::Builder {
     parts_.push_back({part, join, first});
     first = static_cast<int>(parts_.size()) - 1;
   }
-  /// The value of a forward tensor in the gradient graph. Constants are copied, and views are made again; any other tensor
-  /// becomes an input of the gradient graph. An inner tensor becomes an output of the forward graph, too.
+  /// Returns the value of a forward tensor in the gradient graph. Constants are copied, and views are rebuilt; any other tensor
+  /// becomes an input of the gradient graph. An inner tensor also becomes an output of the forward graph.
   constexpr Tensor activation(TensorId tensor) override {
     Tensor& known = activations_[tensor];
     if (known.valid()) return known;
@@ -124,7 +124,7 @@ class Differentiator final : public GradientContext::Builder {
     }
     return known = add_graph_input(ExpectedConnectionType::Fwd, tensor);
   }
-  /// Adds the op to the forward graph, if its inputs are needed for nothing else there or in the gradient graph.
+  /// Adds the op to the forward graph if neither that graph nor the gradient graph needs the op's inputs for anything else.
   constexpr Tensor added_activation(const OpInfo& op, const Node& node) override {
     if (!ir_.tables.adds_activations || has_op_in_place_ || !may_move_nodes(ir_, forward_)) return {};
     for (const TensorId input : node.inputs) {
@@ -146,7 +146,7 @@ class Differentiator final : public GradientContext::Builder {
   constexpr GraphRecord& record() const { return ir_.tables.record(forward_); }
   constexpr Tensor forward_tensor(TensorId tensor) const { return {ir_, forward_, tensor}; }
 
-  /// New ops are where a forward tensor is.
+  /// Places new ops where a forward tensor is.
   constexpr PlacementScope where(TensorId tensor) const { return {ir_, record().tensors[tensor].placement}; }
 
   constexpr List<TensorId> ids(const List<Tensor>& tensors, std::string_view what) const {
@@ -168,7 +168,7 @@ class Differentiator final : public GradientContext::Builder {
         result.push_back(tensor);
     return result;
   }
-  /// One gradient graph for every graph that is called, made before anything else because it adds outputs to the calls.
+  /// Builds one gradient graph for every called graph. Runs first, because it adds outputs to the calls.
   constexpr bool differentiate_callees() {
     for (std::size_t i = 0; i < record().nodes.size(); ++i) {
       const Node& node = record().nodes[NodeId(i)];
@@ -190,7 +190,7 @@ class Differentiator final : public GradientContext::Builder {
     }
     return true;
   }
-  /// Marks the tensors whose gradients lead to a required one, and counts what reads each.
+  /// Marks the tensors whose gradients lead to a required one, and counts the readers of each.
   constexpr void find_needed(const List<TensorId>& required) {
     needed_.assign(record().tensors.size(), false);
     for (const TensorId tensor : required) needed_[tensor] = is_floating_point(record().tensors[tensor].spec.dtype);
@@ -236,14 +236,14 @@ class Differentiator final : public GradientContext::Builder {
     const PlacementScope placement = where(tensor);
     sum = sum.valid() ? sum + gradient : gradient;
   }
-  /// A JoinRule of gradients of the whole tensor: three or more are added in float32 and rounded once.
+  /// JoinRule for gradients of a whole tensor in half precision: adds three or more in float32 and rounds once.
   static constexpr Tensor sum_of_halves(Ir&, const TensorSpec& whole, std::span<const GradientPart> parts) {
     Tensor sum = parts[0].gradient;
     if (parts.size() > 2) sum = ops::cast(sum, float32);
     for (std::size_t i = 1; i < parts.size(); ++i) sum = sum + ops::cast(parts[i].gradient, sum.dtype());
     return ops::cast(sum, whole.dtype);
   }
-  /// Adds the gradients of parts of a tensor to its gradient; all are known.
+  /// Adds the gradients of parts of a tensor to its gradient. All of them are known at this point.
   constexpr void join_parts(TensorId tensor) {
     int next = std::exchange(parts_of_[tensor], -1);
     while (next >= 0 && !ir_.failed()) {
@@ -266,7 +266,7 @@ class Differentiator final : public GradientContext::Builder {
       next = others;
     }
   }
-  /// Moves each added op behind the one that it was added for, or behind the last call: handles of calls know their nodes by
+  /// Moves each added op behind the op that it was added for, or behind the last call, because handles of calls refer to nodes by
   /// number.
   constexpr void place_added() {
     if (added_.empty()) return;
@@ -336,16 +336,16 @@ constexpr GradientRecord differentiate(Ir& ir, GraphId forward, const AutodiffOp
 
 }  // namespace detail
 
-/// Whether graphs that are differentiated from now on compute what a gradient rule asks of them beside an op, such as the slope
-/// of a gelu (GradientContext::added_to_forward). They do, if the program is for the host; not, if it is for a simulated IPU,
-/// which computes ops one by one, so that there is nothing to share.
+/// Sets whether graphs that are differentiated later also compute values that a gradient rule asks for beside an op, such as the
+/// slope of a gelu (GradientContext::added_to_forward). The default is true for the host. It is false for a simulated IPU, which
+/// computes ops one by one, so sharing saves nothing.
 constexpr void adds_activations(Ir& ir, bool adds) { ir.tables.adds_activations = adds; }
 
-/// Makes a new graph with the gradients of a graph (reverse mode). Its inputs are the gradients provided, then the forward
-/// tensors that it needs; inner tensors among these become outputs of the forward graph, at existing calls too. Called graphs get
-/// one gradient graph each. Ops in place with a gradient rule are differentiated; the results of ops before them that are then
-/// overwritten must not be needed. Errors: an op without a gradient between a required tensor and a provided gradient; an op in
-/// place without a gradient, or a call that changes its inputs, anywhere; a value that is needed and was overwritten.
+/// Creates a graph that computes the gradients of a graph in reverse mode. Its inputs are the provided gradients, then the
+/// forward tensors that it needs. Inner tensors among these become outputs of the forward graph, also at existing calls. Each
+/// called graph gets one gradient graph. In-place ops with a gradient rule are differentiated; the gradients must not need a
+/// value that a later op overwrites. Errors: an op without a gradient between a required tensor and a provided gradient; an
+/// in-place op without a gradient, or a call that changes its inputs, anywhere; a required value that was overwritten.
 constexpr GradGraphInfo autodiff(Graph graph, const AutodiffOptions& options = {}) {
   Ir& ir = graph.ir();
   if (ir.failed()) return {ir, graph.id(), {.graph = GraphId::main}};

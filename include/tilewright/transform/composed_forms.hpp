@@ -10,7 +10,7 @@ namespace tilewright {
 
 namespace detail {
 
-/// A form that one op computes at once: what it finds in a graph, and the node that the op replaces.
+/// A form that one op can compute: its nodes in a graph, and the last node, which the op replaces.
 template <class Form>
 struct FoundForm {
   NodeId last{};
@@ -31,8 +31,8 @@ constexpr List<FoundForm<Form>> find_forms(const Ir& ir, GraphId graph, const Li
   return found;
 }
 
-/// Puts the ops before the last nodes of their forms, whose results they take over. All nodes of a form stay: nothing needs them
-/// any more, so that they are dead code, and handles of their tensors mean what they meant.
+/// Puts the ops before the last nodes of their forms and lets them take over the results. All nodes of a form remain as dead
+/// code, so that handles of their tensors stay valid.
 template <class Form>
 constexpr void put_ops(Ir& ir, GraphId graph, const List<FoundForm<Form>>& found) {
   if (found.empty()) return;
@@ -66,20 +66,20 @@ constexpr void put_ops(Ir& ir, GraphId graph, const List<FoundForm<Form>>& found
 
 }  // namespace detail
 
-/// Replaces forms of several ops in a graph by one op that computes the same at once: attention that is composed of matmul,
-/// softmax and matmul by scaled_dot_product_attention, as docs/layers.md says. `kept`: tensors of the graph that somebody needs
-/// besides the graph's ops and outputs. Tensors that more than the form needs, or that have a name, are never replaced, nor are
-/// forms before a call in the same graph.
+/// Replaces composed forms, each of several ops, by one op with the same result: attention composed of matmul, softmax and matmul
+/// becomes scaled_dot_product_attention, see docs/layers.md. `kept`: tensors of the graph that have users besides the graph's ops
+/// and outputs. A form stays if another op needs one of its inner tensors, if one of them has a name, or if a call follows it in
+/// the same graph.
 ///
-/// autodiff calls it for each graph, and prepare() for all that are left, unless replaces_composed_forms(ir, false) was called.
-/// Results change by rounding only, but where a query sees no key: if all scores of its softmax are -infinity, the composed form
-/// gives NaN, and the op 0. Dropout drops the same weights.
+/// autodiff calls the function for each graph, and prepare() for the remaining ones, unless replaces_composed_forms(ir, false)
+/// was called. Results change by rounding only, with one exception: for a query that sees no key, because all scores of its
+/// softmax are -infinity, the composed form gives NaN and the op 0. Dropout drops the same weights.
 constexpr void replace_composed_forms(Ir& ir, GraphId graph, const List<TensorId>& kept = {}) {
   if (!ir.tables.replaces_composed_forms || !detail::may_move_nodes(ir, graph)) return;
   detail::put_ops(ir, graph, detail::find_forms<detail::ComposedAttention>(ir, graph, kept));
 }
-/// Whether the graphs that are differentiated or prepared from now on are searched for composed forms. They are, if the program
-/// is for the host; not, if it is for a simulated IPU, whose unit for products computes composed forms faster.
+/// Sets whether graphs that are differentiated or prepared later are searched for composed forms. The default is true for the
+/// host. It is false for a simulated IPU, whose unit for products computes composed forms faster.
 constexpr void replaces_composed_forms(Ir& ir, bool replaces) { ir.tables.replaces_composed_forms = replaces; }
 
 }  // namespace tilewright

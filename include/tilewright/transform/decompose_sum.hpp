@@ -3,9 +3,8 @@
 
 namespace tilewright {
 
-/// Replaces sums of more than two tensors by additions of two, and returns the graph. Autodiff here adds the gradients of a
-/// tensor two by two as it meets them, so that there is no such sum in any graph, and nothing to do: a program that is written
-/// for PopXL may call it.
+/// Returns the graph unchanged. PopXL's function replaces sums of more than two tensors by additions of two. Autodiff here adds
+/// gradients of a tensor two by two, so no graph contains such a sum. A program that was written for PopXL can call the function.
 constexpr Graph decompose_sum(Graph graph) { return graph; }
 
 }  // namespace tilewright

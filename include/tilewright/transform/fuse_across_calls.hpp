@@ -43,7 +43,7 @@ class CallFusion : OpsBehindCalls {
       for (std::size_t s = 0; s < op.nodes.size(); ++s) uses(s).leave(op.nodes[s]);
     replace_results(output, made.back(), results);
   }
-  /// Appends an op to the graph, and gives the calls what it needs. The op's result, or none.
+  /// Appends an op to the graph, and passes its other operands to the calls. Returns the op's result, or none.
   constexpr TensorId append(PlannedOp& op, const List<TensorId>& made, List<int>& results) {
     Node copy = node(0, op.nodes[0]);
     copy.context = ExecutionContext::Subgraph;
@@ -69,7 +69,7 @@ class CallFusion : OpsBehindCalls {
     record(callee_).nodes.push_back(std::move(copy));
     return result;
   }
-  /// The graph's input for an operand that calls are given.
+  /// Returns the graph's input for an operand that calls pass.
   constexpr TensorId give(const PlannedOperand& operand) {
     int input = operand.index;
     if (operand.source == Source::added) {  // two operands may be the same tensor
@@ -97,7 +97,7 @@ class CallFusion : OpsBehindCalls {
       uses(s).for_each_access(site.node, operand.tensors[s], [](TensorAccess& access) { access.writes = true; });
     }
   }
-  /// Makes the last op's result a result of the graph, if there is one, and drops results that only moved ops read.
+  /// Makes the last op's result, if there is one, a result of the graph, and drops results that only moved ops read.
   constexpr void replace_results(int output, TensorId made, List<int>& results) {
     if (made != TensorId::none) {
       erase_if(results, [&](int result) { return result == output; });
@@ -137,26 +137,26 @@ class CallFusion : OpsBehindCalls {
 
 }  // namespace detail
 
-/// Moves work that stands behind or before calls into the graphs that are called, where it can join their last or first steps. An
-/// elementwise op, or the update of a variable by an optimiser, moves if each call of a graph is followed by such an op, alike in
-/// all but its operands, and nothing else reads the result of the graph that it reads. The graph gets the op's other operands as
-/// inputs, by reference if the op changes them. After these, an elementwise op moves that each call of a graph has before it, if
-/// only the call reads its result: see OpsBeforeCalls. Graphs that loops and conditionals call, ops in in_sequence and
-/// merge_exchange scopes, and programs with several IPUs, execution contexts or sharded tensors stay as they are. Results stay
-/// the same; where a product and a sum come into one step, the compiler may make them one multiply-add, which rounds once.
+/// Moves ops after or before calls into the called graphs, where they can join the graphs' last or first steps. An elementwise
+/// op, or an optimiser's update of a variable, moves if every call of a graph is followed by such an op, the ops differ in their
+/// operands only, and nothing else reads the result of the graph that the op reads. The graph gets the op's other operands as
+/// inputs, by reference if the op changes them. Then an elementwise op before every call moves if only the call reads its result,
+/// see OpsBeforeCalls. Some graphs do not change: those that loops and conditionals call, ops in in_sequence and merge_exchange
+/// scopes, and programs with several IPUs, execution contexts or sharded tensors. Results do not change, except that the compiler
+/// may turn a product and a sum in one step into one multiply-add, which rounds once.
 ///
-/// The planner for the host calls it, unless fuses_across_calls(ir, false) was called. `least_update`: bytes of a gradient from
-/// which on its update moves if that is a graph of several ops, as Adam's is. Smaller gradients stay in a cache, and a pass over
-/// them is as fast as an epilogue that reads the moments, too: a step of nanoGPT, whose gradients have up to 256 KB, is 1 %
-/// slower if their updates move.
+/// The planner for the host calls the function, unless fuses_across_calls(ir, false) was called. `least_update`: smallest
+/// gradient, in bytes, whose update moves if it is a graph of several ops, as Adam's is. Smaller gradients stay in a cache, and a
+/// pass over them is as fast as an epilogue that also reads the moments: a step of nanoGPT, whose gradients have up to 256 KB, is
+/// 1 % slower if their updates move.
 constexpr void move_ops_into_callees(Ir& ir, std::int64_t least_update = 1 << 20) {
   if (!ir.tables.fuses_across_calls || !detail::may_have_repeated_graphs(ir)) return;
   detail::CallFusion(ir, least_update).run();
   if (detail::may_have_ops_before_calls(ir)) detail::OpsBeforeCalls(ir).run();
 }
-/// Whether ops behind and before calls move into the graphs that are called, when the program is planned for the host. They do,
-/// if this function is not called. For a simulated IPU they never do: there, what a graph is given lies where its gradient graph
-/// wants it.
+/// Sets whether ops after and before calls move into the called graphs when the program is planned for the host. The default is
+/// true. They never move for a simulated IPU, where the arguments of a graph lie on the tiles on which its gradient graph needs
+/// them.
 constexpr void fuses_across_calls(Ir& ir, bool fuses) { ir.tables.fuses_across_calls = fuses; }
 
 }  // namespace tilewright

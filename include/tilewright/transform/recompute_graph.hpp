@@ -8,11 +8,11 @@
 
 namespace tilewright {
 
-/// A gradient graph that calls the forward graph again instead of taking its inner tensors as inputs. So no inner tensor is live
-/// from the forward call to the gradient call, at the price of one more forward call. Its inputs are the gradients provided, all
-/// inputs of the forward graph, and other inputs of the gradient graph, such as accumulators; its outputs are those of the
-/// gradient graph. Names of inputs are kept. Errors: a graph that autodiff did not make; a forward graph whose side effects must
-/// not come twice.
+/// Creates a gradient graph that calls the forward graph again instead of taking its inner tensors as inputs. No inner tensor is
+/// live from the forward call to the gradient call, at the price of a second forward call. The inputs are the provided gradients,
+/// all inputs of the forward graph, and other inputs of the gradient graph, such as accumulators. The outputs are those of the
+/// gradient graph. Names of inputs are kept. Errors: a graph that autodiff did not create; a forward graph with side effects that
+/// must not happen twice.
 constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient) {
   Ir& ir = gradient.ir();
   const GradGraphInfo info = gradient.grad_graph_info();

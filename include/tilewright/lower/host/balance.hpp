@@ -13,39 +13,41 @@ namespace tilewright {
 
 /// How threads share the vertices of the steps between two barriers.
 enum class Sharing : std::uint8_t {
-  fixed,  ///< thread w of c has the vertices from V w / c to before V (w + 1) / c of each step of V vertices
-  pool  ///< idle threads take over vertices of others: the busiest has the c-th part of all, or the largest vertex if it is more
+  fixed,  ///< thread w of c computes the vertices from V w / c to V (w + 1) / c - 1 of each step of V vertices
+  pool  ///< idle threads take over vertices: the busiest has 1 / c of the work, or the largest vertex if that is more
 };
 
-/// What the cores of a host are taken to do. The defaults are of 16 cores of an Intel Xeon, fitted to one quiet run of seven
-/// benchmarks on 1 to 16 threads, which are in tests/run/planner/host_balance.cpp: so that the mean square of the logarithms of
-/// speed-ups is the least. The fit is poor: of 28 speed-ups on 8 and 16 threads, 16 are within a fifth (docs/speed.md).
+/// Assumed speeds of the cores of a host. The defaults are fitted to one quiet run of seven benchmarks on 1 to 16 threads of a
+/// 16-core Intel Xeon, see tests/run/planner/host_balance.cpp. The fit minimises the mean square of the logarithms of speed-ups.
+/// It is poor: of 28 speed-ups on 8 and 16 threads, 16 are within a fifth (docs/speed.md).
 struct HostCosts {
-  /// Multiply-adds of float32 that one core alone makes in a second. Fitted to runs on one thread; independent multiply-adds,
-  /// 85e9 in the same run, are faster.
+  /// float32 multiply-adds per second of one core alone. Fitted to runs on one thread; independent multiply-adds reach 85e9 in
+  /// the same run.
   double work_per_second = 58e9;
-  /// The time of the same work on a core beside others, as a multiple of that alone. Fitted; multiply-adds have 1.2 on 16 cores.
+  /// Slowdown of a core while the other cores work. Fitted; multiply-adds have 1.2 on 16 cores.
   double crowding = 1.5;
-  double bytes_per_second = 95e9;  ///< of operands in memory or caches, of all cores together. Fitted
-  double barrier_seconds = 0;  ///< a in the price a + b log2(threads) of a barrier. Fitted, and not below 0
-  double barrier_seconds_per_doubling = 0.75e-6;  ///< b in that price. Fitted
+  double bytes_per_second = 95e9;  ///< bandwidth of all cores together for operands in memory or caches. Fitted
+  double barrier_seconds = 0;  ///< a in the time a + b log2(threads) of a barrier. Fitted, and not below 0
+  double barrier_seconds_per_doubling = 0.75e-6;  ///< b in that time. Fitted
   constexpr bool operator==(const HostCosts&) const = default;
 };
 
-/// How well a plan's cut follows a number of threads.
+/// How well a plan scales to a number of threads.
 struct HostBalance {
-  /// By work alone, without barriers and memory: the work of a run over the sum of what the busiest thread has between barriers.
+  /// Speed-up by work alone, without barriers and memory: the work of a run divided by the sum, over all intervals between
+  /// barriers, of the busiest thread's work.
   double work_speedup = 1;
-  double speedup = 1;  ///< over one thread, with the prices of HostCosts
-  double seconds = 0;  ///< of a run, with these prices
-  double barrier_share = 0;  ///< of the seconds, from 0 to 1, what barriers cost themselves; waiting for the busiest is not in it
-  double memory_share = 0;  ///< of the seconds, from 0 to 1, what operands in memory cost
+  double speedup = 1;  ///< speed-up over one thread, with the times of HostCosts
+  double seconds = 0;  ///< time of a run, with these times
+  /// Share of the time, from 0 to 1, of the barriers themselves, without waiting for the busiest thread
+  double barrier_share = 0;
+  double memory_share = 0;  ///< share of the time, from 0 to 1, of operands in memory
   constexpr bool operator==(const HostBalance&) const = default;
 };
 
 namespace internal::detail {
 
-/// The binary logarithm of a number from 1 on.
+/// Returns the binary logarithm of a number of at least 1.
 constexpr double log2_of(int number) {
   double rest = number, result = 0;
   for (; rest >= 2; rest /= 2) result += 1;
@@ -56,7 +58,8 @@ constexpr double log2_of(int number) {
   return result;
 }
 
-/// Work of the first `count` vertices of a compute set, in the order in which they run: the last axis of the grid fastest.
+/// Returns the work of the first `count` vertices of a compute set in the order of execution, in which the last axis of the grid
+/// changes fastest.
 constexpr double work_of_first(const ComputeSet& set, std::int64_t count) {
   const int axes = set.blocks.size();
   std::int64_t blocks[max_work_axes]{};
@@ -73,7 +76,7 @@ constexpr double work_of_first(const ComputeSet& set, std::int64_t count) {
   }
   return share * set.work;
 }
-/// Work of the first `count` parts of a step: pieces of the vertices of all replicas, or items of a collective.
+/// Returns the work of the first `count` parts of a step: pieces of the vertices of all replicas, or items of a collective.
 constexpr double work_of_first(const Step& step, const ComputeSet& set, std::int64_t count, int replicas) {
   if (step.items > 0) return set.work * replicas * static_cast<double>(count) / static_cast<double>(step.items);
   const std::int64_t vertices = count / step.pieces, of_replica = vertices % step.vertices, rest = count % step.pieces;
@@ -84,9 +87,10 @@ constexpr double work_of_first(const Step& step, const ComputeSet& set, std::int
   return work;
 }
 
-/// What the steps of a body have, or a run.
+/// Work of the steps of a body, or of a run.
 struct HostWork {
-  double work = 0, busiest = 0;  ///< in multiply-adds: of all threads, and between each two barriers of the busiest one
+  /// In multiply-adds: of all threads, and the busiest thread's, summed over the intervals between barriers
+  double work = 0, busiest = 0;
   double bytes = 0;
   double barriers = 0;
 
@@ -102,14 +106,14 @@ struct HostWork {
   }
 };
 
-/// Counts the work of bodies of a plan of any kind, which has bodies, steps, compute_sets and replicas.
+/// Counts the work of bodies of any plan type with bodies, steps, compute_sets and replicas.
 template <class AnyPlan>
 class HostWorkCounter {
  public:
   constexpr HostWorkCounter(const AnyPlan& plan, int threads, Sharing sharing, const HostCosts& costs)
       : plan_(plan), threads_(threads), sharing_(sharing), costs_(costs) {}
 
-  /// Of a run. `totals` has one for each body, which is empty.
+  /// Returns the work of a run. `totals` has one empty element for each body.
   constexpr const HostWork& run(HostWork* totals) const {
     return fold_calls(
         plan_, totals, [this](HostWork& total, const Body& body) { add_body(total, body); },
@@ -127,7 +131,8 @@ class HostWorkCounter {
   constexpr const Step& step(int s) const { return plan_.steps.data()[s]; }
   constexpr const ComputeSet& set_of(const Step& step) const { return plan_.compute_sets.data()[step.compute_set]; }
 
-  /// The first step of a called body waits for all, as does the first after a call, so that a call ends an interval.
+  /// Adds the steps of a body. The first step of a called body waits for all threads, and so does the first step after a call, so
+  /// a call ends an interval.
   constexpr void add_body(HostWork& total, const Body& body) const {
     int first = body.first_step;
     const int end = first + body.step_count;
@@ -138,7 +143,7 @@ class HostWorkCounter {
     }
     add_interval(total, first, end);
   }
-  /// The steps from `first` to before `end`, which run side by side.
+  /// Adds the steps from `first` to `end` - 1, which run in parallel.
   constexpr void add_interval(HostWork& total, int first, int end) const {
     double work = 0, largest = 0;
     for (int s = first; s < end; ++s) {
@@ -192,10 +197,10 @@ constexpr void check_host_balance(int threads, const HostCosts& costs) {
 
 }  // namespace internal::detail
 
-/// How well the cut of a plan follows a number of threads: a plan for the host, of tw::lower or as a constant. Counted is a run
-/// of the main body, with the iterations of loops, the bodies of calls, and of a conditional the branch that takes longer. Of
-/// several IPUs, all threads are taken to share the steps of each, and to wait for all. Throws std::invalid_argument for a number
-/// of threads that is not from 1 to 4096, and for prices that are not finite and above 0; those of barriers may be 0.
+/// Estimates how well a plan for the host scales to a number of threads. The plan comes from tw::lower or is a constant. The
+/// estimate counts a run of the main body, with the iterations of loops, the bodies of calls, and the slower branch of each
+/// conditional. With several IPUs, all threads share the steps of each and then wait for all. Throws std::invalid_argument for a
+/// number of threads outside of 1 to 4096, and for times that are not finite and above 0; times of barriers may be 0.
 constexpr HostBalance host_balance(const auto& plan, int threads, Sharing sharing = Sharing::fixed, const HostCosts& costs = {}) {
   using internal::detail::HostWork, internal::detail::HostWorkCounter;
   internal::detail::check_host_balance(threads, costs);

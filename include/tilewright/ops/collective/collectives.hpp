@@ -6,19 +6,19 @@
 
 namespace tilewright {
 
-/// Which shape replicated_all_gather gives the tensors of n replicas.
+/// Shape in which replicated_all_gather returns the tensors of n replicas.
 enum class GatheredShape : std::uint8_t {
-  automatic,   ///< meta_shape for a tensor that has one, else concat
-  concat,      ///< one behind the other along an axis: n times its extent
-  new_axis,    ///< a new axis of n at that place
-  meta_shape   ///< the tensor of which they are the shards
+  automatic,  ///< meta_shape for a tensor that has one, otherwise concat
+  concat,  ///< concatenated along an axis: n times its extent
+  new_axis,  ///< a new axis of extent n at that position
+  meta_shape  ///< the tensor whose shards they are
 };
 
-/// Base of ops on what the replicas of a group have. The planner does not cut them into vertices. D gives
+/// Base of ops on the tensors of all replicas of a group. The planner does not divide them into vertices. D defines
 ///  - `template <PackedAttributes A, TensorSpec in, TensorSpec out> static void run_collective(std::byte* const* operands,
-///    std::int64_t first, std::int64_t last)`: work items [first, last), for the inputs of all replicas, then their outputs.
-///    Items may be done in any order, and at the same time;
-///  - the group CollectiveWork: how many items there are, and what moves between the replicas.
+///    std::int64_t first, std::int64_t last)`, which processes work items [first, last). Operands are the inputs of all replicas,
+///    then their outputs. Items may run in any order, and in parallel;
+///  - the group CollectiveWork: the number of items, and the bytes that move between the replicas.
 /// Its attributes have a member `groups`.
 template <class D>
 struct CollectiveOp : Op<D> {
@@ -28,11 +28,11 @@ struct CollectiveOp : Op<D> {
   }
 
  protected:
-  /// (4, 32) float32 over ReplicaGrouping(num_replicas=8, stride=1, group_size=8, num_groups=1)
+  /// Returns "(4, 32) float32 over ReplicaGrouping(num_replicas=8, stride=1, group_size=8, num_groups=1)".
   static constexpr Text describe(Ir& ir, const TensorSpec& spec, const ReplicaGroups& groups) {
     return text(to_text(spec), " over ", to_text(ir.replica_grouping(groups.stride, groups.group_size)));
   }
-  /// Fails for dtypes that the op cannot reduce: of bool, it takes logical_and and logical_or only.
+  /// Fails for dtypes that the op cannot reduce: bool allows logical_and and logical_or only.
   static constexpr bool require_dtype(Inference& op, const ReplicaGroups& groups, CollectiveOperator reduction) {
     using enum CollectiveOperator;
     const DType dtype = op.input(0).dtype;
@@ -43,7 +43,7 @@ struct CollectiveOp : Op<D> {
   }
 };
 
-/// The reduction on every replica.
+/// Base of reductions whose result every replica gets.
 template <class D>
 struct AllReduceOp : CollectiveOp<D> {
   struct Attributes {
@@ -82,15 +82,15 @@ struct ReplicatedAllReduceInplace : AllReduceOp<ReplicatedAllReduceInplace> {
   constexpr operator Effects() const { return Effects{.modifies = 0}; }
 };
 
-/// A part of the reduction on each replica: of the elements in a row, or of an axis.
+/// A part of the reduction on each replica: of the flattened elements, or of an axis.
 struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
   constexpr operator KernelOperands() const { return KernelOperands{.takes_float8 = true}; }
   static constexpr std::string_view name = "ReplicatedReduceScatter";
   struct Attributes {
     ReplicaGroups groups;
-    std::int64_t op = 0;        ///< a CollectiveOperator
-    std::int64_t is_shard = 0;  ///< whether the result knows the input's shape as its meta shape
-    std::int64_t has_axis = 0;  ///< whether an axis is cut, which only `local` can; else the elements in a row
+    std::int64_t op = 0;  ///< a CollectiveOperator
+    std::int64_t is_shard = 0;  ///< whether the result has the input's shape as its meta shape
+    std::int64_t has_axis = 0;  ///< whether an axis is divided, which only `local` supports; otherwise the flattened elements
     std::int64_t axis = 0;
   };
   static constexpr void infer(Inference& op) {
@@ -117,7 +117,7 @@ struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
   static constexpr std::int64_t collective_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
     return unpack<Attributes>(packed).groups.num_replicas * kernel::collective_chunks(out.nelms());
   }
-  /// Nothing for a slice: each replica has the whole.
+  /// Returns no traffic for a slice, because each replica has the whole tensor.
   static constexpr CollectiveVolume collective_volume(const PackedAttributes& packed, const TensorSpec& in, const TensorSpec&) {
     const auto attributes = unpack<Attributes>(packed);
     const bool reduces = static_cast<CollectiveOperator>(attributes.op) != CollectiveOperator::local;
@@ -134,7 +134,7 @@ struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
       kernel::slice_for_replicas<T, out.nelms(), elements_from(out.shape, attributes.axis), attributes.groups>(operands, first,
                                                                                                                last);
   }
-  /// Elements of the axes from one on.
+  /// Returns the number of elements in the axes from `axis` on.
   static constexpr std::int64_t elements_from(const Shape& shape, std::int64_t axis) {
     std::int64_t count = 1;
     for (int i = static_cast<int>(axis); i < shape.rank; ++i) count *= shape[i];
@@ -142,7 +142,7 @@ struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
   }
 };
 
-/// The tensors of all replicas on each of them.
+/// Concatenates or stacks the tensors of all replicas on each of them.
 struct ReplicatedAllGather : CollectiveOp<ReplicatedAllGather> {
   constexpr operator KernelOperands() const { return KernelOperands{.takes_float8 = true}; }
   static constexpr std::string_view name = "ReplicatedAllGather";
@@ -150,7 +150,7 @@ struct ReplicatedAllGather : CollectiveOp<ReplicatedAllGather> {
     ReplicaGroups groups;
     std::int64_t shape = 0;  ///< a GatheredShape, but not `automatic`
     std::int64_t axis = 0;
-    std::int64_t meta_shape = -1;  ///< of IrTables::meta_shapes
+    std::int64_t meta_shape = -1;  ///< index in IrTables::meta_shapes
   };
   static constexpr void infer(Inference& op) {
     const auto [groups, mode, axis, meta_shape] = op.attributes<Attributes>();
@@ -229,28 +229,28 @@ namespace ops::collectives {
 
 using tilewright::CollectiveOperator, tilewright::CommGroup, tilewright::CommGroupType, tilewright::GatheredShape;
 
-/// Options of collectives. A group that is not given is that of all replicas.
+/// Options of replicated_all_reduce. Without a group, all replicas take part.
 struct AllReduceOptions {
-  CollectiveOperator op = CollectiveOperator::add;  ///< what becomes of the tensors' elements
-  ReplicaGrouping group{};  ///< replicas that exchange with each other
+  CollectiveOperator op = CollectiveOperator::add;  ///< how elements are combined
+  ReplicaGrouping group{};  ///< replicas that exchange data; by default all
 };
 struct ReduceScatterOptions {
-  CollectiveOperator op = CollectiveOperator::add;  ///< what becomes of the tensors' elements
-  ReplicaGrouping group{};  ///< replicas that exchange with each other
-  bool configure_output_for_replicated_tensor_sharding = false;  ///< whether the result knows the meta shape: that of t
+  CollectiveOperator op = CollectiveOperator::add;  ///< how elements are combined
+  ReplicaGrouping group{};  ///< replicas that exchange data; by default all
+  bool configure_output_for_replicated_tensor_sharding = false;  ///< whether the result has t's shape as its meta shape
 };
 struct ReplicatedSliceOptions {
-  int axis = 0;  ///< that is cut
-  ReplicaGrouping group{};  ///< replicas that exchange with each other
+  int axis = 0;  ///< axis that is divided
+  ReplicaGrouping group{};  ///< replicas that exchange data; by default all
 };
 struct AllGatherOptions {
-  int axis = 0;  ///< along which they are joined, or the place of the new axis
-  ReplicaGrouping group{};  ///< replicas that exchange with each other
-  GatheredShape output_shape = GatheredShape::automatic;  ///< how the tensors of a group lie in the result
+  int axis = 0;  ///< axis of the concatenation, or position of the new axis
+  ReplicaGrouping group{};  ///< replicas that exchange data; by default all
+  GatheredShape output_shape = GatheredShape::automatic;  ///< arrangement of the group's tensors in the result
 };
 
 namespace detail {
-/// The numbers of a grouping. Fails, naming `what`, unless it is of t's Ir and has a constant stride.
+/// Returns the numbers of a grouping. Fails unless it belongs to t's Ir and has a constant stride; the error names `what`.
 constexpr ReplicaGroups groups_for(std::string_view what, Tensor t, const ReplicaGrouping& group) {
   Ir& ir = t.ir();
   if (!group.valid()) return ir.replica_grouping().groups();
@@ -260,30 +260,29 @@ constexpr ReplicaGroups groups_for(std::string_view what, Tensor t, const Replic
     ir.fail(text(what, ": ", to_text(t), " over ", to_text(group), ": a grouping with a constant stride expected"));
   return group.groups();
 }
-/// The axis counted from the first; one out of range as it is, for the op to fail.
+/// Returns the axis counted from the first. Returns an axis out of range unchanged, so that the op fails.
 constexpr std::int64_t from_the_first(std::int64_t axis, int rank) { return axis < 0 && axis >= -rank ? axis + rank : axis; }
 }  // namespace detail
 
-/// The reduction of t over the group, element by element, on every replica of it. t: any shape, float16, float32, int32 or
-/// uint32; result: the same, and of the same meta shape. float16 is reduced in float32 and rounded once. Replicas are taken in
-/// their order, so that results do not depend on the number of threads. Not differentiable. (`mul` multiplies; PopXL's takes the
-/// mean.)
+/// Reduces t over the group, element by element; every replica gets the result. t: any shape, float16, float32, int32 or uint32.
+/// The result has t's shape, dtype and meta shape. float16 is reduced in float32 and rounded once. Replicas are combined in their
+/// order, so results do not depend on the number of threads. Not differentiable. (`mul` multiplies; in PopXL it takes the mean.)
 constexpr Tensor replicated_all_reduce(Tensor t, const AllReduceOptions& options = {}) {
   if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replicated_all_reduce", t, options.group);
   return apply<ReplicatedAllReduce>({t}, {groups, static_cast<std::int64_t>(options.op)});
 }
-/// Reduces t over the group in place, element by element, on every replica of it; returns an alias of t. Dtypes and order are
-/// those of replicated_all_reduce. Not differentiable.
+/// Reduces t over the group in place, element by element, on every replica. Returns an alias of t. Dtypes and order are those of
+/// replicated_all_reduce. Not differentiable.
 constexpr Tensor replicated_all_reduce_(Tensor t, const AllReduceOptions& options = {}) {
   if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replicated_all_reduce_", t, options.group);
   return apply<ReplicatedAllReduceInplace>({t}, {groups, static_cast<std::int64_t>(options.op)});
 }
 
-/// The reduction of t over a group of n replicas, of which replica i of the group gets the i-th of n parts. t: any shape,
-/// float16, float32, int32 or uint32. Result: (ceil(elements / n),), t's elements in a row, with zeros after the last. With the
-/// operator `local` nothing is reduced: each replica has its part of its own t. Only that is differentiable.
+/// Reduces t over a group of n replicas; replica i of the group gets part i of n. t: any shape, float16, float32, int32 or
+/// uint32. Result: (ceil(elements / n),), a part of t's flattened elements, with zeros after the last. With the operator `local`,
+/// each replica gets its part of its own t without a reduction. Only `local` is differentiable.
 constexpr Tensor replicated_reduce_scatter(Tensor t, const ReduceScatterOptions& options = {}) {
   if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replicated_reduce_scatter", t, options.group);
@@ -291,17 +290,17 @@ constexpr Tensor replicated_reduce_scatter(Tensor t, const ReduceScatterOptions&
       {t}, {groups, static_cast<std::int64_t>(options.op), options.configure_output_for_replicated_tensor_sharding ? 1 : 0});
 }
 
-/// Of t, which all replicas of a group have, the shard of this replica: as replicated_reduce_scatter with `local`, and t's shape
-/// as its meta shape. The gradient is gathered from the shards' gradients.
+/// Returns this replica's shard of t, which all replicas of a group have, with t's shape as its meta shape. The shard is that of
+/// replicated_reduce_scatter with `local`. The gradient is gathered from the shards' gradients.
 constexpr Tensor replica_sharded_slice(Tensor t, const ReplicaGrouping& group = {}) {
   if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replica_sharded_slice", t, group);
   return apply<ReplicatedReduceScatter>({t}, {groups, static_cast<std::int64_t>(CollectiveOperator::local), 1});
 }
 
-/// Of t, which all replicas of a group of n have, the i-th of n equal slices of an axis, for replica i of the group. Fails if
-/// the group size does not divide the extent. The axis stays if its extent becomes 1. (PopXL drops it then.) The gradient is
-/// gathered along the axis.
+/// Returns a slice of t, which all n replicas of a group have: replica i of the group gets slice i of n equal ones along an axis.
+/// Fails if n does not divide the extent. The axis remains if its extent becomes 1. (PopXL removes it.) The gradient is gathered
+/// along the axis.
 constexpr Tensor replicated_slice(Tensor t, const ReplicatedSliceOptions& options = {}) {
   if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replicated_slice", t, options.group);
@@ -309,12 +308,13 @@ constexpr Tensor replicated_slice(Tensor t, const ReplicatedSliceOptions& option
   return apply<ReplicatedReduceScatter>({t}, {groups, static_cast<std::int64_t>(CollectiveOperator::local), 0, 1, axis});
 }
 
-/// The tensors t of all n replicas of a group, on each of them, in one of three shapes:
-///  - `concat`: one behind the other along the axis;
-///  - `new_axis`: along a new axis of n that becomes number `axis` (PopXL mixes up elements if that is not 0);
-///  - `meta_shape`: t is a shard, and the result the whole, of t's meta shape. The groups must be those of the shards.
-/// By default it is `meta_shape` if t has one, else `concat`. The gradient is the replica's slice of the result's: right where
-/// all replicas go on in the same way, so that they have the same gradient. With `meta_shape` it is not differentiable.
+/// Gathers the tensors t of all n replicas of a group on each of them, in one of three arrangements:
+///  - `concat`: concatenated along the axis;
+///  - `new_axis`: along a new axis of extent n with number `axis` (PopXL mixes up elements if that is not 0);
+///  - `meta_shape`: t is a shard, and the result is the whole tensor of t's meta shape. The groups must be those of the shards.
+/// The default is `meta_shape` if t has one, otherwise `concat`. The gradient is this replica's slice of the result's gradient.
+/// That is correct if all replicas process the result in the same way and so have equal gradients. `meta_shape` is not
+/// differentiable.
 constexpr Tensor replicated_all_gather(Tensor t, const AllGatherOptions& options = {}) {
   if (!t.is_usable()) return t;
   Ir& ir = t.ir();

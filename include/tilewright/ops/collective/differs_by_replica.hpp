@@ -3,8 +3,7 @@
 
 namespace tilewright {
 
-/// An alias of a tensor, of which the program says that its replicas differ on purpose. Before a program is planned, what reads
-/// it reads its input instead.
+/// An alias of a tensor whose values may differ between replicas. Before planning, readers of the alias read its input instead.
 struct DiffersByReplica : Op<DiffersByReplica> {
   static constexpr std::string_view name = "DiffersByReplica";
   constexpr operator Effects() const { return Effects{.is_alias = true}; }
@@ -14,14 +13,15 @@ struct DiffersByReplica : Op<DiffersByReplica> {
   static constexpr Layout view(const Shape&, const Layout& layout, const Shape&, const PackedAttributes&) { return layout; }
 };
 
-/// An alias of x, any shape and dtype, that says: its replicas differ, and are meant to. Planning a program of several replicas
-/// fails if a variable that replicas share is changed in a run so that they go on with values of their own; what is computed from
-/// the alias counts as equal on all replicas there, and a variable that is changed in place through it may differ:
+/// Returns an alias of x, any shape and dtype, and declares that replicas may have different values. Without the declaration,
+/// planning a program of several replicas fails if a run would give replicas different values of a variable that they share. For
+/// this check, everything computed from the alias counts as equal on all replicas, and a variable that is changed in place
+/// through the alias may differ:
 ///
 ///     ops::scaled_add_(weight, tw::differs_by_replica(gradient), {.b = -0.1});  // local steps, of which a later run takes means
 ///     ops::accumulate_(tw::differs_by_replica(sum), gradient);                  // each replica has a sum of its own
 ///
-/// It costs nothing in a run, and gradients pass. In a program of one replica it is x itself.
+/// The alias costs nothing in a run, and gradients pass through. In a program of one replica it is x itself.
 constexpr Tensor differs_by_replica(Tensor x) {
   if (!x.valid() || x.ir().replication_factor() == 1) return x;
   return apply<DiffersByReplica>({x});

@@ -21,16 +21,17 @@ namespace tilewright::ops::collectives {
 
 using tilewright::CollectiveOperator;
 
-/// Options of collectives between IPUs. `ipus` are those of the tensors, in their order; it is needed where Tensor::ipu does not
-/// know one.
+/// Options of collectives between IPUs. `ipus` are those of the tensors, in their order; they are required if Tensor::ipu does
+/// not know one.
 struct IpuReduceOptions {
-  CollectiveOperator op = CollectiveOperator::add;  ///< what becomes of the tensors' elements
+  CollectiveOperator op = CollectiveOperator::add;  ///< how elements are combined
   List<int> ipus{};  ///< by tensor; empty: where the tensors are
 };
 
 namespace detail {
 
-/// The IPUs of tensors, each on another one, of one shape and dtype; nothing after a failure, which names `what`.
+/// Returns the IPUs of tensors, which must be on different IPUs and have one shape and dtype. Returns nothing after a failure,
+/// which names `what`.
 constexpr List<int> ipus_of(std::string_view what, Ir& ir, const List<Tensor>& tensors, const IpuReduceOptions& options) {
   List<int> result;
   const auto fail = [&](const auto&... problem) {
@@ -56,7 +57,7 @@ constexpr List<int> ipus_of(std::string_view what, Ir& ir, const List<Tensor>& t
   }
   return result;
 }
-/// The reduction of tensors on one IPU.
+/// Reduces tensors on one IPU.
 constexpr Tensor reduced(CollectiveOperator op, const List<Tensor>& given) {
   const DType dtype = given[0].dtype(), wide = dtype == float16 ? float32 : dtype;
   const auto fold = [&](auto&& first, auto&& next) {
@@ -90,8 +91,7 @@ constexpr List<Tensor> reduce_between(const List<Tensor>& tensors, const List<in
   for (const int destination : ipus) results.push_back(destination == ipus[0] ? result : ipu_copy(result, destination));
   return results;
 }
-/// A call of a graph of the tensors whose gradient graph is of another kind: one of both reduces, the other one gives what it is
-/// given.
+/// Calls a graph of the tensors whose gradient graph is different: one of the two reduces, and the other one returns its inputs.
 constexpr List<Tensor> reduce_one_way(std::string_view what, const List<Tensor>& tensors, const IpuReduceOptions& options,
                                       bool reduces_forward) {
   if (tensors.empty()) return {};
@@ -125,10 +125,10 @@ constexpr List<Tensor> reduce_one_way(std::string_view what, const List<Tensor>&
 
 }  // namespace detail
 
-/// The reduction, element by element, of tensors on different IPUs of a replica: one result on each of these IPUs. ts: one shape,
-/// float16, which is reduced in float32 and rounded once, float32, int32 or uint32; the results are the same. Tensors are taken
-/// in their order, so that results have the same bits on all IPUs. The gradient is that of the operator: for `add`, the sum of
-/// the gradients. Errors: tensors of other shapes or dtypes, or on one IPU; an IPU that is not known; `local`.
+/// Reduces tensors on different IPUs of a replica, element by element; returns one result on each of these IPUs. ts: one shape;
+/// float16, which is reduced in float32 and rounded once, float32, int32 or uint32. The results have their shape and dtype.
+/// Tensors are combined in their order, so results have equal bits on all IPUs. The gradient is that of the operator: for `add`,
+/// the sum of the gradients. Errors: tensors of different shapes or dtypes, or on one IPU; an unknown IPU; `local`.
 constexpr List<Tensor> all_reduce(const List<Tensor>& ts, const IpuReduceOptions& options = {}) {
   if (ts.empty() || !ts[0].is_usable()) return {};
   Ir& ir = ts[0].ir();
@@ -138,13 +138,13 @@ constexpr List<Tensor> all_reduce(const List<Tensor>& ts, const IpuReduceOptions
   if (ir.failed()) return {};
   return detail::reduce_between(ts, ipus, options.op);
 }
-/// The tensors as they are, which the caller knows to be equal on all IPUs; their gradients are the sum of all gradients. It
-/// begins a part of a network whose weights are split among IPUs, as all_reduce_identical_grad_inputs ends it (arXiv 1909.08053,
-/// f and g).
+/// Returns the tensors unchanged; the caller guarantees that they are equal on all IPUs. The gradient of each is the sum of all
+/// gradients. It begins a part of a network whose weights are divided among IPUs; all_reduce_identical_grad_inputs ends it (arXiv
+/// 1909.08053, f and g).
 constexpr List<Tensor> all_reduce_identical_inputs(const List<Tensor>& ts, const IpuReduceOptions& options = {}) {
   return detail::reduce_one_way("all_reduce_identical_inputs", ts, options, false);
 }
-/// As all_reduce with `add`; the gradients, which are equal on all IPUs, go on as they are.
+/// Reduces tensors as all_reduce with `add` does. The gradients, which are equal on all IPUs, pass through unchanged.
 constexpr List<Tensor> all_reduce_identical_grad_inputs(const List<Tensor>& ts, const IpuReduceOptions& options = {}) {
   return detail::reduce_one_way("all_reduce_identical_grad_inputs", ts, options, true);
 }

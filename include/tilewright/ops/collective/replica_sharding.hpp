@@ -11,10 +11,10 @@
 
 namespace tilewright {
 
-/// The groups of several collectives: one grouping for all tensors, or groupings by the tensors' names. A tensor without one has
-/// the default.
+/// Groups of several collectives: one grouping for all tensors, or groupings by the tensors' names. `for_all` applies to tensors
+/// that by_name does not contain.
 struct ReplicaGroupingChoice {
-  ReplicaGrouping for_all{};       ///< of tensors without one by name
+  ReplicaGrouping for_all{};  ///< for tensors that by_name does not contain
   NamedReplicaGrouping by_name{};  ///< by the dotted names of tensors
 
   constexpr ReplicaGroupingChoice() = default;
@@ -29,19 +29,19 @@ struct ReplicaGroupingChoice {
 
 /// Options of a reduction to shards.
 struct ReduceShardedOptions {
-  CollectiveOperator op = CollectiveOperator::add;  ///< what becomes of the tensors' elements
-  ReplicaGrouping shard_group{};    ///< replicas that have one shard each; by default replica_group
+  CollectiveOperator op = CollectiveOperator::add;  ///< how elements are combined
+  ReplicaGrouping shard_group{};  ///< replicas that have one shard each; by default replica_group
   ReplicaGrouping replica_group{};  ///< replicas whose tensors are reduced; by default all
 };
-/// Options of a reduction of several tensors to shards, by a graph.
+/// Options of a reduction of several tensors to shards by a graph.
 struct ReduceShardedGraphOptions {
-  CollectiveOperator op = CollectiveOperator::add;  ///< what becomes of the tensors' elements
+  CollectiveOperator op = CollectiveOperator::add;  ///< how elements are combined
   ReplicaGroupingChoice shard_groups{};  ///< replicas that have one shard each; by default replica_group
   ReplicaGrouping replica_group{};  ///< replicas whose tensors are reduced; by default all
 };
 
 namespace detail {
-/// Whether t is no shard. Fails for a shard, naming `what`.
+/// Checks that t is not a shard. Fails if it is; the error names `what`.
 constexpr bool check_whole(std::string_view what, Tensor t) {
   const auto whole = t.meta_shape();
   if (whole) t.ir().fail(text(what, ": ", to_text(t), ", a shard of ", to_text(*whole), ": a whole tensor expected"));
@@ -49,8 +49,8 @@ constexpr bool check_whole(std::string_view what, Tensor t) {
 }
 }  // namespace detail
 
-/// The spec of a replica's shard of t over `shard_over` replicas, as reduce_replica_sharded_tensor makes it: (elements /
-/// shard_over,), or t's own if that leaves a remainder. t: any shape and dtype, no shard.
+/// Returns the spec of a replica's shard of t over `shard_over` replicas, as reduce_replica_sharded_tensor creates it: (elements
+/// / shard_over,), or t's own spec if the division has a remainder. t: any shape and dtype, not a shard.
 constexpr TensorSpec replica_sharded_spec(Tensor t, std::int64_t shard_over) {
   if (!t.is_usable() || !detail::check_whole("replica_sharded_spec", t)) return t.spec();
   if (shard_over < 1)
@@ -58,24 +58,24 @@ constexpr TensorSpec replica_sharded_spec(Tensor t, std::int64_t shard_over) {
   if (shard_over < 1 || !can_be_sharded(t.nelms(), shard_over)) return t.spec();
   return detail::shard_spec(t.shape(), t.dtype(), shard_over);
 }
-/// The spec of a replica's shard of t over the replicas of a group: (elements / their number,), or t's own if that leaves a
-/// remainder. t: any shape and dtype, no shard.
+/// Returns the spec of a replica's shard of t over the n replicas of a group: (elements / n,), or t's own spec if the division
+/// has a remainder. t: any shape and dtype, not a shard.
 constexpr TensorSpec replica_sharded_spec(Tensor t, const ReplicaGrouping& shard_group) {
   return replica_sharded_spec(t, shard_group.group_size());
 }
 
-/// The whole tensor, of t's meta shape, from the shards of all replicas of the group; a t without a meta shape as it is. The
-/// group is that of the replicas which have one copy of all shards, by default all. Fails for a group of more or fewer replicas
-/// than there are shards. Not differentiable.
+/// Gathers a tensor of t's meta shape from the shards of all replicas of the group. Returns a t without a meta shape unchanged.
+/// The group, by default all replicas, holds one copy of all shards. Fails for a group whose size is not the number of shards.
+/// Not differentiable.
 constexpr Tensor gather_replica_sharded_tensor(Tensor t, const ReplicaGrouping& group = {}) {
   if (!t.is_usable() || !t.meta_shape()) return t;
   return ops::collectives::replicated_all_gather(t, {.group = group});
 }
 
-/// The shard that this replica has of the reduction of t over `replica_group`: one for each replica of `shard_group`, and t's
-/// shape as its meta shape. t: any shape, float16, float32, int32 or uint32, no shard. If the two groups are the same, it is one
-/// reduce-scatter; else an all-reduce and a slice. If t's elements cannot be divided into as many equal shards, the result is the
-/// all-reduced t. Not differentiable.
+/// Reduces t over `replica_group` and returns this replica's shard of the result, with t's shape as its meta shape. There is one
+/// shard for each replica of `shard_group`. t: any shape, float16, float32, int32 or uint32, not a shard. If both groups are
+/// equal, the op is one reduce-scatter; otherwise it is an all-reduce and a slice. If t's elements do not divide into equal
+/// shards, returns the all-reduced t. Not differentiable.
 ///
 ///     tw::reduce_replica_sharded_tensor(gradient, {.op = tw::CollectiveOperator::mean})
 constexpr Tensor reduce_replica_sharded_tensor(Tensor t, const ReduceShardedOptions& options = {}) {
@@ -95,20 +95,20 @@ constexpr Tensor reduce_replica_sharded_tensor(Tensor t, const ReduceShardedOpti
   return can_be_sharded(t.nelms(), shards.group_size) ? collectives::replica_sharded_slice(reduced, shard_group) : reduced;
 }
 
-/// A graph that makes one tensor of each of several named tensors. Its named inputs are these, its outputs have the same names,
-/// in alphabetical order.
+/// A graph that processes several named tensors, one by one. Its inputs and outputs have the tensors' names; outputs are in
+/// alphabetical order.
 struct NamedTensorsGraph {
   GraphWithNamedArgs graph;
   List<Text> names;  ///< of the outputs
 
-  /// Calls the graph: the results by name.
+  /// Calls the graph and returns the results by name.
   constexpr NamedTensors call(const DotTree<Tensor>& tensors) const {
     return NamedTensors::pack(names, graph.bind(tensors).call());
   }
 };
 
 namespace detail {
-/// The graph of f(name, input) for all tensors, which are descriptions only.
+/// Creates the graph of f(name, input) for all tensors, which are used as descriptions only.
 constexpr NamedTensorsGraph graph_of_each(Ir& ir, std::string_view graph_name, const DotTree<Tensor>& tensors, auto f) {
   const auto [names, described] = tensors.unpack();
   const Graph graph = ir.create_empty_graph(graph_name);
@@ -127,8 +127,8 @@ constexpr NamedTensorsGraph graph_of_each(Ir& ir, std::string_view graph_name, c
 }
 }  // namespace detail
 
-/// A graph that gathers all shards among the tensors, as gather_replica_sharded_tensor does; others pass through it. Calls share
-/// its code. The tensors describe its inputs, and are not connected.
+/// Creates a graph that gathers all shards among the tensors, as gather_replica_sharded_tensor does; other tensors pass through
+/// unchanged. Calls share its code. The tensors only describe the inputs; they are not connected.
 ///
 ///     const auto [graph, names] = tw::all_gather_replica_sharded_graph(ir, shards, factories.shard_groupings());
 ///     const auto variables = tw::NamedTensors::pack(names, graph.bind(shards).call());
@@ -139,8 +139,8 @@ constexpr NamedTensorsGraph all_gather_replica_sharded_graph(Ir& ir, const DotTr
   });
 }
 
-/// A graph that reduces all tensors to shards, as reduce_replica_sharded_tensor does. Calls share its code. The tensors describe
-/// its inputs, and are not connected.
+/// Creates a graph that reduces all tensors to shards, as reduce_replica_sharded_tensor does. Calls share its code. The tensors
+/// only describe the inputs; they are not connected.
 ///
 ///     const auto [graph, names] = tw::reduce_replica_sharded_graph(ir, gradients, {.op = tw::CollectiveOperator::mean});
 ///     const auto reduced = tw::NamedTensors::pack(names, graph.bind(gradients).call());

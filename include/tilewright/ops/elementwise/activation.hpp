@@ -4,9 +4,9 @@
 
 namespace tilewright {
 
-/// Gaussian error linear unit, tanh form: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
-/// ("Gaussian Error Linear Units", arXiv 1606.08415, section 2), computed as x sigmoid(2 sqrt(2/pi) (x + 0.044715 x^3)): that
-/// is the same, but 1 + tanh loses the digits of small results.
+/// Gaussian error linear unit, tanh form: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) ("Gaussian Error Linear Units", arXiv
+/// 1606.08415, section 2). Computed as x sigmoid(2 sqrt(2/pi) (x + 0.044715 x^3)), which is equal, because 1 + tanh loses the
+/// digits of small results.
 struct Gelu : UnaryWithSlope<Gelu> {
   static constexpr std::string_view name = "Gelu";
   constexpr operator VertexCost() const { return map_cost({20, 2}, {10, 4}); }
@@ -21,7 +21,7 @@ struct Gelu : UnaryWithSlope<Gelu> {
   static X forward(X x) {
     return x * gate(x);
   }
-  /// s + s (1 - s) x du/dx. Where x^2 is above 400, s (1 - s) is 0, and no factor may be infinite.
+  /// Returns the slope s + s (1 - s) x du/dx. If x^2 is above 400, s (1 - s) is 0, and no factor may be infinite.
   template <class X>
   static X slope(X x) {
     const X s = gate(x), one = math::number<X>(1), square = math::min(math::number<X>(400), x * x);
@@ -30,7 +30,7 @@ struct Gelu : UnaryWithSlope<Gelu> {
   }
 };
 
-/// max(x, 0); NaN for NaN, where the gradient passes on, as in PyTorch.
+/// max(x, 0). NaN for NaN, where the gradient passes through, as in PyTorch.
 struct Relu : UnaryOp<Relu> {
   static constexpr std::string_view name = "Relu";
   constexpr operator VertexCost() const { return map_cost({3, 2}, {3, 4}, Confidence::published); }
@@ -48,7 +48,7 @@ struct Relu : UnaryOp<Relu> {
 };
 
 /// Gaussian error linear unit: x P(x), where P is the standard normal distribution, (1 + erf(x / sqrt(2))) / 2. P is computed
-/// as it stands, so that small results keep their digits.
+/// directly, so that small results keep their digits.
 struct GeluErf : UnaryWithSlope<GeluErf> {
   static constexpr std::string_view name = "GeluErf";
   constexpr operator VertexCost() const { return map_cost({22, 1}, {16, 1}, Confidence::published); }
@@ -80,8 +80,8 @@ struct Swish : UnaryWithSlope<Swish> {
   }
 };
 
-/// log(1 + exp(beta x)) / beta, as max(x, 0) + log(1 + u) / beta with u = exp(-|beta x|). log(1 + u) is log(w) + (u - (w - 1)) /
-/// w with w = 1 + u rounded, which keeps the digits of small u.
+/// log(1 + exp(beta x)) / beta, computed as max(x, 0) + log(1 + u) / beta with u = exp(-|beta x|). log(1 + u) is computed as
+/// log(w) + (u - (w - 1)) / w with w = 1 + u rounded, which keeps the digits of small u.
 struct Softplus : UnaryOp<Softplus> {
   static constexpr std::string_view name = "Softplus";
   constexpr operator VertexCost() const { return map_cost({24, 2}, {14, 4}); }
@@ -111,31 +111,36 @@ struct Softplus : UnaryOp<Softplus> {
 };
 
 namespace ops {
-/// Gaussian error linear unit, tanh form. x: any shape, float16, bfloat16, float32 or float64; result: the same. So for the
-/// functions below.
+/// Returns the Gaussian error linear unit in its tanh form, 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). x: any shape,
+/// float16, bfloat16, float32 or float64. The result has x's shape and dtype.
 constexpr Tensor gelu(Tensor x) { return apply<Gelu>({x}); }
-/// Gaussian error linear unit: x (1 + erf(x / sqrt(2))) / 2. Gradient: dy ((1 + erf(x / sqrt(2))) / 2 + x exp(-x^2 / 2) / sqrt(2
-/// pi)).
+/// Returns the Gaussian error linear unit: x (1 + erf(x / sqrt(2))) / 2. x: any shape, float16, bfloat16, float32 or float64.
+/// Gradient: dy ((1 + erf(x / sqrt(2))) / 2 + x exp(-x^2 / 2) / sqrt(2 pi)).
 constexpr Tensor geluerf(Tensor x) { return apply<GeluErf>({x}); }
-/// max(x, 0), and NaN for NaN. Gradient: dy where y > 0 or y is NaN, else 0.
+/// Returns max(x, 0), and NaN for NaN. x: any shape, float16, bfloat16, float32 or float64. Gradient: dy where y > 0 or y is NaN,
+/// otherwise 0.
 constexpr Tensor relu(Tensor x) { return apply<Relu>({x}); }
-/// 1 / (1 + exp(-x)). Gradient: dy y (1 - y).
+/// Returns 1 / (1 + exp(-x)). x: any shape, float16, bfloat16, float32 or float64. Gradient: dy y (1 - y).
 constexpr Tensor sigmoid(Tensor x) { return apply<Sigmoid>({x}); }
-/// x sigmoid(x), which PyTorch calls silu. Gradient: dy s (1 + x (1 - s)) with s = sigmoid(x).
+/// Returns x sigmoid(x); PyTorch calls it silu. x: any shape, float16, bfloat16, float32 or float64. Gradient: dy s (1 + x (1 -
+/// s)) with s = sigmoid(x).
 constexpr Tensor swish(Tensor x) { return apply<Swish>({x}); }
-/// log(1 + exp(beta x)) / beta; x itself where beta x > threshold. Gradient: dy sigmoid(beta x), or dy. beta: above 0.
+/// Returns log(1 + exp(beta x)) / beta, and x itself where beta x > threshold. x: any shape, float16, bfloat16, float32 or
+/// float64. Gradient: dy sigmoid(beta x), or dy above the threshold. beta: above 0.
 constexpr Tensor softplus(Tensor x, double beta = 1, double threshold = 20) { return apply<Softplus>({x}, {beta, threshold}); }
 
-/// gelu in place; returns an alias of x. Its gradient needs the value that is overwritten: it can only be differentiated where x
+/// Computes gelu in place; returns an alias of x. The gradient needs the overwritten value, so the op is only differentiable if x
 /// is an input by value of the graph.
 constexpr Tensor gelu_(Tensor x) { return apply<InPlace<Gelu>>({x}); }
-/// geluerf in place, as gelu_.
+/// Computes geluerf in place; returns an alias of x. The gradient needs the overwritten value, so the op is only differentiable
+/// if x is an input by value of the graph.
 constexpr Tensor geluerf_(Tensor x) { return apply<InPlace<GeluErf>>({x}); }
-/// relu in place; returns an alias of x. Its gradient does not need the value that is overwritten.
+/// Computes relu in place; returns an alias of x. The gradient does not need the overwritten value.
 constexpr Tensor relu_(Tensor x) { return apply<InPlace<Relu>>({x}); }
-/// sigmoid in place, as relu_.
+/// Computes sigmoid in place; returns an alias of x. The gradient does not need the overwritten value.
 constexpr Tensor sigmoid_(Tensor x) { return apply<InPlace<Sigmoid>>({x}); }
-/// swish in place, as gelu_.
+/// Computes swish in place; returns an alias of x. The gradient needs the overwritten value, so the op is only differentiable if
+/// x is an input by value of the graph.
 constexpr Tensor swish_(Tensor x) { return apply<InPlace<Swish>>({x}); }
 }  // namespace ops
 

@@ -9,8 +9,8 @@
 namespace tilewright {
 
 namespace detail {
-/// What the op D gives for each element of an operand that was broadcast, summed to the operand's spec. In half precision
-/// elements that are summed are of float32, so that none leaves the range where the sum does not; the sum is rounded.
+/// Returns op D of the inputs, summed to the spec of an operand that was broadcast. Half precision is summed in float32, so that
+/// no element leaves the range if the sum does not; the sum is rounded.
 template <class D>
 constexpr Tensor summed(List<Tensor> inputs, const TensorSpec& to) {
   bool is_summed = false;
@@ -22,7 +22,7 @@ constexpr Tensor summed(List<Tensor> inputs, const TensorSpec& to) {
 }
 }  // namespace detail
 
-/// a + b, broadcast. Integers wrap around; of bool, it is "or".
+/// a + b, broadcast. Integers wrap around; for bool it is "or".
 struct Add : Elementwise<Add> {
   static constexpr std::string_view name = "Add";
   constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
@@ -47,7 +47,8 @@ struct Sub : Elementwise<Sub> {
   }
 };
 
-/// a b, broadcast. A tensor of half precision may have a factor of one float32 element, which is not rounded; the result is.
+/// a b, broadcast. A tensor of half precision may have a float32 factor of one element, which is not rounded; the result is
+/// rounded.
 struct Mul : Elementwise<Mul> {
   static constexpr std::string_view name = "Mul";
   constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
@@ -70,8 +71,8 @@ struct Mul : Elementwise<Mul> {
   }
 };
 
-/// Of a / b, the gradient of b, given a, b and dy: -(dy / b) (a / b), or a product of other order where one of these factors
-/// leaves the range, so that the result is right if it is in the range.
+/// The gradient of b in a / b: inputs a, b and dy, formula -(dy / b) (a / b). If a factor leaves the range, the product is
+/// computed in another order, so that a result in the range is correct.
 struct DivisorGrad : Elementwise<DivisorGrad> {
   static constexpr std::string_view name = "DivGrad";
   constexpr operator VertexCost() const { return binary_map_cost({40, 2}, {40, 4}); }
@@ -88,8 +89,8 @@ struct DivisorGrad : Elementwise<DivisorGrad> {
   }
 };
 
-/// a / b, broadcast. Integers truncate towards zero, as in C; the least one by -1 is itself, as its negative wraps around. An
-/// integer by 0 is a fault, and 0.
+/// a / b, broadcast. Integers truncate towards zero, as in C. The lowest integer divided by -1 is itself, because its negative
+/// wraps around. An integer divided by 0 is a fault, and gives 0.
 struct Div : Elementwise<Div> {
   static constexpr std::string_view name = "Div";
   constexpr operator VertexCost() const { return binary_map_cost({10, 2}, {21, 4}, Confidence::published); }
@@ -116,7 +117,7 @@ struct Div : Elementwise<Div> {
   }
 };
 
-/// The remainder of a / b with the sign of a, as C's fmod; broadcast. An integer by 0 is a fault, and 0.
+/// The remainder of a / b with the sign of a, as C's fmod; broadcast. An integer divisor of 0 is a fault, and gives 0.
 struct Fmod : Elementwise<Fmod> {
   static constexpr std::string_view name = "Fmod";
   constexpr operator VertexCost() const { return binary_map_cost({20, 2}, {40, 4}); }
@@ -143,12 +144,12 @@ concept Number = std::integral<T> || std::floating_point<T>;
 /// A tensor, or a number that stands for one.
 template <class T>
 concept Operand = Number<T> || std::convertible_to<T, Tensor>;
-/// A number as a constant of the tensor's dtype, for the op D.
+/// Returns a number as a constant of the tensor's dtype, for the op D.
 template <class D>
 constexpr Tensor like(Tensor x, Number auto value) {
   return x.valid() ? x.ir().number(D::name, value, x.dtype()) : x;
 }
-/// The op D of two tensors, or of a tensor and a number.
+/// Appends the op D of two tensors, or of a tensor and a number.
 template <class D, Operand A, Operand B>
 constexpr Tensor apply_to(const A& a, const B& b) {
   static_assert(!Number<A> || !Number<B>, "an op of two numbers: a tensor expected as one of its arguments");
@@ -160,30 +161,36 @@ constexpr Tensor apply_to(const A& a, const B& b) {
 }  // namespace detail
 
 namespace ops {
-/// Elementwise a + b; shapes broadcast as in NumPy, dtypes must be equal. Integers wrap around. So for sub, mul and div.
-/// Gradients: dy and dy, summed over axes that were broadcast; of mul, div and pow, what is summed is of float32 where the
-/// operand is of half precision.
+/// Adds elementwise: a + b. Shapes broadcast as in NumPy; dtypes must be equal. Integers wrap around. Gradients: dy and dy,
+/// summed over axes that were broadcast.
 constexpr Tensor add(Tensor a, Tensor b) { return apply<Add>({a, b}); }
-/// a - b. Gradients: dy and -dy.
+/// Subtracts elementwise: a - b. Shapes broadcast as in NumPy; dtypes must be equal. Integers wrap around. Gradients: dy and -dy,
+/// summed over axes that were broadcast.
 constexpr Tensor sub(Tensor a, Tensor b) { return apply<Sub>({a, b}); }
-/// a b. One may be of half precision and the other one element of float32: the result is of half precision. Gradients: dy b and
-/// dy a.
+/// Multiplies elementwise: a b. Shapes broadcast as in NumPy; dtypes must be equal. Integers wrap around. One factor may have
+/// half precision and the other one element of float32; the result then has half precision. Gradients: dy b and dy a, summed over
+/// axes that were broadcast, in float32 for an operand of half precision.
 constexpr Tensor mul(Tensor a, Tensor b) { return apply<Mul>({a, b}); }
-/// a / b; integers truncate, and a divisor of 0 ends the run with a FaultError. Gradients: dy / b and -dy a / b^2.
+/// Divides elementwise: a / b. Shapes broadcast as in NumPy; dtypes must be equal. Integers truncate; an integer divisor of 0
+/// ends the run with a FaultError. Gradients: dy / b and -dy a / b^2, summed over axes that were broadcast, in float32 for an
+/// operand of half precision.
 constexpr Tensor div(Tensor a, Tensor b) { return apply<Div>({a, b}); }
-/// The remainder of a / b with the sign of a, exact, as C's fmod; NaN for a divisor of 0, but of integers that ends the run with
-/// a FaultError. a, b: tensors, or a tensor and a number, of equal dtypes of integers or floating point numbers, broadcast.
-/// Gradient: dy for a, none for b.
+/// Returns the remainder of a / b with the sign of a, exact, as C's fmod; NaN for a floating-point divisor of 0. An integer
+/// divisor of 0 ends the run with a FaultError. a, b: tensors, or a tensor and a number, of one integer or floating-point dtype,
+/// broadcast. Gradient: dy for a, none for b.
 constexpr Tensor fmod(const detail::Operand auto& a, const detail::Operand auto& b) { return detail::apply_to<Fmod>(a, b); }
 
-/// add in place: a gets a + b; returns an alias of a. b is broadcast to a's shape, which must be the result's. a: no constant and
-/// no expanded view. The gradient is add's. So for the functions below.
+/// Adds in place: a = a + b. Returns an alias of a. b is broadcast to a's shape, which must be the result's. a must not be a
+/// constant or an expanded view. The gradient is that of add.
 constexpr Tensor add_(Tensor a, Tensor b) { return apply<InPlace<Add>>({a, b}); }
-/// sub in place. The gradient does not need the value that is overwritten.
+/// Subtracts in place: a = a - b. Returns an alias of a. Rules are those of add_. The gradient does not need the overwritten
+/// value.
 constexpr Tensor sub_(Tensor a, Tensor b) { return apply<InPlace<Sub>>({a, b}); }
-/// mul in place. The gradient of b needs the value that is overwritten, that of a does not.
+/// Multiplies in place: a = a b. Returns an alias of a. Rules are those of add_. The gradient of b needs the overwritten value,
+/// that of a does not.
 constexpr Tensor mul_(Tensor a, Tensor b) { return apply<InPlace<Mul>>({a, b}); }
-/// div in place. The gradient of b needs the value that is overwritten, that of a does not.
+/// Divides in place: a = a / b. Returns an alias of a. Rules are those of add_. The gradient of b needs the overwritten value,
+/// that of a does not.
 constexpr Tensor div_(Tensor a, Tensor b) { return apply<InPlace<Div>>({a, b}); }
 }  // namespace ops
 
@@ -203,7 +210,7 @@ constexpr Tensor operator%(Tensor a, Tensor b) { return ops::fmod(a, b); }
 constexpr Tensor operator%(Tensor a, detail::Number auto b) { return ops::fmod(a, b); }
 constexpr Tensor operator%(detail::Number auto a, Tensor b) { return ops::fmod(a, b); }
 
-/// In place: a then is the alias that the op gives.
+/// Changes a in place; a then refers to the alias that the op returns.
 constexpr Tensor& operator+=(Tensor& a, Tensor b) { return a = ops::add_(a, b); }
 constexpr Tensor& operator-=(Tensor& a, Tensor b) { return a = ops::sub_(a, b); }
 constexpr Tensor& operator*=(Tensor& a, Tensor b) { return a = ops::mul_(a, b); }

@@ -3,7 +3,7 @@
 
 namespace tilewright {
 
-/// The elements in another dtype, as element_cast has them.
+/// The elements in another dtype, converted by element_cast.
 struct Cast : Elementwise<Cast> {
   static constexpr std::string_view name = "Cast";
   constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
@@ -19,7 +19,7 @@ struct Cast : Elementwise<Cast> {
   static X forward(X x, Attributes) {
     return x;
   }
-  /// Only between floating point dtypes: the gradient cast back.
+  /// Casts the gradient back, between floating-point dtypes only.
   static constexpr void gradient(GradientContext& op) {
     const DType from = op.input_spec(0).dtype;
     if (!op.needs(0) || !is_floating_point(from) || !is_floating_point(op.output_spec(0).dtype)) return;
@@ -28,7 +28,7 @@ struct Cast : Elementwise<Cast> {
 };
 
 namespace detail {
-/// The tensor of half precision that x has the elements of in float32; Tensor() if there is none of the dtype.
+/// Returns the half-precision tensor of which x is the float32 cast; Tensor() if there is none of the dtype.
 constexpr Tensor widened_from(const Tensor& x, DType dtype) {
   if (!x.valid() || !is_half(dtype) || x.dtype() != float32) return {};
   const Node* node = find_producer(x);
@@ -39,12 +39,13 @@ constexpr Tensor widened_from(const Tensor& x, DType dtype) {
 }  // namespace detail
 
 namespace ops {
-/// x in another dtype; x itself if it has it already; and what x was cast from, if that is of the dtype and half precision, and x
-/// float32. Any dtype but float8 to any but float8.
+/// Converts x to another dtype. Returns x itself if it has the dtype. If x is a float32 cast of a half-precision tensor of the
+/// dtype, returns that tensor. Any dtype except float8 can be converted to any dtype except float8.
 ///
-/// To bool: true for all but 0, NaN included. Floating point to integers truncates; beyond the range of their dtype it gives the
-/// nearest end of the range, and for NaN 0. Integers to narrower ones, or to the other sign, wrap around. To floating point
-/// rounds to the nearest, ties to even; beyond its range is infinite. Gradient: cast back, between floating point dtypes only.
+/// To bool: true for everything except 0, NaN included. Floating point to integers: truncates; values beyond the range become the
+/// nearest end of the range, and NaN becomes 0. Integers to narrower ones, or to the other sign: wraps around. To floating point:
+/// rounds to nearest, ties to even; values beyond the range become infinite. Gradient: cast back, between floating-point dtypes
+/// only.
 constexpr Tensor cast(Tensor x, DType dtype) {
   if (x.valid() && x.dtype() == dtype) return x;
   if (const Tensor narrow = detail::widened_from(x, dtype); narrow.valid()) return narrow;

@@ -4,7 +4,7 @@
 
 namespace tilewright {
 
-/// Base of ops whose result is bool. Nothing can be differentiated by it.
+/// Base of ops whose result is bool. They are not differentiable.
 template <class D>
 struct Predicate : Elementwise<D> {
   constexpr operator VertexCost() const { return binary_map_cost({6, 2}, {6, 4}, Confidence::published); }
@@ -38,7 +38,7 @@ struct LessEqual : Predicate<LessEqual> {
   template <class X> static auto forward(X a, X b) { return math::less_equal(a, b); }
 };
 
-/// Base of the questions whether x is NaN or infinite, which is false for all integers.
+/// Base of tests for NaN and infinity, which are false for all integers.
 template <class D>
 struct FloatClass : Predicate<D> {
   constexpr operator VertexCost() const { return map_cost({5, 2}, {5, 4}); }
@@ -70,32 +70,31 @@ struct IsNan : FloatClass<IsNan> {
 };
 
 namespace ops {
-/// Whether a = b, element by element, as bool. a, b: tensors, or a tensor and a number, of equal dtypes, any; shapes broadcast as
-/// in NumPy. As IEEE 754 has it, NaN equals nothing, and all other comparisons with it but not_equal are false. No gradient. So
-/// for the comparisons below. (`==` of tensors says whether two handles mean the same tensor.)
+/// Returns whether a = b, element by element, as bool. a, b: tensors, or a tensor and a number, of one dtype, any; shapes
+/// broadcast as in NumPy. As in IEEE 754, NaN equals nothing, and every comparison with NaN except not_equal is false. No
+/// gradient. (`==` of tensors compares handles.)
 constexpr Tensor equal(const detail::Operand auto& a, const detail::Operand auto& b) { return detail::apply_to<Equal>(a, b); }
-/// Whether a and b differ; true for NaN.
+/// Returns whether a != b, element by element, as bool; true for NaN. Operands are those of equal. No gradient.
 constexpr Tensor not_equal(const detail::Operand auto& a, const detail::Operand auto& b) {
   return detail::apply_to<NotEqual>(a, b);
 }
-/// Whether a > b.
+/// Returns whether a > b, element by element, as bool. Operands are those of equal. No gradient.
 constexpr Tensor greater(const detail::Operand auto& a, const detail::Operand auto& b) { return detail::apply_to<Greater>(a, b); }
-/// Whether a >= b.
+/// Returns whether a >= b, element by element, as bool. Operands are those of equal. No gradient.
 constexpr Tensor greater_equal(const detail::Operand auto& a, const detail::Operand auto& b) {
   return detail::apply_to<GreaterEqual>(a, b);
 }
-/// Whether a < b.
+/// Returns whether a < b, element by element, as bool. Operands are those of equal. No gradient.
 constexpr Tensor less(const detail::Operand auto& a, const detail::Operand auto& b) { return detail::apply_to<Less>(a, b); }
-/// Whether a <= b.
+/// Returns whether a <= b, element by element, as bool. Operands are those of equal. No gradient.
 constexpr Tensor less_equal(const detail::Operand auto& a, const detail::Operand auto& b) {
   return detail::apply_to<LessEqual>(a, b);
 }
-/// Whether x is neither infinite nor NaN, as bool. x: integers or floating point numbers, any shape. No gradient. So for isinf
-/// and isnan.
+/// Returns whether x is neither infinite nor NaN, as bool. x: integers or floating point, any shape. No gradient.
 constexpr Tensor isfinite(Tensor x) { return apply<IsFinite>({x}); }
-/// Whether x is infinity or -infinity.
+/// Returns whether x is infinity or -infinity, as bool. x: integers or floating point, any shape. No gradient.
 constexpr Tensor isinf(Tensor x) { return apply<IsInf>({x}); }
-/// Whether x is NaN.
+/// Returns whether x is NaN, as bool. x: integers or floating point, any shape. No gradient.
 constexpr Tensor isnan(Tensor x) { return apply<IsNan>({x}); }
 }  // namespace ops
 

@@ -20,12 +20,12 @@ struct Not : Predicate<Not> {
 };
 
 namespace ops {
-/// Whether both are true, as bool. Inputs of any dtype are cast to bool first: what is not 0, NaN included, is true. Shapes
-/// broadcast as in NumPy. No gradient. So for the functions below.
+/// Returns whether both are true, as bool. Inputs of any dtype are cast to bool: everything except 0 is true, NaN included.
+/// Shapes broadcast as in NumPy. No gradient.
 constexpr Tensor logical_and(Tensor a, Tensor b) { return apply<And>({a.cast(boolean), b.cast(boolean)}); }
-/// Whether one of them is true.
+/// Returns whether at least one is true, as bool. Inputs are cast and broadcast as in logical_and. No gradient.
 constexpr Tensor logical_or(Tensor a, Tensor b) { return apply<Or>({a.cast(boolean), b.cast(boolean)}); }
-/// Whether x is false.
+/// Returns whether x is false, as bool. x is cast as in logical_and. No gradient.
 constexpr Tensor logical_not(Tensor x) { return apply<Not>({x.cast(boolean)}); }
 }  // namespace ops
 

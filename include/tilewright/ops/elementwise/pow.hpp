@@ -30,7 +30,7 @@ struct PowNumber : UnaryOp<PowNumber> {
   }
 };
 
-/// Of x to the power of e, the gradient of x, given x, e and dy.
+/// The gradient of x in x to the power of e: inputs x, e and dy.
 struct PowBaseGrad : Elementwise<PowBaseGrad> {
   static constexpr std::string_view name = "PowBaseGrad";
   constexpr operator VertexCost() const { return binary_map_cost({30, 2}, {28, 4}); }
@@ -40,7 +40,7 @@ struct PowBaseGrad : Elementwise<PowBaseGrad> {
     return math::select(e == zero, zero, dy * e * math::pow(x, e - math::number<X>(1)));
   }
 };
-/// The gradient of e, given x, e and dy.
+/// The gradient of e in x to the power of e: inputs x, e and dy.
 struct PowExponentGrad : Elementwise<PowExponentGrad> {
   static constexpr std::string_view name = "PowExponentGrad";
   constexpr operator VertexCost() const { return binary_map_cost({38, 2}, {30, 4}); }
@@ -64,12 +64,12 @@ struct Pow : Elementwise<Pow> {
 };
 
 namespace ops {
-/// x to the power of e. x: integers, which wrap around, or floating point numbers; e: a number, which for integers is whole and
-/// not negative, or a tensor of x's dtype; shapes broadcast as in NumPy. x may be a number if e is a tensor. A negative power of
-/// an integer by a tensor is 0, but for 1 and -1. Zeros, infinities and NaN are as in C's pow: NaN for a negative finite x and an
-/// e that is not whole; 1 for e = 0 and for x = 1; x^(1/2) is 0 for -0 and infinity for -infinity, where the square root, with
-/// which PyTorch computes it, is -0 and NaN. Gradients: dy e x^(e - 1), 0 where e is 0; of a tensor e dy y ln(x), 0 where x is 0
-/// and e is not negative.
+/// Returns x to the power of e. x: integers, which wrap around, or floating point; e: a number, which for integers must be whole
+/// and not negative, or a tensor of x's dtype. Shapes broadcast as in NumPy. x may be a number if e is a tensor. An integer to a
+/// negative power from a tensor is 0, except for 1 and -1. Zeros, infinities and NaN follow C's pow: NaN for a negative finite x
+/// and a fractional e; 1 for e = 0 and for x = 1. For e = 1/2, -0 gives 0 and -infinity gives infinity; PyTorch computes a square
+/// root, which gives -0 and NaN. Gradients: dy e x^(e - 1), 0 where e is 0; for a tensor e, dy y ln(x), 0 where x is 0 and e is
+/// not negative.
 constexpr Tensor pow(Tensor x, detail::Number auto e) { return apply<PowNumber>({x}, {static_cast<double>(e)}); }
 constexpr Tensor pow(const detail::Operand auto& x, Tensor e) { return detail::apply_to<Pow>(x, e); }
 }  // namespace ops

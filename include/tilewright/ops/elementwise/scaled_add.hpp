@@ -5,13 +5,13 @@
 
 namespace tilewright {
 
-/// The factors of a x + b y: numbers, or tensors of one element.
+/// Factors of a x + b y: numbers, or tensors of one element.
 struct ScaledAddFactors {
   NumberOrTensor a = 1, b = 1;  ///< of x, and of y
 };
 
-/// a X + b Y with factors that are numbers or further inputs, a before b. No broadcasting of X and Y; their dtypes may differ,
-/// the result has X's.
+/// a X + b Y. The factors are numbers or further inputs, a before b. X and Y are not broadcast; their dtypes may differ, and the
+/// result has X's.
 template <class D>
 struct ScaledAddOp : Elementwise<D> {
   constexpr operator VertexCost() const { return formula_cost(CostFormula::scaled_add, Confidence::published); }
@@ -83,15 +83,15 @@ constexpr Tensor scaled_add(Tensor x, Tensor y, const ScaledAddFactors& factors)
 }  // namespace detail
 
 namespace ops {
-/// a x + b y for tensors of one shape; the result has x's dtype: scaled_add(x, y, {.b = -0.1}). a and b are numbers or tensors
-/// of one element. All are of floating point, and their dtypes may differ, or of one dtype of integers, which wrap around.
+/// Returns a x + b y for tensors of one shape, in x's dtype: scaled_add(x, y, {.b = -0.1}). a and b are numbers or tensors of one
+/// element. All are floating point, possibly of different dtypes, or all have one integer dtype, which wraps around.
 constexpr Tensor scaled_add(Tensor x, Tensor y, const ScaledAddFactors& factors = {}) {
   return detail::scaled_add<ScaledAdd>(x, y, factors);
 }
 constexpr Tensor scaled_add(Tensor x, Tensor y, const NumberOrTensor& a, const NumberOrTensor& b) {
   return scaled_add(x, y, ScaledAddFactors{a, b});
 }
-/// x = a x + b y in place; returns an alias of x. Not differentiable.
+/// Computes x = a x + b y in place; returns an alias of x. Operands are those of scaled_add. Not differentiable.
 constexpr Tensor scaled_add_(Tensor x, Tensor y, const ScaledAddFactors& factors = {}) {
   return detail::scaled_add<ScaledAddLhsInplace>(x, y, factors);
 }

@@ -4,7 +4,7 @@
 
 namespace tilewright {
 
-/// a where the condition is true, else b; broadcast.
+/// a where the condition is true, otherwise b; broadcast.
 struct Where : Elementwise<Where> {
   static constexpr std::string_view name = "Where";
   constexpr operator VertexCost() const { return binary_map_cost({7, 2}, {7, 4}); }
@@ -22,8 +22,8 @@ struct Where : Elementwise<Where> {
   }
 };
 
-/// The gradient of a, given a, b and dy, of the larger or smaller of a and b: dy where a was taken or one is NaN, half of it
-/// where they are equal.
+/// The gradient of a in the larger or smaller of a and b: inputs a, b and dy. dy where a was selected or one of them is NaN, dy /
+/// 2 where they are equal.
 template <bool largest>
 struct ExtremeGrad : Elementwise<ExtremeGrad<largest>> {
   static constexpr std::string_view name = largest ? "MaxGrad" : "MinGrad";
@@ -65,11 +65,11 @@ constexpr Tensor fold(std::span<const Tensor> tensors) {
 }  // namespace detail
 
 namespace ops {
-/// a where the condition is true, else b. condition: any dtype, cast to bool: what is not 0, NaN included, is true; a, b:
-/// tensors, or a tensor and a number, of equal dtypes, any; all three broadcast as in NumPy. Gradients: dy where a (or b) was
-/// taken, else 0, whatever dy is there; none for the condition. The op that made the other one still takes that 0 for its own
-/// gradient: if that is infinite or NaN, so is what reaches its input, as in PyTorch. Choose the input first: sqrt(where(x > 0,
-/// x, 1)).
+/// Selects a where the condition is true, otherwise b. condition: any dtype, cast to bool (everything except 0 is true, NaN
+/// included); a, b: tensors, or a tensor and a number, of one dtype, any; all three broadcast as in NumPy. Gradients: dy for the
+/// selected operand, 0 for the other, whatever dy is there; none for the condition. The op that computed the operand that is not
+/// selected still multiplies its own gradient by that 0: if it is infinite or NaN, NaN reaches its input, as in PyTorch. To avoid
+/// this, select the input first: sqrt(where(x > 0, x, 1)).
 constexpr Tensor where(Tensor condition, const detail::Operand auto& a, const detail::Operand auto& b) {
   using A = std::remove_cvref_t<decltype(a)>;
   using B = std::remove_cvref_t<decltype(b)>;
@@ -79,16 +79,17 @@ constexpr Tensor where(Tensor condition, const detail::Operand auto& a, const de
   else if constexpr (detail::Number<B>) return where(condition, a, detail::like<Where>(a, b));
   else return apply<Where>({condition.cast(boolean), a, b});
 }
-/// The largest of several tensors, element by element; NaN where one of them is. Equal dtypes; shapes broadcast as in NumPy.
-/// Gradients: dy to the largest; two that are equal get half of it each, as do two of which one is NaN all of it, as in PyTorch.
-/// Of more than two, it is the maximum of the maximum of the first ones and the last.
+/// Returns the largest of several tensors, element by element; NaN where one of them is NaN. Equal dtypes; shapes broadcast as in
+/// NumPy. Gradients of two tensors: dy for the larger one; half of dy for each if they are equal; dy for both if one is NaN, as
+/// in PyTorch. More than two tensors are folded: the maximum of the maximum of the first ones and the last.
 constexpr Tensor maximum(std::span<const Tensor> tensors) { return detail::fold<Maximum>(tensors); }
 constexpr Tensor maximum(Tensor first, std::convertible_to<Tensor> auto... others) {
   const Tensor all[] = {first, others...};
   return maximum(std::span<const Tensor>(all));
 }
 constexpr Tensor maximum(Tensor a, detail::Number auto b) { return detail::apply_to<Maximum>(a, b); }
-/// The smallest of several tensors, as maximum; NaN where one of them is, as in PyTorch.
+/// Returns the smallest of several tensors, element by element; NaN where one of them is NaN, as in PyTorch. Equal dtypes; shapes
+/// broadcast as in NumPy. Gradients follow the rules of maximum.
 constexpr Tensor minimum(std::span<const Tensor> tensors) { return detail::fold<Minimum>(tensors); }
 constexpr Tensor minimum(Tensor first, std::convertible_to<Tensor> auto... others) {
   const Tensor all[] = {first, others...};

@@ -56,7 +56,7 @@ struct Tanh : UnaryOp<Tanh> {
   static constexpr GradientFrom gradient_from = GradientFrom::output;
   template <class X> static X forward(X x) { return math::tanh(x); }
   template <class X> static X backward(X y, X dy) { return dy * math::fma(-y, y, math::number<X>(1)); }
-  /// 1 - y^2 = 4 u / (1 + u)^2 with u = exp(-2 |x|).
+  /// Computes the gradient from 1 - y^2 = 4 u / (1 + u)^2 with u = exp(-2 |x|).
   template <class X>
   static X backward_of_input(X x, X dy) {
     const X u = math::exp(math::number<X>(-2) * math::abs(x)), w = math::number<X>(1) + u;
@@ -64,7 +64,7 @@ struct Tanh : UnaryOp<Tanh> {
   }
 };
 
-/// -x, integers too, which wrap around.
+/// -x; integers wrap around.
 struct Negate : UnaryOp<Negate> {
   static constexpr std::string_view name = "Neg";
   constexpr operator VertexCost() const { return map_cost({2, 2}, {2, 4}, Confidence::published); }
@@ -93,7 +93,7 @@ struct Abs : UnaryOp<Abs> {
   template <class X> static X backward(X x, X dy) { return dy * math::sign(x); }
 };
 
-/// Base of ops that are constant but for steps: their gradient is 0.
+/// Base of step functions, whose gradient is 0.
 template <class D>
 struct StepOp : UnaryOp<D> {
   static constexpr void gradient(GradientContext& op) {
@@ -119,7 +119,7 @@ struct Floor : StepOp<Floor> {
 };
 
 namespace detail {
-/// A bound as a number of the formula's type; an infinite one of integers is their end.
+/// Returns a bound as a number of the formula's type. An infinite bound of integers becomes the end of their range.
 template <class X>
 X bound(double value) {
   if constexpr (std::integral<X>) {
@@ -180,72 +180,74 @@ struct IncrementMod : Elementwise<IncrementMod> {
 };
 
 namespace ops {
-/// e to the power of x. x: any shape, float16, bfloat16, float32 or float64; result: the same. So for the functions below that do
-/// not say otherwise. Gradient: dy y.
+/// Returns e to the power of x. x: any shape, float16, bfloat16, float32 or float64. The result has x's shape and dtype.
+/// Gradient: dy y.
 constexpr Tensor exp(Tensor x) { return apply<Exp>({x}); }
-/// Natural logarithm; NaN below 0. Gradient: dy / x.
+/// Returns the natural logarithm; NaN below 0. x: any shape, float16, bfloat16, float32 or float64. Gradient: dy / x.
 constexpr Tensor log(Tensor x) { return apply<Log>({x}); }
-/// Logarithm to the base 2; NaN below 0. Gradient: dy / (x ln 2).
+/// Returns the logarithm to the base 2; NaN below 0. x: any shape, float16, bfloat16, float32 or float64. Gradient: dy / (x ln
+/// 2).
 constexpr Tensor log2(Tensor x) { return apply<Log2>({x}); }
-/// Square root; NaN below 0. Gradient: dy / 2y.
+/// Returns the square root; NaN below 0. x: any shape, float16, bfloat16, float32 or float64. Gradient: dy / 2y.
 constexpr Tensor sqrt(Tensor x) { return apply<Sqrt>({x}); }
-/// Sine of x in radians; NaN for infinities. Gradient: dy cos(x).
+/// Returns the sine of x in radians; NaN for infinities. x: any shape, float16, bfloat16, float32 or float64. Gradient: dy
+/// cos(x).
 constexpr Tensor sin(Tensor x) { return apply<Sin>({x}); }
-/// Cosine of x in radians; NaN for infinities. Gradient: -dy sin(x).
+/// Returns the cosine of x in radians; NaN for infinities. x: any shape, float16, bfloat16, float32 or float64. Gradient: -dy
+/// sin(x).
 constexpr Tensor cos(Tensor x) { return apply<Cos>({x}); }
-/// Hyperbolic tangent. Gradient: dy (1 - y^2).
+/// Returns the hyperbolic tangent. x: any shape, float16, bfloat16, float32 or float64. Gradient: dy (1 - y^2).
 constexpr Tensor tanh(Tensor x) { return apply<Tanh>({x}); }
-/// -x. x: integers, of which the unsigned ones and the least wrap around, or floating point.
+/// Returns -x. x: floating point or integers; unsigned integers and the lowest signed one wrap around. Gradient: -dy.
 constexpr Tensor negate(Tensor x) { return apply<Negate>({x}); }
-/// A copy of x, of any dtype, which has the name `output_name` if one is given. Gradient: dy.
+/// Returns a copy of x, of any dtype, named `output_name` if a name is given. Gradient: dy.
 constexpr Tensor identity(Tensor x, std::string_view output_name = "") {
   const Tensor y = apply<Identity>({x});
   detail::name_result(y, output_name);
   return y;
 }
-/// |x|. x: integers or floating point numbers; the least of signed integers is itself. Gradient: dy sign(x), 0 at 0.
+/// Returns |x|. x: integers or floating point; the lowest signed integer is its own absolute value. Gradient: dy sign(x), 0 at 0.
 constexpr Tensor abs(Tensor x) { return apply<Abs>({x}); }
-/// -1, 0 or 1; 0 for NaN, as PyTorch has it. x: integers or floating point numbers. Gradient: 0.
+/// Returns the sign: -1, 0 or 1; 0 for NaN, as in PyTorch. x: integers or floating point. Gradient: 0.
 constexpr Tensor sign(Tensor x) { return apply<Sign>({x}); }
-/// The integer at or above x; NaN stays. Gradient: 0.
+/// Rounds up to an integer; NaN stays NaN. x: any shape, float16, bfloat16, float32 or float64. Gradient: 0.
 constexpr Tensor ceil(Tensor x) { return apply<Ceil>({x}); }
-/// The integer at or below x; NaN stays. Gradient: 0.
+/// Rounds down to an integer; NaN stays NaN. x: any shape, float16, bfloat16, float32 or float64. Gradient: 0.
 constexpr Tensor floor(Tensor x) { return apply<Floor>({x}); }
-/// x limited to [min, max]: clip(x, 0), max if min is larger; NaN stays. x: integers, which take whole bounds, or floating
-/// point numbers. Gradient: dy where min <= x <= max, else 0.
+/// Limits x to [min, max]: clip(x, 0). Returns max if min is larger; NaN stays NaN. x: integers, which take whole bounds, or
+/// floating point. Gradient: dy where min <= x <= max, otherwise 0.
 constexpr Tensor clip(Tensor x, double min = -std::numeric_limits<double>::infinity(),
                       double max = std::numeric_limits<double>::infinity()) {
   return apply<Clip>({x}, {min, max});
 }
-/// clip, by PyTorch's name; NaN stays, as in PyTorch.
+/// Limits x to [min, max]: PyTorch's name of clip. NaN stays NaN, as in PyTorch.
 constexpr Tensor clamp(Tensor x, double min = -std::numeric_limits<double>::infinity(),
                        double max = std::numeric_limits<double>::infinity()) {
   return clip(x, min, max);
 }
-/// The remainder of (x + increment) / modulus, with the sign of x + increment, as C has it. x: integers, which take whole numbers
-/// and wrap around, or floating point numbers. No gradient: autodiff stops here. A modulus of 0 is an error.
+/// Returns the remainder of (x + increment) / modulus, with the sign of x + increment, as in C. x: integers, which take whole
+/// numbers and wrap around, or floating point. No gradient: autodiff stops here. A modulus of 0 is an error.
 constexpr Tensor increment_mod(Tensor x, double increment, double modulus) {
   return apply<IncrementMod>({x}, {increment, modulus});
 }
 
-/// Forms in place: x gets the result, of which an alias is returned. x: no constant and no expanded view. Their gradients are
-/// those of the forms above. If one needs the value of x that was overwritten, autodiff fails, unless x is an input by value of
-/// the graph.
+/// Computes exp in place; returns an alias of x. The gradient does not need x.
 ///
-/// exp in place. Its gradient does not need x.
+/// Rules of all in-place forms below: x must not be a constant or an expanded view. The gradient is that of the form without `_`.
+/// If the gradient needs the overwritten value of x, autodiff fails, unless x is an input by value of the graph.
 constexpr Tensor exp_(Tensor x) { return apply<InPlace<Exp>>({x}); }
-/// sqrt in place. Its gradient does not need x.
+/// Computes sqrt in place; returns an alias of x. The gradient does not need x.
 constexpr Tensor sqrt_(Tensor x) { return apply<InPlace<Sqrt>>({x}); }
-/// tanh in place. Its gradient does not need x.
+/// Computes tanh in place; returns an alias of x. The gradient does not need x.
 constexpr Tensor tanh_(Tensor x) { return apply<InPlace<Tanh>>({x}); }
-/// negate in place. Its gradient does not need x.
+/// Computes negate in place; returns an alias of x. The gradient does not need x.
 constexpr Tensor negate_(Tensor x) { return apply<InPlace<Negate>>({x}); }
-/// clip in place; NaN stays, as in PyTorch. Its gradient needs x.
+/// Computes clip in place; returns an alias of x. NaN stays NaN, as in PyTorch. The gradient needs x.
 constexpr Tensor clip_(Tensor x, double min = -std::numeric_limits<double>::infinity(),
                        double max = std::numeric_limits<double>::infinity()) {
   return apply<InPlace<Clip>>({x}, {min, max});
 }
-/// increment_mod in place. No gradient.
+/// Computes increment_mod in place; returns an alias of x. No gradient.
 constexpr Tensor increment_mod_(Tensor x, double increment, double modulus) {
   return apply<InPlace<IncrementMod>>({x}, {increment, modulus});
 }

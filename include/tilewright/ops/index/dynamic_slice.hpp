@@ -6,19 +6,19 @@
 namespace tilewright {
 
 struct DynamicSliceAttributes {
-  std::int64_t count = 0;  ///< of the sliced axes
+  std::int64_t count = 0;  ///< number of the sliced axes
   std::array<std::int64_t, max_rank> axes{}, sizes{};
   std::array<std::int64_t, max_rank> extents{};  ///< of the tensor along these axes
   std::int64_t no_overlap = 0;
   std::int64_t faults = 1;  ///< whether a start out of range is a fault
 
-  /// Which entry slices the axis of a tensor of this rank, or -1.
+  /// Returns the entry that slices an axis of a tensor of this rank, or -1.
   constexpr int entry_of(int axis, int rank) const {
     for (int i = 0; i < count; ++i)
       if (const std::int64_t sliced = axes[static_cast<std::size_t>(i)]; sliced == axis || sliced + rank == axis) return i;
     return -1;
   }
-  /// A shape with other extents along the sliced axes.
+  /// Returns the shape with other extents along the sliced axes.
   constexpr Shape with(Shape shape, const std::array<std::int64_t, max_rank>& others) const {
     for (int axis = 0; axis < shape.rank; ++axis)
       if (const int entry = entry_of(axis, shape.rank); entry >= 0) shape[axis] = others[static_cast<std::size_t>(entry)];
@@ -26,7 +26,7 @@ struct DynamicSliceAttributes {
   }
 };
 
-/// What slices have in common whose starts are a tensor, one for each sliced axis.
+/// Base of ops on a slice whose starts are a tensor, one for each sliced axis.
 template <class D>
 struct DynamicSliceOp : Op<D> {
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::indexed}; }
@@ -36,7 +36,7 @@ struct DynamicSliceOp : Op<D> {
   }
   using Attributes = DynamicSliceAttributes;
 
-  /// The shape of the slice; fails for axes, sizes or starts that do not fit to t.
+  /// Returns the shape of the slice. Fails for axes, sizes or starts that do not fit t.
   static constexpr Shape infer_slice(Inference& op, const TensorSpec& t, const TensorSpec& starts) {
     const auto attributes = op.attributes<Attributes>();
     Shape slice = t.shape;
@@ -63,8 +63,8 @@ struct DynamicSliceOp : Op<D> {
   }
 
  protected:
-  /// By axis: where the slice begins in a tensor of shape `whole`; nothing, after a report to `faults`, if it is not inside of
-  /// it.
+  /// Returns, by axis, the start of the slice in a tensor of shape `whole`. If the slice is not inside the tensor, reports to
+  /// `faults` and returns nothing.
   template <PackedAttributes A, class Starts>
   static std::optional<std::array<std::int64_t, max_rank>> starts_of(Starts starts, const Shape& whole, const Shape& slice,
                                                                      const Faults* faults) {
@@ -85,7 +85,7 @@ struct DynamicSliceOp : Op<D> {
     if (!fits) return std::nullopt;
     return result;
   }
-  /// The axis from which on boxes are one run in both: the axes after it are not sliced, so that a box has all of them.
+  /// Returns the axis from which on boxes are contiguous in both: later axes are not sliced, so a box contains all of them.
   template <PackedAttributes A>
   static constexpr int run_axis(const ViewSpec& a, const ViewSpec& b) {
     int axis = a.shape.rank - 1;
@@ -163,7 +163,7 @@ struct DynamicSlice : DynamicSliceOp<DynamicSlice> {
   }
 };
 
-/// What updates of a slice share: inputs (t, index, update).
+/// Base of updates of a slice: inputs (t, index, update).
 template <class D>
 struct DynamicUpdateOp : DynamicSliceOp<D> {
   using Attributes = DynamicSliceAttributes;
@@ -180,7 +180,7 @@ struct DynamicUpdateOp : DynamicSliceOp<D> {
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     return D::slice_fault(operands[0].shape, operands[2].shape, unpack<Attributes>(packed));
   }
-  /// Vertices take blocks of t; each gets all of the slice along the sliced axes.
+  /// Divides t into blocks by vertices; each block has the whole slice along the sliced axes.
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
     const Shape& t = operands[0].shape;
@@ -244,7 +244,7 @@ struct DynamicUpdate : DynamicUpdateOp<DynamicUpdate> {
     return ops::expand(op.ir().constant(List<double>{0}, {}, spec.dtype), spec.shape);
   }
 };
-/// Writes another slice to t itself, and returns it.
+/// Writes another slice into t itself, and returns it.
 struct DynamicUpdateInplace : DynamicUpdateOp<DynamicUpdateInplace> {
   static constexpr std::string_view name = "DynamicUpdateInplace";
   constexpr operator Effects() const { return Effects{.modifies = 0}; }
@@ -279,26 +279,29 @@ constexpr Tensor dynamic_slice(std::initializer_list<Tensor> operands, const Sha
 }  // namespace detail
 
 namespace ops {
-/// A copy of the slice of t that begins at index[i] along axes[i] and is sizes[i] long; the other axes are whole. t: any dtype;
-/// index: integers (count of axes,), known in the run. `no_overlap` promises that no two slices whose gradients meet have an
-/// element in common. The gradient of t is dy at its place in zeros; gradients of several slices add up.
+/// Copies the slice of t that starts at index[i] along axes[i] and has size sizes[i]; the other axes are whole. t: any dtype;
+/// index: integers (count of axes,), computed in the run. `no_overlap` promises that no two slices whose gradients are added have
+/// an element in common. The gradient of t is dy at the position of the slice, and zeros elsewhere; gradients of several slices
+/// add up.
 ///
-/// A slice that does not lie inside of t, which one with a negative start does not, is a fault: the result is zeros, and the
-/// session's run throws FaultError when it has ended. Errors: lists of different lengths, an axis out of range or given twice, a
-/// size that is larger than the axis, an index of another shape or dtype.
+/// A slice that is not inside of t is a fault, for example one with a negative start: the result is zeros, and the session's run
+/// throws FaultError when it ends. Errors: lists of different lengths; an axis out of range or given twice; a size that is larger
+/// than the axis; an index of another shape or dtype.
 ///
 ///     y = ops::dynamic_slice(x, start, {0}, {8});  // x[start : start + 8]
 constexpr Tensor dynamic_slice(Tensor t, Tensor index, const Shape& axes, const Shape& sizes, bool no_overlap = false) {
   return detail::dynamic_slice<DynamicSlice>({t, index}, axes, sizes, no_overlap);
 }
-/// A copy of t, in which the slice of dynamic_slice is t_update, of the slice's shape and t's dtype. Gradients: dy with zeros in
-/// the slice for t (with `no_overlap`, the promise that nobody reads these elements of t, dy itself), the slice of dy for
-/// t_update. Faults, after which t is copied as it is, and errors are those of dynamic_slice; and a t_update of another shape.
+/// Copies t and replaces a slice of it by t_update, which has the slice's shape and t's dtype. The slice is that of
+/// dynamic_slice. Gradients: for t, dy with zeros in the slice; for t_update, the slice of dy. With `no_overlap`, a promise that
+/// nothing reads these elements of t, the gradient of t is dy itself. Faults are those of dynamic_slice; t is then copied
+/// unchanged. Errors are those of dynamic_slice, and a t_update of another shape.
 constexpr Tensor dynamic_update(Tensor t, Tensor index, Tensor t_update, const Shape& axes, const Shape& sizes,
                                 bool no_overlap = false) {
   return detail::dynamic_slice<DynamicUpdate>({t, index, t_update}, axes, sizes, no_overlap);
 }
-/// dynamic_update of t itself; returns an alias of t. It has no gradient.
+/// Replaces a slice of t by t_update in place; returns an alias of t. Operands, faults and errors are those of dynamic_update. No
+/// gradient.
 constexpr Tensor dynamic_update_(Tensor t, Tensor index, Tensor t_update, const Shape& axes, const Shape& sizes,
                                  bool no_overlap = false) {
   return detail::dynamic_slice<DynamicUpdateInplace>({t, index, t_update}, axes, sizes, no_overlap);

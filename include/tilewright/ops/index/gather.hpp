@@ -5,8 +5,8 @@
 
 namespace tilewright {
 
-/// The gradient of a gather: inputs (dy, indices), dy added up at its indices in zeros, in float32 for half precision. An index
-/// out of range adds nothing.
+/// The gradient of a gather: inputs (dy, indices). Adds dy at its indices to zeros, in float32 for half precision. An index out
+/// of range adds nothing.
 struct GatherGrad : IndexedOp<GatherGrad> {
   static constexpr std::string_view name = "GatherGrad";
   constexpr operator VertexCost() const { return formula_cost(CostFormula::scatter, Confidence::published); }
@@ -38,7 +38,7 @@ struct GatherGrad : IndexedOp<GatherGrad> {
   }
 };
 
-/// What gathers share: inputs (t, indices), rows of t along an axis at the indices.
+/// Base of gathers: inputs (t, indices). The result is rows of t along an axis at the indices.
 template <class D>
 struct GatherOp : IndexedOp<D> {
   constexpr operator VertexCost() const { return formula_cost(CostFormula::gather, Confidence::published); }
@@ -88,7 +88,7 @@ struct GatherOp : IndexedOp<D> {
     const Shape& t = operands[0].shape;
     return D::index_fault(operands, 1, t[attributes.axis_of(t.rank)], attributes.faults != 0);
   }
-  /// Vertices take rows of the result; each may read all of t along the indexed axis.
+  /// Divides rows of the result among vertices; each vertex may read all of t along the indexed axis.
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
     const Shape &t = operands[0].shape, &indices = operands[1].shape,
@@ -133,8 +133,9 @@ struct TiedGather : GatherOp<TiedGather> {
   static constexpr std::string_view name = "PopartTiedGather";
 };
 
-/// Inputs (t, indices): t[.., indices[p], ..] along an axis for each place p of the indices, which have t's axes; 0 for an index
-/// out of range, and where the result has more places than the indices. The gradient of Scatter's and ScatterReduce's elements.
+/// Inputs (t, indices): t[.., indices[p], ..] along an axis for each position p of the indices, which have t's axes. 0 for an
+/// index out of range, and where the result has more positions than the indices. It is the gradient of Scatter's and
+/// ScatterReduce's elements.
 struct GatherElements : Op<GatherElements> {
   static constexpr std::string_view name = "GatherElements";
   constexpr operator VertexCost() const { return formula_cost(CostFormula::gather); }
@@ -168,8 +169,8 @@ struct GatherElements : Op<GatherElements> {
 };
 
 struct GatherOptions {
-  std::optional<double> available_memory_proportion{};  ///< from 0 to 1; kept for planners, results do not depend on it
-  bool zero_OOR = false;                                ///< an index out of range gives zeros; else it is a fault
+  std::optional<double> available_memory_proportion{};  ///< from 0 to 1; reserved for planners, results do not depend on it
+  bool zero_OOR = false;  ///< whether an index out of range gives zeros; otherwise it is a fault
 };
 
 namespace detail {
@@ -184,24 +185,26 @@ constexpr Tensor gather(Tensor t, Tensor indices, int axis, std::int64_t group_s
 }  // namespace detail
 
 namespace ops {
-/// The parts of t along an axis at the indices, as numpy.take: shape t.shape[:axis] + indices.shape + t.shape[axis + 1:]. t: any
-/// dtype; indices: integers; result: t's dtype. The gradient of t adds up dy at the indices, in their order, in float32; half
-/// precision is rounded once.
+/// Gathers parts of t along an axis at the indices, as numpy.take: shape t.shape[:axis] + indices.shape + t.shape[axis + 1:]. t:
+/// any dtype; indices: integers. The result has t's dtype. The gradient of t adds dy at the indices, in their order, in float32;
+/// half precision is rounded once.
 ///
-/// An index outside [0, extent of the axis), which a negative one is too, gives zeros with `zero_OOR`; else the session's run
-/// throws FaultError when it has ended. Errors: indices that are no integers, an axis out of range, more axes than a tensor has.
+/// With `zero_OOR`, an index outside of [0, extent of the axis) gives zeros; otherwise the session's run throws FaultError when
+/// it ends. Negative indices are outside. Errors: indices that are not integers; an axis out of range; more axes than a tensor
+/// can have.
 ///
 ///     y = ops::gather(embedding, tokens);  // (words, features) at (batch, length): (batch, length, features)
 constexpr Tensor gather(Tensor t, Tensor indices, int axis = 0, const GatherOptions& options = {}) {
   return detail::gather<Gather>(t, indices, axis, 1, options);
 }
-/// gather, for a table that is a weight of a product, too: a planner may leave the layout to the product.
+/// Gathers from a table that is also the weight of a product; a planner may let the product choose the layout. Operands and
+/// errors are those of gather.
 constexpr Tensor tied_gather(Tensor t, Tensor indices, int axis = 0, const GatherOptions& options = {}) {
   return detail::gather<TiedGather>(t, indices, axis, 1, options);
 }
-/// gather in each of `group_size` groups, which are the first axis of t and of the indices: result[g] is t[g] gathered at
-/// indices[g], shape t.shape[:axis] + indices.shape[1:] + t.shape[axis + 1:]. The axis is one of t's after the first. A
-/// group_size of 1 is a gather without groups. Errors: as gather; another extent of the first axes; axis 0.
+/// Gathers in each of `group_size` groups, which are the first axis of t and of the indices. result[g] is t[g] gathered at
+/// indices[g], and the shape is t.shape[:axis] + indices.shape[1:] + t.shape[axis + 1:]. The axis is one of t's after the first.
+/// A group_size of 1 is a gather without groups. Errors: those of gather; another extent of the first axes; axis 0.
 constexpr Tensor groupedgather(Tensor t, Tensor indices, int axis, std::int64_t group_size, const GatherOptions& options = {}) {
   return detail::gather<Gather>(t, indices, axis, group_size, options);
 }

@@ -5,11 +5,11 @@
 namespace tilewright {
 
 struct OneHotAttributes {
-  std::int64_t axis = 0;  ///< of the result, from the first
+  std::int64_t axis = 0;  ///< of the result, counted from the first
   std::int64_t classes = 0;
 };
 
-/// The gradient of OneHot's values: inputs (dy, indices), the sums of dy where the result is off and where it is on.
+/// The gradient of OneHot's values: inputs (dy, indices). The sums of dy where the result is off and where it is on.
 struct OneHotGrad : Op<OneHotGrad> {
   static constexpr std::string_view name = "OneHotGrad";
   constexpr operator VertexCost() const { return formula_cost(CostFormula::gather); }
@@ -109,13 +109,14 @@ struct OneHot : IndexedOp<OneHot> {
 };
 
 namespace ops {
-/// values[1] at each index along a new axis of `num_classes` places, and values[0] elsewhere, also for an index that is not in
-/// [0, num_classes). t: the indices, integers of any shape; num_classes: a number, or a constant of one element; values: [off,
-/// on], shape (2,), any dtype; axis: that of the result which is new, -1 is behind the last. Result: t's shape with the new axis,
-/// values' dtype. The gradient of values is the sums of dy where the result is off and on.
+/// Encodes indices along a new axis of `num_classes` positions: values[1] at the index, and values[0] elsewhere. An index outside
+/// of [0, num_classes) gives values[0] only. t: the indices, integers of any shape; num_classes: a number, or a constant of one
+/// element; values: [off, on], shape (2,), any dtype; axis: position of the new axis in the result, -1 is after the last. The
+/// result has t's shape with the new axis, and values' dtype. The gradient of values is the sums of dy where the result is off
+/// and on.
 ///
-/// Errors: indices that are no integers, a tensor as num_classes that is no constant, num_classes that is no whole number above
-/// 0, values of another shape, an axis out of range.
+/// Errors: indices that are not integers; a tensor as num_classes that is not a constant; num_classes that is not a whole number
+/// above 0; values of another shape; an axis out of range.
 constexpr Tensor onehot(Tensor t, const NumberOrTensor& num_classes, Tensor values, int axis = -1) {
   if (!t.is_usable()) return t;
   Ir& ir = t.ir();

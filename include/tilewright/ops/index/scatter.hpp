@@ -5,7 +5,7 @@
 
 namespace tilewright {
 
-/// Inputs (a, b, x): x where a equals b, else 0: what choosing between elements has as its gradient.
+/// x where a equals b, otherwise 0: inputs (a, b, x). It is the gradient of selections between elements.
 struct SelectEqual : Elementwise<SelectEqual> {
   static constexpr std::string_view name = "SelectEqual";
   constexpr operator VertexCost() const { return binary_map_cost({7, 2}, {7, 4}); }
@@ -16,7 +16,7 @@ struct SelectEqual : Elementwise<SelectEqual> {
 };
 
 namespace detail {
-/// What a reduction makes of an element and one that comes to it: a function of numbers and batches. NaN wins.
+/// Combines an element with one that arrives: a function of numbers and batches. NaN wins.
 template <ScatterReduction reduction>
 struct Meet {
   template <class X>
@@ -30,8 +30,7 @@ struct Meet {
 };
 }  // namespace detail
 
-/// What scatters share: inputs (data, indices[, initial]). The result is initial, or zeros, with data at the indices along an
-/// axis.
+/// Base of scatters: inputs (data, indices[, initial]). The result is initial, or zeros, with data at the indices along an axis.
 template <class D>
 struct ScatterOp : IndexedOp<D> {
   constexpr operator VertexCost() const { return formula_cost(CostFormula::scatter); }
@@ -108,7 +107,7 @@ struct ScatterOp : IndexedOp<D> {
     if constexpr (reduction != ScatterReduction::none)
       Loops::template for_each_hit<attributes.extent>(y, data, indices, first, meet);
   }
-  /// x at the indices: of the shape of the data.
+  /// Returns x at the indices, in the shape of the data.
   static constexpr Tensor gathered(GradientContext& op, Tensor x) {
     auto attributes = op.attributes<Attributes>();
     const Shape data = op.input_spec(0).shape;
@@ -132,7 +131,7 @@ struct ScatterOp : IndexedOp<D> {
   }
 
  private:
-  /// Each element that is the result gets an equal part of dy.
+  /// Divides dy equally among the elements that equal the result.
   static constexpr void gradient_of_extreme(GradientContext& op) {
     const Tensor data = op.input(0), indices = op.input(1), y = op.output(0), y_of_data = gathered(op, y);
     const DType dtype = op.input_spec(0).dtype, computed = computed_dtype(dtype);  // half precision does not count far
@@ -223,20 +222,21 @@ struct SparseAccumulate : IndexedOp<SparseAccumulate> {
 };
 
 struct ScatterOptions {
-  std::optional<double> available_memory_proportion{};  ///< from 0 to 1; kept for planners, results do not depend on it
+  std::optional<double> available_memory_proportion{};  ///< from 0 to 1; reserved for planners, results do not depend on it
 };
 
 struct ScatterReduceOptions {
-  std::optional<Tensor> initial_values{};  ///< what the reduction begins with; its shape is the result's
-  int axis = 0;  ///< along which indices count
+  std::optional<Tensor> initial_values{};  ///< start values of the reduction; the result has their shape
+  int axis = 0;  ///< axis of the indices
   std::optional<std::int64_t> axis_size{};  ///< extent of the axis in the result, without initial_values
-  /// Whether indices may be one for each place along the axis. If not, they are as in scatter.
+  /// Whether indices may be one for each position along the axis. Otherwise their shape follows the rules of scatter.
   bool enable_index_broadcast = true;
-  std::optional<double> available_memory_proportion{};  ///< from 0 to 1; kept for planners, results do not depend on it
+  std::optional<double> available_memory_proportion{};  ///< from 0 to 1; reserved for planners, results do not depend on it
 };
 
 namespace detail {
-/// Indices as the kernels take them: one for each place along the axis as (places,), or (groups, places); else as they are.
+/// Indices in the form of the kernels: one for each position along the axis as (positions,), or (groups, positions); otherwise
+/// unchanged.
 struct ScatterIndices {
   Tensor indices;
   kernel::IndexForm form = kernel::IndexForm::elements;
@@ -297,14 +297,16 @@ constexpr Tensor scatter_reduce(Tensor data, Tensor indices, ScatterReduction re
 }  // namespace detail
 
 namespace ops {
-/// A copy of t with values written at the indices along an axis, as torch.scatter: for each place p of the indices,
-/// result[.., indices[p], ..] = values[p]. All have one rank, and the indices are no longer than the values and, along the other
-/// axes, than t. Or the indices have one axis, with one for each place of the values along the axis. Of values that come to the
-/// same place, the last in row-major order stays. t, values: one dtype, any; indices: integers.
+/// Copies t and writes values at the indices along an axis, as torch.scatter: for each position p of the indices, result[..,
+/// indices[p], ..] = values[p]. All have one rank. Along every axis, the indices are at most as long as the values; along the
+/// other axes, they are at most as long as t. Alternatively, the indices have one axis, with one index for each position of the
+/// values along the axis. If several values have one target, the last in row-major order stays. t, values: one dtype, any;
+/// indices: integers.
 ///
-/// Gradients: dy with zeros at the written places for t; dy at the indices for values, each of those that came to one place. An
-/// index outside [0, extent of the axis) is a fault: its value is not written, and the session's run throws FaultError when it
-/// has ended. Errors: indices that are no integers, shapes that do not fit, different dtypes, an axis out of range.
+/// Gradients: for t, dy with zeros at the written positions; for values, dy at the indices, also for each of several values with
+/// one target. An index outside of [0, extent of the axis) is a fault: its value is not written, and the session's run throws
+/// FaultError when it ends. Errors: indices that are not integers, shapes that do not fit, different dtypes, an axis out of
+/// range.
 constexpr Tensor scatter(Tensor t, Tensor indices, Tensor values, int axis = 0, const ScatterOptions& options = {}) {
   const auto at = detail::scatter_indices(values, indices, axis, 1);
   const int rank = values.valid() ? values.rank() : 0, positive = axis < 0 ? axis + rank : axis;
@@ -316,37 +318,37 @@ constexpr Tensor scatter(Tensor t, Tensor indices, Tensor values, int axis = 0, 
                          .reduction = ScatterReduction::none,
                          .available_memory_proportion = detail::proportion_or_none(options.available_memory_proportion)});
 }
-/// The data at each index put together along an axis: by their sum, largest or smallest element, or with `none` the last in
-/// row-major order. The result has the shape of `initial_values`, with which the reduction begins, or else the data's shape but
-/// for the axis, of extent `axis_size`; where no data came to, it then is 0. Indices: integers, one for each place along the axis
-/// as (places,) or with 1 for the other axes, or one for each element, in the data's shape. Without `enable_index_broadcast` they
-/// are as in scatter. data, initial_values: one dtype, any, but bool with none only.
+/// Reduces all data with one index along an axis: to their sum, largest or smallest element, or with `none` the last in row-major
+/// order. The result has the shape of `initial_values`, with which the reduction starts. Without them, it has the data's shape
+/// with extent `axis_size` along the axis, and 0 where no data arrives. Indices: integers, one for each position along the axis
+/// as (positions,) or with extent 1 for the other axes, or one for each element, in the data's shape. Without
+/// `enable_index_broadcast`, they follow the rules of scatter. data, initial_values: one dtype, any; bool only with `none`.
 ///
 /// NaN wins. Sums add in the order of the data; half precision is added in float32 and rounded once. Gradients of sum: dy at the
-/// indices for data, dy for initial_values; of max and min: that where the element is the result, in equal parts if several are,
-/// as PyTorch has it, and none to NaN; of none: as scatter's. An index outside [0, extent of the axis) is a fault, as in scatter.
-/// Errors: neither initial_values nor axis_size, both with different extents, shapes that do not fit, indices that are no
-/// integers, different dtypes, an axis out of range.
+/// indices for data, dy for initial_values. Gradients of max and min: dy where the element equals the result, in equal parts if
+/// several do, as in PyTorch, and 0 for NaN. Gradients of none: those of scatter. An index outside of [0, extent of the axis) is
+/// a fault, as in scatter. Errors: neither initial_values nor axis_size, both with different extents, shapes that do not fit,
+/// indices that are not integers, different dtypes, an axis out of range.
 ///
 ///     y = ops::scatter_reduce(x, indices, ScatterReduction::sum, {.axis_size = 10});
 constexpr Tensor scatter_reduce(Tensor data, Tensor indices, ScatterReduction reduction, const ScatterReduceOptions& options) {
   return detail::scatter_reduce(data, indices, reduction, 1, options);
 }
-/// scatter_reduce in each of `group_size` groups, which are the first axis of all tensors; indices: (groups, places), or one for
-/// each element. The axis is another than the first.
+/// Reduces as scatter_reduce in each of `group_size` groups, which are the first axis of all tensors. indices: (groups,
+/// positions), or one for each element. The axis must not be the first.
 constexpr Tensor grouped_scatter_reduce(Tensor data, Tensor indices, ScatterReduction reduction, std::int64_t group_size,
                                         const ScatterReduceOptions& options) {
   return detail::scatter_reduce(data, indices, reduction, group_size, options);
 }
 
-/// t[.., indices[i], ..] = t[.., indices[i], ..] + f x[.., i, ..] along an axis, one after the other in the order of the indices:
-/// what a gather's gradient adds to its table. t: float16, bfloat16, float32 or float64; x: the shape of a gather from t,
-/// float16, float32 or float64; indices: integers; f: a number or a tensor of one element. In place; returns an alias of t. It
-/// computes in float32, of x in t's dtype, and rounds each addition. `w` is the table whose layout t shall have, which decides
-/// nothing here.
+/// Adds rows to a table in place: t[.., indices[i], ..] = t[.., indices[i], ..] + f x[.., i, ..] along an axis, in the order of
+/// the indices. A gather's gradient adds to its table in this way. Returns an alias of t. t: float16, bfloat16, float32 or
+/// float64; x: the shape of a gather from t, float16, float32 or float64; indices: integers; f: a number or a tensor of one
+/// element. Casts x to t's dtype, computes in float32, and rounds each addition. `w`, a table whose layout t should have, has no
+/// effect.
 ///
-/// An index outside [0, extent of the axis) is a fault: nothing is added for it, and the session's run throws FaultError when it
-/// has ended. Errors: another shape of x, indices that are no integers, an axis out of range, w of another shape than t.
+/// An index outside of [0, extent of the axis) is a fault: nothing is added for it, and the session's run throws FaultError when
+/// it ends. Errors: another shape of x, indices that are not integers, an axis out of range, w of another shape than t.
 constexpr Tensor sparse_accumulate_(Tensor t, Tensor x, Tensor indices, int axis = 0, const NumberOrTensor& f = 1,
                                     std::optional<Tensor> w = {}) {
   if (w && w->valid() && t.valid() && w->shape() != t.shape())

@@ -7,23 +7,23 @@
 
 namespace tilewright {
 
-/// Options of a convolution. Lists have one number for each spatial axis, padding two: all beginnings, then all ends. An empty
-/// list stands for ones, and for no padding.
+/// Options of a convolution. Lists have one number for each spatial axis; padding has two, all beginnings, then all ends. An
+/// empty list means ones, or for padding zeros.
 struct ConvOptions {
-  List<std::int64_t> stride{};    ///< elements from one window to the next
-  List<std::int64_t> padding{};   ///< zeros at the beginnings and ends
-  List<std::int64_t> dilation{};  ///< elements from one element of the kernel to the next
-  std::int64_t groups = 1;  ///< channels are cut into that many groups, each of which is convolved by itself
-  PadType pad_type = PadType::not_set;  ///< if set, it decides the padding, as ONNX's auto_pad
+  List<std::int64_t> stride{};  ///< distance between neighbouring windows, in elements
+  List<std::int64_t> padding{};  ///< zeros at the beginnings and ends
+  List<std::int64_t> dilation{};  ///< distance between neighbouring elements of the kernel
+  std::int64_t groups = 1;  ///< number of groups of channels, each of which is convolved separately
+  PadType pad_type = PadType::not_set;  ///< if set, it determines the padding, as ONNX's auto_pad
   // Lists of one element, or none. Gradients have the same.
-  List<double> available_memory_proportions{};  ///< from 0 to 1: as of MatMulOptions
-  List<DType> partials_types{};  ///< float16 or float32: the dtype of partial sums, if the sum is cut
-  List<bool> enable_conv_dithering{};  ///< kept on the op and printed; it changes nothing else
+  List<double> available_memory_proportions{};  ///< from 0 to 1: as in MatMulOptions
+  List<DType> partials_types{};  ///< float16 or float32: dtype of partial sums, if the sum is divided
+  List<bool> enable_conv_dithering{};  ///< stored on the op and printed; it has no effect
 };
 
 namespace detail {
-/// How x (N, C, spatial), w (M, C / groups, kernel) and y (N, M, spatial) of a convolution are cut. With one group all axes of
-/// channels can be cut. With several, an axis that is cut into whole groups is C and M at once, if these are equal.
+/// How a plan divides x (N, C, spatial), w (M, C / groups, kernel) and y (N, M, spatial) of a convolution. With one group, all
+/// axes of channels can be divided. With several, an axis of whole groups divides C and M together, if these are equal.
 struct ConvWork {
   Work work;
   int n, m, c;
@@ -48,14 +48,14 @@ struct ConvWork {
   }
 };
 
-/// Work of ops that convolve operand 0 with the weights, operand 1.
+/// Returns the work of ops that convolve operand 0 with the weights, operand 1.
 constexpr Work convolution_work(std::span<const TensorSpec> operands, std::int64_t groups) {
   using enum WorkAxisKind;
   ConvWork cut(operands[0].shape, operands[1].shape, groups, parallel, parallel, reduction);
   cut.follow(0, 1, 2, groups);
   return cut.work;
 }
-/// Work of ops that convolve operand 0 back to the data, operand 2.
+/// Returns the work of ops that convolve operand 0 back to the data, operand 2.
 constexpr Work transposed_work(std::span<const TensorSpec> operands, std::int64_t groups) {
   using enum WorkAxisKind;
   ConvWork cut(operands[2].shape, operands[1].shape, groups, parallel, reduction, parallel);
@@ -76,7 +76,7 @@ constexpr bool check_ranks(Inference& op, const Shape& x, const Shape& weight) {
   return op.fail("weight ", to_text(weight), " for ", to_text(x), ": rank ", std::int64_t{x.rank}, " expected"), false;
 }
 
-/// The shape of one group for the vector kernels, of views of at most two spatial axes; x, w and y as for ConvLoops.
+/// Shape of one group for the vector kernels, for views of at most two spatial axes; x, w and y are those of ConvLoops.
 template <kernel::Windows windows, class X, class W, class Y>
 inline constexpr kernel::ConvShape conv_shape = [] {
   const kernel::Window h = windows[1], v = windows[2];
@@ -94,7 +94,7 @@ inline constexpr kernel::ConvShape conv_shape = [] {
                            .y_n = Y::spec.stride(0),
                            .y_m = Y::spec.stride(1)};
 }();
-/// Whether the vector kernels take these views: of dtypes with which they compute in float32, and dense planes.
+/// Whether the vector kernels support these views: dtypes that are computed in float32, and dense planes.
 template <class X, class W, class Y>
 constexpr bool conv_planes = computes_in_float(X::spec.dtype) && computes_in_float(W::spec.dtype) &&
                              computes_in_float(Y::spec.dtype) && X::shape.rank <= 4;
@@ -108,7 +108,7 @@ inline void for_each_group(X* x, W* w, Y* y, F&& f) {
 template <class X, class W>
 inline constexpr std::int64_t group_count = X::shape[1] / W::shape[1];
 
-/// y = the convolution of x with w.
+/// Computes y, the convolution of x with w.
 template <kernel::Windows windows, class X, class W, class Y>
 inline void convolve(X x, W w, Y y) {
   if constexpr (conv_planes<X, W, Y>) {
@@ -126,7 +126,7 @@ constexpr std::int64_t convolve_stack_bytes() {
       return kernel::conv_stack_bytes<conv_shape<windows, X, W, Y>>;
   return 0;
 }
-/// The gradient of its data.
+/// Computes dx, the gradient of the data of a convolution.
 template <kernel::Windows windows, class DY, class W, class DX>
 inline void convolve_back(DY dy, W w, DX dx) {
   if constexpr (conv_planes<DX, W, DY>) {
@@ -146,7 +146,7 @@ constexpr std::int64_t convolve_back_stack_bytes() {
 }
 }  // namespace detail
 
-/// What convolutions and their gradients share: A are the attributes, which have the planner's.
+/// Base of convolutions and their gradients. A are the attributes, which include the planner's.
 template <class D, class A>
 struct ConvOp : Op<D> {
   // Loops, not arrays: windows overlap, and blocks of both operands stay in registers and caches.
@@ -296,7 +296,7 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
 };
 
 namespace detail {
-/// Of options of a convolution or a transposed one.
+/// Returns the window attributes for the options of a convolution or a transposed one.
 template <class Options>
 constexpr WindowAttributes window_attributes(const Options& options) {
   WindowAttributes attributes{.pad_type = options.pad_type,
@@ -309,12 +309,12 @@ constexpr WindowAttributes window_attributes(const Options& options) {
 }  // namespace detail
 
 namespace ops {
-/// Convolution (cross-correlation: the kernel is not turned around). x: (N, C, spatial...) with 1 to 3 spatial axes, float16,
-/// bfloat16, float32 or float64; weight: (M, C / groups, kernel...), the same dtype. Result: (N, M, spatial...) with (in +
-/// padding - dilation (kernel - 1) - 1) / stride + 1 elements along each spatial axis, rounded down. Half precision sums in
-/// float32. `partials_types` {float16} or {float32} (the default) is what partial sums are rounded to, where the sum over
-/// channels is cut into blocks for tiles; float64 has its own. Gradients: of x and weight. Errors: lists of a wrong length,
-/// numbers out of range, groups that do not divide the channels, a kernel larger than the padded input.
+/// Convolves x with a kernel (cross-correlation: the kernel is not flipped). x: (N, C, spatial...) with 1 to 3 spatial axes,
+/// float16, bfloat16, float32 or float64; weight: (M, C / groups, kernel...), the same dtype. Result: (N, M, spatial...) with (in
+/// + padding - dilation (kernel - 1) - 1) / stride + 1 elements along each spatial axis, rounded down. Half precision sums in
+/// float32. If the sum over channels is divided into blocks for tiles, partial sums are rounded to `partials_types`, {float16} or
+/// {float32} (the default); float64 keeps float64. Gradients: of x and weight. Errors: lists of a wrong length, numbers out of
+/// range, groups that do not divide the channels, a kernel larger than the padded input.
 ///
 ///     y = ops::conv(x, weight, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});
 constexpr Tensor conv(Tensor x, Tensor weight, const ConvOptions& options = {}) {

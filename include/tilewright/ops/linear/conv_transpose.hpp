@@ -3,19 +3,19 @@
 
 namespace tilewright {
 
-/// Options of a transposed convolution. Lists have one number for each spatial axis, padding two: all beginnings, then all ends.
-/// An empty list stands for ones; of padding and output_padding for zeros.
+/// Options of a transposed convolution. Lists have one number for each spatial axis; padding has two, all beginnings, then all
+/// ends. An empty list means ones, or for padding and output_padding zeros.
 struct ConvTransposeOptions {
-  List<std::int64_t> stride{};    ///< elements from one window to the next
-  List<std::int64_t> padding{};   ///< elements that the result loses at its beginnings and ends
-  List<std::int64_t> dilation{};  ///< elements from one element of the kernel to the next
-  std::int64_t groups = 1;  ///< channels are cut into that many groups, each of which is convolved by itself
-  PadType pad_type = PadType::not_set;  ///< if set, it decides the padding, as ONNX's auto_pad
+  List<std::int64_t> stride{};  ///< distance between neighbouring windows, in elements
+  List<std::int64_t> padding{};  ///< elements removed from the result at its beginnings and ends
+  List<std::int64_t> dilation{};  ///< distance between neighbouring elements of the kernel
+  std::int64_t groups = 1;  ///< number of groups of channels, each of which is convolved separately
+  PadType pad_type = PadType::not_set;  ///< if set, it determines the padding, as ONNX's auto_pad
   List<std::int64_t> output_padding{};  ///< elements added at the end of the result
-  List<std::int64_t> output_shape{};    ///< the result's extents, spatial or all; padding is then what leads to them
-  List<double> available_memory_proportions{};  ///< as for conv
-  List<DType> partials_types{};                 ///< as for conv
-  List<bool> enable_conv_dithering{};           ///< as for conv
+  List<std::int64_t> output_shape{};  ///< extents of the result, spatial or all; they determine the padding
+  List<double> available_memory_proportions{};  ///< from 0 to 1: as in MatMulOptions
+  List<DType> partials_types{};  ///< float16 or float32: dtype of partial sums, if the sum is divided
+  List<bool> enable_conv_dithering{};  ///< stored on the op and printed; it has no effect
 };
 
 struct ConvTransposeAttributes : WindowAttributes {
@@ -26,7 +26,7 @@ struct ConvTransposeAttributes : WindowAttributes {
 };
 
 namespace detail {
-/// The windows of the convolution whose gradient of data this is: x is its result, and the result its data.
+/// Returns the windows of the convolution whose gradient of data this op is: x is its result, and the result is its data.
 constexpr kernel::Windows transposed_windows(const Shape& x, const Shape& weight, const ConvTransposeAttributes& attributes) {
   const Shape kernel = kernel_of(weight);
   kernel::Windows result;
@@ -129,7 +129,7 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     return detail::transposed_work(operands, unpack<Attributes>(packed).groups);
   }
-  /// By ConvDataGrad, which computes the same of explicit windows.
+  /// Expands the op by ConvDataGrad, which computes the same result for explicit windows.
   static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
                                                  std::int64_t blocks) {
     const auto attributes = unpack<Attributes>(packed);
@@ -183,14 +183,14 @@ constexpr ConvTransposeAttributes transposed_attributes(const ConvTransposeOptio
 
 namespace ops {
 /// Transposed convolution, the gradient of a convolution's data, as PyTorch's conv_transpose: each element of x adds the kernel
-/// times itself to the result, at `stride` times its place. x: (N, C, spatial...) with 1 to 3 spatial axes, float16, bfloat16,
+/// times itself to the result, at `stride` times its position. x: (N, C, spatial...) with 1 to 3 spatial axes, float16, bfloat16,
 /// float32 or float64; weight: (C, M / groups, kernel...), the same dtype. Result: (N, M, spatial...) with (in - 1) stride +
-/// (kernel - 1) dilation + 1 + output_padding - padding elements along each spatial axis. With `output_shape` it has that shape,
-/// and padding is what leads to it, by ONNX's rule: half of it at each side, the odd one at the end for same_upper, else at the
-/// beginning; what no padding could lead to, zeros at the end do. With pad_type same_upper or same_lower there are in stride
-/// elements. Half precision sums in float32. Gradients: of x, a convolution, and of weight. Errors: lists of a wrong length,
-/// numbers out of range, groups that do not divide the channels, an output_padding that is less than neither stride nor dilation,
-/// output_shape with pad_type valid, a result without elements.
+/// (kernel - 1) dilation + 1 + output_padding - padding elements along each spatial axis. `output_shape` sets the result's shape,
+/// and padding is computed from it by ONNX's rule: half on each side, the odd element at the end for same_upper, otherwise at the
+/// beginning. If no padding leads to the shape, zeros are added at the end. With pad_type same_upper or same_lower, the result
+/// has in stride elements. Half precision sums in float32. Gradients: of x, a convolution, and of weight. Errors: lists of a
+/// wrong length, numbers out of range, groups that do not divide the channels, an output_padding of at least both stride and
+/// dilation, output_shape with pad_type valid, a result without elements.
 ///
 ///     y = ops::conv_transpose(x, weight, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});
 constexpr Tensor conv_transpose(Tensor x, Tensor weight, const ConvTransposeOptions& options = {}) {

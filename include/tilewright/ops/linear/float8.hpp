@@ -6,9 +6,9 @@
 #include "tilewright/ops/linear/matmul.hpp"
 #include "tilewright/program/number_or_tensor.hpp"
 
-/// float8 tensors are made from floating point ones, and become such again, times a power of 2 that moves the numbers into the
-/// range of their format. Nothing else computes with them; ops that move elements take them as they are. None of these ops has a
-/// gradient.
+/// Conversions between float8 and floating-point tensors, with a power of 2 that moves the numbers into the range of the float8
+/// format, and products of float8 tensors. Other ops do not compute with float8; ops that move elements accept it. These ops have
+/// no gradient.
 namespace tilewright {
 
 namespace detail {
@@ -25,7 +25,7 @@ constexpr bool require_float8(Inference& op, int i) {
   op.fail(to_text(op.input(i)), ": float8_143 or float8_152 expected; pow2scale_then_cast makes them");
   return false;
 }
-/// The scale of an op as a tensor of t's graph. Fails for a number that is out of range.
+/// Returns the scale of an op as a tensor of t's graph. Fails for a number out of range.
 template <class D>
 constexpr Tensor log2_scale_tensor(Tensor t, const NumberOrTensor& log2_scale) {
   Ir& ir = t.ir();
@@ -42,7 +42,7 @@ constexpr Tensor log2_scale_tensor(Tensor t, const NumberOrTensor& log2_scale) {
   return log2_scale.tensor ? *log2_scale.tensor : ir.number(D::name, number, int32);
 }
 
-/// Base of ops that give x 2^log2_scale in the dtype of their result: inputs x, log2_scale.
+/// Base of ops that compute x 2^log2_scale in the dtype of their result: inputs x, log2_scale.
 template <class D>
 struct Pow2ScaleOp : Elementwise<D> {
   constexpr operator VertexCost() const { return formula_cost(CostFormula::cast); }
@@ -83,7 +83,7 @@ struct Pow2ScaleThenCast : detail::Pow2ScaleOp<Pow2ScaleThenCast> {
     Pow2ScaleOp::infer(op);
   }
 };
-/// A float8 times 2^log2_scale in a floating point dtype. Inputs: x, log2_scale.
+/// A float8 tensor times 2^log2_scale in a floating-point dtype. Inputs: x, log2_scale.
 struct CastThenPow2Scale : detail::Pow2ScaleOp<CastThenPow2Scale> {
   static constexpr std::string_view name = "CastThenPow2Scale";
   static constexpr void infer(Inference& op) {
@@ -96,7 +96,7 @@ struct CastThenPow2Scale : detail::Pow2ScaleOp<CastThenPow2Scale> {
 };
 
 namespace detail {
-/// The numbers of a float8 tensor as float32: a part of the ops below.
+/// The numbers of a float8 tensor as float32: a part of the products of float8 tensors.
 struct Float8ToFloat : Elementwise<Float8ToFloat> {
   static constexpr std::string_view name = "Float8ToFloat";
   constexpr operator VertexCost() const { return formula_cost(CostFormula::cast); }
@@ -104,14 +104,14 @@ struct Float8ToFloat : Elementwise<Float8ToFloat> {
   static constexpr void infer(Inference& op) { op.output({op.input(0).shape, float32}); }
   template <class X> static X forward(X x) { return x; }
 };
-/// float32 sums times 2^log2_scale, rounded to float16: the last part of D, in whose name it reports faults.
+/// float32 sums times 2^log2_scale, rounded to float16: the last part of D, whose name it uses to report faults.
 template <class D>
 struct Pow2ScaleOfSums : Pow2ScaleOp<Pow2ScaleOfSums<D>> {
   static constexpr std::string_view name = D::name;
 };
 
-/// Base of products of float8 operands that are sums in float32, times 2^log2_scale, in float16: `Product` on the operands as
-/// float32. Inputs: two float8 tensors, of either format each, and log2_scale.
+/// Base of products of float8 operands, which are summed in float32, multiplied by 2^log2_scale and rounded to float16: `Product`
+/// on the operands as float32. Inputs: two float8 tensors, each of either format, and log2_scale.
 template <class D, class Product>
 struct Pow2ScaledProduct : Op<D> {
   constexpr operator KernelOperands() const { return KernelOperands{.takes_float8 = true}; }
@@ -152,10 +152,10 @@ struct ConvTransposePow2Scaled : detail::Pow2ScaledProduct<ConvTransposePow2Scal
 
 // Templates, so that programs without float8 do not pay for these ops when they are compiled.
 namespace ops {
-/// t 2^log2_scale as float8. t: any shape, float16, float32 or float64; log2_scale: a scalar int32 tensor, or a number, from -32
-/// to 31; dtype: float8_143 or float8_152. Result: t's shape. Rounds to the nearest, ties to even; what rounds beyond the largest
-/// number, 240 or 57,344, is NaN, as are infinities and NaN. No gradient. Errors: other dtypes; a number or constant out of
-/// range; a tensor whose value is out of range in a run is a fault.
+/// Converts t 2^log2_scale to float8. t: any shape, float16, float32 or float64; log2_scale: a scalar int32 tensor, or a number,
+/// from -32 to 31; dtype: float8_143 or float8_152. The result has t's shape. Rounds to nearest, ties to even. Numbers that round
+/// beyond the largest one, 240 or 57,344, become NaN; so do infinities and NaN. No gradient. Errors: other dtypes; a number or
+/// constant out of range. A tensor with a value out of range is a fault of the run.
 ///
 ///     const Tensor small = ops::pow2scale_then_cast(weight, 4, tw::float8_143);
 template <class...>
@@ -164,17 +164,17 @@ constexpr Tensor pow2scale_then_cast(Tensor t, const NumberOrTensor& log2_scale,
   return apply<Pow2ScaleThenCast>({t, detail::log2_scale_tensor<Pow2ScaleThenCast>(t, log2_scale)},
                                   {static_cast<std::int64_t>(dtype)});
 }
-/// A float8 tensor as float16 or float32, times 2^log2_scale: as pow2scale_then_cast the other way round, exact but where the
-/// result leaves the range of float16. NaN stays NaN. No gradient.
+/// Converts a float8 tensor to float16 or float32, and multiplies it by 2^log2_scale. log2_scale is that of pow2scale_then_cast.
+/// Exact, unless the result leaves the range of float16. NaN stays NaN. No gradient.
 template <class...>
 constexpr Tensor cast_then_pow2scale(Tensor t, const NumberOrTensor& log2_scale, DType dtype) {
   if (!t.is_usable()) return t;
   return apply<CastThenPow2Scale>({t, detail::log2_scale_tensor<CastThenPow2Scale>(t, log2_scale)},
                                   {static_cast<std::int64_t>(dtype)});
 }
-/// (lhs rhs) 2^log2_scale, the product of matrices as in matmul: (..., m, k) x (..., k, n) to (..., m, n), leading axes
-/// broadcast. lhs and rhs: float8, of either format each; log2_scale as in pow2scale_then_cast. Result: float16, rounded once
-/// from sums in float32. No gradient.
+/// Multiplies float8 matrices: (lhs rhs) 2^log2_scale, (..., m, k) x (..., k, n) to (..., m, n), leading axes broadcast. lhs and
+/// rhs: float8, each of either format; log2_scale is that of pow2scale_then_cast. Result: float16, rounded once from sums in
+/// float32. No gradient.
 template <class...>
 constexpr Tensor matmul_pow2scaled(Tensor lhs, Tensor rhs, const NumberOrTensor& log2_scale,
                                    std::optional<double> available_memory_proportion = {}) {
@@ -184,16 +184,18 @@ constexpr Tensor matmul_pow2scaled(Tensor lhs, Tensor rhs, const NumberOrTensor&
   return detail::multiply_with_vectors(lhs, rhs,
                                        [&](Tensor a, Tensor b) { return apply<MatMulPow2Scaled>({a, b, scale}, attributes); });
 }
-/// (The convolution of t with weight) 2^log2_scale, with shapes and options as in conv. t and weight: float8, of either format
-/// each; log2_scale as in pow2scale_then_cast. Result: float16, rounded once from sums in float32. No gradient.
+/// Convolves float8 tensors: (the convolution of t with weight) 2^log2_scale, with the shapes and options of conv. t and weight:
+/// float8, each of either format; log2_scale is that of pow2scale_then_cast. Result: float16, rounded once from sums in float32.
+/// No gradient.
 template <class...>
 constexpr Tensor conv_pow2scaled(Tensor t, Tensor weight, const NumberOrTensor& log2_scale, const ConvOptions& options = {}) {
   if (!t.is_usable()) return t;
   return apply<ConvPow2Scaled>({t, weight, detail::log2_scale_tensor<ConvPow2Scaled>(t, log2_scale)},
                                detail::window_attributes(options));
 }
-/// (The transposed convolution of t with weight) 2^log2_scale, with shapes and options as in conv_transpose, and the rest as in
-/// conv_pow2scaled.
+/// Transposed convolution of float8 tensors: (the transposed convolution of t with weight) 2^log2_scale, with the shapes and
+/// options of conv_transpose. t and weight: float8, each of either format; log2_scale is that of pow2scale_then_cast. Result:
+/// float16, rounded once from sums in float32. No gradient.
 template <class...>
 constexpr Tensor conv_transpose_pow2scaled(Tensor t, Tensor weight, const NumberOrTensor& log2_scale,
                                            const ConvTransposeOptions& options = {}) {

@@ -6,15 +6,15 @@
 
 namespace tilewright {
 
-/// Options of a product of matrices.
+/// Options of a matrix product.
 struct MatMulOptions {
-  /// From 0 to 1: the share of a tile's memory for the operands and the results of a tile, on a simulated IPU. Not given: 0.6.
+  /// From 0 to 1: share of a tile's memory for the operands and results of a product, on a simulated IPU. Nothing: 0.6.
   std::optional<double> available_memory_proportion{};
-  std::optional<DType> output_type{};    ///< the result's dtype; else the operands'
-  std::optional<DType> partials_type{};  ///< float16 or float32: the dtype of partial sums, if the sum is cut; else float32
+  std::optional<DType> output_type{};  ///< dtype of the result; nothing: the operands'
+  std::optional<DType> partials_type{};  ///< float16 or float32: dtype of partial sums, if the sum is divided; nothing: float32
 };
 
-/// Products of matrices: (..., m, k) x (..., k, n) to (..., m, n); leading axes broadcast.
+/// Matrix products: (..., m, k) x (..., k, n) to (..., m, n); leading axes broadcast.
 struct MatMul : Op<MatMul> {
   // Loops, not arrays: blocks of both operands stay in registers and caches.
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::product}; }
@@ -143,7 +143,7 @@ struct MatMul : Op<MatMul> {
     return {C::shape[-2],       C::shape[-1],       A::shape[-1],       A::spec.stride(-2), A::spec.stride(-1),
             B::spec.stride(-2), B::spec.stride(-1), C::spec.stride(-2), C::spec.stride(-1)};
   }
-  /// Calls f(offsets of operands, number, pieces of the matrix) for each matrix of c that pieces have a part of: a piece is some
+  /// Calls f(offsets of operands, number, pieces of the matrix) for each matrix of c in which pieces have a part. A piece is some
   /// matrices, or a part of the only one.
   template <class C, class... V, class F>
   static void for_each_matrix(const kernel::Pieces& pieces, const F& f) {
@@ -160,7 +160,7 @@ struct MatMul : Op<MatMul> {
       });
     }
   }
-  /// Whether all matrices of a and c are one with the rows of all, and b is one matrix, which is then packed once.
+  /// Returns whether the matrices of a and c can be merged to one with all rows, and b is one matrix, which is then packed once.
   template <class C, class A, class B>
   static constexpr bool rows_are_one_matrix() {
     return tilewright::rows_are_one_matrix(C::spec, C::shape) && tilewright::rows_are_one_matrix(A::spec, C::shape) &&
@@ -172,7 +172,7 @@ struct MatMul : Op<MatMul> {
     result.m *= batch_of(C::shape).nelms();
     return result;
   }
-  /// The strides of operands along the leading axes of c; 0 where they are broadcast.
+  /// Returns the strides of operands along the leading axes of c; 0 where they are broadcast.
   template <class C, class... V>
   static constexpr auto batch_strides() {
     std::array<std::array<std::int64_t, max_rank>, sizeof...(V)> result{};
@@ -183,7 +183,7 @@ struct MatMul : Op<MatMul> {
           result[o][static_cast<std::size_t>(C::shape.rank - axis)] = views[o].stride(-axis);
     return result;
   }
-  /// Matrices as one, with the rows of all.
+  /// Merges matrices to one with all rows.
   static constexpr Tensor all_rows(Tensor x) {
     if (x.rank() <= 2) return x;
     return x.reshape({-1, x.shape(-1)});
@@ -197,7 +197,8 @@ struct MatMul : Op<MatMul> {
 };
 
 namespace detail {
-/// product(a, b) of matrices, or of vectors as a row and a column, whose axes of 1 the result has not.
+/// Computes product(a, b) of matrices, or of vectors as a row and a column, and removes the vectors' axes of extent 1 from the
+/// result.
 template <class Product>
 constexpr Tensor multiply_with_vectors(Tensor a, Tensor b, const Product& multiply) {
   if (a.rank() == 0 || b.rank() == 0)
@@ -215,12 +216,12 @@ constexpr Tensor multiply_with_vectors(Tensor a, Tensor b, const Product& multip
 }  // namespace detail
 
 namespace ops {
-/// Matrix product as in NumPy: (..., m, k) x (..., k, n) to (..., m, n), leading axes broadcast; a vector on the left counts as
-/// a row, on the right as a column. Equal dtypes: floating point or integers, which wrap around. Half precision sums in float32,
-/// and is rounded once, to `output_type`, which floating point operands may have. Where the sum is cut into blocks for tiles, the
-/// partial sums of results of float16 and float32 are of `partials_type`, float32 by default: float16 rounds each of them.
-/// Gradient: dy b^T and a^T dy, dy rounded to the operands' dtype first. Errors: inner extents that differ, leading axes that do
-/// not broadcast, scalars, dtypes that differ, options that are out of range.
+/// Multiplies matrices as NumPy does: (..., m, k) x (..., k, n) to (..., m, n). Leading axes broadcast; a vector on the left is a
+/// row, on the right a column. Both dtypes are equal, floating point or integers, which wrap around. Half precision sums in
+/// float32 and is rounded once, to `output_type`, an option for floating-point operands. If the sum is divided into blocks for
+/// tiles, partial sums of float16 and float32 results have `partials_type`, by default float32; float16 rounds each of them.
+/// Gradients: dy b^T and a^T dy, where dy is first rounded to the operands' dtype. Errors: inner extents that differ, leading
+/// axes that do not broadcast, scalars, dtypes that differ, options out of range.
 ///
 ///     y = ops::matmul(x, w, {.output_type = float32, .partials_type = float16});
 constexpr Tensor matmul(Tensor a, Tensor b, const MatMulOptions& options = {}) {

@@ -36,7 +36,7 @@ struct HostStore : Op<HostStore> {
 };
 
 namespace ops {
-/// The next tensor of the stream: each execution takes one.
+/// Returns the next tensor of the stream. Each execution takes one.
 constexpr Tensor host_load(HostToDeviceStream stream, std::string_view name = "") {
   Ir& ir = stream.program();
   const auto results = apply_all<HostLoad>(ir, {}, {stream.id});
@@ -44,7 +44,7 @@ constexpr Tensor host_load(HostToDeviceStream stream, std::string_view name = ""
   detail::name_result(result, name, "_hostload");
   return result;
 }
-/// Sends a tensor to the host; shape and dtype must be the stream's.
+/// Sends a tensor to the host. Shape and dtype must be the stream's.
 constexpr void host_store(DeviceToHostStream stream, Tensor x) { apply_all<HostStore>(stream.program(), {&x, 1}, {stream.id}); }
 }  // namespace ops
 

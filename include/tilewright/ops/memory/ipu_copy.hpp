@@ -10,7 +10,7 @@ constexpr Tensor ipu_copy(Tensor t, int destination, std::optional<int> source =
 constexpr Tensor io_tile_copy(Tensor t);
 }  // namespace ops
 
-/// Base of copies from some tiles to others: each is a step of its own.
+/// Base of copies between tiles. Each is a separate step.
 template <class D>
 struct TileCopy : Elementwise<D> {
   static constexpr bool copies = true;
@@ -59,9 +59,9 @@ struct IoTileCopy : TileCopy<IoTileCopy> {
 
 namespace ops {
 
-/// A copy of t on IPU `destination` of the replica. t: any shape and dtype. `source` is t's IPU: it is needed for a variable, a
-/// constant or a graph's input that no op has used yet, which is then there. Differentiable. Errors: a number below 0; no source
-/// where t's IPU is not known; another source than t's IPU.
+/// Copies t to IPU `destination` of the replica. t: any shape and dtype. `source`, t's IPU, is required for a variable, a
+/// constant or a graph's input that no op has used yet; the call places the tensor there. Differentiable. Errors: a negative
+/// number; no source if t's IPU is unknown; a source other than t's IPU.
 constexpr Tensor ipu_copy(Tensor t, int destination, std::optional<int> source) {
   if (!t.is_usable()) return t;
   Ir& ir = t.ir();
@@ -76,8 +76,8 @@ constexpr Tensor ipu_copy(Tensor t, int destination, std::optional<int> source) 
   return apply<IpuCopy>({t}, {known ? *known : *source, destination});
 }
 
-/// A copy of t on the compute tiles of its IPU if t is on IO tiles, and the other way round. A tensor that no op has used yet is
-/// on the tiles of the scope. t: any shape and dtype. Differentiable.
+/// Copies t between the two sets of tiles of its IPU: to the compute tiles if t is on IO tiles, otherwise to the IO tiles. A
+/// tensor that no op has used yet is on the tiles of the scope. t: any shape and dtype. Differentiable.
 constexpr Tensor io_tile_copy(Tensor t) {
   if (!t.is_usable()) return t;
   Ir& ir = t.ir();

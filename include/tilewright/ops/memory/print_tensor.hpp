@@ -13,16 +13,16 @@ namespace tilewright {
 /// Options of print_tensor.
 struct PrintOptions {
   std::string_view title = "";  ///< at most 64 characters; none: print_<name of the tensor>, or print_<its op>.<number>
-  bool print_self = true;       ///< whether the tensor is printed
-  bool print_gradient = false;  ///< whether its gradient is
-  std::int64_t summarise_threshold = 1000;  ///< with more elements, only the edges of each axis are shown; 0: always all
+  bool print_self = true;  ///< whether the tensor is printed
+  bool print_gradient = false;  ///< whether its gradient is printed
+  std::int64_t summarise_threshold = 1000;  ///< with more elements, only the edges of each axis are shown; 0: all are shown
   std::int32_t edge_items = 3;  ///< elements at each edge of a summarised axis
-  std::int32_t max_line_width = 75;  ///< in characters; longer rows go on in the next line; 0: they do not
+  std::int32_t max_line_width = 75;  ///< in characters; longer rows continue in the next line; 0: no limit
   std::int32_t digits = 8;  ///< after the point, at most; 0: FloatFormat::none
-  FloatFormat float_format = FloatFormat::automatic;  ///< of elements of floating point
-  char separator = ' ';      ///< between elements of a row
-  char open_bracket = '[';   ///< before each row and axis
-  char close_bracket = ']';  ///< after them
+  FloatFormat float_format = FloatFormat::automatic;  ///< notation of floating-point elements
+  char separator = ' ';  ///< between elements of a row
+  char open_bracket = '[';  ///< before each row and axis
+  char close_bracket = ']';  ///< after each row and axis
 };
 
 struct PrintAttributes {
@@ -39,7 +39,7 @@ struct PrintAttributes {
 };
 
 namespace detail {
-/// Prints dy, if that is wanted, on its way to the input.
+/// Prints dy, if requested, and passes it to the input.
 constexpr void differentiate_print(GradientContext& op);
 
 template <class T>
@@ -49,8 +49,8 @@ void print_elements(const PrintAttributes& attributes, const T* elements, const 
 }
 }  // namespace detail
 
-/// A copy of x that prints it. One vertex sees the whole tensor; and one worker runs all steps of one vertex, so that texts come
-/// in the order of the trace.
+/// A copy of x that prints it. One vertex sees the whole tensor. One worker runs all steps of one vertex, so texts come in the
+/// order of the trace.
 struct PrintTensor : Op<PrintTensor> {
   static constexpr std::string_view name = "PrintTensor";
   constexpr operator Effects() const { return Effects{.has_side_effect = true, .may_repeat = true}; }
@@ -67,7 +67,7 @@ struct PrintTensor : Op<PrintTensor> {
   }
 };
 
-/// What prints no more than its gradient: a copy like any other.
+/// A copy for a tensor of which only the gradient is printed.
 struct PrintGradientOnly : UnaryOp<PrintGradientOnly> {
   static constexpr std::string_view name = "PrintTensor";
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map, .code_kind = CodeKind::copy}; }
@@ -91,7 +91,7 @@ constexpr void detail::differentiate_print(GradientContext& op) {
 }
 
 namespace detail {
-/// The tensor's name, or that of the op that makes it: Add.7.
+/// Returns the tensor's name, or that of the op that produces it: Add.7.
 constexpr Text name_for_title(Tensor x) {
   if (!x.name().empty()) return x.name();
   const Node* node = find_producer(x);
@@ -101,18 +101,18 @@ constexpr Text name_for_title(Tensor x) {
 }  // namespace detail
 
 namespace ops {
-/// x (any shape and dtype), copied. Each time the program comes here, it prints `<title>: <elements>` and a line end to
-/// std::cerr, or where set_print_stream says, in one piece. The elements are written as NumPy does: see format_tensor. The op
-/// stays if nobody uses its result, and comes in the order of the trace among others of its kind. Each replica prints; which of
-/// them comes first is open if there are several threads.
+/// Copies x (any shape and dtype) and prints it. Each execution writes `<title>: <elements>` and a line end to std::cerr, or to
+/// the stream of set_print_stream, in one piece. Elements have NumPy's format, see format_tensor. The op runs even if nothing
+/// uses its result, and prints appear in the order of the trace. Each replica prints; with several threads, their order is not
+/// defined.
 ///
-/// With .print_gradient, the gradient of the result is printed in the gradient graph, titled `<title>_gradient`; for that, the
-/// loss must depend on the result, not only on x. With .print_self = false nothing else is, and the op goes if nobody uses its
+/// With .print_gradient, the gradient graph prints the gradient of the result, titled `<title>_gradient`. The loss must then
+/// depend on the result, not only on x. With .print_self = false, x is not printed, and the op is removed if nothing uses its
 /// result.
 ///
-/// A graph that is computed again for its gradient (recompute_graph, branches of a conditional) prints again.
+/// A graph that is recomputed for its gradient (recompute_graph, branches of a conditional) prints again.
 ///
-/// Fails for a title of more than 64 characters, edge_items below 1, and limits below 0.
+/// Fails for a title of more than 64 characters, edge_items below 1, and negative limits.
 constexpr Tensor print_tensor(Tensor x, const PrintOptions& options = {}) {
   Ir& ir = x.ir();
   if (ir.failed() || !x.valid()) return Tensor::invalid(ir);

@@ -9,17 +9,17 @@ namespace tilewright {
 
 struct RemoteAttributes {
   std::int64_t buffer = -1;  ///< index in the Ir
-  std::int64_t row = -1;     ///< -1: the last input says which
+  std::int64_t row = -1;  ///< -1: the last input is the row
 };
 
-/// The fault of a kernel that moves a row of a table: an offset that no row has. `operands`: those of the kernel.
+/// Returns the fault of a kernel that moves a row of a table: an offset without a row. `operands`: those of the kernel.
 constexpr FaultText row_fault(std::span<const TensorSpec> operands, const TensorSpec& table) {
   if (operands.size() < 3) return {};  // the row is known
   return {true, "offset", text("an offset from 0 to ", table.shape[0] - 1), true};
 }
 
-/// What loads and stores share. In a graph, their inputs are `tensors` tensors, one or none, and the offset, if that is a tensor.
-/// Their kernels have other operands: see Transfer.
+/// Base of loads and stores. In a graph, the inputs are `tensors` tensors, one or none, and the offset, if it is a tensor.
+/// Kernels have other operands, see Transfer.
 template <class D>
 struct RemoteOp : Op<D> {
   constexpr operator Effects() const { return Effects{.has_side_effect = true}; }
@@ -46,7 +46,7 @@ struct RemoteOp : Op<D> {
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     return row_fault(operands, D::stores ? operands.back() : operands.front());
   }
-  /// Vertices take blocks of a row's elements.
+  /// Returns the work: vertices take blocks of a row's elements.
   static constexpr Work row_work(std::span<const TensorSpec> operands, int table, int tensor) {
     Work work;
     const int axis = work.add_axis({.extent = operands[static_cast<std::size_t>(tensor)].shape[0], .vectorised = true});
@@ -56,7 +56,7 @@ struct RemoteOp : Op<D> {
   }
 
  protected:
-  /// A vertex's part of the row at a tensor's offset; null, and a fault, if there is no such row.
+  /// Returns a vertex's part of the row at a tensor's offset. If there is no such row, reports a fault and returns null.
   template <class Table, class Offset>
   static typename Table::element* row(Faults faults, Table table, Offset offset) {
     const auto number = static_cast<std::int64_t>(*offset.data);
@@ -120,7 +120,7 @@ struct RemoteStore : RemoteOp<RemoteStore> {
   }
 };
 
-/// Which row of a remote buffer: a number, or a scalar tensor. A constant is as good as a number.
+/// A row of a remote buffer: a number, or a scalar tensor. A constant counts as a number.
 class RemoteOffset {
  public:
   template <std::integral T>
@@ -159,11 +159,11 @@ constexpr List<Tensor> apply_remote(std::string_view what, const RemoteBuffer& b
 }  // namespace detail
 
 namespace ops {
-/// A copy of a row of a remote buffer, in the machine's memory: a tensor of the buffer's shape and dtype. `offset`: a number,
-/// checked while the program compiles, or a tensor of one int32 or uint32 element. If a run computes an offset that the buffer
-/// does not have, the result is zeros, and the session's run throws FaultError when it has ended.
+/// Loads a row of a remote buffer into the machine's memory: a tensor of the buffer's shape and dtype. `offset`: a number, which
+/// is checked while the program compiles, or a tensor of one int32 or uint32 element. If a run computes an offset that the buffer
+/// does not have, the result is zeros, and the session's run throws FaultError when it ends.
 ///
-/// Loads and stores happen in the order in which they are written.
+/// Loads and stores run in the order of the trace.
 constexpr Tensor remote_load(RemoteBuffer buffer, RemoteOffset offset, std::string_view name = "") {
   const Tensor result = at_or_invalid(buffer.ir(), detail::apply_remote<RemoteLoad>("remote_load", buffer, offset, {}), 0);
   if (!result.valid()) return result;
@@ -172,12 +172,13 @@ constexpr Tensor remote_load(RemoteBuffer buffer, RemoteOffset offset, std::stri
     buffer.ir().tables.record(result).meta_shape = meta_shape;
   return result;
 }
-/// As remote_load, but to t, which has the buffer's shape and dtype; returns an alias of t.
+/// Loads a row of a remote buffer into t, which has the buffer's shape and dtype. Returns an alias of t. The offset and its fault
+/// are those of remote_load.
 constexpr Tensor remote_load_(RemoteBuffer buffer, RemoteOffset offset, Tensor t) {
   return at_or_invalid(buffer.ir(), detail::apply_remote<RemoteLoadInplace>("remote_load_", buffer, offset, {t}), 0);
 }
-/// Copies t, of the buffer's shape and dtype, to a row of a remote buffer. The offset is as in remote_load; with one that the
-/// buffer does not have, nothing is stored.
+/// Stores t, of the buffer's shape and dtype, in a row of a remote buffer. The offset and its fault are those of remote_load;
+/// after a fault, nothing is stored.
 constexpr void remote_store(RemoteBuffer buffer, RemoteOffset offset, Tensor t) {
   detail::apply_remote<RemoteStore>("remote_store", buffer, offset, {t});
 }

@@ -8,7 +8,7 @@ struct CodeLoadAttributes {
   std::int64_t graph = -1;
 };
 
-/// Brings a graph's code to the tiles. It computes nothing: the planner counts the code from here to the graph's last call.
+/// Loads a graph's code to the tiles. It computes nothing: the planner counts the code from here to the graph's last call.
 struct RemoteCodeLoad : Op<RemoteCodeLoad> {
   static constexpr std::string_view name = "RemoteCodeLoad";
   constexpr operator Effects() const { return Effects{.has_side_effect = true}; }
@@ -21,12 +21,12 @@ struct RemoteCodeLoad : Op<RemoteCodeLoad> {
 };
 
 namespace ops {
-/// From here on, and until its last call that follows, the graph's code is in the tiles' memory; before and after, other code may
-/// be. The graph keeps code of its own, also if there is one call of it only. Results are the same without this op. If the graph
-/// is called where it is not loaded, too, its code is there always.
+/// Keeps the graph's code in the tiles' memory from here to its last later call; before and after, other code can use the memory.
+/// The graph has its own code, even if only one call of it exists. The op does not change results. If the graph is also called
+/// where it is not loaded, its code is always in memory.
 ///
-/// `destination` is where the code goes: "executable" is the only one. Fails for the graph that the op would stand in, and for a
-/// graph that is not called afterwards.
+/// `destination`: where the code goes; "executable" is the only value. Fails for the graph that contains the op, and for a graph
+/// that is not called afterwards.
 constexpr void remote_code_load(Graph graph, std::string_view destination = "executable") {
   Ir& ir = graph.ir();
   if (ir.failed()) return;

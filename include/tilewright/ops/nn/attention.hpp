@@ -15,22 +15,21 @@
 
 namespace tilewright {
 
-/// Which query sees which keys at least, where a causal mask has other numbers of keys than of queries; the names are those of
-/// torch.nn.attention.bias.
+/// Alignment of a causal mask if the numbers of keys and queries differ; names are those of torch.nn.attention.bias.
 enum class CausalAlignment : std::uint8_t {
-  none,       ///< as many keys as queries
-  upper_left,  ///< query i sees keys 0 to i: both begin at the same place of the text
-  lower_right  ///< the last query sees all keys: both end at the same place, as new queries after remembered keys do
+  none,  ///< the numbers of keys and queries are equal
+  upper_left,  ///< query i sees keys 0 to i: both begin at one position of the text
+  lower_right  ///< the last query sees all keys: both end at one position, as for new queries after cached keys
 };
 
 /// Options of attention.
 struct AttentionOptions {
-  bool is_causal = false;        ///< whether a query sees no later key: query i sees keys 0 to i
-  std::optional<double> scale{};  ///< the factor of q k^T. Not given: 1 / sqrt(D)
-  CausalAlignment alignment = CausalAlignment::none;  ///< with is_causal, for other numbers of keys than of queries
-  std::int64_t window = 0;  ///< with is_causal: a query sees the last `window` of its keys only, itself included; 0: all
-  double dropout_p = 0;     ///< probability with which a weight is dropped: at least 0, and below 1
-  Tensor seed{};            ///< (2,) uint32, for dropout_p above 0
+  bool is_causal = false;  ///< whether a query sees no later key: query i sees keys 0 to i
+  std::optional<double> scale{};  ///< factor of q k^T; nothing: 1 / sqrt(D)
+  CausalAlignment alignment = CausalAlignment::none;  ///< with is_causal, if the numbers of keys and queries differ
+  std::int64_t window = 0;  ///< with is_causal: number of last keys that a query sees, itself included; 0: all
+  double dropout_p = 0;  ///< probability with which a weight is dropped: at least 0, and below 1
+  Tensor seed{};  ///< (2,) uint32, for dropout_p above 0
 };
 
 namespace detail {
@@ -41,14 +40,14 @@ struct AttentionAttributes {
   std::int64_t alignment = 0;
   std::int64_t window = 0;
   double dropout_p = 0;
-  /// What the scores of keys that the mask hides become. Finite numbers make the softmax of a composed form, in which a query
-  /// that sees no key gets the mean of the values.
+  /// Score of keys that the mask hides. A finite number gives the softmax of a composed form, in which a query that sees no key
+  /// gets the mean of the values.
   double hidden_score = -std::numeric_limits<double>::infinity();
 
   constexpr bool drops() const { return dropout_p != 0; }
   constexpr bool is_aligned_right() const { return alignment == static_cast<std::int64_t>(CausalAlignment::lower_right); }
 };
-/// The matrix of one sample and head.
+/// Returns the matrix of one sample and head.
 template <class V>
 inline auto head_rows(V view, std::int64_t sample, std::int64_t head) {
   return kernel::MatrixRows<typename V::element>{view.data + sample * V::spec.stride(0) + head * V::spec.stride(1),
@@ -59,7 +58,7 @@ inline kernel::MatrixRows<const typename V::element> head_input(V view, std::int
   const auto rows = head_rows(view, sample, head);
   return {rows.data, rows.row, rows.element};
 }
-/// The matrices of the next head: of this sample, or of the next one, which another vertex may have, or nobody.
+/// Returns the matrices of the next head, of this sample or the next one. Another vertex may own it, or it may not exist.
 template <kernel::AttentionShape shape, class K, class V, class Q, class... OfQuery>
 inline auto next_head(std::int64_t sample, std::int64_t head, K k, V v, Q q, OfQuery... of_query) {
   constexpr std::int64_t group = Q::shape[1] / K::shape[1];
@@ -85,23 +84,23 @@ constexpr kernel::AttentionShape attention_shape(const Shape& q, const Shape& k,
           .offset = attributes.is_aligned_right() ? k[2] - q[2] : 0,
           .window = attributes.window};
 }
-/// Whether gradients of keys and values are sums over blocks of queries, or heads.
+/// Returns whether gradients of keys and values are sums over blocks of queries, or heads.
 constexpr bool sums_key_gradients(const Shape& q, const Shape& k, const PackedAttributes& packed) {
   return q[1] != k[1] || !kernel::is_one_block(attention_shape(q, k, packed));
 }
-/// What hides keys and drops weights: views of a mask and of a seed, if the attributes say so, and of positions of queries, whose
-/// axis `heads_axis` has heads.
+/// Masks of attention: views of a key mask and of a seed, if the attributes have them, and of positions of queries, whose axis
+/// `heads_axis` has heads.
 template <PackedAttributes A, int heads_axis, class Q, class K, class... V>
 class AttentionMasks {
  public:
   constexpr explicit AttentionMasks(const V&... views) : views_(views...) {}
 
-  /// Of a sample.
+  /// Returns the mask of a sample.
   kernel::KeyMask keys([[maybe_unused]] std::int64_t sample) const {
     if constexpr (attributes.has_mask == 0) return {};
     else return of_sample(std::get<0>(views_), sample);
   }
-  /// Of a sample and head: a WeightDropout, if weights are dropped.
+  /// Returns the dropout of a sample and head: a WeightDropout, if weights are dropped.
   auto dropout([[maybe_unused]] std::int64_t sample, [[maybe_unused]] std::int64_t head) const {
     constexpr std::size_t seed = attributes.has_mask;
     if constexpr (!attributes.drops()) return 0;
@@ -137,8 +136,8 @@ inline void with_attention_masks(const F& f, const V&... views) {
       std::get<masks + r>(all)...);
   }(std::make_index_sequence<masks>(), std::make_index_sequence<sizeof...(V) - masks>());
 }
-/// Samples are cut, and heads if each has keys of its own; operands begin with q and k. A mask has no heads, a seed no samples.
-/// Operands `after_queries` and the one behind it have heads after queries; -1: none does.
+/// Returns the work of attention: samples are divided, and heads if each has its own keys. Operands begin with q and k. A mask
+/// has no heads, a seed no samples. Operands `after_queries` and the next one have heads after queries; -1: none does.
 constexpr Work attention_work(std::span<const TensorSpec> operands, int after_queries = -1) {
   Work work;
   for (int axis = 0; axis < (operands[0].shape[1] == operands[1].shape[1] ? 2 : 1); ++axis) {
@@ -149,21 +148,21 @@ constexpr Work attention_work(std::span<const TensorSpec> operands, int after_qu
   }
   return work;
 }
-/// (batch, heads, queries, width) from (batch, queries, heads, width), and the other way round.
+/// Converts (batch, queries, heads, width) to (batch, heads, queries, width), and back.
 constexpr Tensor swap_heads(Tensor x) { return ops::transpose(x, {0, 2, 1, 3}); }
 }  // namespace detail
 
-/// The gradients of attention: inputs (q, k, v, y, logsumexp, dy), and a mask and a seed if there are, results (dq, dk, dv), of
-/// which the last two are float32 where blocks of queries, or heads, add to them. With p = exp(scale q k^T - logsumexp),
-/// dp = dy v^T and ds = p (dp - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k, of which p and ds exist by blocks
-/// only. In half precision y is no input: sum(p dp) stands for sum(dy y).
+/// The gradients of attention: inputs (q, k, v, y, logsumexp, dy), and a mask and a seed if there are any; results (dq, dk, dv).
+/// The last two are float32 if blocks of queries, or heads, add to them. With p = exp(scale q k^T - logsumexp), dp = dy v^T and
+/// ds = p (dp - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k. p and ds exist in blocks only. In half precision y
+/// is not an input: sum(p dp) replaces sum(dy y).
 struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   static constexpr std::string_view name = "ScaledDotProductAttentionGrad";
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
-  /// Of a pair the difference and the exponential of the softmax (target/ipu_reduction_cycles.hpp), and a difference and a
-  /// product.
+  /// Cycles of a pair: the difference and the exponential of the softmax (target/ipu_reduction_cycles.hpp), and a difference and
+  /// a product.
   constexpr operator VertexCost() const { return pair_cost(5, {15, 2}, {13, 4}); }
-  /// Positions are those of queries, which number the weights that are dropped
+  /// Positions are those of queries, which number the dropped weights.
   constexpr operator KernelOperands() const {
     return KernelOperands{.any_layout = true, .any_result_layout = true, .takes_positions = true};
   }
@@ -223,16 +222,16 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
 };
 
 /// y = softmax(scale q k^T) v for each head, and the logarithm of each row's sum of exponentials. Blocks of scores are computed,
-/// used and forgotten, with the largest score and the sum so far of each row (FlashAttention, arXiv 2205.14135, 2307.08691);
-/// blocks that a causal mask hides are left out. Inputs: (q, k, v), and a mask and a seed if there are. The axes of y are (batch,
-/// queries, heads, width): so a layer's next product reads the heads of a query as they are.
+/// used and discarded, together with the largest score and the sum so far of each row (FlashAttention, arXiv 2205.14135,
+/// 2307.08691); blocks that a causal mask hides are skipped. Inputs: (q, k, v), and a mask and a seed if there are any. The axes
+/// of y are (batch, queries, heads, width), so that a layer's next product reads the heads of a query without a copy.
 struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   // Loops, not arrays: scores are computed in blocks that are never a tensor.
   static constexpr std::string_view name = "ScaledDotProductAttention";
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
   /// The loops of Softmax.
   constexpr operator VertexCost() const { return pair_cost(2, {14, 2}, {12, 4}); }
-  /// Positions are those of queries, which number the weights that are dropped
+  /// Positions are those of queries, which number the dropped weights.
   constexpr operator KernelOperands() const {
     return KernelOperands{.any_layout = true, .any_result_layout = true, .takes_positions = true};
   }
@@ -362,27 +361,28 @@ constexpr Tensor attention(std::initializer_list<Tensor> given, const AttentionO
 }  // namespace detail
 
 namespace ops {
-/// softmax(scale q k^T) v for each head ("Attention Is All You Need", arXiv 1706.03762), without a tensor of scores: memory grows
-/// with the number of queries and keys, not with their product. q: (batch, heads, queries, D); k, v: (batch, kv_heads, keys, D),
-/// float16, bfloat16 or float32. Result: q's shape and dtype, computed in float32. kv_heads divides heads, and head h reads keys
-/// and values of head h / (heads / kv_heads). Inputs may be views, such as parts of one projection. Scores of up to 1e4 and
-/// beyond give no overflow. A score is a sum of D products in float32, and scaled: its rounding changes weights by a part of at
-/// most (D + 2) 2^-23 times the largest sum of |scale q k|, to first order. Gradient: scores are computed again.
+/// Computes attention, softmax(scale q k^T) v for each head ("Attention Is All You Need", arXiv 1706.03762), without a tensor of
+/// scores: memory grows with the numbers of queries and keys, not with their product. q: (batch, heads, queries, D); k, v:
+/// (batch, kv_heads, keys, D), float16, bfloat16 or float32. The result has q's shape and dtype, and is computed in float32.
+/// kv_heads divides heads, and head h reads keys and values of head h / (heads / kv_heads). Inputs may be views, such as parts of
+/// one projection. Scores of 1e4 and more do not overflow. A score is a sum of D products in float32, and scaled: to first order,
+/// its rounding changes weights by at most (D + 2) 2^-23 times the largest sum of |scale q k|, relatively. The gradient
+/// recomputes scores.
 ///
-/// With `is_causal` and `window`, scores that no query sees are not computed; a query that sees no key has the result 0, and
-/// gives the gradient 0. With `dropout_p`, weights are dropped as `dropout(softmax(...), seed, dropout_p)` drops them, from the
-/// same random numbers, and no mask is stored. Errors: another dtype, other axes, no elements, batches, widths or heads that do
-/// not fit; with `is_causal` other numbers of keys than of queries without an `alignment`; `alignment` or `window` without
-/// `is_causal`; dropout without a seed.
+/// With `is_causal` and `window`, scores that no query sees are not computed. A query that sees no key has the result 0 and the
+/// gradient 0. With `dropout_p`, weights are dropped as in `dropout(softmax(...), seed, dropout_p)`, with the same random numbers
+/// and without storing a mask. Errors: another dtype, other axes, no elements, batches, widths or heads that do not fit; with
+/// `is_causal` different numbers of keys and queries without an `alignment`; `alignment` or `window` without `is_causal`; dropout
+/// without a seed.
 ///
 ///     y = ops::scaled_dot_product_attention(q, k, v, {.is_causal = true});
 ///     y = ops::scaled_dot_product_attention(q, k, v, {.is_causal = true, .window = 64, .dropout_p = 0.1, .seed = seed});
 constexpr Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, const AttentionOptions& options = {}) {
   return detail::attention({q, k, v}, options);
 }
-/// softmax(scale q k^T) v for each head, over those keys that a mask shows, for example those that are no padding. key_mask:
-/// (batch, keys) bool, true for keys that are seen. q, k, v and the result are those of attention without a mask. A query that
-/// sees no key has the result 0, and gives the gradient 0.
+/// Computes attention over the keys that a mask shows, for example those that are not padding. key_mask: (batch, keys) bool, true
+/// for visible keys. q, k, v and the result are those of attention without a mask. A query that sees no key has the result 0 and
+/// the gradient 0.
 constexpr Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor key_mask,
                                               const AttentionOptions& options = {}) {
   return detail::attention({q, k, v, key_mask}, options);

@@ -20,13 +20,13 @@ struct BatchNormOp : Elementwise<D> {
   }
 
  protected:
-  /// A gradient, summed over the axes along which input i was broadcast, in its dtype.
+  /// Passes a gradient to input i: sums it over the axes along which the input was broadcast, in its dtype.
   static constexpr void give(GradientContext& op, int i, Tensor gradient) {
     if (op.needs(i)) op.input_gradient(i, ops::cast(ops::sum_to(gradient, op.input_spec(i).shape), op.input_spec(i).dtype));
   }
 };
 
-/// With a mean and deviation that do not depend on x.
+/// Normalisation with a mean and deviation that do not depend on x.
 struct BatchNormInference : BatchNormOp<BatchNormInference> {
   static constexpr void gradient(GradientContext& op) {
     const DType dtype = op.input_spec(3).dtype;
@@ -40,8 +40,9 @@ struct BatchNormInference : BatchNormOp<BatchNormInference> {
     if (op.needs(4)) give(op, 4, dy * distance() * ops::cast(op.input(1), dtype));
   }
 };
-/// With the mean and deviation of x itself: the gradient of x is that through them too, and they have none of their own. With
-/// z = (x - mean) inverse: dbias = sum(dy), dscale = sum(dy z), dx = (dy - mean(dy) - z mean(dy z)) inverse scale.
+/// Normalisation with the mean and deviation of x itself. The gradient of x includes the paths through them; they have no
+/// gradients of their own. With z = (x - mean) inverse: dbias = sum(dy), dscale = sum(dy z), dx = (dy - mean(dy) - z mean(dy z))
+/// inverse scale.
 struct BatchNormTraining : BatchNormOp<BatchNormTraining> {
   static constexpr void gradient(GradientContext& op) {
     const TensorSpec x = op.input_spec(0), channels = op.input_spec(3);
@@ -58,8 +59,8 @@ struct BatchNormTraining : BatchNormOp<BatchNormTraining> {
   }
 };
 
-/// t = (1 - momentum) t + momentum x, for statistics that no gradient depends on: a graph that has it can be differentiated, but
-/// not computed twice.
+/// t = (1 - momentum) t + momentum x, for statistics on which no gradient depends. A graph that contains it can be
+/// differentiated, but not recomputed.
 struct RunningStatistic : Elementwise<RunningStatistic> {
   static constexpr std::string_view name = "RunningStatistic";
   constexpr operator VertexCost() const { return binary_map_cost({6, 2}, {6, 4}); }
@@ -76,14 +77,14 @@ struct RunningStatistic : Elementwise<RunningStatistic> {
   }
 };
 
-/// Numbers of a batch normalisation for training.
+/// Options of a batch normalisation for training.
 struct BatchNormOptions {
-  double momentum = 0.1;  ///< the part of the batch in the running statistics
-  double eps = 1e-5;      ///< is added to the variance
+  double momentum = 0.1;  ///< weight of the batch in the running statistics
+  double eps = 1e-5;  ///< added to the variance
 };
 
 namespace detail {
-/// Whether x has channels and the others, (channels,), fit it; says what is wrong with them.
+/// Checks that x has channels and that the other tensors, (channels,), fit it. Fails with what is wrong if not.
 constexpr bool check_batch_norm(std::string_view name, Tensor x,
                                 std::initializer_list<std::pair<std::string_view, Tensor>> others) {
   if (!x.valid()) return false;
@@ -102,22 +103,22 @@ constexpr bool check_batch_norm(std::string_view name, Tensor x,
   }
   return true;
 }
-/// (channels,) as a tensor that broadcasts to x.
+/// Reshapes (channels,) so that it broadcasts to x.
 constexpr Tensor along_channels(Tensor t, Tensor x) {
   Shape shape{x.shape(1)};
   for (int axis = 2; axis < x.rank(); ++axis) shape.push_back(1);
   return ops::reshape(t, shape);
 }
 constexpr DType statistics_dtype(Tensor x) { return computed_dtype(x.dtype()); }
-/// 1 / sqrt(variance + eps), in the dtype of statistics.
+/// Returns 1 / sqrt(variance + eps), in the dtype of statistics.
 constexpr Tensor inverse_deviation(Tensor variance, double eps) { return 1 / ops::sqrt(variance + eps); }
 }  // namespace detail
 
 namespace ops {
 /// Batch normalisation with given statistics: (x - mean) / sqrt(var + eps) * scale + bias for each channel. x: (N, C, ...),
 /// float16, bfloat16, float32 or float64; scale, bias: (C,), the same dtype; mean, var: (C,), the same dtype, or float32 for
-/// float16. Result: x's shape and dtype. Half precision is computed in float. Gradients: of all five. `momentum`, which PopXL
-/// takes, has no effect. Errors: x without channels, others of another shape or dtype.
+/// float16. The result has x's shape and dtype. Half precision is computed in float32. Gradients: of all five tensors.
+/// `momentum`, a parameter of PopXL, has no effect. Errors: x without channels; other tensors of another shape or dtype.
 ///
 ///     y = ops::batch_norm_inference(x, scale, bias, mean, var);
 constexpr Tensor batch_norm_inference(Tensor x, Tensor scale, Tensor bias, Tensor mean, Tensor var, double eps = 1e-5,
@@ -130,13 +131,14 @@ constexpr Tensor batch_norm_inference(Tensor x, Tensor scale, Tensor bias, Tenso
   return apply<BatchNormInference>({x, detail::along_channels(scale, x), detail::along_channels(bias, x),
                                     detail::along_channels(cast(mean, dtype), x), detail::along_channels(inverse, x)});
 }
-/// Batch normalisation for training, as PyTorch's: each channel's mean and variance are those of x, over all axes but the second,
-/// the variance divided by the count of elements. x, scale, bias, result: as for batch_norm_inference. running_mean, running_var:
-/// (C,), variables of x's dtype, or float32 for float16, or tensors by reference; they become
-/// (1 - momentum) running + momentum batch, in place, with the variance divided by the count less 1. With several replicas, each
-/// has the statistics of its own batches, and the host gets the first one's (docs/replication.md, What stays equal). Gradients:
-/// of x, scale and bias; a graph that has this op can be differentiated although it changes the statistics, but not computed
-/// again (recompute_graph). Errors: as for batch_norm_inference, and channels of one element.
+/// Batch normalisation for training, as PyTorch's: normalises each channel with the mean and variance of x over all axes except
+/// the second; the variance is divided by the number of elements. x, scale, bias and the result are those of
+/// batch_norm_inference. running_mean, running_var: (C,), variables of x's dtype, or float32 for float16, or tensors by
+/// reference. They become (1 - momentum) running + momentum batch, in place, with the variance divided by the number of elements
+/// less 1. With several replicas, each has the statistics of its own batches, and the host gets those of the first one
+/// (docs/replication.md, What stays equal). Gradients: of x, scale and bias. A graph with this op can be differentiated although
+/// it changes the statistics, but it cannot be recomputed (recompute_graph). Errors: those of batch_norm_inference, and channels
+/// of one element.
 ///
 ///     y = ops::batch_norm(x, scale, bias, running_mean, running_var, {.momentum = 0.01});
 constexpr Tensor batch_norm(Tensor x, Tensor scale, Tensor bias, Tensor running_mean, Tensor running_var,

@@ -11,7 +11,7 @@
 namespace tilewright {
 
 namespace detail {
-/// Whether the input and the target of an elementwise loss may be compared; else, an error.
+/// Checks that the input and the target of an elementwise loss can be compared; fails if not.
 constexpr bool check_loss(std::string_view loss, Tensor input, Tensor target) {
   if (!input.is_usable() || !target.is_usable()) return false;
   if (!is_floating_point(input.dtype()) || !has_arithmetic(input.dtype()))
@@ -21,21 +21,21 @@ constexpr bool check_loss(std::string_view loss, Tensor input, Tensor target) {
                        ": equal shapes and dtypes expected"));
   return false;
 }
-/// What losses compute in: half precision in float32.
+/// Casts half precision to float32, the dtype in which losses are computed.
 constexpr Tensor widened(Tensor x) { return is_half(x.dtype()) ? ops::cast(x, float32) : x; }
-/// The losses of elements or rows as the result, in the input's dtype.
+/// Reduces the losses of elements or rows to the result, in the input's dtype.
 constexpr Tensor reduced(Tensor losses, Reduction reduction, DType dtype) {
   if (reduction == Reduction::mean) losses = ops::mean(losses);
   else if (reduction == Reduction::sum) losses = ops::sum(losses);
   return ops::cast(losses, dtype);
 }
-/// factor x, and 0 where the factor is 0 and x infinite.
+/// Returns factor x, and 0 where the factor is 0 and x infinite.
 constexpr Tensor product_or_zero(Tensor factor, Tensor x) {
   return ops::where(ops::equal(factor, 0) & ops::isinf(x), 0, factor * x);
 }
 
-/// max(x, 0) + rest and max(-x, 0) + rest, rest = log(1 + exp(-|x|)): log(1 + exp(x)) and log(1 + exp(-x)), of which neither
-/// cancels. log(1 + u) is log(w) + (u - (w - 1)) / w with w = 1 + u rounded.
+/// max(x, 0) + rest and max(-x, 0) + rest with rest = log(1 + exp(-|x|)): log(1 + exp(x)) and log(1 + exp(-x)) without
+/// cancellation. log(1 + u) is computed as log(w) + (u - (w - 1)) / w with w = 1 + u rounded.
 template <class X>
 struct SoftplusPair {
   X of_x, of_minus_x;
@@ -47,7 +47,7 @@ inline SoftplusPair<X> softplus_pair(X x) {
   const X rest = math::log(w) + math::divide(u - (w - one), w);
   return {math::max(zero, x) + rest, math::max(zero, -x) + rest};
 }
-/// factor x, or 0 where the factor is 0.
+/// Returns factor x, or 0 where the factor is 0.
 template <class X>
 inline X product_or_zero_of(X factor, X x) {
   return math::select(factor == math::number<X>(0), math::number<X>(0), factor * x);
@@ -69,8 +69,8 @@ struct BinaryCrossEntropyGrad : Elementwise<BinaryCrossEntropyGrad> {
   }
 };
 
-/// The binary cross entropy of logits x and targets t, with a weight p of positive ones: p t log(1 + exp(-x)) + (1 - t) log(1 +
-/// exp(x)). Inputs (x, target[, pos_weight]).
+/// The binary cross entropy of logits x and targets t, with a weight p of positive targets: p t log(1 + exp(-x)) + (1 - t) log(1
+/// + exp(x)). Inputs (x, target[, pos_weight]).
 struct BinaryCrossEntropy : Elementwise<BinaryCrossEntropy> {
   static constexpr std::string_view name = "BinaryCrossEntropy";
   constexpr operator VertexCost() const { return binary_map_cost({34, 2}, {20, 4}); }
@@ -103,19 +103,19 @@ struct BinaryCrossEntropy : Elementwise<BinaryCrossEntropy> {
 };
 
 struct BinaryCrossEntropyOptions {
-  Tensor weight{};      ///< a factor of each element's loss: of a shape that broadcasts to the input's; not given: 1
+  Tensor weight{};  ///< factor of each element's loss, of a shape that broadcasts to the input's; none: 1
   Tensor
-      pos_weight{};  ///< a factor of the positive part, as `weight`: 3 where there are three negative examples for a positive one
-  Reduction reduction = Reduction::mean;  ///< mean divides by the number of elements, whatever their weights are
+      pos_weight{};  ///< factor of the positive part; it broadcasts like `weight`: 3 for three negative examples per positive one
+  Reduction reduction = Reduction::mean;  ///< mean divides by the number of elements, regardless of their weights
 };
 
 namespace ops {
-/// The binary cross entropy of targets t from 0 to 1 from logits x, with no limit but that of its dtype: w (p t log(1 + exp(-x))
-/// + (1 - t) log(1 + exp(x))), w and p the options' weight and pos_weight. input: any shape, float16, bfloat16, float32 or
-/// float64; target: the same; weight and pos_weight: of the input's dtype, of shapes that broadcast to it, such as one number a
-/// column. Result: a scalar, or the input's shape without a reduction, in its dtype; half precision is computed in float32 and
-/// rounded once. A factor of 0 gives 0, of an infinite logit too. Gradients: of input w ((1 - t) sigmoid(x) - p t sigmoid(-x)),
-/// of target w ((p - 1) log(1 + exp(-x)) - x), and of the weights.
+/// Returns the binary cross entropy of logits x and targets t from 0 to 1: w (p t log(1 + exp(-x)) + (1 - t) log(1 + exp(x))),
+/// where w and p are the options' weight and pos_weight. The loss is limited only by the range of its dtype. input: any shape,
+/// float16, bfloat16, float32 or float64; target: the same shape and dtype; weight and pos_weight: of the input's dtype, of
+/// shapes that broadcast to it, such as one number per column. Result: a scalar, or the input's shape without a reduction, in its
+/// dtype; half precision is computed in float32 and rounded once. A factor of 0 gives 0, even for an infinite logit. Gradients:
+/// of input w ((1 - t) sigmoid(x) - p t sigmoid(-x)), of target w ((p - 1) log(1 + exp(-x)) - x), and of the weights.
 constexpr Tensor binary_cross_entropy_with_logits(Tensor input, Tensor target, const BinaryCrossEntropyOptions& options = {}) {
   constexpr std::string_view loss = "binary_cross_entropy_with_logits";
   if (!detail::check_loss(loss, input, target)) return Tensor::invalid(input.ir());

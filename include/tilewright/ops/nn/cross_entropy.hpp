@@ -5,15 +5,15 @@
 namespace tilewright {
 
 namespace detail {
-/// No probability is stored: with s = sum(exp(x)), the loss of a row is log(s) - x[label], and its gradient exp(x) / s -
-/// onehot(label).
+/// Returns the loss of a row. No probability is stored: with s = sum(exp(x)), the loss of a row is log(s) - x[label], and its
+/// gradient is exp(x) / s - onehot(label).
 template <class T>
 inline double cross_entropy_of(const kernel::ExponentialSum<T>& exponentials, T logit) {
   return std::log(static_cast<double>(exponentials.sum)) +
          (static_cast<double>(exponentials.largest) - static_cast<double>(logit));
 }
 
-/// Checks of losses of logits, beyond those of all losses.
+/// Checks losses of logits, in addition to the checks of all losses.
 template <class D>
 constexpr bool check_cross_entropy(Inference& op) {
   if (!ClassLossOp<D>::check(op)) return false;
@@ -27,7 +27,7 @@ struct CrossEntropyWithGrad : ClassLossWithGrad<CrossEntropyWithGrad> {
   static constexpr std::string_view name = "CrossEntropyWithGrad";
   static constexpr std::string_view rows_are = "logits", factor_name = "loss_scaling";
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
-  /// Softmax's loops, and one over the result
+  /// The loops of Softmax, and one over the result.
   constexpr operator VertexCost() const { return line_cost(6, {18, 2}, {16, 4}); }
   static constexpr bool check(Inference& op) { return detail::check_cross_entropy<CrossEntropyWithGrad>(op); }
   template <PackedAttributes, class X, class... V>
@@ -83,21 +83,22 @@ struct CrossEntropy : ClassLoss<CrossEntropy> {
 };
 
 namespace ops {
-/// The negative log-likelihood of labels from logits: log(sum(exp(x))) - x[label], over the last axis. logits: (..., classes),
-/// float16, bfloat16, float32 or float64; labels: (...), int32 or uint32. Result: a scalar, or (...) without a reduction, in
-/// logits' dtype; computed in float32, float64 for logits of float64. The loss has no limit but that of its dtype; the gradient,
-/// by autodiff too, is (softmax(x) - onehot(label)) dloss, rounded once. Labels that are ignored, or no class, are handled as by
-/// nll_loss.
+/// Returns the negative log-likelihood of labels from logits: log(sum(exp(x))) - x[label], over the last axis. logits: (...,
+/// classes), float16, bfloat16, float32 or float64; labels: (...), int32 or uint32. Result: a scalar, or (...) without a
+/// reduction, in logits' dtype; computed in float32, or float64 for logits of float64. The loss is limited only by the range of
+/// its dtype. The gradient, also by autodiff, is (softmax(x) - onehot(label)) dloss, rounded once. Ignored labels and labels that
+/// are not a class follow the rules of nll_loss.
 constexpr Tensor cross_entropy(Tensor logits, Tensor labels, const NllOptions& options = {}) {
   return apply<CrossEntropy>({logits, labels}, nll_attributes(options));
 }
-/// The loss of cross_entropy, a scalar, and the gradient of the logits, of their shape and dtype, from one op. The gradient,
-/// not the loss, is times loss_scaling.
+/// Returns the loss of cross_entropy, a scalar, and the gradient of the logits, of their shape and dtype, from one op.
+/// loss_scaling multiplies the gradient, not the loss.
 constexpr LossAndGradient cross_entropy_with_grad(Tensor logits, Tensor labels, double loss_scaling = 1,
                                                   const NllOptions& options = {}) {
   return detail::loss_and_gradient<CrossEntropyWithGrad>(std::array{logits, labels}, nll_attributes(options, loss_scaling));
 }
-/// As above with a scalar tensor as loss_scaling.
+/// Returns the loss of cross_entropy and the gradient of the logits from one op, with a scalar tensor as loss_scaling.
+/// loss_scaling multiplies the gradient, not the loss.
 constexpr LossAndGradient cross_entropy_with_grad(Tensor logits, Tensor labels, Tensor loss_scaling,
                                                   const NllOptions& options = {}) {
   return detail::loss_and_gradient<CrossEntropyWithGrad>(std::array{logits, labels, loss_scaling}, nll_attributes(options));

@@ -7,9 +7,9 @@ namespace tilewright {
 
 /// Options of interpolate, with ONNX's names.
 struct InterpolateOptions {
-  ResizeMode mode = ResizeMode::nearest;  ///< how elements between those of x are made
-  NearestMode nearest_mode = NearestMode::round_prefer_floor;  ///< which element is the nearest
-  CoordinateMode coordinate_transformation_mode = CoordinateMode::half_pixel;  ///< where an element of the result lies in x
+  ResizeMode mode = ResizeMode::nearest;  ///< how elements between those of x are computed
+  NearestMode nearest_mode = NearestMode::round_prefer_floor;  ///< rule for the nearest element
+  CoordinateMode coordinate_transformation_mode = CoordinateMode::half_pixel;  ///< position of an element of the result in x
 };
 
 struct ResizeAttributes {
@@ -21,7 +21,7 @@ struct ResizeAttributes {
   }
 };
 
-/// What Resize along an axis and its gradient share.
+/// Base of Resize along an axis and its gradient.
 template <class D>
 struct ResizeOp : Op<D> {
   // Loops, not arrays: each result has elements and weights of its own.
@@ -85,14 +85,14 @@ struct ResizeAxis : ResizeOp<ResizeAxis> {
 };
 
 namespace ops {
-/// x with each axis made `scale_factor` times as long, by ONNX's Resize: floor(extent scale) elements. x: floating point;
-/// scale_factor: a number of at least 1 for each axis; result: x's rank and dtype. Result i lies at
-/// (i + 1/2) / scale - 1/2 (half_pixel; pytorch_half_pixel too, but at 0 if there is one result), i (in - 1) / (out - 1)
-/// (align_corners), i / scale (asymmetric) or (i + 1/2) / scale (tf_half_pixel_for_nn) among the elements. It is the nearest
-/// element, as nearest_mode rounds; on the line between its neighbours (linear); or on Keys' cubic with a = -0.75 through four.
+/// Resizes each axis of x by its factor in `scale_factor`, as ONNX's Resize: an axis gets floor(extent scale) elements. x:
+/// floating point; scale_factor: a number of at least 1 for each axis. The result has x's rank and dtype. Element i of the result
+/// is at (i + 1/2) / scale - 1/2 (half_pixel; pytorch_half_pixel too, but 0 if there is one result), i (in - 1) / (out - 1)
+/// (align_corners), i / scale (asymmetric) or (i + 1/2) / scale (tf_half_pixel_for_nn) among the elements of x. Its value is the
+/// nearest element, by nearest_mode; on the line between its neighbours (linear); or on Keys' cubic with a = -0.75 through four.
 /// Beyond the ends, the end's element counts. Half precision is rounded once. PyTorch's `nearest` is nearest with floor and
-/// asymmetric, its `linear` and `bicubic` are pytorch_half_pixel, or align_corners. Gradient: that of the weighted sums, in all
-/// modes. Errors: scales of another count, below 1 or infinite; tf_crop_and_resize, for which there is no region.
+/// asymmetric; its `linear` and `bicubic` are pytorch_half_pixel, or align_corners. Gradient: that of the weighted sums, in all
+/// modes. Errors: another number of scales, scales below 1 or infinite; tf_crop_and_resize, which needs a region.
 ///
 ///     y = ops::interpolate(x, {1, 1, 2, 2}, {.mode = ResizeMode::linear});
 constexpr Tensor interpolate(Tensor x, const List<double>& scale_factor = {1, 1, 1, 1}, const InterpolateOptions& options = {}) {

@@ -11,7 +11,7 @@
 
 namespace tilewright {
 
-/// x^2 / 2 where |x| is at most `delta`, else delta (|x| - delta / 2); divided by delta if `is_relative` is not 0.
+/// x^2 / 2 where |x| is at most `delta`, otherwise delta (|x| - delta / 2); divided by delta if `is_relative` is not 0.
 struct Huber : UnaryOp<Huber> {
   static constexpr std::string_view name = "Huber";
   constexpr operator VertexCost() const { return map_cost({14, 2}, {14, 4}); }
@@ -39,24 +39,24 @@ struct LossOptions {
   Reduction reduction = Reduction::mean;  ///< mean divides by the number of elements
 };
 struct SmoothL1Options {
-  double beta = 1;                        ///< at least 0: where the square becomes a line; 0 gives l1_loss
+  double beta = 1;  ///< at least 0: the difference at which the square becomes a line; 0 gives l1_loss
   Reduction reduction = Reduction::mean;  ///< mean divides by the number of elements
 };
 struct HuberOptions {
-  double delta = 1;                       ///< above 0: where the square becomes a line
+  double delta = 1;  ///< above 0: the difference at which the square becomes a line
   Reduction reduction = Reduction::mean;  ///< mean divides by the number of elements
 };
 struct KlDivOptions {
-  bool log_target = false;                ///< the target, as the input, holds logarithms
+  bool log_target = false;  ///< whether the target also holds logarithms
   Reduction reduction = Reduction::mean;  ///< mean divides by the number of elements
 };
 struct CosineEmbeddingOptions {
-  double margin = 0;                      ///< from -1 to 1: the cosine up to which other vectors have no loss
+  double margin = 0;  ///< from -1 to 1: vectors with the target -1 have no loss up to this cosine
   Reduction reduction = Reduction::mean;  ///< mean divides by the number of rows
 };
 
 namespace detail {
-/// The loss f(difference) of elements.
+/// Returns the loss f(difference) of elements.
 template <class F>
 constexpr Tensor loss_of_difference(std::string_view loss, Tensor input, Tensor target, Reduction reduction, F f) {
   if (!check_loss(loss, input, target)) return Tensor::invalid(input.ir());
@@ -66,17 +66,17 @@ constexpr Tensor squared(Tensor x) { return ops::pow(x, 2); }
 }  // namespace detail
 
 namespace ops {
-/// The squared error (x - t)^2. input: any shape, float16, bfloat16, float32 or float64; target: the same shape and dtype.
-/// Result: a scalar, or the input's shape without a reduction, in its dtype; half precision is computed in float32 and rounded
-/// once. So for the functions below that do not say otherwise. Input and target have gradients.
+/// Returns the squared error (x - t)^2. input: any shape, float16, bfloat16, float32 or float64; target: the same shape and
+/// dtype. Result: a scalar, or the input's shape without a reduction, in its dtype; half precision is computed in float32 and
+/// rounded once. Input and target have gradients.
 constexpr Tensor mse_loss(Tensor input, Tensor target, const LossOptions& options = {}) {
   return detail::loss_of_difference("mse_loss", input, target, options.reduction, detail::squared);
 }
-/// The absolute error |x - t|. Its gradient is 0 where they are equal.
+/// Returns the absolute error |x - t|. Operands and result are those of mse_loss. The gradient is 0 where both are equal.
 constexpr Tensor l1_loss(Tensor input, Tensor target, const LossOptions& options = {}) {
   return detail::loss_of_difference("l1_loss", input, target, options.reduction, abs);
 }
-/// (x - t)^2 / (2 beta) where |x - t| < beta, else |x - t| - beta / 2.
+/// Returns (x - t)^2 / (2 beta) where |x - t| < beta, otherwise |x - t| - beta / 2. Operands and result are those of mse_loss.
 constexpr Tensor smooth_l1_loss(Tensor input, Tensor target, const SmoothL1Options& options = {}) {
   const double beta = options.beta;
   if (!(beta >= 0 && beta <= std::numeric_limits<float>::max()) && detail::check_loss("smooth_l1_loss", input, target))
@@ -86,7 +86,8 @@ constexpr Tensor smooth_l1_loss(Tensor input, Tensor target, const SmoothL1Optio
     return beta < std::numeric_limits<float>::min() ? abs(d) : apply<Huber>({d}, {beta, 1});
   });
 }
-/// (x - t)^2 / 2 where |x - t| <= delta, else delta (|x - t| - delta / 2).
+/// Returns (x - t)^2 / 2 where |x - t| <= delta, otherwise delta (|x - t| - delta / 2). Operands and result are those of
+/// mse_loss.
 constexpr Tensor huber_loss(Tensor input, Tensor target, const HuberOptions& options = {}) {
   const double delta = options.delta;
   if (!(delta > 0 && delta <= std::numeric_limits<float>::max()) && detail::check_loss("huber_loss", input, target))
@@ -94,9 +95,9 @@ constexpr Tensor huber_loss(Tensor input, Tensor target, const HuberOptions& opt
   return detail::loss_of_difference("huber_loss", input, target, options.reduction,
                                     [&](Tensor d) { return apply<Huber>({d}, {delta, 0}); });
 }
-/// The Kullback-Leibler divergence of probabilities t from those whose logarithms are the input x: t (log(t) - x), or exp(t) (t -
-/// x) with `log_target`. Where t, or exp(t), is 0 the loss and its gradients are 0. PyTorch's "batchmean" is the sum, divided by
-/// the first extent.
+/// Returns the Kullback-Leibler divergence of probabilities t from the probabilities whose logarithms are the input x: t (log(t)
+/// - x), or exp(t) (t - x) with `log_target`. Where t, or exp(t), is 0, the loss and its gradients are 0. PyTorch's "batchmean"
+/// is the sum divided by the first extent. Operands and result are those of mse_loss.
 constexpr Tensor kl_div(Tensor input, Tensor target, const KlDivOptions& options = {}) {
   if (!detail::check_loss("kl_div", input, target)) return Tensor::invalid(input.ir());
   const Tensor x = detail::widened(input), t = detail::widened(target);
@@ -104,9 +105,9 @@ constexpr Tensor kl_div(Tensor input, Tensor target, const KlDivOptions& options
   const Tensor log_p = options.log_target ? t : log(where(is_zero, 1, t));
   return detail::reduced(p * where(is_zero, 0, log_p - x), options.reduction, input.dtype());
 }
-/// How far the cosine c of two vectors is from what the target wants: 1 - c where it is 1, max(c - margin, 0) where it is -1, and
-/// 0 where it is another number. input1, input2: (..., width) of one shape and dtype; target: (...), any dtype but bool. Result:
-/// a scalar, or (...) without a reduction. c = a b / sqrt((a a + 1e-12) (b b + 1e-12)). The target has no gradient.
+/// Returns the loss of the cosine c of two vectors: 1 - c for the target 1, max(c - margin, 0) for -1, and 0 for another number.
+/// input1, input2: (..., width) of one shape and dtype; target: (...), any dtype except bool. Result: a scalar, or (...) without
+/// a reduction. c = a b / sqrt((a a + 1e-12) (b b + 1e-12)). The target has no gradient.
 constexpr Tensor cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, const CosineEmbeddingOptions& options = {}) {
   if (!detail::check_loss("cosine_embedding_loss", input1, input2) || !target.is_usable()) return Tensor::invalid(input1.ir());
   const auto fail = [&](const auto&... message) { return input1.ir().fail(text("cosine_embedding_loss: ", message...)); };

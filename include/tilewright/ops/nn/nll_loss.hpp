@@ -4,10 +4,11 @@
 namespace tilewright {
 
 namespace detail {
-/// Probabilities below this count as this, so that the loss stays finite.
+/// Lower limit of probabilities, which keeps the loss finite.
 template <class T>
 inline constexpr double smallest_probability = std::is_same_v<T, float16_t> ? 6.104e-5 : 1e-7;
-/// The gradient's own limit: it goes on where the loss has reached its limit, so that training can leave such states.
+/// Lower limit of the gradient's divisor. The gradient is not 0 where the loss has reached its limit, so that training can leave
+/// such states.
 template <class T>
 inline constexpr double smallest_divisor = std::is_same_v<T, float16_t> ? 6.104e-5 : 1e-10;
 }  // namespace detail
@@ -62,24 +63,25 @@ struct NllWithSoftmaxGrad : ClassLossWithGrad<NllWithSoftmaxGrad> {
 };
 
 namespace ops {
-/// Negative log-likelihood of probabilities; for logits there is cross_entropy, whose loss has no limit. probs: (..., classes),
-/// float16, bfloat16, float32 or float64; labels: (...), int32 or uint32. Result: a scalar, or (...) without a reduction, in
-/// probs' dtype. Probabilities count as at least 1e-7 (6.1e-5 in float16); the gradient is -1 / max(p, 1e-10) (6.1e-5), so not 0
-/// below.
+/// Returns the negative log-likelihood of labels from probabilities. For logits, use cross_entropy, whose loss has no limit.
+/// probs: (..., classes), float16, bfloat16, float32 or float64; labels: (...), int32 or uint32. Result: a scalar, or (...)
+/// without a reduction, in probs' dtype. Probabilities count as at least 1e-7 (6.1e-5 in float16). The gradient is -1 / max(p,
+/// 1e-10) (6.1e-5), so it is not 0 below the limit.
 ///
-/// A label that is `ignore_index` counts for nothing, as in PyTorch: its loss and gradient are 0, and a mean is over the others
-/// (0 if there are none, where PyTorch gives NaN). Another label outside [0, classes) is a fault: it counts as ignored, and the
-/// session's run throws FaultError when it has ended.
+/// A label equal to `ignore_index` has the loss 0 and the gradient 0, as in PyTorch, and means do not count it. If no label
+/// counts, the mean is 0, where PyTorch gives NaN. Another label outside of [0, classes) is a fault: it counts as ignored, and
+/// the session's run throws FaultError when it ends.
 constexpr Tensor nll_loss(Tensor probs, Tensor labels, const NllOptions& options = {}) {
   return apply<Nll>({probs, labels}, nll_attributes(options));
 }
-/// The loss above for probs = softmax(x), and its gradient with respect to x, times loss_grad. Not differentiable itself. From
-/// logits, cross_entropy_with_grad is better: its loss has no limit.
+/// Returns the loss of nll_loss for probs = softmax(x), and its gradient with respect to x, times loss_grad. Not differentiable.
+/// For logits, cross_entropy_with_grad is better, because its loss has no limit.
 constexpr LossAndGradient nll_loss_with_softmax_grad(Tensor probs, Tensor labels, double loss_grad = 1,
                                                      const NllOptions& options = {}) {
   return detail::loss_and_gradient<NllWithSoftmaxGrad>(std::array{probs, labels}, nll_attributes(options, loss_grad));
 }
-/// As above with a scalar tensor as loss_grad.
+/// Returns the loss of nll_loss for probs = softmax(x), and its gradient with respect to x, times loss_grad, a scalar tensor. Not
+/// differentiable.
 constexpr LossAndGradient nll_loss_with_softmax_grad(Tensor probs, Tensor labels, Tensor loss_grad,
                                                      const NllOptions& options = {}) {
   return detail::loss_and_gradient<NllWithSoftmaxGrad>(std::array{probs, labels, loss_grad}, nll_attributes(options));

@@ -12,8 +12,8 @@ struct NormAttributes {
   double eps = 1e-5;
 };
 
-/// What normalisations and their gradients share. D gives `leading_axes`, the number of axes that hold independent dense
-/// blocks, `row_size`, the elements of a block, and `block`, what it is.
+/// Base of normalisations and their gradients. D defines `leading_axes`, the number of axes that hold independent dense blocks;
+/// `row_size`, the elements of a block; and `block`, its name.
 template <class D>
 struct NormOp : Op<D> {
   // Loops, not arrays: a pass over a block gives several sums.
@@ -21,7 +21,7 @@ struct NormOp : Op<D> {
   using Attributes = NormAttributes;
 
  protected:
-  /// The leading axes as axes of work, followed by the tensors (bits of `followers`) that have them.
+  /// Returns work over the leading axes, followed by the tensors (bits of `followers`) that have them.
   static constexpr Work rows(std::span<const TensorSpec> operands, int count, unsigned followers, WorkAxisKind kind) {
     Work work;
     for (int axis = 0; axis < count; ++axis) {
@@ -57,11 +57,11 @@ struct NormGrad : NormOp<NormGrad<N>> {
     op.output(op.input(1));
     op.output(op.input(1));
   }
-  /// Cut into rows, each vertex has its part of the sums dweight and dbias.
+  /// Returns the work: rows are divided among vertices, and each vertex has its part of the sums dweight and dbias.
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     return NormGrad::rows(operands, N::leading_axes(operands[0].shape), 0b00111101, WorkAxisKind::summed);
   }
-  /// Of many rows, those of an accumulator are added up on their own first, and then in float64.
+  /// With many rows, each accumulator first adds its own rows, and the results are then added in float64.
   template <class X>
   static constexpr bool in_parts = X::shape.nelms() / std::max<std::int64_t>(N::row_size(X::shape), 1) >
                                    kernel::terms_of_accumulator;
@@ -119,8 +119,8 @@ struct NormGrad : NormOp<NormGrad<N>> {
   }
 };
 
-/// Base of normalisations: inputs (x, weight, bias), results (y, mean, inverse deviation), the last two with an element for
-/// each group, in float32 for half precision.
+/// Base of normalisations: inputs (x, weight, bias), results (y, mean, inverse deviation). The last two have an element for each
+/// group, in float32 for half precision.
 template <class D>
 struct Normalisation : NormOp<D> {
   static constexpr std::string_view name = "GroupNormalization";
@@ -145,7 +145,7 @@ struct Normalisation : NormOp<D> {
   }
 
  protected:
-  /// Checks weight and bias, for so many channels, and gives the outputs.
+  /// Checks weight and bias for `channels` channels, and sets the outputs.
   static constexpr void infer_outputs(Inference& op, std::int64_t channels, const Shape& groups) {
     const TensorSpec& x = op.input(0);
     const TensorSpec expected{{channels}, x.dtype};
@@ -194,15 +194,16 @@ struct GroupNorm : Normalisation<GroupNorm> {
 };
 
 namespace ops {
-/// (x - mean) / sqrt(variance + eps) * weight + bias for each line along the last axis. x: (..., n), float16, bfloat16, float32
-/// or float64; weight, bias: (n,), the same dtype. Result: x's shape and dtype. The variance is the line's own (divided by n);
-/// half precision is computed in float.
+/// Normalises each line along the last axis: (x - mean) / sqrt(variance + eps) * weight + bias. x: (..., n), float16, bfloat16,
+/// float32 or float64; weight, bias: (n,), the same dtype. The result has x's shape and dtype. The variance is that of the line,
+/// divided by n; half precision is computed in float32.
 constexpr Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, double eps = 1e-5) {
   if (x.valid() && !detail::check_parameter(x.ir(), "layer_norm", "eps", eps)) return Tensor::invalid(x.ir());
   return apply<LayerNorm>({x, weight, bias}, {.eps = eps});
 }
-/// As above for each sample's groups of channels: x: (samples, channels, ...); `num_groups` groups of neighbouring channels
-/// are each normalised over all their elements; weight, bias: (channels,).
+/// Normalises groups of channels in each sample: (x - mean) / sqrt(variance + eps) * weight + bias. x: (samples, channels, ...),
+/// float16, bfloat16, float32 or float64; weight, bias: (channels,), the same dtype. Each of `num_groups` groups of neighbouring
+/// channels is normalised over all its elements. The result has x's shape and dtype.
 constexpr Tensor group_norm(Tensor x, Tensor weight, Tensor bias, std::int64_t num_groups, double eps = 1e-5) {
   if (x.valid() && !detail::check_parameter(x.ir(), "group_norm", "eps", eps)) return Tensor::invalid(x.ir());
   return apply<GroupNorm>({x, weight, bias}, {num_groups, eps});

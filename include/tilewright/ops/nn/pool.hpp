@@ -6,20 +6,20 @@
 
 namespace tilewright {
 
-/// The order in which ONNX numbers the largest elements. No op gives these numbers, so there is one.
+/// Order in which ONNX numbers the largest elements. No op returns these numbers, so only row is supported.
 enum class StorageOrder : std::int64_t { row, column };
 
-/// Options of a pooling. Lists have one number for each spatial axis, padding and out_pads two: all beginnings, then all ends. An
-/// empty list stands for ones, and for no padding.
+/// Options of a pooling. Lists have one number for each spatial axis; padding and out_pads have two, all beginnings, then all
+/// ends. An empty list means ones, or for padding zeros.
 struct PoolOptions {
-  List<std::int64_t> stride{};  ///< elements from one window to the next
+  List<std::int64_t> stride{};  ///< distance between neighbouring windows, in elements
   List<std::int64_t> padding{};  ///< elements at the beginnings and ends, which never win and are not counted
   List<std::int64_t> out_pads{};  ///< zeros before and after the results
-  List<std::int64_t> dilation{};  ///< elements from one element of a window to the next
-  List<std::int64_t> in_dilations{};  ///< elements of x stand so far apart; what is between them is padding
-  PadType auto_pad = PadType::not_set;  ///< if set, it decides the padding
-  bool ceil_mode = false;  ///< the count of results is rounded up: the last windows may go beyond the padding
-  StorageOrder storage_order = StorageOrder::row;  ///< row alone is taken
+  List<std::int64_t> dilation{};  ///< distance between neighbouring elements of a window
+  List<std::int64_t> in_dilations{};  ///< distance between elements of x; the gaps are padding
+  PadType auto_pad = PadType::not_set;  ///< if set, it determines the padding
+  bool ceil_mode = false;  ///< whether the number of windows is rounded up; the last windows may then reach beyond the padding
+  StorageOrder storage_order = StorageOrder::row;  ///< must be row
 };
 
 struct PoolAttributes {
@@ -28,7 +28,7 @@ struct PoolAttributes {
   std::array<std::int32_t, 6> out_pads{};
   std::int8_t dilations_count = 0, pads_count = 0, column = 0, reserved = 0;
 
-  /// The shape in which x's elements stand apart.
+  /// Returns the shape of x with gaps between its elements.
   constexpr Shape spread(Shape x) const {
     for (int axis = 2; dilations_count > 0 && axis < x.rank; ++axis)
       x[axis] = (x[axis] - 1) * in_dilations[static_cast<std::size_t>(axis - 2)] + 1;
@@ -44,7 +44,7 @@ struct PoolAttributes {
     return result;
   }
 };
-/// Of the gradients.
+/// Attributes of the gradients.
 struct PoolGradAttributes {
   WindowsAttributes windows{};
   std::array<std::int32_t, 9> gap_numbers{};
@@ -68,7 +68,7 @@ struct PoolGradAttributes {
     }
     return result;
   }
-  /// Of the gradient of an input: where windows overlap, parts of half precision are added up in float32.
+  /// Returns the dtype of an input's gradient: if windows overlap, parts of half precision are added in float32.
   constexpr DType result_dtype(DType input) const {
     const kernel::Windows all = windows.windows();
     for (const kernel::Window& axis : all.axes)
@@ -78,12 +78,12 @@ struct PoolGradAttributes {
 };
 
 namespace detail {
-/// The kernel for a plane of elements T.
+/// Kernel for a plane of elements T.
 template <kernel::Windows windows, kernel::PoolGaps gaps, class T>
 using pool_kernel = std::conditional_t<gaps.none(), kernel::Pool<windows, T>, kernel::PoolLoops<windows, gaps, T>>;
 }  // namespace detail
 
-/// What poolings and their gradients share: tensors (N, C, spatial...), each plane by itself.
+/// Base of poolings and their gradients: tensors (N, C, spatial...), each plane separately.
 template <class D>
 struct PoolOp : Op<D> {
   // Loops, not arrays: windows overlap, and go beyond the plane.
@@ -103,7 +103,7 @@ struct PoolOp : Op<D> {
   }
 };
 
-/// Base of poolings: D gives `name` and `pool<Kernel>(x, y)` for a plane.
+/// Base of poolings: D defines `name` and `pool<Kernel>(x, y)` for a plane.
 template <class D>
 struct PoolForward : PoolOp<D> {
   using Attributes = PoolAttributes;
@@ -167,7 +167,7 @@ struct PoolForward : PoolOp<D> {
   }
 };
 
-/// The gradient of MaxPool: inputs (x, dy). The largest elements are searched for again.
+/// The gradient of MaxPool: inputs (x, dy). It searches for the largest elements again.
 struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
   static constexpr std::string_view name = "MaxPoolGrad";
   constexpr operator VertexCost() const { return loop_cost(CostFormula::window, {5, 2}, {5, 4}, Confidence::published); }
@@ -249,18 +249,19 @@ constexpr PoolAttributes pool_attributes(const List<std::int64_t>& kernel_size, 
 }  // namespace detail
 
 namespace ops {
-/// The largest element of each window, and NaN if it has one. x: (N, C, spatial...) with 1 to 3 spatial axes, float16, bfloat16,
-/// float32 or float64; result: (N, C, spatial...) with the windows' count along each spatial axis, as for conv, and out_pads,
-/// which are zeros. Padding never wins; in_dilations spread x, with padding between its elements. storage_order must be row. The
-/// gradient goes to the first of equal elements, and in a window with NaN to the last NaN, as in PyTorch. Errors: lists of a
-/// wrong length, numbers out of range, a kernel larger than the padded input, windows of nothing but padding.
+/// Returns the largest element of each window, and NaN if it contains one. x: (N, C, spatial...) with 1 to 3 spatial axes,
+/// float16, bfloat16, float32 or float64. Result: (N, C, spatial...) with the number of windows along each spatial axis, as in
+/// conv, plus out_pads, which are zeros. Padding never wins; in_dilations spread x, with padding between its elements.
+/// storage_order must be row. The gradient goes to the first of equal elements, and in a window with NaN to the last NaN, as in
+/// PyTorch. Errors: lists of a wrong length, numbers out of range, a kernel larger than the padded input, windows that contain
+/// padding only.
 ///
 ///     y = ops::max_pool(x, {2, 2}, {.stride = {2, 2}});
 constexpr Tensor max_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
   return apply<MaxPool>({x}, detail::pool_attributes(kernel_size, options));
 }
-/// The mean of each window's elements, padding left out; the rest as for max_pool. Half precision sums in float32, as do
-/// gradients of overlapping windows of either.
+/// Returns the mean of each window's elements; padding does not count. Shapes, dtypes, options and errors are those of max_pool.
+/// Half precision sums in float32, and so do gradients of overlapping windows.
 constexpr Tensor average_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
   return apply<AveragePool>({x}, detail::pool_attributes(kernel_size, options));
 }

@@ -17,7 +17,7 @@ struct RoiAlignAttributes {
   }
 };
 
-/// The gradient of RoiAlign: inputs (rois, batch index, dy), result dx. Regions of images that do not exist have none.
+/// The gradient of RoiAlign: inputs (rois, batch index, dy), result dx. Regions of images that do not exist contribute nothing.
 struct RoiAlignGrad : Op<RoiAlignGrad> {
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction}; }
   static constexpr std::string_view name = "RoiAlignGrad";
@@ -107,7 +107,7 @@ struct RoiAlign : Op<RoiAlign> {
     attributes.images = x[0], attributes.rows = x[2], attributes.columns = x[3];
     if (op.needs(0)) op.input_gradient(0, apply<RoiAlignGrad>({op.input(1), op.input(2), op.output_gradient(0)}, attributes));
   }
-  /// Cut along regions only: so one vertex reports each wrong index.
+  /// Returns the work, which is divided along regions only, so that one vertex reports each wrong index.
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     Work work;
     work.add_axis({.extent = operands[1].shape[0]});
@@ -152,18 +152,18 @@ struct RoiAlign : Op<RoiAlign> {
 /// Options of roi_align.
 struct RoiAlignOptions {
   List<std::int64_t> output_size{1, 1};  ///< bins of a region: rows, columns
-  double spatial_scale = 1;              ///< from the coordinates of regions to elements of x
-  std::int64_t sampling_ratio = 0;       ///< points of a bin along each axis; 0: as many as it has elements
+  double spatial_scale = 1;  ///< factor from the coordinates of regions to elements of x
+  std::int64_t sampling_ratio = 0;  ///< points of a bin along each axis; 0: the number of its elements
 };
 
 namespace ops {
-/// ONNX's RoiAlign, average mode: the mean over the points of each bin of each region of interest, found by bilinear
-/// interpolation. x: (N, C, height, width), floating point; rois: (regions, 4), floating point, x1, y1, x2, y2; batch_index:
-/// (regions,), int32 or uint32, the image of each. Result: (regions, C, *output_size) in x's dtype. A region is at least one
-/// element high and wide; points more than one element outside of x count as 0; a bin has at most 1,024 points along an axis if
-/// sampling_ratio is 0. Half precision sums in float. Gradient: of x only. An index of no image ends the run with a FaultError.
-/// Errors: other shapes or dtypes, an output_size of other than two numbers of at least 1, a spatial_scale of 0 or less, a
-/// negative sampling_ratio.
+/// Pools regions of interest by ONNX's RoiAlign, average mode: each bin of a region is the mean over its points, which are
+/// interpolated bilinearly. x: (N, C, height, width), floating point; rois: (regions, 4), floating point, x1, y1, x2, y2;
+/// batch_index: (regions,), int32 or uint32, the image of each region. Result: (regions, C, *output_size) in x's dtype. A region
+/// is at least one element high and wide. Points more than one element outside of x count as 0. If sampling_ratio is 0, a bin has
+/// at most 1,024 points along an axis. Half precision sums in float32. Gradient: of x only. An index without an image ends the
+/// run with a FaultError. Errors: other shapes or dtypes, an output_size that is not two numbers of at least 1, a spatial_scale
+/// of 0 or less, a negative sampling_ratio.
 ///
 ///     y = ops::roi_align(x, rois, batch_index, {.output_size = {7, 7}, .spatial_scale = 1.0 / 16, .sampling_ratio = 2});
 constexpr Tensor roi_align(Tensor x, Tensor rois, Tensor batch_index, const RoiAlignOptions& options = {}) {

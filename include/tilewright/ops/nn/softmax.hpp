@@ -5,11 +5,10 @@
 namespace tilewright {
 
 struct AxisAttributes {
-  std::int64_t axis = -1;  ///< from the first
+  std::int64_t axis = -1;  ///< counted from the first
 };
 
-/// Base of ops that work on whole lines along one axis: D gives `name` and
-/// `compute`, which goes through them by `for_each_line`.
+/// Base of ops on whole lines along one axis. D defines `name` and `compute`, which visits the lines by `for_each_line`.
 template <class D>
 struct LineOp : Op<D> {
   // Loops, not arrays: Softmax adds up exponentials while it writes them, and a gradient's short lines take less time.
@@ -66,7 +65,7 @@ struct SoftmaxGrad : LineOp<SoftmaxGrad> {
   }
 };
 
-/// dx of softmax along an axis in half precision, given x instead of y = softmax(x): y is computed again, as what is stored is
+/// dx of softmax along an axis in half precision, from x instead of y = softmax(x). y is recomputed, because the stored result is
 /// rounded.
 struct SoftmaxGradOfHalf : LineOp<SoftmaxGradOfHalf> {
   static constexpr std::string_view name = "SoftmaxGrad";
@@ -117,8 +116,8 @@ struct Softmax : LineOp<Softmax> {
 };
 
 namespace ops {
-/// Softmax along an axis (the last by default). x: float16, bfloat16, float32 or float64; result: the same.
-/// Gradient: y (dy - sum(y dy)); of half precision with a y that is computed again in float32.
+/// Returns the softmax along an axis (the last by default). x: float16, bfloat16, float32 or float64. The result has x's shape
+/// and dtype. Gradient: y (dy - sum(y dy)); half precision recomputes y in float32.
 constexpr Tensor softmax(Tensor x, int axis = -1) {
   const int rank = x.rank();
   return apply<Softmax>({x}, {axis < 0 && axis >= -rank ? axis + rank : axis});

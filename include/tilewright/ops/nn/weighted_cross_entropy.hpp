@@ -6,10 +6,10 @@
 namespace tilewright {
 
 struct CrossEntropyOptions {
-  std::optional<std::int64_t> ignore_index{};  ///< labels of this value count for nothing
+  std::optional<std::int64_t> ignore_index{};  ///< labels of this value are ignored
   Reduction reduction = Reduction::mean;  ///< mean divides by the sum of the weights of the labels that are not ignored
-  double label_smoothing = 0;  ///< from 0 to 1: the part of a label's probability that all classes share
-  Tensor weight{};             ///< (classes,), the weight of each class; not given: 1 each
+  double label_smoothing = 0;  ///< from 0 to 1: part of a label's probability that all classes share
+  Tensor weight{};  ///< (classes,), the weight of each class; none: 1 each
 };
 
 namespace detail {
@@ -21,8 +21,8 @@ struct WeightedCrossEntropyAttributes {
   double label_smoothing = 0;
 };
 
-/// The terms of a row's loss and gradient. With s = log(sum(exp(x))), y the label, w the classes' weights, C their number and e
-/// the label smoothing, the loss is of(label) (s - x[y]) + sum over c of of_class w[c] (s - x[c]), of(label) = (1 - e) w[y] and
+/// Terms of a row's loss and gradient. With s = log(sum(exp(x))), y the label, w the classes' weights, C their number and e the
+/// label smoothing, the loss is of(label) (s - x[y]) + sum over c of of_class w[c] (s - x[c]), of(label) = (1 - e) w[y] and
 /// of_class = e / C.
 template <std::int64_t classes, WeightedCrossEntropyAttributes attributes>
 struct WeightedRows {
@@ -39,7 +39,7 @@ struct WeightedRows {
   static double of_label(W weight, std::int64_t label) {
     return (1 - attributes.label_smoothing) * weight_of(weight, label);
   }
-  /// The sum of all classes' weights.
+  /// Returns the sum of all classes' weights.
   template <class W>
   static double all_weights(W weight) {
     if constexpr (has_weight)
@@ -77,7 +77,7 @@ struct WeightedRows {
     return result;
   }
 
-  /// dx = factor (softmax(x) (of(label) + of_class sum(w)) - of(label) onehot(label) - of_class w), rounded once.
+  /// Computes dx = factor (softmax(x) (of(label) + of_class sum(w)) - of(label) onehot(label) - of_class w), rounded once.
   template <class X, class W, class DX>
   static void gradient(X logits, W weight, std::int64_t label, double factor, DX dx) {
     using T = typename X::Compute;
@@ -110,7 +110,7 @@ struct WeightedRows {
 };
 }  // namespace detail
 
-/// What WeightedCrossEntropy and its gradient share.
+/// Base of WeightedCrossEntropy and its gradient.
 template <class D>
 struct WeightedCrossEntropyOp : ClassLossOp<D, detail::WeightedCrossEntropyAttributes> {
   using Base = ClassLossOp<D, detail::WeightedCrossEntropyAttributes>;
@@ -121,7 +121,7 @@ struct WeightedCrossEntropyOp : ClassLossOp<D, detail::WeightedCrossEntropyAttri
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
     return Base::rows_work(operands, input_count, packed, unpack<Attributes>(packed).has_weight != 0 ? D::weight_input : -1);
   }
-  /// What the sum of the losses is divided by: the weights of the labels that count, or 1 if their sum is 0.
+  /// Returns the divisor of the sum of the losses: the sum of the weights of the labels that count, or 1 if that is 0.
   template <class Labels, class W>
   static double divisor(Labels all_labels, W weight, std::int64_t classes, const Attributes& attributes) {
     if (attributes.reduction != Reduction::mean) return 1;
@@ -141,7 +141,7 @@ struct WeightedCrossEntropyOp : ClassLossOp<D, detail::WeightedCrossEntropyAttri
 struct WeightedCrossEntropyGrad : WeightedCrossEntropyOp<WeightedCrossEntropyGrad> {
   static constexpr std::string_view name = "WeightedCrossEntropyGrad";
   static constexpr int weight_input = 3;
-  /// Softmax's loops, and one over the result.
+  /// The loops of Softmax, and one over the result.
   constexpr operator VertexCost() const { return line_cost(7, {22, 2}, {20, 4}); }
   template <PackedAttributes, class X, class... V>
   static constexpr std::int64_t stack_bytes() {
@@ -233,14 +233,14 @@ struct WeightedCrossEntropy : WeightedCrossEntropyOp<WeightedCrossEntropy> {
 };
 
 namespace ops {
-/// The cross entropy of smoothed labels with weights of classes, as PyTorch has it. logits: (..., classes), float16, bfloat16,
+/// Returns the cross entropy of smoothed labels with weights of classes, as PyTorch. logits: (..., classes), float16, bfloat16,
 /// float32 or float64; labels: (...), int32 or uint32; weight: (classes,), of the logits' dtype, or float32 for half precision.
 /// Result: a scalar, or (...) without a reduction, in logits' dtype. With s = log(sum(exp(x))), y the label, w the weights, C the
 /// number of classes and e the label smoothing, a row's loss is (1 - e) w[y] (s - x[y]) + e / C sum over c of w[c] (s - x[c]). A
-/// mean divides the sum of the rows by the sum of w[y]; where that is 0, by 1. A weight of 0 makes 0 of what it is a factor of,
-/// an infinite loss too. Labels that are ignored, or no class, are handled as by nll_loss. Gradient of the logits, rounded once:
-/// dloss times (softmax(x) ((1 - e) w[y] + e / C sum(w)) - (1 - e) w[y] onehot(y) - e / C w), divided as the loss is; none for
-/// the weight.
+/// mean divides the sum of the rows by the sum of w[y], or by 1 if that is 0. A term with a weight of 0 is 0, even if its loss is
+/// infinite. Ignored labels and labels that are not a class follow the rules of nll_loss. Gradient of the logits, rounded once:
+/// dloss times (softmax(x) ((1 - e) w[y] + e / C sum(w)) - (1 - e) w[y] onehot(y) - e / C w), divided by the divisor of the mean;
+/// none for the weight.
 ///
 ///     loss = ops::cross_entropy(logits, labels, {.label_smoothing = 0.1});
 template <std::same_as<CrossEntropyOptions> Options = CrossEntropyOptions>

@@ -52,7 +52,7 @@ constexpr RandomAttributes random_attributes(const Shape& shape, DType dtype, do
   return {axis_list(shape), static_cast<std::int64_t>(dtype), first, second};
 }
 
-/// Whether a number is finite as an element of a dtype.
+/// Returns whether a number is finite as an element of a dtype.
 constexpr bool is_finite_as(double number, DType dtype) {
   const double largest = is_half(dtype)     ? number_range(dtype).highest
                          : dtype == float32 ? static_cast<double>(std::numeric_limits<float>::max())
@@ -60,7 +60,7 @@ constexpr bool is_finite_as(double number, DType dtype) {
   return number >= -largest && number <= largest;
 }
 
-/// Of random_uniform, in the dtype of its result.
+/// Bounds of random_uniform, in the dtype of its result.
 struct UniformBounds {
   double low = 0, scale = 0;
   double most = 0;  ///< the largest element below high
@@ -86,7 +86,7 @@ constexpr UniformBounds uniform_bounds(double low, double high, DType dtype) {
 
 }  // namespace detail
 
-/// Base of random numbers of a distribution: inputs (seed). D gives `require_numbers`, which fails for numbers that do not fit.
+/// Base of random numbers of a distribution: inputs (seed). D defines `require_numbers`, which fails for invalid parameters.
 template <class D>
 struct RandomNumbers : RandomOp<D> {
   static constexpr Differentiation differentiation = Differentiation::stops;
@@ -145,11 +145,11 @@ struct RandomNormal : RandomNumbers<RandomNormal> {
 };
 
 namespace detail {
-/// How many of the 2^32 values of a word drop an element.
+/// Returns how many of the 2^32 values of a word drop an element.
 constexpr std::uint32_t dropout_threshold(double p) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(static_cast<std::uint64_t>(p * 0x1p32 + 0.5), 0xffffffff));
 }
-/// Fails unless p, called `what`, is a probability with which something is left.
+/// Fails unless p, called `what`, is a probability of at least 0 and below 1.
 constexpr bool require_probability(Inference& op, std::string_view what, double p) {
   if (p >= 0 && p < 1) return true;
   op.fail(what, " ", number_text(p), ": a number of at least 0, and below 1, expected");
@@ -163,7 +163,7 @@ struct SameElement {
 };
 }  // namespace detail
 
-/// x times 0 or 1 / (1 - p), by chance: inputs (x, seed). It is its own gradient, as it is linear in x.
+/// x times 0 or 1 / (1 - p), at random: inputs (x, seed). The op is linear in x, so it is its own gradient.
 struct Dropout : RandomOp<Dropout> {
   static constexpr std::string_view name = "Dropout";
   constexpr operator Fusion() const { return Fusion{.elementwise = true}; }
@@ -187,7 +187,7 @@ struct Dropout : RandomOp<Dropout> {
   }
 };
 
-/// What dropout multiplies by, for a shape: inputs (seed).
+/// Factors of dropout for a shape: inputs (seed).
 struct DropoutMask : RandomOp<DropoutMask> {
   static constexpr std::string_view name = "DropoutMask";
   static constexpr Differentiation differentiation = Differentiation::stops;
@@ -214,7 +214,7 @@ struct DropoutProduct : Elementwise<DropoutProduct> {
     return x * factor;
   }
 };
-/// Dropout of whole slices: inputs (x, seed); a mask of a smaller shape is broadcast to x.
+/// Dropout of whole slices: inputs (x, seed). A mask of a smaller shape is broadcast to x.
 struct ShapedDropout : Op<ShapedDropout> {
   static constexpr std::string_view name = "ShapedDropout";
   struct Attributes {
@@ -245,7 +245,7 @@ struct ShapedDropout : Op<ShapedDropout> {
   }
 };
 
-/// A seed made of another and a number, the modifier: inputs (seed[, modifier]).
+/// A seed that is derived from another one and a number, the modifier: inputs (seed[, modifier]).
 struct CreateRandomSeed : Op<CreateRandomSeed> {
   static constexpr std::string_view name = "CreateRandomSeed";
   constexpr operator VertexCost() const { return loop_cost(CostFormula::other, {20, 1}, {20, 1}); }
@@ -253,7 +253,7 @@ struct CreateRandomSeed : Op<CreateRandomSeed> {
   constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   static constexpr Differentiation differentiation = Differentiation::stops;
   struct Attributes {
-    std::int64_t modifier = 0;  ///< if it is no input
+    std::int64_t modifier = 0;  ///< used if the modifier is not an input
   };
   static constexpr void infer(Inference& op) {
     if (!Dropout::require_seed(op, 0)) return;
@@ -278,44 +278,46 @@ struct CreateRandomSeed : Op<CreateRandomSeed> {
 };
 
 namespace ops {
-/// Random numbers that are uniform in [low, high), of a seed: (2,) uint32. shape: extents above 0. dtype: float16, bfloat16,
-/// float32 or float64. low and high are rounded to the dtype; low + (high - low) u, where u is a multiple of 2^-24 (float64:
-/// 2^-53) in [0, 1), is rounded to it too: down in half precision, so that each number comes as often as its distance to the next
-/// one says; else to the nearest, but never to high: it is the largest number below instead.
+/// Returns random numbers, uniform in [low, high), from a seed, (2,) uint32. shape: extents above 0. dtype: float16, bfloat16,
+/// float32 or float64. low and high are rounded to the dtype. Elements are low + (high - low) u, where u is a multiple of 2^-24
+/// (float64: 2^-53) in [0, 1). They are rounded to the dtype: half precision rounds down, so that the probability of a number is
+/// proportional to its distance to the next one. Other dtypes round to nearest, but high is replaced by the largest number below
+/// it.
 ///
-/// An element depends on the seed and on its row-major index only, so ops of one seed draw the same numbers; docs/random.md says
-/// more. No gradient passes. Errors: another seed or dtype; low not below high, or not finite.
+/// An element depends on the seed and on its row-major index only, so ops with one seed draw equal numbers; see docs/random.md.
+/// No gradient passes. Errors: another seed or dtype; low not below high, or not finite.
 constexpr Tensor random_uniform(Tensor seed, const Shape& shape, double low = 0, double high = 1, DType dtype = float32) {
   return apply<RandomUniform>({seed}, detail::random_attributes(shape, dtype, low, high));
 }
-/// Random numbers of a normal distribution, of a seed: (2,) uint32. shape: extents above 0. dtype: float16, bfloat16, float32 or
-/// float64. They are mean + std z; no z is beyond +-6.67 (float64: +-8.66).
+/// Returns random numbers of a normal distribution, mean + std z, from a seed, (2,) uint32. shape: extents above 0. dtype:
+/// float16, bfloat16, float32 or float64. |z| is at most 6.67 (float64: 8.66).
 ///
-/// An element depends on the seed and on its row-major index only, so ops of one seed draw the same numbers; docs/random.md says
-/// more. No gradient passes. Errors: another seed or dtype; mean or std not finite, or std below 0.
+/// An element depends on the seed and on its row-major index only, so ops with one seed draw equal numbers; see docs/random.md.
+/// No gradient passes. Errors: another seed or dtype; mean or std not finite, or std below 0.
 constexpr Tensor random_normal(Tensor seed, const Shape& shape, double mean = 0, double std = 1, DType dtype = float32) {
   return apply<RandomNormal>({seed}, detail::random_attributes(shape, dtype, mean, std));
 }
-/// t with each element set to 0 with probability p, the others times 1 / (1 - p). t: float16, bfloat16, float32 or float64, of
-/// any shape; seed: (2,) uint32; p: at least 0, and below 1. Result: as t. NaN stays NaN, and an infinity that is dropped becomes
-/// NaN, as in PyTorch.
+/// Sets each element of t to 0 with probability p, and multiplies the others by 1 / (1 - p). t: float16, bfloat16, float32 or
+/// float64, of any shape; seed: (2,) uint32; p: at least 0, and below 1. The result has t's shape and dtype. NaN stays NaN, and a
+/// dropped infinity becomes NaN, as in PyTorch.
 ///
-/// Which elements are dropped depends on the seed and p only, not on the dtype. Gradient: dropout of dy with the same seed, so no
-/// mask is kept. Errors: another seed, dtype or p.
+/// The dropped elements depend on the seed and p only, not on the dtype. Gradient: dropout of dy with the same seed, so no mask
+/// is stored. Errors: another seed, dtype or p.
 constexpr Tensor dropout(Tensor t, Tensor seed, double p) { return apply<Dropout>({t, seed}, {p}); }
-/// As dropout, with one decision for each element of a tensor of `shape`, which is broadcast to t: `{n, 1}` drops whole rows.
-/// Gradient: the same of dy. Errors: as dropout; a shape that does not broadcast to t's.
+/// Drops whole slices of t: makes one decision for each element of a tensor of `shape`, which is broadcast to t. `{n, 1}` drops
+/// whole rows. Kept elements are multiplied by 1 / (1 - ratio). Operands are those of dropout. Gradient: shaped_dropout of dy
+/// with the same seed. Errors: those of dropout; a shape that does not broadcast to t's.
 constexpr Tensor shaped_dropout(Tensor t, Tensor seed, const Shape& shape, double ratio) {
   return apply<ShapedDropout>({t, seed}, {detail::axis_list(shape), ratio});
 }
-/// A seed, (2,) uint32, from a seed and a number. Seeds of different modifiers, and the seed itself, give numbers that are
-/// independent of each other. Errors: another seed.
+/// Derives a seed, (2,) uint32, from a seed and a number. Seeds of different modifiers, and the original seed, give independent
+/// random numbers. Errors: another seed.
 constexpr Tensor create_random_seed(Tensor seed, std::int64_t modifier) { return apply<CreateRandomSeed>({seed}, {modifier}); }
-/// A seed, (2,) uint32, from a seed and a modifier that is a tensor: one element of int32, uint32, int64 or uint64, such as the
-/// count of a loop's iterations. It gives the seed that the number gives.
+/// Derives a seed, (2,) uint32, from a seed and a modifier that is a tensor: one element of int32, uint32, int64 or uint64, such
+/// as the count of a loop's iterations. Equal to the seed for the number.
 constexpr Tensor create_random_seed(Tensor seed, Tensor modifier) { return apply<CreateRandomSeed>({seed, modifier}, {}); }
-/// n new seeds: create_random_seed(seed, i) for i from 0 on; `const auto [a, b] = split_random_seed(seed).as<2>()`. Errors:
-/// another seed; n below 1, or above 2^20.
+/// Derives n new seeds: create_random_seed(seed, i) for i from 0 on; `const auto [a, b] = split_random_seed(seed).as<2>()`.
+/// Errors: another seed; n below 1, or above 2^20.
 constexpr List<Tensor> split_random_seed(Tensor seed, int n = 2) {
   constexpr int most = 1 << 20;
   List<Tensor> seeds;

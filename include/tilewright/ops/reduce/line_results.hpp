@@ -8,16 +8,16 @@
 namespace tilewright {
 
 namespace detail {
-/// The axis of an op on lines of numbers, counted from the first, or -1 after a failure.
+/// Returns the axis of an op on lines of numbers, counted from the first, or -1 after a failure.
 constexpr int require_line(Inference& op, std::int64_t axis) {
   return op.require_number_dtype(0) ? op.require_axis(axis, op.input(0).shape.rank) : -1;
 }
-/// An axis counted from the first, if it is one of the tensor.
+/// Returns an axis counted from the first, if the tensor has it.
 constexpr std::int64_t from_first(const Tensor& x, int axis) {
   return x.valid() && axis < 0 && axis >= -x.rank() ? axis + x.rank() : axis;
 }
-/// Base of ops on whole lines along `axis`, an attribute: operands have all axes of operand 0, of any extent along the line, or
-/// all but that.
+/// Base of ops on whole lines along `axis`, an attribute. Operands have all axes of operand 0, with any extent along the line, or
+/// all except the line's.
 template <class D>
 struct LineResultOp : Op<D> {
   // Loops, not arrays: an element of a running sum, a sort or a search depends on those before it.
@@ -46,14 +46,14 @@ struct LineResultOp : Op<D> {
 };
 }  // namespace detail
 
-/// Base of ArgMax and ArgMin. D gives `name`.
+/// Base of ArgMax and ArgMin. D defines `name`.
 template <class D, bool largest>
 struct ArgOp : detail::LineResultOp<D> {
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction}; }
   constexpr operator VertexCost() const { return reduction_cost({3, 2}, {3, 4}); }
   static constexpr Differentiation differentiation = Differentiation::stops;
   struct Attributes {
-    std::int64_t axis = 0;  ///< from the first
+    std::int64_t axis = 0;  ///< counted from the first
     std::int64_t keep_axis = 0;
   };
   static constexpr void infer(Inference& op) {
@@ -84,7 +84,7 @@ struct CumSum : detail::LineResultOp<CumSum> {
   constexpr operator VertexCost() const { return line_cost(1, {3, 1}, {3, 1}); }
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::reduction}; }
   struct Attributes {
-    std::int64_t axis = 0;  ///< from the first
+    std::int64_t axis = 0;  ///< counted from the first
     std::int64_t reversed = 0;
   };
   static constexpr void infer(Inference& op) {
@@ -126,9 +126,9 @@ struct TopK : detail::LineResultOp<TopK> {
   constexpr operator VertexCost() const { return line_cost(1, {40, 1}, {40, 1}); }
   struct Attributes {
     std::int64_t k = 0;
-    std::int64_t axis = 0;  ///< from the first
+    std::int64_t axis = 0;  ///< counted from the first
     std::int64_t largest = 1;
-    double available_memory_proportion = detail::no_proportion;  ///< for planners
+    double available_memory_proportion = detail::no_proportion;  ///< reserved for planners
   };
   constexpr operator OpTexts() const { return OpTexts{.options = options}; }
   static constexpr Text options(const PackedAttributes& packed) {
@@ -163,7 +163,7 @@ struct TopK : detail::LineResultOp<TopK> {
   }
 };
 
-/// Elements by levels: inputs (x, levels).
+/// Numbers of elements between levels: inputs (x, levels).
 struct Histogram : Op<Histogram> {
   static constexpr std::string_view name = "Histogram";
   constexpr operator VertexCost() const { return reduction_cost({12, 1}, {12, 1}); }
@@ -190,30 +190,31 @@ struct Histogram : Op<Histogram> {
   }
 };
 
-/// What topk gives.
+/// Result of topk.
 struct ValuesAndIndices {
   Tensor values, indices;
 };
 
 namespace ops {
-/// Where along an axis the largest element is. x: any number type, at least one axis; result: int32, x's shape without the axis,
-/// or with it as an extent of 1 if `keep_axis`. Of equal elements the first, and NaN counts as the largest, so of several NaN the
-/// first. No gradient. Errors: an axis out of range, a scalar, bool.
+/// Returns the index of the largest element along an axis. x: any number type except bool, at least one axis. Result: int32, x's
+/// shape without the axis, or with extent 1 if `keep_axis`. Of equal elements, the first counts. NaN counts as the largest, and
+/// of several NaN the first counts. No gradient. Errors: an axis out of range, a scalar, bool.
 constexpr Tensor argmax(Tensor x, int axis = 0, bool keep_axis = false) {
   return apply<ArgMax>({x}, {detail::from_first(x, axis), keep_axis});
 }
-/// As argmax, where the smallest element is; NaN counts as the smallest.
+/// Returns the index of the smallest element along an axis; NaN counts as the smallest. Shapes, dtypes and errors are those of
+/// argmax.
 constexpr Tensor argmin(Tensor x, int axis = 0, bool keep_axis = false) {
   return apply<ArgMin>({x}, {detail::from_first(x, axis), keep_axis});
 }
-/// The sums of the elements along an axis up to each, with it. x: any number type, at least one axis; result: the same, and
-/// integers wrap around. Gradient: the sums of dy from each element on.
+/// Returns running sums along an axis: each includes its own element. x: any number type, at least one axis. The result has x's
+/// shape and dtype; integers wrap around. Gradient: the sums of dy from each element to the end.
 constexpr Tensor cumsum(Tensor x, int axis = 0) { return apply<CumSum>({x}, {detail::from_first(x, axis), 0}); }
-/// The k largest elements along an axis, from the largest on, and where they are; or the k smallest, from the smallest on. x: any
-/// number type, at least one axis; results: x's dtype, and int32, both of x's shape with an extent of k. Of equal elements the
-/// first stands first; NaN counts as the largest. `sorted` false leaves the order open, and today is the same. Gradient: dy at
-/// the elements, 0 elsewhere. `available_memory_proportion`, from 0 to 1, is kept for planners: results do not depend on it.
-/// Errors: k below 1 or above the axis's extent, an axis out of range, a scalar, bool.
+/// Returns the k largest elements along an axis in descending order and their indices, or the k smallest in ascending order. x:
+/// any number type except bool, at least one axis. Results: x's dtype, and int32, both of x's shape with extent k. Of equal
+/// elements, the first comes first; NaN counts as the largest. `sorted` = false allows any order, and currently has no effect.
+/// Gradient: dy at the elements, 0 elsewhere. `available_memory_proportion`, from 0 to 1, is reserved for planners; results do
+/// not depend on it. Errors: k below 1 or above the axis's extent, an axis out of range, a scalar, bool.
 constexpr ValuesAndIndices topk(Tensor x, std::int64_t k, int axis = -1, bool largest = true, [[maybe_unused]] bool sorted = true,
                                 std::optional<double> available_memory_proportion = {}) {
   Ir& ir = x.ir();
@@ -221,10 +222,10 @@ constexpr ValuesAndIndices topk(Tensor x, std::int64_t k, int axis = -1, bool la
       ir, {&x, 1}, {k, detail::from_first(x, axis), largest, detail::proportion_or_none(available_memory_proportion)});
   return {at_or_invalid(ir, results, 0), at_or_invalid(ir, results, 1)};
 }
-/// How many of all elements lie between levels: one count for each pair of neighbouring ones. An element counts from the first
-/// level of a pair to below the second; of the last pair, up to the second. What is below the first level or above the last, and
-/// NaN, is not counted. x: float16, bfloat16, float32 or float64 of any shape; `absolute_of_input` counts |x|. Result: uint32, as
-/// many as levels less one. (So PopXL's documentation; its device also counts what lies outside, in two bins more.) No gradient.
+/// Counts the elements between levels, one count for each pair of neighbouring levels. A pair includes its first level and
+/// excludes its second; the last pair includes both. Elements below the first level or above the last, and NaN, are not counted.
+/// x: float16, bfloat16, float32 or float64 of any shape; `absolute_of_input` counts |x|. Result: uint32, one element less than
+/// levels. (PopXL's documentation says the same; its device also counts the elements outside, in two more bins.) No gradient.
 /// Errors: fewer than two levels, or levels that do not increase.
 constexpr Tensor histogram(Tensor x, const List<double>& levels, bool absolute_of_input = false) {
   Ir& ir = x.ir();

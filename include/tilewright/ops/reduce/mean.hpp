@@ -12,7 +12,7 @@ struct ReduceMean : SumOp<ReduceMean> {
     const Tensor dy = with_all_axes(op, op.output_gradient(0));
     op.input_gradient(0, ops::expand(dy * op.attributes<Attributes>().scale, op.input_spec(0).shape));
   }
-  /// Integers are divided when all are added up, so their axes are not cut.
+  /// Returns the work. Integers are divided after the whole sum, so their axes are not divided among vertices.
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
     Work work = SumOp::work(operands, input_count, packed);
     if (is_int(operands[0].dtype))
@@ -28,8 +28,8 @@ struct ReduceMean : SumOp<ReduceMean> {
 };
 
 namespace ops {
-/// Mean over axes (all of them by default); `keep_axes` leaves them with extent 1. x: any number type; result: the same. Integers
-/// are summed in 64 bits, and the quotient is truncated towards 0.
+/// Returns the mean over axes (all of them by default); `keep_axes` keeps them with extent 1. x: any number type. The result has
+/// x's dtype. Integers are summed in 64 bits, and the quotient truncates towards 0.
 constexpr Tensor mean(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   std::int64_t count = axes.all ? x.nelms() : 1;
   for (auto axis : axes.list)

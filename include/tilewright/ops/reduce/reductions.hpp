@@ -10,7 +10,7 @@
 
 namespace tilewright {
 
-/// Base of reductions by a rule of kernel/reduce/rules.hpp. D may give `terms(x)`: what is reduced of the array x.
+/// Base of reductions by a rule of kernel/reduce/rules.hpp. D may define `terms(x)`: the terms of the reduction of the array x.
 template <class D, class Rule>
 struct RuleReduction : ReductionOp<D> {
   constexpr operator VertexCost() const { return reduction_cost({1, 2}, {1, 4}, Confidence::published); }
@@ -25,8 +25,8 @@ struct RuleReduction : ReductionOp<D> {
   static auto terms(const auto& x) { return x; }
 };
 
-/// The gradient of a reduction to one of the elements: inputs (x, y, dy), where y and dy have all axes; result dx, which is dy at
-/// the first element that y is.
+/// The gradient of a reduction that selects an element: inputs (x, y, dy), where y and dy have all axes; result dx, which is dy
+/// at the first element that equals y.
 template <class D>
 struct SelectionGrad : ReductionOp<SelectionGrad<D>> {
   // Loops, not arrays: what an element gets depends on those before it.
@@ -55,7 +55,7 @@ struct SelectionGrad : ReductionOp<SelectionGrad<D>> {
     }
   }
 };
-/// Base of reductions to one of the elements.
+/// Base of reductions that select an element.
 template <class D, class Rule>
 struct SelectionOp : RuleReduction<D, Rule> {
   static constexpr void gradient(GradientContext& op) {
@@ -69,7 +69,7 @@ struct SelectionOp : RuleReduction<D, Rule> {
   }
 };
 
-/// Base of ReduceMax and ReduceMin. D gives `name`.
+/// Base of ReduceMax and ReduceMin. D defines `name`.
 template <class D, bool largest>
 struct ExtremeReduction : SelectionOp<D, kernel::ExtremeRule<largest>> {
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
@@ -92,7 +92,7 @@ struct ReduceMedian : SelectionOp<ReduceMedian, void> {
   }
 };
 
-/// dx of a product: inputs (x, dy), where dy has all axes.
+/// The gradient of a product: inputs (x, dy), where dy has all axes.
 struct ReduceProdGrad : ReductionOp<ReduceProdGrad> {
   static constexpr std::string_view name = "ReduceProdGrad";
   constexpr operator VertexCost() const { return line_cost(3, {9, 2}, {9, 4}); }
@@ -160,8 +160,7 @@ struct ReduceL1 : RuleReduction<ReduceL1, kernel::SumRule> {
   }
 };
 
-/// Base of a function F of a reduction R of floating point numbers. It is planned as the two, and half precision is rounded
-/// once.
+/// Base of a function F of a reduction R of floating-point numbers. It is planned as two ops, and half precision is rounded once.
 template <class D, class R, class F>
 struct FunctionOfReduction : ReductionOp<D> {
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::composite}; }
@@ -249,47 +248,50 @@ struct ReduceLogSumExp : RuleReduction<ReduceLogSumExp, kernel::LogSumExpRule> {
   }
 };
 
-/// Reductions over axes: all of them by default, else one or several, each at most once; negative ones count from the last.
-/// Result: x's dtype, and its shape without the reduced axes, or with them as extents of 1 if `keep_axes`. bool is an error.
+/// Reductions over axes: all of them by default, or one or several, each at most once; negative ones count from the last. The
+/// result has x's dtype, and x's shape without the reduced axes, or with extent 1 if `keep_axes`. bool is an error.
 namespace ops {
-/// The largest element over axes; NaN, if one is NaN. x: any number type. Gradient: to that element, of equal ones to the first.
+/// Returns the largest element over axes; NaN if one is NaN. x: any number type. Gradient: dy for that element, the first of
+/// equal ones.
 constexpr Tensor max(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceMax>({x}, ReduceMax::make(axes, keep_axes));
 }
-/// The smallest element over axes; NaN, if one is NaN. x: any number type. Gradient: to that element, of equal ones to the first.
+/// Returns the smallest element over axes; NaN if one is NaN. x: any number type. Gradient: dy for that element, the first of
+/// equal ones.
 constexpr Tensor min(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceMin>({x}, ReduceMin::make(axes, keep_axes));
 }
-/// The median over axes, of an even number of elements the lower of the two in the middle; NaN, if one is NaN. x: any number
-/// type. Gradient: to that element, of equal ones to the first.
+/// Returns the median over axes, the lower of the two in the middle for an even number of elements; NaN if one is NaN. x: any
+/// number type. Gradient: dy for that element, the first of equal ones.
 constexpr Tensor median(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceMedian>({x}, ReduceMedian::make(axes, keep_axes));
 }
-/// The product over axes. x: any number type; integers wrap around. Gradient: dy times the product of the other elements, which
-/// is computed without a division, so zeros are no exception.
+/// Returns the product over axes. x: any number type; integers wrap around. Gradient: dy times the product of the other elements,
+/// computed without a division, so zeros need no special case.
 constexpr Tensor prod(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceProd>({x}, ReduceProd::make(axes, keep_axes));
 }
-/// The sum of x^2 over axes. x: any number type; integers wrap around. Gradient: 2 x dy.
+/// Returns the sum of x^2 over axes. x: any number type; integers wrap around. Gradient: 2 x dy.
 constexpr Tensor sumsquare(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceSumSquare>({x}, ReduceSumSquare::make(axes, keep_axes));
 }
-/// The sum of |x| over axes. x: any number type; integers wrap around. Gradient: sign(x) dy, 0 at 0.
+/// Returns the sum of |x| over axes. x: any number type; integers wrap around. Gradient: sign(x) dy, 0 at 0.
 constexpr Tensor l1(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceL1>({x}, ReduceL1::make(axes, keep_axes));
 }
-/// The square root of the sum of x^2 over axes, also where squares leave the range of float32. x: float16, bfloat16, float32 or
-/// float64. Gradient: dy x / y, and 0 where y is 0, as PyTorch's.
+/// Returns the square root of the sum of x^2 over axes, correct even if squares leave the range of float32. x: float16, bfloat16,
+/// float32 or float64. Gradient: dy x / y, and 0 where y is 0, as in PyTorch.
 constexpr Tensor l2(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceL2>({x}, ReduceL2::make(axes, keep_axes));
 }
-/// The logarithm of the sum over axes; NaN for a sum below 0. x: float16, bfloat16, float32 or float64. Gradient: dy / sum(x).
+/// Returns the logarithm of the sum over axes; NaN for a sum below 0. x: float16, bfloat16, float32 or float64. Gradient: dy /
+/// sum(x).
 constexpr Tensor logsum(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceLogSum>({x}, ReduceLogSum::make(axes, keep_axes));
 }
-/// log(sum(exp(x))) over axes, computed from x less its largest element, so that nothing overflows. x: float16, bfloat16, float32
-/// or float64. Gradient: dy exp(x - y); 0 where x is -infinity, and dy where x is an infinite y. (PyTorch's is NaN where y is
-/// infinite.)
+/// Returns log(sum(exp(x))) over axes, computed from x less its largest element, so that nothing overflows. x: float16, bfloat16,
+/// float32 or float64. Gradient: dy exp(x - y); 0 where x is -infinity, and dy where x equals an infinite y. (PyTorch's is NaN
+/// where y is infinite.)
 constexpr Tensor logsumexp(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceLogSumExp>({x}, ReduceLogSumExp::make(axes, keep_axes));
 }

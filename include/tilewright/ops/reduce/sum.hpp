@@ -33,11 +33,11 @@ struct Expand : Op<Expand> {
 };
 
 namespace ops {
-/// x broadcast to a larger shape.
+/// Broadcasts x to a larger shape.
 constexpr Tensor expand(Tensor x, const Shape& shape) { return apply<Expand>({x}, detail::axis_list(shape)); }
 }  // namespace ops
 
-/// Base of scaled sums over axes: scale * sum. D gives `name`.
+/// Base of scaled sums over axes: scale * sum. D defines `name`.
 template <class D>
 struct SumOp : ReductionOp<D> {
   // Loops, not arrays: an epilogue takes each sum while it is in a register.
@@ -60,7 +60,7 @@ struct SumOp : ReductionOp<D> {
     constexpr auto attributes = unpack<Attributes>(A);
     kernel::sum_elements<ReductionRules::axis_bits(attributes, In::shape.rank), Out>(in, attributes.scale, epilogue);
   }
-  /// Sums are in registers.
+  /// Returns 0, because sums are kept in registers.
   template <PackedAttributes, class... V>
   static constexpr std::int64_t stack_bytes() {
     return 0;
@@ -73,12 +73,12 @@ struct ReduceSum : SumOp<ReduceSum> {
 };
 
 namespace ops {
-/// Sum over axes (all of them by default); `keep_axes` leaves them with extent 1. x: any number type; result: the same.
+/// Sums over axes (all of them by default); `keep_axes` keeps them with extent 1. x: any number type. The result has x's dtype.
 /// Integers wrap around.
 constexpr Tensor sum(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceSum>({x}, ReduceSum::make(axes, keep_axes));
 }
-/// The gradient of an operand that was broadcast: summed over the axes along which it was, in the operand's shape.
+/// Sums the gradient of an operand that was broadcast over the axes along which it was broadcast, to the operand's shape.
 constexpr Tensor sum_to(Tensor gradient, const Shape& shape) {
   if (!gradient.is_usable() || gradient.shape() == shape) return gradient;
   const Shape from = gradient.shape();

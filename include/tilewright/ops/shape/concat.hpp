@@ -5,7 +5,7 @@
 
 namespace tilewright {
 
-/// Into how many equal parts a tensor is split, or the extents of all parts.
+/// Number of equal parts of a split, or the extents of all parts.
 struct Splits {
   List<std::int64_t> lengths{};
   std::int64_t count = 0;  ///< 0: `lengths` are given
@@ -15,13 +15,12 @@ struct Splits {
 };
 
 namespace ops {
-/// Tensors one after the other along an axis; one tensor is a copy. Any dtype, which they share; the result has the sum of their
-/// extents along the axis, and the same extents along the others. A copy: each tensor is written to its place, by the op that
-/// makes it where that can. Gradient: slices of dy, which are views. Errors: no tensors; different dtypes, ranks or extents; an
-/// axis out of range.
+/// Concatenates tensors along an axis; a single tensor is copied. All have one dtype, any, and equal extents along the other
+/// axes. The op copies, but an op that computes an input writes it directly to its place where possible. Gradient: slices of dy,
+/// which are views. Errors: no tensors; different dtypes, ranks or extents; an axis out of range.
 ///
-/// `concat_` is a copy too, since inputs with memory of their own cannot be one tensor without one: neither sees what changes the
-/// other later. Ops in place are refused on its result.
+/// `concat_` is also a copy, because separate inputs cannot form one tensor without one. Later changes of inputs and result do
+/// not affect each other. In-place ops are refused on its result.
 constexpr Tensor concat(std::span<const Tensor> tensors, int axis = 0) {
   if (tensors.empty()) throw TraceError("Concat: no tensors: at least one expected");
   Ir& ir = tensors[0].ir();
@@ -38,9 +37,9 @@ constexpr Tensor concat_(std::span<const Tensor> tensors, int axis = 0) {
 constexpr Tensor concat_(std::initializer_list<Tensor> tensors, int axis = 0) {
   return concat_(std::span<const Tensor>(tensors.begin(), tensors.size()), axis);
 }
-/// x in parts along an axis: in so many equal ones, or in parts of the given extents, whose sum is the axis's. x: any dtype. The
-/// parts are slices, which are views. Gradient: the concat of theirs. Errors: a number that does not divide the axis; extents
-/// below 1 or of another sum; an axis out of range.
+/// Splits x along an axis into equal parts, or into parts of the given extents, whose sum is that of the axis. x: any dtype. The
+/// parts are slices, which are views. Gradient: the concatenation of the parts' gradients. Errors: a number that does not divide
+/// the axis; extents below 1 or with another sum; an axis out of range.
 constexpr List<Tensor> split(Tensor x, const Splits& splits, int axis = 0) {
   const std::size_t parts = splits.count > 0 ? static_cast<std::size_t>(splits.count) : splits.lengths.size();
   const auto fail = [&](const auto&... pieces) {
@@ -73,7 +72,8 @@ constexpr List<Tensor> split(Tensor x, const Splits& splits, int axis = 0) {
   }
   return result;
 }
-/// x in `parts` equal parts along an axis, as an array for structured bindings: `const auto [q, k, v] = ops::split<3>(x, -1);`.
+/// Splits x along an axis into `parts` equal parts, as an array for structured bindings: `const auto [q, k, v] = ops::split<3>(x,
+/// -1);`.
 template <std::size_t parts>
 constexpr std::array<Tensor, parts> split(Tensor x, int axis = 0) {
   const List<Tensor> list = split(x, Splits(static_cast<int>(parts)), axis);

@@ -4,7 +4,7 @@
 
 namespace tilewright {
 
-/// What an op without inputs gives.
+/// Attributes of an op without inputs: the spec of its result.
 struct InitAttributes {
   detail::AxisList shape{};
   std::int64_t dtype = 0;
@@ -42,7 +42,7 @@ struct InitZero : Op<InitZero> {
     kernel::fill_elements(out, typename Out::element{});
   }
 };
-/// Writes input 1 into all of input 0, which is mostly a view of something larger.
+/// Writes input 1 into all of input 0, which is usually a view of a larger tensor.
 struct CopyInto : Op<CopyInto> {
   static constexpr std::string_view name = "CopyInto";
   constexpr operator VertexCost() const { return formula_cost(CostFormula::copy, Confidence::published); }
@@ -61,11 +61,11 @@ namespace detail {
 /// An op whose result is a larger tensor: memory, and copies of inputs into views of it.
 class AssembledResult {
  public:
-  /// `input_count` of the op that is expanded.
+  /// `input_count`: that of the op that is expanded.
   constexpr AssembledResult(const TensorSpec& whole, int input_count, bool zero) : whole_(whole), memory_(input_count) {
     add({zero ? &op_info<InitZero> : &op_info<InitUndefined>, pack(init_attributes(whole)), {}, {whole}});
   }
-  /// Copies an input of the op into the view that View gives of the result.
+  /// Copies an input of the op into the view of the result that View describes.
   template <class View>
   constexpr void copy(int input, const typename View::Attributes& attributes, const TensorSpec& part) {
     PackedAttributes packed;
@@ -91,12 +91,12 @@ class AssembledResult {
 };
 }  // namespace detail
 
-/// What the elements of a new tensor are.
+/// Initial elements of a new tensor.
 enum class InitType : std::uint8_t { zero, undef };
 
 namespace ops {
-/// A new tensor of any shape and dtype, in any graph: of zeros, or undefined until it is written in place. No variable: the host
-/// cannot read it. It has the name that is given, if one is. No inputs, so no gradient.
+/// Creates a new tensor of any shape and dtype, in any graph. Its elements are zeros, or undefined until an in-place op writes
+/// them. It is not a variable: the host cannot read it. It gets the name, if one is given. It has no inputs, so no gradient.
 ///
 ///     const Tensor sums = ops::init(x.ir(), {8, 16}, tw::float32);
 ///     ops::copy_var_update_(ops::slice_(sums, 0, 4), x);

@@ -27,7 +27,7 @@ constexpr Shape reversed_axes(Tensor x) {
 }
 }  // namespace detail
 
-/// What Reshape and ReshapeInplace share: a view of a dense tensor.
+/// Base of Reshape and ReshapeInplace: a view of a dense tensor.
 template <class D>
 struct ReshapeOp : Op<D> {
   using Attributes = detail::AxisList;
@@ -64,14 +64,14 @@ struct Reshape : ReshapeOp<Reshape> {
     op.input_gradient(0, apply<Reshape>({op.output_gradient(0)}, detail::axis_list(op.input_spec(0).shape)));
   }
 };
-/// An alias of x in another shape: ops in place change x.
+/// An alias of x in another shape: in-place ops change x.
 struct ReshapeInplace : ReshapeOp<ReshapeInplace> {
   static constexpr std::string_view name = "ReshapeInplace";
   constexpr operator Effects() const { return Effects{.is_alias = true}; }
   static constexpr void gradient(GradientContext& op) { Reshape::gradient(op); }
 };
 
-/// What Transpose and TransposeInplace share: a view.
+/// Base of Transpose and TransposeInplace: a view.
 template <class D>
 struct TransposeOp : Op<D> {
   constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
@@ -111,14 +111,14 @@ struct Transpose : TransposeOp<Transpose> {
     op.input_gradient(0, apply<Transpose>({op.output_gradient(0)}, detail::axis_list(inverse)));
   }
 };
-/// An alias of x with its axes in another order: ops in place change x.
+/// An alias of x with its axes in another order: in-place ops change x.
 struct TransposeInplace : TransposeOp<TransposeInplace> {
   static constexpr std::string_view name = "TransposeInplace";
   constexpr operator Effects() const { return Effects{.is_alias = true}; }
   static constexpr void gradient(GradientContext& op) { Transpose::gradient(op); }
 };
 
-/// What Detach and DetachInplace share: a view through which no gradient goes.
+/// Base of Detach and DetachInplace: a view that stops gradients.
 template <class D>
 struct DetachOp : Op<D> {
   constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
@@ -135,13 +135,14 @@ struct DetachInplace : DetachOp<DetachInplace> {
 };
 
 namespace ops {
-/// Another shape for the same elements. One extent may be -1 and is found from the others; a wrong count is an error.
+/// Returns x's elements in another shape. One extent may be -1 and is computed from the others. Another number of elements is an
+/// error.
 ///
-/// Results of reshape, flatten, transpose, expand and detach are values: what changes x later does not reach them, nor the other
-/// way round. They share x's memory where nobody can tell. The forms with `_` return an alias of x in another shape: what
-/// changes one changes both.
+/// Results of reshape, flatten, transpose, expand and detach are values: later changes of x do not change them, and the reverse.
+/// They share x's memory if no reader can notice it. The forms with `_` return an alias of x: a change of one changes both.
 constexpr Tensor reshape(Tensor x, const Shape& shape) { return apply<Reshape>({x}, detail::axis_list(shape)); }
-/// As reshape, but an alias of x, whose elements must stand one after the other: they do not in one of transpose_.
+/// Returns an alias of x with another shape. x's elements must be contiguous, which an alias by transpose_ is not. Other rules
+/// and errors are those of reshape.
 constexpr Tensor reshape_(Tensor x, const Shape& shape) {
   if (!x.is_usable()) return x;
   if (!is_dense(x.shape(), detail::aliased_tensor(x.ir(), x.graph_id(), x.number()).second))
@@ -151,15 +152,15 @@ constexpr Tensor reshape_(Tensor x, const Shape& shape) {
 }
 constexpr Tensor flatten(Tensor x) { return reshape(x, {-1}); }
 constexpr Tensor flatten_(Tensor x) { return reshape_(x, {-1}); }
-/// Axis i of the result is axis permutation[i] of x.
+/// Returns x with axis permutation[i] as axis i.
 constexpr Tensor transpose(Tensor x, const Shape& permutation) { return apply<Transpose>({x}, detail::axis_list(permutation)); }
 constexpr Tensor transpose_(Tensor x, const Shape& permutation) {
   return apply<TransposeInplace>({x}, detail::axis_list(permutation));
 }
-/// The axes in reversed order.
+/// Returns x with its axes in reversed order.
 constexpr Tensor transpose(Tensor x) { return transpose(x, detail::reversed_axes(x)); }
 constexpr Tensor transpose_(Tensor x) { return transpose_(x, detail::reversed_axes(x)); }
-/// x, but gradients stop here.
+/// Returns x, and stops gradients.
 constexpr Tensor detach(Tensor x) { return apply<Detach>({x}); }
 constexpr Tensor detach_(Tensor x) { return apply<DetachInplace>({x}); }
 }  // namespace ops

@@ -22,7 +22,7 @@ struct Diagonal : Op<Diagonal> {
     return {layout.offset, {layout.strides[0] + layout.strides[1]}};
   }
 };
-/// The diagonal of a matrix, as an alias of it: ops in place change the matrix.
+/// The diagonal of a matrix, as an alias of it: in-place ops change the matrix.
 struct DiagonalInplace : Op<DiagonalInplace> {
   static constexpr std::string_view name = "DiagonalInplace";
   constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
@@ -57,7 +57,7 @@ constexpr void Diagonal::gradient(GradientContext& op) {
 }
 
 namespace detail {
-/// [1:7:2], as Python writes it.
+/// Returns a range in Python's notation: [1:7:2].
 constexpr Text to_text(const Position& start, const Position& stop, const Position& step) {
   Text result = "[";
   if (start.given) result += start.value;
@@ -67,7 +67,7 @@ constexpr Text to_text(const Position& start, const Position& stop, const Positi
   result += "]";
   return result;
 }
-/// Takes the elements from `start` on, before `stop`, as NumPy finds them. Fails if there are none.
+/// Selects the elements from `start` to before `stop`, by NumPy's rules. Fails if there are none.
 constexpr bool take_range(SliceAttributes& slice, Tensor x, int axis, Position start, Position stop, Position step) {
   const std::int64_t extent = x.shape(axis), by = step.given ? step.value : 1;
   const auto fail = [&](std::string_view expected) {
@@ -91,7 +91,7 @@ constexpr bool take_range(SliceAttributes& slice, Tensor x, int axis, Position s
   slice.take(axis, first, count == 1 ? 1 : by, count);
   return true;
 }
-/// The attributes of ops::slice; nothing after a failure.
+/// Returns the attributes of ops::slice; nothing after a failure.
 constexpr std::optional<SliceAttributes> slice_attributes(Tensor x, const Positions& start, const Positions& stop,
                                                           const Positions& step, const Axes& axes) {
   const auto fail = [&](const auto&... pieces) {
@@ -125,17 +125,17 @@ constexpr std::optional<SliceAttributes> slice_attributes(Tensor x, const Positi
 }  // namespace detail
 
 namespace ops {
-/// Elements of x from `start` on, before `stop`, every `step`-th: numbers for axis 0, or lists of one length for as many axes,
-/// which are the first ones or those of `axes`. Bounds are as in NumPy: negative ones count from the end, those outside are
-/// limited, `tw::none` or nothing given is the end where the direction begins or stops. The step is any number but 0; a negative
-/// one goes backwards. If neither is given, x itself.
+/// Selects elements of x from `start` to before `stop`, every `step`-th. Arguments are numbers for axis 0, or lists of equal
+/// lengths for the first axes or those of `axes`. Bounds follow NumPy: negative ones count from the end, those outside are
+/// clamped, and `tw::none` or a missing one is the first or last element in the direction of the step. The step is any number
+/// except 0; a negative one goes backwards. Without arguments, returns x itself.
 ///
-/// x: any dtype; result: the same dtype and rank. A view: it has no copy where its reader takes strides, as most ops do; it is a
-/// value, and what changes x later does not reach it. Gradient: dy in its places, 0 elsewhere; slices of one tensor along one
-/// axis that do not overlap have one gradient, the concat of theirs. Errors: no element is left; a step of 0; an axis out of
-/// range or twice; lists of different lengths.
+/// x: any dtype. The result has x's dtype and rank. It is a view, and is not copied if its reader supports strides, as most ops
+/// do. It is a value: later changes of x do not change it. Gradient: dy at the selected elements, 0 elsewhere. Disjoint slices of
+/// one tensor along one axis share one gradient, the concatenation of theirs. Errors: no element is left; a step of 0; an axis
+/// out of range or twice; lists of different lengths.
 ///
-/// `slice_` gives an alias: what changes it in place changes that part of x, and the other way round.
+/// `slice_` returns an alias: an in-place change of the alias changes that part of x, and the reverse.
 ///
 ///     const Tensor middle = ops::slice(x, 1, -1);                         // x[1:-1]
 ///     const Tensor corner = ops::slice(x, {0, tw::none}, {2, 3}, {1, -1}); // x[0:2, :3:-1]
@@ -151,16 +151,16 @@ constexpr Tensor slice_(Tensor x, const Positions& start = {}, const Positions& 
   const auto attributes = detail::slice_attributes(x, start, stop, step, axes);
   return attributes ? apply<SliceInplace>({x}, *attributes) : Tensor::invalid(x.ir());
 }
-/// x backwards along the axes, by default along all: a view, of any dtype. Gradient: dy backwards.
+/// Reverses x along axes, by default along all: a view, of any dtype. Gradient: dy reversed.
 constexpr Tensor flip(Tensor x, const Axes& axes = {}) {
   Positions steps;
   const std::size_t count = !x.is_usable() ? 0 : axes.all ? static_cast<std::size_t>(x.rank()) : axes.list.size();
   for (std::size_t i = 0; i < count; ++i) steps.add(-1);
   return slice(x, {}, {}, steps, axes);
 }
-/// Every strides[i]-th element along axis i, from the first on; a number is for axis 0, and further axes have 1. x: any dtype;
-/// result: the same, of extents ceil(extent / stride). A view. Gradient: dy in its places, 0 elsewhere. Errors: more strides than
-/// axes; one below 1.
+/// Selects every strides[i]-th element along axis i, from the first on. A number is for axis 0; further axes have stride 1. x:
+/// any dtype. The result is a view of x's dtype with extents ceil(extent / stride). Gradient: dy at the selected elements, 0
+/// elsewhere. Errors: more strides than axes; one below 1.
 constexpr Tensor subsample(Tensor x, const Shape& strides) {
   if (!x.is_usable()) return x;
   if (strides.rank > x.rank()) {
@@ -177,8 +177,8 @@ constexpr Tensor subsample(Tensor x, const Shape& strides) {
   return apply<Slice>({x}, attributes);
 }
 constexpr Tensor subsample(Tensor x, int stride) { return subsample(x, Shape{stride}); }
-/// x without axes of extent 1: all of these, or the given ones, which must be such. x: any dtype; a view. Gradient: dy in x's
-/// shape. Errors: an axis out of range, twice, or of another extent.
+/// Removes axes of extent 1: all of them, or the given ones. x: any dtype; the result is a view. Gradient: dy in x's shape.
+/// Errors: an axis out of range, twice, or of another extent.
 constexpr Tensor squeeze(Tensor x, const Axes& axes = {}) {
   if (!x.is_usable()) return x;
   auto attributes = SliceAttributes::of_all(x.shape());
@@ -197,8 +197,8 @@ constexpr Tensor squeeze(Tensor x, const Axes& axes = {}) {
   }
   return apply<Squeeze>({x}, attributes);
 }
-/// Of a matrix: its diagonal, as a view. Of a vector: the square matrix with that diagonal, and zeros elsewhere. x: any dtype.
-/// Gradients: each other. Errors: another rank.
+/// Returns the diagonal of a matrix, as a view, or the square matrix with a vector on its diagonal and zeros elsewhere. x: any
+/// dtype, one or two axes. Each is the gradient of the other. Errors: another rank.
 constexpr Tensor diag(Tensor x) {
   if (x.valid() && x.rank() == 1) return apply<DiagonalMatrix>({x}, {x.shape(0), x.shape(0)});
   return apply<Diagonal>({x});

@@ -8,9 +8,9 @@
 
 namespace tilewright {
 
-/// Base of updates of a variable, input 0, by its place's element of other tensors of its shape: `tensors` of them, itself
-/// included; further inputs are factors of one element. Floating point dtypes may differ. D may state `takes_integers`: all are
-/// floating point, or all have the same dtype of integers. In place; without a gradient.
+/// Base of elementwise updates of a variable, input 0. `tensors` inputs have its shape, itself included; further inputs are
+/// factors of one element. Floating-point dtypes may differ. D may state `takes_integers`: all inputs are floating point, or all
+/// have one integer dtype. In place; without a gradient.
 template <class D, int tensors>
 struct VarUpdate : Elementwise<D> {
   constexpr operator Effects() const { return Effects{.modifies = 0}; }
@@ -31,9 +31,9 @@ struct VarUpdate : Elementwise<D> {
   }
 };
 
-/// t = update(t, x, f, 1 - f), where f is a number or the third input; of a number, 1 - f is rounded once. If t is of half
-/// precision and x of another dtype, x is rounded to t's first, as PopXL does. Sums of products are written as math::fma, so that
-/// compilers do not choose differently for vectors and single elements which product they round.
+/// t = update(t, x, f, 1 - f), where f is a number or the third input; for a number, 1 - f is rounded once. If t has half
+/// precision and x another dtype, x is first rounded to t's, as in PopXL. Sums of products are written as math::fma, so that
+/// compilers round the same product in vectors and in single elements.
 template <class D>
 struct AccumulateOp : VarUpdate<D, 2> {
   static constexpr std::string_view name = "Accumulate";
@@ -140,37 +140,38 @@ constexpr Tensor accumulate(Tensor t, Tensor x, const NumberOrTensor& f) {
 }  // namespace detail
 
 /// Updates of optimisers' variables. t: float16, bfloat16, float32 or float64; x: t's shape, float16, bfloat16, float32 or
-/// float64; f: a number or a tensor of one element. They write t in place and return an alias of it. None has a gradient. They
-/// compute in float32, of x in t's dtype; the result is rounded once. accumulate_, accumulate_square_, accumulator_scale_ and
-/// accumulator_zero_ take integers, too, all of one dtype, and wrap around.
+/// float64; f: a number or a tensor of one element. They write t in place and return an alias of it. They have no gradient. They
+/// cast x to t's dtype and compute in float32; the result is rounded once. accumulate_, accumulate_square_, accumulator_scale_
+/// and accumulator_zero_ also take integers of one dtype, which wrap around.
 namespace ops {
-/// t = t + f x.
+/// Adds in place: t = t + f x. Returns an alias of t.
 constexpr Tensor accumulate_(Tensor t, Tensor x, const NumberOrTensor& f = 1) {
   return detail::accumulate<AccumulateAdd>(t, x, f);
 }
-/// t = t + f x^2.
+/// Adds the square in place: t = t + f x^2. Returns an alias of t.
 constexpr Tensor accumulate_square_(Tensor t, Tensor x, const NumberOrTensor& f = 1) {
   return detail::accumulate<AccumulateSquare>(t, x, f);
 }
-/// t = t step / (step + 1) + x / (step + 1): the mean so far, if t is that of `step` tensors. The step stays as it is.
+/// Updates a mean in place: t = t step / (step + 1) + x / (step + 1), where t is the mean of `step` tensors. Does not change
+/// `step`. Returns an alias of t.
 constexpr Tensor accumulate_mean_(Tensor t, Tensor x, const NumberOrTensor& step) {
   return detail::accumulate<AccumulateMean>(t, x, step);
 }
-/// t = f t + (1 - f) x.
+/// Updates a moving average in place: t = f t + (1 - f) x. Returns an alias of t.
 constexpr Tensor accumulate_moving_average_(Tensor t, Tensor x, const NumberOrTensor& f) {
   return detail::accumulate<AccumulateMovingAverage>(t, x, f);
 }
-/// t = f t + (1 - f) x^2.
+/// Updates a moving average of squares in place: t = f t + (1 - f) x^2. Returns an alias of t.
 constexpr Tensor accumulate_moving_average_square_(Tensor t, Tensor x, const NumberOrTensor& f) {
   return detail::accumulate<AccumulateMovingAverageSquare>(t, x, f);
 }
-/// t = f t; where f is 0, t is 0 whatever it was, NaN included.
+/// Scales in place: t = f t. If f is 0, t becomes 0, even from NaN. Returns an alias of t.
 constexpr Tensor accumulator_scale_(Tensor t, const NumberOrTensor& f) {
   return f.tensor ? apply<AccumulatorScale>({t, *f.tensor}) : apply<AccumulatorScale>({t}, {f.number});
 }
-/// t = 0.
+/// Sets t to 0 in place. Returns an alias of t.
 constexpr Tensor accumulator_zero_(Tensor t) { return accumulator_scale_(t, 0); }
-/// t = x, converted as by cast. Any dtypes; float8 by the same float8.
+/// Copies x to t in place, converted as by cast. Any dtypes; float8 only from the same float8. Returns an alias of t.
 constexpr Tensor copy_var_update_(Tensor t, Tensor x) { return apply<CopyVarUpdate>({t, x}); }
 
 }  // namespace ops

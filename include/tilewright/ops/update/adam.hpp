@@ -8,9 +8,9 @@
 
 namespace tilewright {
 
-/// Counts a step, and makes of the count t what corrects Adam's moments: inputs (t[, beta1][, beta2]), results t + 1 in place,
-/// 1 / (1 - beta1^(t + 1)) and 1 / (1 - beta2^(t + 1)). So what remains is a formula of elements, which can be part of the
-/// epilogue of the product that makes the gradient. They are float64 for moments of float64, else float32.
+/// Counts a step, and computes the corrections of Adam's moments from the count t: inputs (t[, beta1][, beta2]), results t + 1 in
+/// place, 1 / (1 - beta1^(t + 1)) and 1 / (1 - beta2^(t + 1)). The rest of the step is elementwise, and can be part of the
+/// epilogue of the product that computes the gradient. The corrections are float64 for moments of float64, otherwise float32.
 struct AdamFactors : Op<AdamFactors> {
   // Scalars, not arrays, which compute float32 in float: here it is computed in double.
   static constexpr std::string_view name = "AdamFactors";
@@ -49,7 +49,7 @@ struct AdamFactors : Op<AdamFactors> {
   }
 };
 
-/// Which tensors the ops of Adam take besides the moments, as bits.
+/// Bits for the inputs of Adam's ops in addition to the moments.
 struct AdamInputs {
   static constexpr std::int64_t weight = 1, time_step = 2, weight_decay = 4, beta1 = 8, beta2 = 16, epsilon = 32;
 };
@@ -58,8 +58,8 @@ struct AdamAttributes {
   double weight_decay = 0, beta1 = 0, beta2 = 0, epsilon = 0;
 };
 
-/// Base of the formulas of Adam and its like: inputs (m, v[, weight][, weight_decay][, epsilon][, the two factors of the
-/// moments]). D gives `step(mean, deviation, epsilon)` of the corrected moments.
+/// Base of the formulas of Adam and its variants: inputs (m, v[, weight][, weight_decay][, epsilon][, the two factors of the
+/// moments]). D defines `step(mean, deviation, epsilon)` of the corrected moments.
 template <class D>
 struct AdamFormula : Elementwise<D> {
   static constexpr std::string_view name = "AdamUpdater";
@@ -93,19 +93,19 @@ struct AdamFormula : Elementwise<D> {
 struct AdamStep : AdamFormula<AdamStep> {
   template <class X> static X step(X m, X v, X epsilon) { return math::divide(m, math::sqrt(v) + epsilon); }
 };
-/// m / (v + epsilon), v being the infinity norm (arXiv 1412.6980, algorithm 2).
+/// m / (v + epsilon), where v is the infinity norm (arXiv 1412.6980, algorithm 2).
 struct AdamaxStep : AdamFormula<AdamaxStep> {
   template <class X> static X step(X m, X v, X epsilon) { return math::divide(m, v + epsilon); }
 };
 
-/// The step that Adam and its like take: inputs ([weight,] m, v[, time_step][, weight_decay][, beta1][, beta2][, epsilon]), of
-/// which time_step is incremented in place. It is planned as AdamFactors, where there is a time step, and a formula.
+/// The step of Adam and its variants: inputs ([weight,] m, v[, time_step][, weight_decay][, beta1][, beta2][, epsilon]).
+/// time_step is incremented in place. It is planned as AdamFactors, if there is a time step, and a formula.
 template <class Formula>
 struct AdamOp : Op<AdamOp<Formula>> {
   static constexpr std::string_view name = "AdamUpdater";
   using Attributes = AdamAttributes;
 
-  /// Where the inputs are; -1: nowhere.
+  /// Positions of the inputs; -1: absent.
   struct Positions {
     int weight, m, v, time_step, weight_decay, beta1, beta2, epsilon;
   };
@@ -161,13 +161,13 @@ struct AdamOp : Op<AdamOp<Formula>> {
 using AdamUpdater = AdamOp<AdamStep>;
 using AdamaxUpdater = AdamOp<AdamaxStep>;
 
-/// What adam_updater takes beyond the moments.
+/// Arguments of adam_updater in addition to the moments.
 struct AdamOptions {
-  std::optional<Tensor> weight{};                  ///< what decays
-  std::optional<Tensor> time_step{};               ///< a scalar; it is incremented, then the moments are corrected by it
-  std::optional<NumberOrTensor> weight_decay{};    ///< 0 is none
-  std::optional<NumberOrTensor> beta1{}, beta2{};  ///< with which the moments were averaged
-  NumberOrTensor epsilon = 1e-7;                   ///< is added to the root of the second moment
+  std::optional<Tensor> weight{};  ///< weight that decays
+  std::optional<Tensor> time_step{};  ///< a scalar; it is incremented, and then corrects the moments
+  std::optional<NumberOrTensor> weight_decay{};  ///< 0: no decay
+  std::optional<NumberOrTensor> beta1{}, beta2{};  ///< decays with which the moments were averaged
+  NumberOrTensor epsilon = 1e-7;  ///< added to the root of the second moment
 };
 
 namespace detail {
@@ -213,16 +213,17 @@ constexpr Tensor adam(Tensor m, Tensor v, const AdamOptions& options) {
 }
 }  // namespace detail
 
-/// The steps of Adam and its like, for the moments m and v of the gradient. None has a gradient.
+/// Steps of Adam and its variants, from the moments m and v of the gradient. They have no gradient.
 namespace ops {
-/// The step of Adam: m / (sqrt(v) + epsilon) + weight_decay weight, for the moments m and v of the gradient. With a time step t,
-/// which is first incremented in place, m and v are divided by 1 - beta1^t and 1 - beta2^t. Result: m's shape and dtype, but
-/// the weight's dtype if it decays. Errors: a decay without a weight; a time step without the betas.
+/// Returns the step of Adam: m / (sqrt(v) + epsilon) + weight_decay weight, for the moments m and v of the gradient. A time step
+/// t is first incremented in place; then m and v are divided by 1 - beta1^t and 1 - beta2^t. The result has m's shape, and m's
+/// dtype, or the weight's if it decays. Errors: a decay without a weight; a time step without the betas.
 constexpr Tensor adam_updater(Tensor m, Tensor v, const AdamOptions& options = {}) {
   return detail::adam<AdamUpdater>(m, v, options);
 }
-/// The step of Adamax: m / (1 - beta1^t) / (v + epsilon) + weight_decay weight, where v is the infinity norm of the gradients.
-/// As adam_updater, but the time step is required, beta1 is 0.9 if it is not given, and beta2 is not used.
+/// Returns the step of Adamax: m / (1 - beta1^t) / (v + epsilon) + weight_decay weight, where v is the infinity norm of the
+/// gradients. The time step is required, beta1 defaults to 0.9, and beta2 is not used. Other options and errors are those of
+/// adam_updater.
 constexpr Tensor adamax_updater(Tensor m, Tensor v, AdamOptions options) {
   if (!options.time_step) return m.is_usable() ? m.ir().fail("AdamUpdater: Adamax without time_step: a time step expected") : m;
   if (!options.beta1) options.beta1 = 0.9;

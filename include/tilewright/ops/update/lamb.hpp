@@ -83,13 +83,13 @@ struct AdamVarUpdate : VarUpdate<AdamVarUpdate, 2> {
 };
 
 namespace ops {
-/// The sum of the squares of x's elements: a float32 scalar. x: any shape, float16, bfloat16, float32 or float64.
+/// Returns the sum of the squares of x's elements, a float32 scalar. x: any shape, float16, bfloat16, float32 or float64.
 constexpr Tensor lamb_square(Tensor x) { return apply<LambSquare>({x}); }
-/// The step of LAMB before it is scaled by adam_var_update: Adam's.
+/// Returns the step of LAMB before adam_var_update scales it, which is Adam's. Options and errors are those of adam_updater.
 constexpr Tensor lamb_updater(Tensor m, Tensor v, const AdamOptions& options = {}) { return adam_updater(m, v, options); }
-/// t = t - learning_rate trust x in place with trust = min(sqrt(r1), max_weight_norm) / sqrt(r2), or 1 where r1 or r2 is 0
-/// ("Large Batch Optimization for Deep Learning", arXiv 1904.00962). r1, r2: one element, the squared norms of t and of x, as
-/// lamb_square gives them. Returns an alias of t.
+/// Subtracts a scaled step in place: t = t - learning_rate trust x with trust = min(sqrt(r1), max_weight_norm) / sqrt(r2), or 1
+/// where r1 or r2 is 0 ("Large Batch Optimization for Deep Learning", arXiv 1904.00962). r1, r2: one element, the squared norms
+/// of t and of x, from lamb_square. Returns an alias of t.
 constexpr Tensor adam_var_update(Tensor t, Tensor x, Tensor r1, Tensor r2, const NumberOrTensor& learning_rate,
                                  const NumberOrTensor& max_weight_norm = std::numeric_limits<double>::infinity()) {
   constexpr double infinity = std::numeric_limits<double>::infinity();

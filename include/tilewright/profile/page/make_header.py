@@ -44,7 +44,7 @@ HEAD = """#pragma once
 
 namespace tilewright::detail {{
 
-/// The page of {what}: one HTML text with its style, its script and the data, {data}.
+/// Returns the page of {what}: one HTML text with its style, its script and the data, {data}.
 inline std::string {function}(std::string_view json) {{
   std::string page;
 """
