@@ -14,7 +14,7 @@
 //
 // Try: ask for outputs["third"_s]. Names are looked up by the compiler: it says which streams there are.
 //
-// labels: clang
+// labels: none
 #include <iostream>
 #include <tilewright/tilewright.hpp>
 

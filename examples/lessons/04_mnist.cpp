@@ -16,7 +16,7 @@
 //
 // Try: AdamParameters{.lr = 1e-3} in place of SgdParameters. Which of the two learns faster?
 //
-// labels: clang
+// labels: none
 #include <cstdio>
 #include <numeric>
 #include <tilewright/data/data.hpp>

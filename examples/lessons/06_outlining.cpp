@@ -14,19 +14,19 @@
 //     Graph : Outlined_subgraph(0)
 //       (%1, %2, %3, %4, %5, %6, %7, %8, %9) -> (%16) {
 //         Reshape.100 (%1 [(8, 28, 28) float32]) -> (%10 [(8, 784) float32])
-//         MatMul.101 (%10 [(8, 784) float32], %2 [(784, 64) float32]) -> (%11 [(8, 64) float32])
-//         Add.102 (%11 [(8, 64) float32], %3 [(64,) float32]) -> (%12 [(8, 64) float32])
-//         Call.107(Layer_subgraph(1)) (%12 [(8, 64) float32], %4 [(64, 64) float32], %5 [(64,) float32]) -> (%13 [(8, 64) float32])
-//         Call.108(Layer_subgraph(1)) (%13 [(8, 64) float32], %6 [(64, 64) float32], %7 [(64,) float32]) -> (%14 [(8, 64) float32])
-//         MatMul.109 (%14 [(8, 64) float32], %8 [(64, 10) float32]) -> (%15 [(8, 10) float32])
+//         MatMul.101 (%10 [(8, 784) float32], %2 [(784, 8) float32]) -> (%11 [(8, 8) float32])
+//         Add.102 (%11 [(8, 8) float32], %3 [(8,) float32]) -> (%12 [(8, 8) float32])
+//         Call.107(Layer_subgraph(1)) (%12 [(8, 8) float32], %4 [(8, 8) float32], %5 [(8,) float32]) -> (%13 [(8, 8) float32])
+//         Call.108(Layer_subgraph(1)) (%13 [(8, 8) float32], %6 [(8, 8) float32], %7 [(8,) float32]) -> (%14 [(8, 8) float32])
+//         MatMul.109 (%14 [(8, 8) float32], %8 [(8, 10) float32]) -> (%15 [(8, 10) float32])
 //         Add.110 (%15 [(8, 10) float32], %9 [(10,) float32]) -> (%16 [(8, 10) float32])
 //       }
 //     Graph : Layer_subgraph(1)
 //       (%1, %2, %3) -> (%7) {
-//         MatMul.103 (%1 [(8, 64) float32], %2 [(64, 64) float32]) -> (%4 [(8, 64) float32])
-//         Add.104 (%4 [(8, 64) float32], %3 [(64,) float32]) -> (%5 [(8, 64) float32])
-//         Gelu.105 (%5 [(8, 64) float32]) -> (%6 [(8, 64) float32])
-//         Add.106 (%1 [(8, 64) float32], %6 [(8, 64) float32]) -> (%7 [(8, 64) float32])
+//         MatMul.103 (%1 [(8, 8) float32], %2 [(8, 8) float32]) -> (%4 [(8, 8) float32])
+//         Add.104 (%4 [(8, 8) float32], %3 [(8,) float32]) -> (%5 [(8, 8) float32])
+//         Gelu.105 (%5 [(8, 8) float32]) -> (%6 [(8, 8) float32])
+//         Add.106 (%1 [(8, 8) float32], %6 [(8, 8) float32]) -> (%7 [(8, 8) float32])
 //       }
 //
 // Try: outline `first` and `last`, too. Is that worth it?
@@ -41,14 +41,14 @@ using tw::layers::Linear;
 
 /// x + gelu(x W + b)
 struct Layer : tw::Module<Layer> {
-  BOOST_HANA_DEFINE_STRUCT(Layer, (Linear<64>, linear));
+  BOOST_HANA_DEFINE_STRUCT(Layer, (Linear<8>, linear));
   constexpr tw::Tensor build(tw::Tensor x) { return x + tw::ops::gelu(linear(x)); }
 };
 
 template <std::size_t count>
 struct Inlined : tw::Module<Inlined<count>> {
   using Layers = std::array<Layer, count>;
-  BOOST_HANA_DEFINE_STRUCT(Inlined, (Linear<64>, first), (Layers, layers), (Linear<10>, last));
+  BOOST_HANA_DEFINE_STRUCT(Inlined, (Linear<8>, first), (Layers, layers), (Linear<10>, last));
   constexpr tw::Tensor build(tw::Tensor images) {
     tw::Tensor x = first(images.reshape({-1, 28 * 28}));
     for (Layer& layer : layers) x = layer(x);  // the variables are layers.0.linear.weight and so on
@@ -58,7 +58,7 @@ struct Inlined : tw::Module<Inlined<count>> {
 
 template <std::size_t count>
 struct Outlined : tw::Module<Outlined<count>> {
-  BOOST_HANA_DEFINE_STRUCT(Outlined, (Linear<64>, first), (Linear<10>, last));
+  BOOST_HANA_DEFINE_STRUCT(Outlined, (Linear<8>, first), (Linear<10>, last));
   constexpr tw::Tensor build(tw::Tensor images) {
     tw::Tensor x = first(images.reshape({-1, 28 * 28}));
     const auto [factories, layer] = tw::create_graph(Layer{}, x);  // one graph

@@ -15,7 +15,7 @@
 //
 // Try: 8 replicas of 4 images.
 //
-// labels: none
+// labels: clang
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

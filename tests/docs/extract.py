@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 
 FRAMES = Path(__file__).resolve().parent
-BLOCK = re.compile(r"^(?:<!-- (?P<note>.*?) -->\n)?```cpp\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(?:<!-- (?P<note>[^\n]*?) -->\n)?```cpp\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 MAIN = re.compile(r"^int main\(\)", re.MULTILINE)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Lessons are what their pages say. Each of examples/lessons/ is one file without headers of examples, has fewer than 120 lines, and
-begins with its number and title, what it prints and what to try. examples/README.md lists all in order. docs/getting-started.md has
-a section for each, which links to it and says how it is run.
+"""Lessons are what their pages say. Each of examples/lessons/ is one file without headers of examples, has fewer than 120 lines,
+and begins with its number and title, what it prints and what to try. examples/README.md lists all in order. Each has a section in
+docs/getting-started.md, which links to it and says how it is run.
 
 A block of a page below a comment is part of a file, line by line; `// ...` stands for lines that are left out:
 
