@@ -11,13 +11,13 @@
 // It prints:
 //
 //     bytes of the fullest tile: 25284 of 638976
-//       variables 656, frame 928, code 12372
+//       variables 656, frame 2400, code 12372
 //     cycles of a run: 31764
 //       compute 8932, exchange 1380, barriers 2268, host 19184
 //     loss of the last step: 0....
 //
-// Try: 4 tiles, by tw::gc200.with_tiles(4). Does the program still fit? Replace tw::fits by tw::require_fits and see what the
-// compiler says about the memory.
+// Try: tiles of 16 KiB, by tw::gc200.with_bytes_per_tile(16 * 1024). The first static_assert fails. Put
+// tw::require_fits<train_step, ipu>() in its place, and the compiler says what needs the memory.
 //
 // labels: none
 #include <iostream>

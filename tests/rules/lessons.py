@@ -66,11 +66,12 @@ def wrong_in_list():
 def is_part(block, text):
     """Whether the pieces between `// ...` are in the text, one after the other, as whole lines."""
     at = 0
-    for piece in re.split(r"^ *// \.\.\.\n", block, flags=re.MULTILINE):
-        found = ("\n" + text).find("\n" + piece, at)
+    for piece in re.split(r"^ *// \.\.\.$", block, flags=re.MULTILINE):
+        lines = piece.strip("\n") + "\n"
+        found = ("\n" + text).find("\n" + lines, at)
         if found < 0:
             return False
-        at = found + len(piece)
+        at = found + len(lines)
     return True
 
 
