@@ -21,7 +21,7 @@ A lesson says what it prints, and has no other lines but that:
 
     // It prints:
     //
-    //     the loss is 0.1...
+    //     the loss is 0....
 
 That is all of its output, where `...` stands for any characters within a line.
 """
@@ -61,7 +61,7 @@ def printed_by_lesson(source):
 
 def agrees(output, printed):
     """Whether the output is the text, in which ... stands for any characters of a line."""
-    pattern = ".*".join(re.escape(part) for part in printed.split("..."))
+    pattern = ".*".join(re.escape(part) for part in re.split(r"\.{3}(?!\.)", printed))  # 0....: the point, and any digits
     return re.fullmatch(pattern, "\n".join(line.rstrip() for line in output.strip("\n").splitlines())) is not None
 
 
