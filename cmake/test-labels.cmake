@@ -21,19 +21,20 @@ function(tilewright_name_test name folder source)
   set(${name} ${result} PARENT_SCOPE)
 endfunction()
 
-# Reads the labels of the .cpp files in a folder of tests and in those within it, or of examples/ alone, each of which must be one
-# of those given. Sets <prefix>_<label> to the names of the sources that have a label, <prefix>_labels_<name> to the labels of a
+# Reads the labels of the .cpp files in a folder of tests and in those within it, or in examples/, examples/lessons/ and
+# examples/more/, each of which must be one of those given. Sets <prefix>_<label> to the names of the sources that have a label, <prefix>_labels_<name> to the labels of a
 # source for CTest, and <prefix>_sources to the sources that have the label `chosen`, or to all if it is empty.
 function(tilewright_read_labels prefix folder chosen)
   list(JOIN ARGN ", " known)
   if(chosen AND NOT chosen IN_LIST ARGN)
     message(FATAL_ERROR "${folder}: unknown label '${chosen}' asked for: one of ${known} expected")
   endif()
-  set(depth GLOB_RECURSE)
-  if(folder STREQUAL examples)  # folders within have what examples share
-    set(depth GLOB)
+  if(folder STREQUAL examples)  # its other folders have what examples share
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp ${PROJECT_SOURCE_DIR}/examples/lessons/*.cpp
+                                        ${PROJECT_SOURCE_DIR}/examples/more/*.cpp)
+  else()
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
   endif()
-  file(${depth} sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})
   set(chosen_sources)
   foreach(label IN LISTS ARGN)
@@ -41,7 +42,7 @@ function(tilewright_read_labels prefix folder chosen)
   endforeach()
   foreach(source IN LISTS sources)
     tilewright_name_test(name ${folder} ${source})
-    file(STRINGS ${source} lines LIMIT_INPUT 1000 REGEX "^// labels:")  # at the top
+    file(STRINGS ${source} lines LIMIT_INPUT 4000 REGEX "^// labels:")  # at the top
     list(LENGTH lines count)
     string(REGEX REPLACE "^// labels: *" "" labels "${lines}")
     if(NOT count EQUAL 1 OR labels STREQUAL "")

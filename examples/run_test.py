@@ -16,6 +16,14 @@ processes, which launch.py starts, must end with the same line as one, and print
 started. With 'strict', the run also gets these arguments if run_test.py is given --strict, which leaves out all other runs. A
 run that needs an environment variable which is not set is skipped; in the arguments, $NAME of a needed variable stands for its
 value. Another line, `// labels:`, is for CMake.
+
+A lesson says what it prints, and has no other lines but that:
+
+    // It prints:
+    //
+    //     the loss is 0....
+
+That is all of its output, where `...` stands for any characters within a line.
 """
 
 import os
@@ -39,10 +47,28 @@ class Run:
     twins: list = field(default_factory=list)
     processes: list = field(default_factory=list)
     strict: list = field(default_factory=list)  # further arguments
+    printed: str = ""  # all of the output, if it is said
+
+
+PRINTS = re.compile(r"^// It prints:\n//\n((?://     .*\n|//\n)*)", re.MULTILINE)
+
+
+def printed_by_lesson(source):
+    """What the comment at the top of a lesson says that it prints; "" if the file is no lesson."""
+    match = PRINTS.search(source.read_text())
+    return re.sub(r"^//(?:     )?", "", match[1], flags=re.MULTILINE).strip("\n") if match else ""
+
+
+def agrees(output, printed):
+    """Whether the output is the text, in which ... stands for any characters of a line."""
+    pattern = ".*".join(re.escape(part) for part in re.split(r"\.{3}(?!\.)", printed))  # 0....: the point, and any digits
+    return re.fullmatch(pattern, "\n".join(line.rstrip() for line in output.strip("\n").splitlines())) is not None
 
 
 def parse(source):
     """The runs that the comment at the top of the file asks for."""
+    if printed := printed_by_lesson(source):
+        return [Run("", printed=printed)]
     runs = []
     for line in source.read_text().splitlines():
         if not line.startswith("//"):
@@ -93,6 +119,8 @@ def execute(executable, run, with_mpi, is_strict):
     problems += [f"not in the output: {text}" for text in run.texts if text not in result.stdout]
     problems += [f"not matched by the output: {pattern}" for pattern in run.patterns
                  if not re.search(pattern, result.stdout, re.MULTILINE)]
+    if run.printed and not agrees(result.stdout, run.printed):
+        problems.append(f"the output is not what the comment says:\n{run.printed}\n  but:")
     for twin in (executable.with_name(name) for name in run.twins):
         if twin.exists() and last_line(result.stdout) != (line := last_line(start([twin], run).stdout)):
             problems.append(f"not the last line of {twin.name}: {line}")

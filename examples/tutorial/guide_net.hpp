@@ -7,7 +7,7 @@ inline constexpr int train_batch_size = 8;
 inline constexpr int test_batch_size = 80;
 inline constexpr double learning_rate = 0.05;
 
-// The smaller network of PopXL's user guide and its programs: see ../mnist_guide.cpp.
+// The smaller network of PopXL's user guide and its programs: see ../more/mnist_guide.cpp.
 
 /// gelu(x W + b). `build` leaves its graph inputs in W and b, for the calls.
 struct Linear : tw::Module<Linear> {

@@ -14,6 +14,7 @@ A comment before a block, which no reader sees, says what the block needs:
                                        there is no such line, the file begins a section, and the block continues it.
     <!-- does not compile: TEXT -->    A program that the compiler refuses with this text.
     <!-- not compiled -->              What is no C++.
+    <!-- part of FILE -->              A part of an example, which is compiled there: tests/rules/lessons.py compares both.
 """
 
 import re
@@ -21,7 +22,7 @@ import sys
 from pathlib import Path
 
 FRAMES = Path(__file__).resolve().parent
-BLOCK = re.compile(r"^(?:<!-- (?P<note>.*?) -->\n)?```cpp\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(?:<!-- (?P<note>[^\n]*?) -->\n)?```cpp\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 MAIN = re.compile(r"^int main\(\)", re.MULTILINE)
 
 
@@ -34,7 +35,7 @@ class Block:
         self.is_main = bool(MAIN.search(self.code))
         self.begins = "#include <tilewright/" in self.code and "namespace tw = tilewright;" in self.code
         self.is_global = "BOOST_HANA_ADAPT_STRUCT" in self.code  # it opens namespaces
-        if self.note and not re.match(r"compiled in \w+$|does not compile: .|not compiled$", self.note):
+        if self.note and not re.match(r"compiled in \w+$|does not compile: .|not compiled$|part of \S+$", self.note):
             sys.exit(f"{page}:{self.line - 2}: unknown comment before a block: {self.note}")
 
 
@@ -53,7 +54,7 @@ def sections_of(page, blocks):
     """Lists of blocks; the texts of what they are compiled in are put into `located`."""
     sections = []
     for block in blocks:
-        if block.note == "not compiled":
+        if block.note == "not compiled" or block.note.startswith("part of "):
             continue
         frame, inside = frame_of(page, block)
         if inside:

@@ -27,30 +27,30 @@ GOLDEN = TESTS / "reference/plans"
 
 # What is planned of each source. A source with a session that is not here is an error.
 PROGRAMS = {
-    "examples/adam.cpp": ["steps", "train_with_adam", "test_step<Net, 80, 28, 28>"],
-    "examples/checkpoint.cpp": ["train_with_adam"],
-    "examples/code_loading.cpp": ["program<false>", "program<true>", "loaded_together<false>", "loaded_together<true>",
+    "examples/more/adam.cpp": ["steps", "train_with_adam", "test_step<Net, 80, 28, 28>"],
+    "examples/more/checkpoint.cpp": ["train_with_adam"],
+    "examples/more/code_loading.cpp": ["program<false>", "program<true>", "loaded_together<false>", "loaded_together<true>",
                                   "nested_and_branches<false>", "nested_and_branches<true>"],
-    "examples/conditional.cpp": ["program"],
-    "examples/custom_op.cpp": ["alone", "train_step", "test_step"],
+    "examples/more/conditional.cpp": ["program"],
+    "examples/more/custom_op.cpp": ["alone", "train_step", "test_step"],
     "examples/gpt.cpp": ["gpt::train_step<nano, 12>", "gpt::loss_step<nano, 12>", "gpt::generate_step<nano>"],
     "examples/gpt2.cpp": ["gpt::train_step<size_124m, 1, 128>", "gpt::generate_step<size_124m>"],
-    "examples/graphs.cpp": ["program"],
-    "examples/linear.cpp": ["program"],
+    "examples/more/graphs.cpp": ["program"],
+    "examples/more/linear.cpp": ["program"],
     "examples/mnist.cpp": ["train_step<Net, 8, 28, 28>", "test_step<Net, 80, 28, 28>"],
-    "examples/mnist_float8.cpp": ["train_step<ConvNet, 8, 28, 28>", "float8_test_step<tw::float8_143, 80>"],
-    "examples/mnist_guide.cpp": ["train_step", "test_step"],
-    "examples/mnist_replicas.cpp": ["train_on_replicas", "test_step<Net, 80, 28, 28>"],
-    "examples/mnist_rts.cpp": ["train_with_shards", "test_step<Net, 80, 28, 28>"],
-    "examples/multiple_bound_graphs.cpp": ["program"],
-    "examples/net.cpp": ["[](tw::Ir& ir) { tw::create_graph(ir, Net{}, tw::TensorSpec{{28, 28}, tw::float32}); }"],
-    "examples/net_outlined.cpp": [
+    "examples/more/mnist_float8.cpp": ["train_step<ConvNet, 8, 28, 28>", "float8_test_step<tw::float8_143, 80>"],
+    "examples/more/mnist_guide.cpp": ["train_step", "test_step"],
+    "examples/more/mnist_replicas.cpp": ["train_on_replicas", "test_step<Net, 80, 28, 28>"],
+    "examples/more/mnist_rts.cpp": ["train_with_shards", "test_step<Net, 80, 28, 28>"],
+    "examples/more/multiple_bound_graphs.cpp": ["program"],
+    "examples/more/net.cpp": ["[](tw::Ir& ir) { tw::create_graph(ir, Net{}, tw::TensorSpec{{28, 28}, tw::float32}); }"],
+    "examples/more/net_outlined.cpp": [
         "[](tw::Ir& ir) { tw::create_graph(ir, NetOutlined{}, tw::TensorSpec{{28, 28}, tw::float32}); }"],
-    "examples/pipeline.cpp": ["train_in_pipeline"],
-    "examples/remote_variable.cpp": ["add_two", "all_at_once", "in_phases"],
-    "examples/repeat.cpp": ["increment", "stream", "accumulate<4>", "accumulate<1>"],
-    "examples/replication.cpp": ["groups", "train<1>", "train<4>", "sharded"],
-    "examples/session.cpp": ["program"],
+    "examples/more/pipeline.cpp": ["train_in_pipeline"],
+    "examples/more/remote_variable.cpp": ["add_two", "all_at_once", "in_phases"],
+    "examples/more/repeat.cpp": ["increment", "stream", "accumulate<4>", "accumulate<1>"],
+    "examples/more/replication.cpp": ["groups", "train<1>", "train<4>", "sharded"],
+    "examples/more/session.cpp": ["program"],
     "benchmarks/workloads/attention_causal.cpp": ["attention"],
     "benchmarks/workloads/cnn.cpp": ["train_step<ConvolutionalNet, 32, 1, 28, 28>"],
     "benchmarks/workloads/encoder_block.cpp": ["forward_and_backward<EncoderBlock>"],
@@ -67,8 +67,10 @@ PROGRAMS = {
     "benchmarks/workloads/mnist_inference.cpp": ["test_step<Net, 80, 28, 28>"],
     "benchmarks/workloads/mnist_sgd.cpp": ["train_step<Net, 8, 28, 28>"],
 }
-# Prints names only; has the program of mnist_replicas.cpp.
-NO_PROGRAM = {"examples/dot_tree.cpp", "examples/mnist_instances.cpp"}
+# dot_tree.cpp prints names only, mnist_instances.cpp has the program of mnist_replicas.cpp, and the ops of the others are in other
+# programs. So are those of lessons.
+NO_PROGRAM = {f"examples/more/{name}.cpp" for name in ("dot_tree", "mnist_instances", "dqn", "fine_tune", "gan", "gru_tokens",
+                                                       "tabular", "unet")}
 
 SESSION_ALIAS = re.compile(r"^using \w+ = tw::Session<.*\n", re.MULTILINE)
 # A function at the beginning of a line that is neither constexpr nor a template, to its closing brace.
@@ -146,7 +148,8 @@ def compare_sessions(options):
 
 def check_table():
     """Every source with a session is in PROGRAMS."""
-    sources = [*(PROJECT / "examples").glob("*.cpp"), *(PROJECT / "benchmarks/workloads").glob("*.cpp")]
+    sources = [*(PROJECT / "examples").glob("*.cpp"), *(PROJECT / "examples/more").glob("*.cpp"),
+               *(PROJECT / "benchmarks/workloads").glob("*.cpp")]
     missing = sorted({str(source.relative_to(PROJECT)) for source in sources} - PROGRAMS.keys() - NO_PROGRAM)
     if missing:
         sys.exit(f"no programs of {', '.join(missing)}: an entry in {Path(__file__).name}'s PROGRAMS expected")

@@ -21,9 +21,9 @@
 #include <tilewright/train/loop.hpp>
 #include <tilewright/train/progress_bar.hpp>
 
-#include "tutorial/net.hpp"
-#include "tutorial/options.hpp"
-#include "tutorial/steps.hpp"
+#include "../tutorial/net.hpp"
+#include "../tutorial/options.hpp"
+#include "../tutorial/steps.hpp"
 
 constexpr void train_on_replicas(tw::Ir& ir) {
   constexpr int replicas = 4;

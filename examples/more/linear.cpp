@@ -1,6 +1,6 @@
 // A linear layer: factories for its variables, its graph, and a call of the graph bound to variables.
 //
-// labels: clang
+// labels: more
 // test:
 // expect: Graph : Linear_subgraph(0)
 // expect:   (%1, weight=%2, bias=%3) -> (%5) {

@@ -14,9 +14,9 @@
 // test-needs: TILEWRIGHT_MNIST
 // last-line-of: mnist_replicas
 // expect-regex: ^Accuracy on test set: (8[5-9]|9[0-9])\.[0-9]{2}%$
-#include "tutorial/net.hpp"
-#include "tutorial/steps.hpp"
-#include "tutorial/training.hpp"
+#include "../tutorial/net.hpp"
+#include "../tutorial/steps.hpp"
+#include "../tutorial/training.hpp"
 
 constexpr void train_with_shards(tw::Ir& ir) {
   constexpr int replicas = 4, batch_size = 8;

@@ -1,6 +1,6 @@
 // What a session does besides `run`: values of variables go to the device and come back, and outputs go to arrays of the caller.
 //
-// labels: none
+// labels: more
 // test:
 // expect: a machine called cpu, 1 input: x (4,) float32
 // expect: not attached: 1

@@ -8,9 +8,9 @@
 // test: --data $TILEWRIGHT_MNIST --limit-batches 600
 // test-needs: TILEWRIGHT_MNIST
 // expect-regex: ^Accuracy on test set: (8[5-9]|9[0-9])\.[0-9]{2}%$
-#include "tutorial/net.hpp"
-#include "tutorial/steps.hpp"
-#include "tutorial/training.hpp"
+#include "../tutorial/net.hpp"
+#include "../tutorial/steps.hpp"
+#include "../tutorial/training.hpp"
 
 /// Gradient descent by the mean of all replicas' gradients, which is the gradient of the whole batch's mean loss.
 constexpr void train_on_replicas(tw::Ir& ir) {

@@ -8,7 +8,7 @@
 // expect: Graph : Linear_subgraph(1)
 #include <iostream>
 
-#include "tutorial/net.hpp"
+#include "../tutorial/net.hpp"
 
 int main() {
   tw::Ir ir;

@@ -28,9 +28,9 @@
 #include <iomanip>
 #include <iostream>
 
-#include "tutorial/net.hpp"
-#include "tutorial/steps.hpp"
-#include "tutorial/training.hpp"
+#include "../tutorial/net.hpp"
+#include "../tutorial/steps.hpp"
+#include "../tutorial/training.hpp"
 
 using namespace tw::literals;
 

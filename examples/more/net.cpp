@@ -8,7 +8,7 @@
 // expect:     Reshape.100 (%1 [(28, 28) float32]) -> (%10 [(1, 784) float32])
 // expect:     Gelu.109 (%18 [(1, 512) float32]) -> (%19 [(1, 512) float32])
 // expect:     Add.111 (%20 [(1, 10) float32], %9 [(10,) float32]) -> (%21 [(1, 10) float32])
-#include "tutorial/net.hpp"
+#include "../tutorial/net.hpp"
 
 #include <iostream>
 

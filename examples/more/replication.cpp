@@ -1,6 +1,6 @@
 // Replicas: groups of them that have variables of their own, training on parts of a batch, and tensors in parts.
 //
-// labels: clang
+// labels: more
 // test:
 // expect: ReplicaGrouping(num_replicas=8, stride=1, group_size=8, num_groups=1): all on the host (3, 3)
 // expect: ReplicaGrouping(num_replicas=8, stride=1, group_size=4, num_groups=2): halves on the host (2, 3, 3)

@@ -17,9 +17,9 @@
 #include <string>
 #include <tilewright/train/loop.hpp>
 
-#include "tutorial/float8_net.hpp"
-#include "tutorial/options.hpp"
-#include "tutorial/steps.hpp"
+#include "../tutorial/float8_net.hpp"
+#include "../tutorial/options.hpp"
+#include "../tutorial/steps.hpp"
 
 namespace train = tw::train;
 using namespace tw::literals;

@@ -11,9 +11,9 @@
 // test: --data $TILEWRIGHT_MNIST --limit-batches 150
 // test-needs: TILEWRIGHT_MNIST
 // expect-regex: ^Accuracy on test set: (8[5-9]|9[0-9])\.[0-9]{2}%$
-#include "tutorial/net.hpp"
-#include "tutorial/steps.hpp"
-#include "tutorial/training.hpp"
+#include "../tutorial/net.hpp"
+#include "../tutorial/steps.hpp"
+#include "../tutorial/training.hpp"
 
 inline constexpr int micro_batches = 8, batch_size = 8;
 

@@ -20,8 +20,8 @@
 #include <tilewright/checkpoint/checkpoint.hpp>
 #include <tilewright/train/train.hpp>
 
-#include "tutorial/net.hpp"
-#include "tutorial/options.hpp"
+#include "../tutorial/net.hpp"
+#include "../tutorial/options.hpp"
 
 /// Adam's state, two moments and a count of steps for each variable, are variables like all others:
 /// adam.fc1.weight.first_order and so on.
