@@ -84,7 +84,8 @@ class ThreadChoice {
   struct Candidate {
     int threads;
     int level;  // 0: a power of two, or the limit; 1: between two of them; 2: between those
-    double time;  // of a run, when last tried; 0: not yet
+    double time = 0;  // of a run, when last tried; 0: not yet
+    int trials = 0;  // after the first search
   };
   static constexpr double first_length = 1e6;
   /// Runs without trials are judged in windows. A window has at least this length and this number of runs.
@@ -106,24 +107,33 @@ class ThreadChoice {
   /// First searches of longer runs than this skip the finest steps.
   static constexpr double long_run = 10e6;
 
+  /// Each trial of a neighbour of a long run delays its next trial, as if its runs took longer by this share.
+  static constexpr double tried_again = 0.04;
+  /// Searches of long runs after the first one skip candidates that took longer than the best by this factor.
+  static constexpr double hopeless = 1.2;
+
   static constexpr int most_power = 1 << 12;  // so that there are at most 64 candidates on any machine
 
   // ---- candidates
   void make_candidates() {
     for (int number = 1; number <= limit_; ++number) {
       const int power = static_cast<int>(std::bit_floor(static_cast<unsigned>(number))), above = number - power;
-      if (number == limit_ || above == 0) candidates_.push_back({number, 0, 0});
-      else if (2 * above == power) candidates_.push_back({number, 1, 0});
-      else if (number == threads_ || (4 * above % power == 0 && power < most_power)) candidates_.push_back({number, 2, 0});
+      if (number == limit_ || above == 0) candidates_.push_back({number, 0});
+      else if (2 * above == power) candidates_.push_back({number, 1});
+      else if (number == threads_ || (4 * above % power == 0 && power < most_power)) candidates_.push_back({number, 2});
     }
   }
   Candidate& at(int index) { return candidates_[static_cast<std::size_t>(index)]; }
   int count() const { return static_cast<int>(candidates_.size()); }
-  /// Returns the next candidate of at most a level, up or down from the best one; -1: none.
+  /// Returns the next candidate of at most a level, up or down from the best one; -1: none. A step of a level has a least factor:
+  /// a step from 7 threads to 8, or on 20 cores from 20 to 16, says too little about the candidates beyond it.
   [[gnu::noinline]] int neighbour(int direction, int level) {
+    constexpr double factors[]{1.3, 1.15, 1};
+    const double threads = at(best_).threads, factor = factors[level];
     int index = best_ + direction;
-    while (index >= 0 && index < count() && at(index).level > level) index += direction;
-    return index < count() ? index : -1;
+    for (; index >= 0 && index < count(); index += direction)
+      if (at(index).level <= level && std::max(at(index).threads / threads, threads / at(index).threads) >= factor) return index;
+    return -1;
   }
   /// Returns the expected time of a run with a number other than the best. An untried number is taken to be no better than the
   /// best, and with fewer threads slower in proportion. After runs have become slow, the square root of that proportion is used,
@@ -176,14 +186,26 @@ class ThreadChoice {
     logger_.write(LogLevel::debug, "threads: in doubt about ", threads_, ", with ", static_cast<std::int64_t>(mean), " ns a run");
     search(Reason::slow);
   }
-  /// Tries one of the neighbours, in turn, if trials may cost something again.
+  /// Tries a neighbour, if trials may cost something again. Neighbours take turns. Long runs are few, so the neighbour that seems
+  /// best comes first: the search may have misjudged it.
   bool try_neighbour() {
-    for (int tries = 0; credit_ >= 0 && tries < 6; ++tries) {
+    if (credit_ < 0) return false;
+    int chosen = -1;
+    double least = 0;
+    for (int tries = 0; tries < 6; ++tries) {
       turn_ = (turn_ + 1) % 6;
-      const int level = turn_ / 2, index = neighbour(turn_ % 2 == 0 ? 1 : -1, level);
-      if (index >= 0 && at(index).level == level) return challenge(index), true;
+      const int level = turn_ / 2, direction = turn_ % 2 == 0 ? 1 : -1, index = neighbour(direction, level);
+      if (index < 0 || (level > 0 && index == neighbour(direction, level - 1))) continue;
+      const double rank = expected_time(index) * (1 + tried_again * at(index).trials);
+      if (chosen >= 0 && rank >= least) continue;
+      chosen = index;
+      least = rank;
+      if (time_ < long_run) break;
     }
-    return false;
+    if (chosen < 0) return false;
+    ++at(chosen).trials;
+    challenge(chosen);
+    return true;
   }
   bool try_far() {
     for (int tries = 0; far_credit_ >= 0 && tries < count(); ++tries) {
@@ -209,12 +231,15 @@ class ThreadChoice {
     if (reason_ == Reason::slow)  // all that may be better by what is known: with one thread too many, all wait
       for (int index = best_ - 1; index >= 0; --index)
         if (at(index).level < 2 && !is_tried(index) && expected_time(index) < time_) return challenge(index);
-    const int levels = reason_ != Reason::usual && time_ > long_run ? 2 : 3;
+    const int levels = reason_ != Reason::usual && time_ > long_run && at(best_).level < 2 ? 2 : 3;
     for (int level = 0; level < levels; ++level)
       for (const int direction : {direction_, -direction_})
-        if (const int index = neighbour(direction, level); index >= 0 && !is_tried(index)) return challenge(index);
+        if (const int index = neighbour(direction, level); index >= 0 && !is_tried(index) && !is_hopeless(index))
+          return challenge(index);
     end_search();
   }
+  /// Of long runs, what a trial found much slower before is not tried in each search.
+  bool is_hopeless(int index) { return reason_ == Reason::usual && time_ > long_run && at(index).time > hopeless * time_; }
   void end_search() {
     searching_ = false;
     reason_ = Reason::usual;
