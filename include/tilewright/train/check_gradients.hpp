@@ -166,12 +166,11 @@ inline double mean_loss(std::span<const HostTensor> outputs) {
 
 }  // namespace detail
 
-/// Compares gradients with differences of the loss: for some elements w of each variable, the program's gradient with (loss(w +
-/// h)
-/// - loss(w - h)) / 2h, which the same program computes. `session`: of a program that calls train::gradients. `run(session)` runs
-/// it once and returns its outputs; the loss must depend on nothing but the variables. The session's variables are as before when
-/// it ends, and what an exception of a run leaves them as is not said. A difference is only as exact as the loss's dtype allows;
-/// a loss in float64 tells most. A kink of relu or max between w - h and w + h shows as a difference.
+/// Compares gradients with differences of the loss. For some elements w of each variable, the program's gradient is compared with
+/// (loss(w + h) - loss(w - h)) / 2h, which the same program computes. `session`: of a program that calls train::gradients.
+/// `run(session)` runs it once and returns its outputs; the loss must depend on nothing but the variables. The session's variables
+/// are as before when it ends, and what an exception of a run leaves them as is not said. A difference is only as exact as the
+/// loss's dtype allows; a loss in float64 tells most. A kink of relu or max between w - h and w + h shows as a difference.
 ///
 ///     constexpr void gradients(tw::Ir& ir) { tw::train::gradients(ir, Loss{}, {{"x", {8, 4}}, {"y", {8}}}); }
 ///     tw::Session<gradients> session;
