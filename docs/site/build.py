@@ -126,6 +126,7 @@ class Pages:
         text = (PROJECT / path).read_text()
         text = re.sub(r"^<!-- live: (\w+) -->\n!\[.*$", lambda match: self.live(match[1], path), text, flags=re.MULTILINE)
         text = re.sub(r"^<!-- (?!live).*? -->\n", "", text, flags=re.MULTILINE)  # what tests read
+        text = outside_of_code(lambda part: re.sub(r"\]\((?=[^()\s]+ [^)\"]*\))", r"]\\(", part), text)  # no link: `[](auto& x)`
         text = outside_of_code(lambda part: LINK.sub(lambda match: self.link(match, path), part), text)
         hidden = "hide: [navigation, toc]\n" if "<iframe" in text else ""
         title = title_of(text)
@@ -224,7 +225,7 @@ def build(into, reports):
     tree = navigation_of(pages)
     pages.write_all()
     (folder / "site").mkdir(parents=True)
-    for name in ("style.css", "tiles.svg"):
+    for name in ("style.css", "copy.js", "tiles.svg"):
         shutil.copyfile(SITE / name, folder / "site" / name)
     config = work / "mkdocs.yml"
     config.write_text(json.dumps({"INHERIT": str(SITE / "mkdocs.yml"), "docs_dir": str(folder), "site_dir": str(into), "nav": tree,

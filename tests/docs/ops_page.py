@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from declarations import (Declaration, arguments, closing, declarations, error_messages, masked, message, namespaces,  # noqa: E402
                           outside_of_namespaces)
-from reference_pages import INCLUDE, PROJECT, pages, signature  # noqa: E402
+from reference_pages import INCLUDE, PROJECT, pages, signature, without_tags  # noqa: E402
 
 PAGES = PROJECT / "docs" / "generated"
 
@@ -384,7 +384,8 @@ def ops_pages(library):
                         ", ".join(f"[{name}](ops/{page}.md{place})" for name, place in places) + " |\n")
         head = f"# {title}\n\nThese {does}. [All ops](../ops.md).\n\n"
         listed = "\n".join(links)
-        pages_of_families[f"ops/{page}.md"] = (head + listed + "\n\n" + FAMILY_HEAD + "".join(parts)).rstrip() + "\n"
+        text = head + listed + "\n\n" + FAMILY_HEAD + "".join(parts)
+        pages_of_families[f"ops/{page}.md"] = without_tags(text.rstrip() + "\n")
     table = "| family | group | ops |\n| --- | --- | --- |\n" + "".join(rows)
     return {"ops.md": OPS_HEAD + table, **pages_of_families}
 

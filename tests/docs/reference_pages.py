@@ -250,6 +250,12 @@ def options_of_ops(pages_of_ops):
     return places
 
 
+def without_tags(page):
+    """The page with a `<` of its texts as HTML has it, so that `Session<program>` is shown where a comment has no quotes around it."""
+    parts = re.split(r"(^```.*?^```$|^    .*?$|`[^`]*`)", page, flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if number % 2 else re.sub(r"<(?=[\w/])", "&lt;", part) for number, part in enumerate(parts))
+
+
 def page_of(page, options):
     """A page. Functions have headings but in reference.md, where they belong to the handle above them."""
     parts, functions, anchors = [HEADS[page] + GENERATED], page != "reference.md", {}
@@ -265,7 +271,7 @@ def page_of(page, options):
         for header, entries in headers.items():
             for entry in entries:
                 parts.append(entry.markdown(header, functions) + entry.links(options, names))
-    return "".join(parts).rstrip() + "\n"
+    return without_tags("".join(parts).rstrip() + "\n")
 
 
 def pages(pages_of_ops):

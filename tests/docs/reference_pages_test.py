@@ -98,6 +98,10 @@ class ReferencePagesTest(unittest.TestCase):
         entry = reference_pages.Entry("f", "function", "void f(ConvOptions a, SquashOptions b)", "")
         self.assertEqual(entry.links(anchors, {"SquashOptions"}), "Options of ops: [ConvOptions](ops/linear.md#conv).\n\n")
 
+    def test_no_text_is_taken_for_a_tag(self):
+        page = "Of a Session<program>, `a<b>`, x < y.\n\n    f<g>();\n\n```cpp\nh<i>\n```\n"
+        self.assertEqual(reference_pages.without_tags(page), page.replace("Session<", "Session&lt;"))
+
     def test_pages_have_what_they_are_for(self):
         pages = reference_pages.pages({})
         for page, names in {"reference-layers.md": ["Linear", "TransformerBlock", "LlamaBlockOptions", "rotary_embedding"],

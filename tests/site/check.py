@@ -3,7 +3,6 @@
 import functools
 import html.parser
 import http.server
-import json
 import re
 import sys
 import threading
@@ -15,17 +14,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "report"))
 from devtools import Browser  # noqa: E402
 
 MOST_BYTES = 20_000_000
-# Of a page, as the browser has it: where its links lead, tags that HTML has not, blocks of code and buttons that copy them, pictures
-# that are not there, and how far it is wider than the window.
+# Of a page, as the browser has it: tags that HTML has not, pictures that are not there, what the window's edge cuts and nothing
+# scrolls, how far the page is wider than the window, and the titles of frames.
 FACTS = """({
-  links: [...document.querySelectorAll('a[href], area[href]')].map(each => each.href),
   unknown: [...document.querySelectorAll('*')].filter(each => each instanceof HTMLUnknownElement).map(each => each.localName),
-  code: document.querySelectorAll('article .highlight pre').length,
-  buttons: document.querySelectorAll('article .highlight .md-clipboard, article .highlight .md-code__button').length,
   pictures: [...document.images].filter(each => !each.naturalWidth).map(each => each.src),
-  wider: document.documentElement.scrollWidth - innerWidth,
+  cut: [...document.querySelectorAll('article *')].filter(each => each.getBoundingClientRect().right > WIDTH + 1)
+       .filter(each => {
+         for (; each.localName != 'article'; each = each.parentElement) if (getComputedStyle(each).overflowX != 'visible') return false;
+         return true; }).map(each => each.localName + ' ' + each.textContent.trim().slice(0, 40)),
+  wider: document.documentElement.scrollWidth - WIDTH,
   frames: [...document.querySelectorAll('iframe')].map(each => each.contentDocument && each.contentDocument.title),
 })"""
+WIDTH = 400  # pixels: a telephone, whose browsers make the window as wide as the page
+FIRST_CODE = "document.querySelector('article .highlight pre')"
 THEME = "getComputedStyle(document.body).getPropertyValue('color-scheme') + ' ' + document.body.dataset.mdColorScheme"
 
 
@@ -36,8 +38,17 @@ class Server:
         def log_message(self, *_):
             pass
 
+        def end_headers(self):
+            if self.path.endswith((".html", ".json")):  # a fault may be planted
+                self.send_header("Cache-Control", "no-store")
+            super().end_headers()
+
+    class Quiet(http.server.ThreadingHTTPServer):
+        def handle_error(self, *_):  # a browser that leaves a page before it has all of it
+            pass
+
     def __init__(self, folder):
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(self.Handler, directory=str(folder)))
+        self.server = self.Quiet(("127.0.0.1", 0), functools.partial(self.Handler, directory=str(folder)))
         self.root = f"http://127.0.0.1:{self.server.server_port}/"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
@@ -53,18 +64,24 @@ def browser(executable):
     return Browser(executable, more_options=["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"])
 
 
-class Anchors(html.parser.HTMLParser):
-    """The anchors of a page."""
+class Page(html.parser.HTMLParser):
+    """What a page's text says: its anchors, its links, and what a browser loads with it."""
 
-    def __init__(self, page):
+    LOADED = ("stylesheet", "icon", "preload", "prefetch", "manifest", "modulepreload", "preconnect", "dns-prefetch")
+
+    def __init__(self, path):
         super().__init__()
-        self.found = set()
-        self.feed(page.read_text())
+        self.anchors, self.links, self.loaded = set(), [], []
+        self.feed(path.read_text())
 
     def handle_starttag(self, tag, attributes):
-        values = dict(attributes)
-        self.found |= {values["id"]} if values.get("id") else set()
-        self.found |= {values["name"]} if tag == "a" and values.get("name") else set()
+        values = {name: value for name, value in attributes if value}
+        self.anchors |= {values[name] for name in ("id", *(["name"] if tag == "a" else [])) if name in values}
+        if tag in ("a", "area") and "href" in values:
+            self.links.append(values["href"])
+        if tag == "link" and set(values.get("rel", "").split()) & set(self.LOADED):
+            self.loaded.append(values["href"])
+        self.loaded += [values["src"]] if "src" in values else []
 
 
 class Site:
@@ -72,7 +89,7 @@ class Site:
 
     def __init__(self, folder, root, browser):
         self.folder, self.root, self.browser, self.problems = folder, root, browser, []
-        self.anchors = functools.lru_cache(maxsize=None)(lambda page: Anchors(page).found)
+        self.page = functools.lru_cache(maxsize=None)(Page)
 
     def pages(self):
         return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*.html"))
@@ -93,36 +110,49 @@ class Site:
             if not request.startswith((self.root, "blob:")):
                 self.wrong(page, f"asks for {request}")
 
-    def check_link(self, page, link):
-        address = urlsplit(link)
-        if not link.startswith(self.root):
-            if address.scheme not in ("http", "https", "mailto"):
-                self.wrong(page, f"links to {link}")
+    def check_address(self, page, address, is_loaded=False):
+        """What a page links to or loads is there."""
+        parts = urlsplit(address)
+        if parts.scheme or parts.netloc:
+            if is_loaded and parts.scheme not in ("data", "about"):
+                self.wrong(page, f"loads {address}")
+            elif not is_loaded and parts.scheme not in ("http", "https", "mailto"):
+                self.wrong(page, f"links to {address}")
             return
-        target = self.folder / unquote(address.path).lstrip("/")
+        path = unquote(parts.path)
+        start = self.folder if path.startswith("/") else (self.folder / page).parent
+        target = (start / path.lstrip("/")).resolve() if path else self.folder / page
         if target.is_dir():
             target = target / "index.html"
         if not target.is_file():
-            self.wrong(page, f"links to {unquote(address.path)[1:]}, which is not there")
-        elif address.fragment and target.suffix == ".html" and unquote(address.fragment) not in self.anchors(target):
-            if not (target.parent.name == "reports"):  # its script makes the anchors
-                self.wrong(page, f"links to {unquote(address.path)[1:]}, which has no #{unquote(address.fragment)}")
+            self.wrong(page, f"links to {address}, which is not there")
+        elif parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in self.page(target).anchors:
+            self.wrong(page, f"links to {address}, which has no such anchor")
 
-    def check_page(self, page):
-        self.browser.open(self.root + page, width=400, height=900)
-        facts = self.browser.run(FACTS)
-        for link in dict.fromkeys(facts["links"]):
-            self.check_link(page, link)
+    def check_text(self, page):
+        text = Page(self.folder / page)
+        for link in dict.fromkeys(text.links):
+            self.check_address(page, link)
+        for address in dict.fromkeys(text.loaded):
+            self.check_address(page, address, is_loaded=True)
+
+    def check_in_browser(self, page):
+        self.browser.open(self.root + page, width=WIDTH, height=900)
+        facts = self.browser.run(FACTS.replace("WIDTH", str(WIDTH)))
         for tag in dict.fromkeys(facts["unknown"]):
             self.wrong(page, f"has a tag <{tag}>")
         for picture in facts["pictures"]:
             self.wrong(page, f"shows {picture}, which is no picture")
-        if facts["code"] > facts["buttons"]:
-            self.wrong(page, f"has {facts['code']} blocks of code, {facts['buttons']} with a button that copies them")
+        for cut in facts["cut"][:3]:
+            self.wrong(page, f"a window of {WIDTH} pixels cuts {cut}")
         if facts["wider"] > 0 and not page.startswith("reports/"):  # the report has tests of its own
-            self.wrong(page, f"is {facts['wider']} pixels wider than a window of 400")
+            self.wrong(page, f"is {facts['wider']} pixels wider than a window of {WIDTH}")
         if "" in facts["frames"] or None in facts["frames"]:
             self.wrong(page, "has a frame without a page")
+        if self.browser.run(f"!!{FIRST_CODE}"):  # the theme makes the button when the code is in view
+            self.browser.run(f"{FIRST_CODE}.scrollIntoView({{block: 'center'}})")
+            if not self.wait_for(f"!!{FIRST_CODE}.parentElement.querySelector('.md-clipboard, .md-code__button')", 5):
+                self.wrong(page, "has code without a button that copies it")
         self.note_errors(page)
 
     def wait_for(self, expression, seconds=30):
@@ -135,15 +165,25 @@ class Site:
     def check_search(self, words, expected):
         """The search finds a place among the first that it shows."""
         self.browser.open(self.root + "index.html")
-        self.browser.run(f"""(() => {{ const input = document.querySelector('.md-search__input'); input.focus();
-                             input.value = {json.dumps(words)}; input.dispatchEvent(new KeyboardEvent('keyup', {{bubbles: true}}));
-                             input.dispatchEvent(new Event('input', {{bubbles: true}})); }})()""")
+        self.browser.call("Emulation.setFocusEmulationEnabled", enabled=True)
+        self.browser.run("document.querySelector('.md-search__input').focus()")
+        self.browser.call("Input.insertText", text=words)
         links = self.wait_for("(found => found.length && found)([...document.querySelectorAll('.md-search-result__link')]"
                               ".map(each => each.href))") or []
         links = [re.sub(r"\?[^#]*", "", link).removeprefix(self.root) for link in links]
         if expected not in links[:8]:
             self.wrong("search", f"{words} finds {', '.join(links[:8]) or 'nothing'}: {expected} expected")
         self.note_errors("search")
+
+    def check_copy(self, page):
+        """The button of the first code tells that it has copied."""
+        self.browser.open(self.root + page)
+        self.browser.run(f"{FIRST_CODE}.scrollIntoView({{block: 'start'}})")
+        button = f"{FIRST_CODE}.parentElement.querySelector('.md-clipboard, .md-code__button')"
+        self.wait_for(f"!!{button}", 5)
+        self.browser.run(f"{button}?.click()")
+        if not self.wait_for("document.querySelector('.md-dialog')?.textContent.includes('Copied')", 5):
+            self.wrong(page, "has a button that does not copy")
 
     def check_switch(self):
         """Light or dark as the system has it; the switch changes it."""
