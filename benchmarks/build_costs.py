@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures what building costs: processor time and peak memory.
 
-As a program: for the headers, examples, encoders of 12 and 24 outlined blocks, and ever deeper networks. These are linear and gelu
-layers that are traced, differentiated and planned in a constant expression; nothing is made to run. Time that grows faster than the
-number of layers shows a pass that is not linear. For suite.py: for its programs, with their link.
+As a program it measures the headers, the examples, encoders of 12 and 24 outlined blocks, and networks of growing depth. The networks
+have linear and gelu layers. The compiler traces, differentiates and plans them in a constant expression; nothing runs. A time that
+grows faster than the number of layers shows a pass that is not linear. suite.py measures its own programs with it, link included.
 """
 
 import argparse

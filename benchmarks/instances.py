@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""What several processes cost and save: training in one and two processes, and all-reduce beside MPI's.
+"""Measures what several processes cost and save: training in one and two processes, and all-reduce beside MPI's.
 
     python3 benchmarks/instances.py --build-dir build/gcc
+
+It builds nothing: `./dev bench instances` does.
 """
 
 import argparse

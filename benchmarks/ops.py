@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Measures single ops beside eager PyTorch, each on one thread, and prints a table of times and ratios.
 
-Both programs of an op get the same inputs, in as many copies, of which each call takes the next. All copies together are larger than
-the caches, so both read them from memory. Both keep the results of all copies, and what they compute is compared before anything is
-measured. tilewright makes one call for each copy in a run of a session, in which inputs are variables and results stay in the
-session's memory; PyTorch makes one after the other in a loop. An op that PyTorch has several forms for is compared with the fastest.
+Both programs of an op get copies of the same inputs, and each call takes the next copy. All copies together are larger than the caches,
+so both programs read them from memory. Both keep the results of all copies; the script compares these results before it measures.
+tilewright makes one call for each copy in one run of a session: inputs are variables, and results stay in the session's memory. PyTorch
+makes one call after the other in a loop. If PyTorch has several forms of an op, the fastest one counts.
 
-The programs of an op are alive at the same time and take turns, round after round. Times are medians over the rounds. Each round
-gives one ratio, of which the median counts too; above 1 it says that tilewright is faster. It builds nothing: see `./dev bench`.
+The programs of an op stay alive and take turns, round after round. Times are medians of the rounds. Each round gives one ratio, and the
+table has the median of them; above 1 it says that tilewright is faster. This script builds nothing: `./dev bench ops` does.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Measured programs as processes: see protocol.hpp for what is said to them."""
+"""Runs measured programs as processes: protocol.hpp describes the protocol that they speak."""
 
 import os
 import re

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Measures what README.md shows below "Measured", and updates its figures; no other word changes. RESULTS.md gets a row for each line,
-with machine, commit and date. It builds nothing: see `./dev bench`.
+with machine, commit and date.
 
-Everything runs on two cores. Figures that cannot be measured stay, and are named: those of PyTorch or oneDNN if they are not
-installed, and the accuracies without the files of MNIST. A machine without other work is needed.
+Everything runs on two cores, and the machine must have no other work. What cannot be measured stays as it is, and the output names it:
+figures of PyTorch or oneDNN if they are not installed, and accuracies without the files of MNIST. This script builds nothing:
+`./dev bench readme` does.
 """
 
 import argparse

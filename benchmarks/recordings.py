@@ -1,8 +1,8 @@
-"""What recordings of one program with several numbers of threads say: the rows of a table.
+"""Makes the rows of a table from recordings of one program with several numbers of threads.
 
-A recording is what tw::recording_to_json writes. Runs that failed, of another body than the program or of another number of threads
-do not count, and of the others the slower half does not: what the rest of the machine does makes runs slower, never faster. Figures
-are means of a run, in microseconds.
+A recording is what tw::recording_to_json writes. Runs that failed do not count, nor runs of another body or with another number of
+threads. Of the remaining runs the slower half does not count: other work of the machine makes runs slower, never faster. Figures are
+means of a run, in microseconds.
 """
 
 from collections import defaultdict

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""What steps take on many replicas: the simulation beside steps measured here, and its tables for 2 to 4,096 replicas.
+"""Predicts what steps take on many replicas, compares predictions with steps measured here, and prints tables for 2 to 4,096 replicas.
 
     python3 benchmarks/scaling.py --build-dir build/gcc
 
-Computation is that of programs of one replica: two in turn in one process, or one in each of two processes at a time.
-Messages and reductions are those of all-reduces that belong to no step. With them, steps of two replicas are predicted, which
-are then compared with measured ones.
+The time of computing comes from programs of one replica: two in turn in one process, or one in each of two processes at a time. The
+times of messages and reductions come from all-reduces that belong to no step. From these the script predicts steps of two replicas,
+and compares them with measured ones.
 
-A round measures all of it, one after the other, and predicts with its own figures: machines have slow minutes. A figure of a
-round is the least of many repetitions; medians of the rounds are compared. It needs a machine without other work: where a process
-waits for its core, others wait for it in each collective.
+A round measures everything, one after the other, and predicts with its own figures, because machines have slow minutes. A figure of a
+round is the least of many repetitions; the tables have medians of the rounds. The machine must have no other work: if a process waits
+for its core, the others wait for it in each collective.
 """
 
 import argparse
