@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""CMakeLists.txt, tilewright/version.hpp, and the first headings of CHANGELOG.md and docs/history.md have one version. Packages
-take theirs from CMake: tests named package/ compare them. CHANGELOG.md is short.
+"""CMakeLists.txt, tilewright/version.hpp, and the first headings of CHANGELOG.md and docs/history.md have one version, and
+docs/compiling.md shows that one. Packages take theirs from CMake: tests named package/ compare them. CHANGELOG.md is short.
 
 A deprecated name says since when and what to write, `[[deprecated("since 0.3.0: use g")]]`, and goes when docs/stability.md says
 so: 0.4.0 has this one, 0.5.0 does not.
@@ -12,7 +12,8 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 CMAKE, HEADER = "CMakeLists.txt", "include/tilewright/version.hpp"
-CHANGES, HISTORY = "CHANGELOG.md", "docs/history.md"
+CHANGES, HISTORY, PAGE = "CHANGELOG.md", "docs/history.md", "docs/compiling.md"
+SHOWN = re.compile(r"find_package\(tilewright ([\d.]+) |tilewright_([\d.]+)_all\.deb")
 DEPRECATED = re.compile(r"\[\[deprecated(?:\(([^)]*)\))?")
 VERSION = r"^project\(tilewright VERSION (\d+\.\d+\.\d+)\b"
 MOST_LINES = 60  # of CHANGELOG.md
@@ -47,6 +48,9 @@ def check(texts):
     major, minor, patch = map(int, version.split("."))
     if int(number) != 10000 * major + 100 * minor + patch:
         yield f"{HEADER}: {number}: {10000 * major + 100 * minor + patch} for the version {version} of {CMAKE} expected"
+    shown = [match[1] or match[2] for match in SHOWN.finditer(texts[PAGE])]
+    if not shown or any(text not in (version, f"{major}.{minor}") for text in shown):
+        yield f"{PAGE}: versions {', '.join(shown)} shown: {version} expected"
     if len(texts[CHANGES].splitlines()) > MOST_LINES:
         yield f"{CHANGES}: {len(texts[CHANGES].splitlines())} lines: at most {MOST_LINES} expected; {HISTORY} has the long list"
     for name in (CHANGES, HISTORY):
@@ -59,7 +63,7 @@ def check(texts):
 
 
 def main():
-    texts = {name: (PROJECT / name).read_text() for name in (CMAKE, HEADER, CHANGES, HISTORY)}
+    texts = {name: (PROJECT / name).read_text() for name in (CMAKE, HEADER, CHANGES, HISTORY, PAGE)}
     problems = list(check(texts))
     if version := found(texts, CMAKE, VERSION):
         headers = sorted((PROJECT / "include").rglob("*.hpp"))
