@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Phrases that make a reader stop stand neither in README.md, nor in pages that are written by hand, nor in doc comments of include/.
-REFUSED says what to write instead. A doc comment does not begin with a word of FIRST_WORDS.
+"""Phrases that make a reader stop are neither in README.md, CONTRIBUTING.md and pages that are written by hand, nor in doc comments
+of include/. REFUSED says what to write instead. A doc comment does not begin with a word of FIRST_WORDS.
 
-Code, in a block or between backquotes, and quoted text are not looked at.
+Code, in a block or between backquotes, and quoted text are not looked at. docs/history.md is a record of older texts.
 """
 
 import re
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-GENERATED = re.compile(r"(ops|tested-ops|reference(-\w+)?)\.md")  # and all of docs/generated/
+NOT_WRITTEN = re.compile(r"(ops|tested-ops|reference(-\w+)?|history)\.md")  # and all of docs/generated/
 
 # By phrase, a regular expression of whole words: what to write instead.
 REFUSED = {
@@ -60,7 +60,8 @@ FIRST = re.compile(rf"({'|'.join(sorted(FIRST_WORDS))})\b(?! ?=)")
 
 def pages():
     yield PROJECT / "README.md"
-    yield from (page for page in sorted((PROJECT / "docs").glob("*.md")) if not GENERATED.fullmatch(page.name))
+    yield PROJECT / "CONTRIBUTING.md"
+    yield from (page for page in sorted((PROJECT / "docs").glob("*.md")) if not NOT_WRITTEN.fullmatch(page.name))
 
 
 def page_paragraphs(text):
