@@ -16,7 +16,7 @@ NOT_WRITTEN = re.compile(r"(ops|tested-ops|reference(-\w+)?|history)\.md")  # an
 REFUSED = {
     "so (many|few)": "the number, or its name: `n` images",
     "equally (many|few)|as many(?= of\\b|[.,;:)])": "the same number of",
-    "as (that|those) (of|is|are|in|for)": "the noun again: the shape of x",
+    "(?<!such )as (that|those) (of|is|are|in|for)": "the noun again: the shape of x",
     "(of )?those of which": "the noun again",
     "that which": "the noun",
     "of whose": "a second sentence",
@@ -33,7 +33,7 @@ REFUSED = {
     "(is|are|were|was) so(?=[.,;:])": "is true, or the fact again",
     "(can|may|could|would) so": "in this way",
     "the (former|latter)": "the noun again",
-    "(of|from) (before|after)(?= (the|a|it|that|this|them)\\b|[.,;:])": "previous, earlier, later",
+    "of (before|after)(?= (the|a|it|that|this|them)\\b|[.,;:])|from (before|after)(?=[.,;:])": "previous, earlier, later",
     "in vain": "without effect",
     "not un(?!til|less|der|it|ion|iform|ique|ary|rolled)\\w+": "the positive word",
     "no (multiple|member) of": "not a multiple of",
