@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Phrases that make a reader stop are neither in README.md, CONTRIBUTING.md and pages that are written by hand, nor in doc comments
-of include/. REFUSED says what to write instead. A doc comment does not begin with a word of FIRST_WORDS.
+of include/. REFUSED says what to write instead.
 
 Code, in a block or between backquotes, and quoted text are not looked at. docs/history.md is a record of older texts.
 """
@@ -17,10 +17,8 @@ REFUSED = {
     "so (many|few)": "the number, or its name: `n` images",
     "equally (many|few)|as many(?= of\\b|[.,;:)])": "the same number of",
     "(?<!such )as (that|those) (of|is|are|in|for)": "the noun again: the shape of x",
-    "(of )?those of which": "the noun again",
-    "that which": "the noun",
+    "those of which|that which": "the noun again",
     "of whose": "a second sentence",
-    "(parts?|some|all|one|each|any|none|much|most|both) of whose": "a second sentence",
     "(is|are|was|were|be|been) told": "gets, is given, or the option's name",
     "at hand": "available, present, or given",
     "besides": "also, in addition, or except",
@@ -51,11 +49,9 @@ REFUSED = {
     "what (is|was) said (of|above|below|there)": "the fact again, or a link",
 }
 # In pages only: words in an order that a reader has to turn around.
-TURNED = (re.compile(r"(?:^|(?<=[.;:] ))Of (?!the |these |those |all |\d)"), "the subject first")
-FIRST_WORDS = {"The same", "As", "It", "This", "Also"}
+TURNED = (re.compile(r"(?:^|(?<=[.;:-] ))Of (?!the |these |those |all |\d)"), "the subject first")
 
 PATTERNS = [(re.compile(rf"(?<![\w'-])(?:{phrase})(?![\w'-])", re.IGNORECASE), advice) for phrase, advice in REFUSED.items()]
-FIRST = re.compile(rf"({'|'.join(sorted(FIRST_WORDS))})\b(?! ?=)")
 
 
 def pages():
@@ -95,7 +91,7 @@ def doc_comments(text):
 
 
 def without_code(text):
-    """With spaces in place of what is code or quoted, and of lines' ends."""
+    """One line, with `_` in place of what is code, quoted, or a link's address."""
     blank = lambda match: "_" * len(match[0])  # noqa: E731
     return re.sub(r'`[^`]*`|"[^"\n]{1,200}"|\]\([^)]*\)', blank, text).replace("\n", " ")
 
@@ -110,8 +106,6 @@ def problems(path, paragraphs, is_comment):
             for match in pattern.finditer(text):
                 line = number + sum(start <= match.start() for start in starts) - 1
                 yield f"{path}:{line}: `{' '.join(match[0].split())}`: {advice} expected"
-        if is_comment and (match := FIRST.match(text.strip())):
-            yield f"{path}:{number}: a doc comment begins with `{match[1]}`: its subject expected"
 
 
 def main():
