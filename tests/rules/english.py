@@ -48,8 +48,11 @@ REFUSED = {
     "as it were|so to speak": "nothing: leave it out",
     "what (is|was) said (of|above|below|there)": "the fact again, or a link",
 }
-# In pages only: words in an order that a reader has to turn around.
-TURNED = (re.compile(r"(?:^|(?<=[.;:-] ))Of (?!the |these |those |all |\d)"), "the subject first")
+# In pages only, at the beginning of a sentence.
+BEGINNINGS = [(re.compile(rf"(?:^|(?<=[.;:-] ))(?:{phrase})"), advice) for phrase, advice in {
+    r"Of (?!the |these |those |all |\d)": "the subject first",
+    r"The same (for|of|as|in|by|where|with)\b": "a sentence with a verb",
+}.items()]
 
 PATTERNS = [(re.compile(rf"(?<![\w'-])(?:{phrase})(?![\w'-])", re.IGNORECASE), advice) for phrase, advice in REFUSED.items()]
 
@@ -102,7 +105,7 @@ def problems(path, paragraphs, is_comment):
         starts = [0]
         for line in lines:
             starts.append(starts[-1] + len(line.strip()) + 1)
-        for pattern, advice in [*PATTERNS, *([] if is_comment else [TURNED])]:
+        for pattern, advice in PATTERNS if is_comment else PATTERNS + BEGINNINGS:
             for match in pattern.finditer(text):
                 line = number + sum(start <= match.start() for start in starts) - 1
                 yield f"{path}:{line}: `{' '.join(match[0].split())}`: {advice} expected"
