@@ -39,7 +39,7 @@ constexpr void program(tw::Ir& ir) {
 
 // CASE low_limits
 // flags: -fconstexpr-depth=10
-// expect: the compiler could not evaluate the program, and the first error says why.
+// expect: the compiler could not evaluate the program, and its other error says why.
 #ifdef CASE_low_limits
 const tw::Session<program> session;
 #endif
@@ -47,7 +47,7 @@ const tw::Session<program> session;
 // CASE undefined_sanitizer
 // compiler: GCC
 // flags: -fsanitize=undefined
-// expect: With -fsanitize=undefined, GCC needs -fno-sanitize=null,returns-nonnull-attribute,nonnull-attribute
+// expect: With -fsanitize=undefined, GCC also needs -fno-sanitize=null,returns-nonnull-attribute,nonnull-attribute
 #ifdef CASE_undefined_sanitizer
 const tw::Session<program> session;
 #endif
