@@ -24,7 +24,7 @@ struct GroupedQueryAttentionOptions {
 ///
 /// Variables: `q_proj.weight` (width, width), `k_proj.weight` and `v_proj.weight` (width, num_key_value_heads head_dim),
 /// `o_proj.weight` (width, width), and biases if `bias` is true. Names are those of Hugging Face's LlamaAttention, which stores
-/// the weights transposed. Initial weights are normal with mean 0 and the standard deviation `std`; initial biases are zero.
+/// the weights transposed. Initial values: weights are normal with mean 0 and the standard deviation `std`; biases are zero.
 template <int width, int num_heads, int num_key_value_heads, GroupedQueryAttentionOptions options = {}>
 struct GroupedQueryAttention : Module<GroupedQueryAttention<width, num_heads, num_key_value_heads, options>> {
   static constexpr int head_dim = num_heads > 0 ? width / num_heads : 0;
