@@ -11,8 +11,8 @@ struct ConditionalAttributes {
 
 namespace detail {
 
-/// Calls f(graph, first_input) for each graph that a node calls: none, that of a call or loop, or both of a conditional, the one
-/// for true first. The node's input number `first_input` is given for input 0 of the graph. f may change the Ir.
+/// Calls f(graph, first_input) for each graph that a node calls: none, one for a call or loop, or two for a conditional, the true
+/// branch first. Input `first_input` of the node is passed to input 0 of the graph. f may change the Ir.
 template <class F>
 constexpr void for_each_callee(const Node& node, F&& f) {
   const GraphId called = node.called_graph, otherwise = node.else_graph;  // copies: f may move the node
@@ -26,14 +26,14 @@ constexpr void for_each_callee(const Node& node, F&& f) {
   }
 }
 
-/// Whether predicate(graph) is true of a graph that a node calls.
+/// Returns whether predicate(graph) is true for a graph that a node calls.
 template <class Predicate>
 constexpr bool any_callee(const Node& node, Predicate&& predicate) {
   return (node.called_graph != GraphId::none && predicate(node.called_graph)) ||
          (node.else_graph != GraphId::none && predicate(node.else_graph));
 }
 
-/// Whether a node calls the graph, directly or through others.
+/// Returns whether a node calls the graph, directly or through others.
 constexpr bool calls(const Ir& ir, const Node& node, GraphId graph) {
   return any_callee(node, [&](GraphId called) {
     if (called == graph) return true;
@@ -42,7 +42,7 @@ constexpr bool calls(const Ir& ir, const Node& node, GraphId graph) {
     return false;
   });
 }
-/// Whether a node does more than to compute its results, itself or in graphs that it calls.
+/// Returns whether a node has a side effect, itself or in graphs that it calls.
 constexpr bool has_effect(const Ir& ir, const Node& node) {
   if (node.op->has_side_effect) return true;
   return any_callee(node, [&](GraphId called) {

@@ -6,8 +6,8 @@
 
 namespace tilewright::detail {
 
-/// The execution context in which an op runs that is appended to a graph: in the main graph the given one, else one of the
-/// graph's calls; Normal only if all calls are.
+/// Returns the execution context of an op that is appended to a graph: the given one in the main graph, otherwise a context of
+/// the graph's calls. The result is Normal only if all calls are.
 constexpr ExecutionContext context_in(const Ir& ir, GraphId graph, ExecutionContext context) {
   if (graph == GraphId::main) return context;
   for (const auto& [caller, call] : ir.tables.record(graph).call_sites)
@@ -16,7 +16,7 @@ constexpr ExecutionContext context_in(const Ir& ir, GraphId graph, ExecutionCont
       return found;
   return ExecutionContext::Normal;
 }
-/// Whether a graph loads from streams or stores to them, itself or in graphs that it calls.
+/// Returns whether a graph loads from streams or stores to them, itself or in graphs that it calls.
 constexpr bool uses_streams(const Ir& ir, GraphId graph) {
   for (const Node& node : ir.tables.record(graph).nodes)
     if ((node.op->transfer && node.op->transfer(node.attributes).kind == TransferKind::stream) ||
@@ -24,14 +24,15 @@ constexpr bool uses_streams(const Ir& ir, GraphId graph) {
       return true;
   return false;
 }
-/// Whether the op that is appended now, which moves streams, runs only in runs; fails if not. `subject` names it.
+/// Checks that the op that is being appended, which moves streams, runs only in runs. Fails if not; `subject` names the op in the
+/// error.
 constexpr bool check_stream_context(Ir& ir, const Text& subject) {
   const ExecutionContext context = context_in(ir, ir.tables.current_graph, ir.tables.current_context);
   if (context == ExecutionContext::Normal) return true;
   ir.fail(text(subject, " in ", to_text(context), ": Normal, as only runs have arrays for streams, expected"));
   return false;
 }
-/// Whether no input of an op is made by a later execution context than the op's; fails if one is.
+/// Checks that no input of an op comes from a later execution context than the op's. Fails if one does.
 constexpr bool check_input_contexts(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs) {
   if (ir.tables.current_graph != GraphId::main) return true;
   for (const Tensor& input : inputs) {
@@ -46,8 +47,8 @@ constexpr bool check_input_contexts(Ir& ir, const OpInfo& op, std::span<const Te
   return true;
 }
 
-/// Makes `last`, nodes of the current graph, what the next nodes of a sequence run after. Nodes of other contexts stay: each
-/// context has an order of its own.
+/// Makes the next nodes of a sequence run after `last`, nodes of the current graph. Nodes of other contexts remain in the list,
+/// because each context has a separate order.
 constexpr void go_on_after(const Ir& ir, List<NodeId>& nodes, const List<NodeId>& last) {
   if (ir.tables.has_contexts) {
     const auto& graph = ir.tables.record(ir.tables.current_graph);

@@ -12,7 +12,7 @@ namespace tilewright {
 
 namespace detail {
 
-/// Characters for a label of the DOT language, between quotes: there `\` and `&` begin other characters.
+/// Returns characters as a quoted label of the DOT language, in which `\` and `&` are escapes.
 constexpr Text dot_escaped(std::string_view characters) {
   Text result;
   for (std::size_t i = 0; i < characters.size(); ++i) {
@@ -25,12 +25,12 @@ constexpr Text dot_escaped(std::string_view characters) {
   return result;
 }
 
-/// Writes graphs in the DOT language. Each graph is a cluster, with nodes for its ops, inputs, variables and constants.
+/// Writes graphs in the DOT language. Each graph is a cluster with nodes for its ops, inputs, variables and constants.
 class DotWriter {
  public:
   constexpr explicit DotWriter(const Ir& ir) : ir_(ir), written_(ir.tables.graphs.size(), false) {}
 
-  /// A graph that was not written yet, and those that it calls.
+  /// Writes a graph that is not written yet, and the graphs that it calls.
   constexpr void write(GraphId graph) {
     if (std::exchange(written_[graph], true)) return;
     write_cluster(graph);
@@ -42,7 +42,7 @@ class DotWriter {
   }
 
  private:
-  /// Loads and stores that are one exchange have the node of the first.
+  /// Returns the node of an op. Loads and stores of one exchange share the node of the first.
   constexpr Text op_node(GraphId graph, NodeId index) const {
     const NodeId drawn = drawn_as_.empty() ? index : drawn_as_[index];
     return text("g", graph, "_op", drawn);
@@ -81,7 +81,7 @@ class DotWriter {
       for (const NodeId node : nodes) drawn_as_[node] = nodes[0];
     });
   }
-  /// An input, variable or constant.
+  /// Writes an input, variable or constant.
   constexpr void write_source(GraphId graph, TensorId tensor) {
     const TensorRecord& record = ir_.tables.record(graph).tensors[tensor];
     std::string_view look;
@@ -131,7 +131,7 @@ class DotWriter {
   constexpr void write_call(const Text& caller, GraphId graph, std::string_view look) {
     calls_ += text("  ", caller, " -> g", graph, " [lhead=cluster_", graph, " style=dashed", look, "]\n");
   }
-  /// From what makes a tensor to a node that takes it.
+  /// Writes an edge from the producer of a tensor to a node that reads it.
   constexpr void write_edge(GraphId graph, TensorId tensor, const Text& to, std::string_view look) {
     const TensorRecord& record = ir_.tables.record(graph).tensors[tensor];
     Text from, label = to_text(record.spec);
@@ -151,16 +151,16 @@ class DotWriter {
 };
 }  // namespace detail
 
-/// A graph and all graphs below it in Graphviz's DOT language. Each graph is a cluster, and dashed arrows lead to it from its
-/// calls; arrows of a conditional have its condition as label. Ops are boxes with their type, number and name scope. Tensors are
-/// edges with their name, shape and dtype, red if the op changes them in place. Inputs and outputs are blue houses, constants
-/// grey notes, variables cylinders: yellow ones, or orange ones in remote buffers. Dotted arrows are the order of in_sequence.
+/// Returns a graph and all graphs below it in Graphviz's DOT language. Each graph is a cluster, and dashed arrows lead to it from
+/// its calls; arrows of a conditional have its condition as label. Ops are boxes with their type, number and name scope. Tensors
+/// are edges with their name, shape and dtype, red if the op changes them in place. Inputs and outputs are blue houses, constants
+/// grey notes, variables yellow cylinders, or orange ones in remote buffers. Dotted arrows are the order of in_sequence.
 constexpr Text to_dot(Graph graph) {
   detail::DotWriter writer(graph.ir());
   writer.write(graph.id());
   return writer.finish();
 }
-/// All graphs of an Ir.
+/// Returns all graphs of an Ir in the DOT language.
 constexpr Text to_dot(const Ir& ir) {
   detail::DotWriter writer(ir);
   for (std::size_t graph = 0; graph < ir.tables.graphs.size(); ++graph) writer.write(GraphId(graph));

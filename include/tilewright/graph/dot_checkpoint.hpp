@@ -14,7 +14,7 @@
 namespace tilewright {
 
 namespace detail {
-/// Whether `checks`, names with colons between them or ALL, has the name. Null: every name is enabled.
+/// Returns whether `checks`, a list of names separated by colons or ALL, has the name. Null enables every name.
 constexpr bool is_enabled_check(const char* checks, std::string_view name) {
   if (checks == nullptr) return true;
   for (std::string_view rest = checks;;) {
@@ -36,10 +36,11 @@ inline void write_dot(const Ir& ir, std::string_view name, std::string_view fold
 }
 }  // namespace detail
 
-/// Writes all graphs as they are now to `<folder>/<name>.dot` if the environment variable TILEWRIGHT_DOT_CHECKS has the name:
-/// it is a list such as BEFORE:AFTER, or ALL. Without the variable every checkpoint is written, with an empty one none is. Only a
-/// trace at run time (`tw::trace`) writes; while the program compiles a checkpoint does nothing but check its name, a file name
-/// without `:` and `/`. A file that cannot be written is a std::runtime_error. The folder is made if it is missing.
+/// Writes all graphs in their current state to `<folder>/<name>.dot` if the environment variable TILEWRIGHT_DOT_CHECKS has the
+/// name. The variable is a list such as BEFORE:AFTER, or ALL. Without the variable every checkpoint is written; if it is empty,
+/// none is. Only a trace at run time (`tw::trace`) writes. In a trace at compile time, the call only checks the name, which must
+/// be a file name without `:` and `/`. Creates the folder if it is missing. Throws std::runtime_error for a file that cannot be
+/// written.
 constexpr void dot_checkpoint(Ir& ir, std::string_view name, std::string_view folder = ".") {
   if (name.empty() || name.find_first_of(":/") != name.npos) {
     ir.fail(text("dot_checkpoint: '", name, "': a name without ':' and '/' expected"));

@@ -10,7 +10,7 @@
 
 namespace tilewright {
 
-/// What a shape rule sees: the specs of an op's inputs and its attributes; it adds the outputs' specs or fails.
+/// Context of a shape rule: the specs of an op's inputs and its attributes. The rule adds the outputs' specs or fails.
 class Inference {
  public:
   constexpr Inference(Ir& ir, const OpInfo& op, List<TensorSpec> inputs, const PackedAttributes& attributes)
@@ -25,7 +25,7 @@ class Inference {
     return unpack<A>(attributes_);
   }
   constexpr void output(const TensorSpec& spec) { outputs_.push_back(spec); }
-  /// Output 0 is one of the parts of a tensor of this shape.
+  /// Declares output 0 as one of `parts` shards of a tensor of shape `whole`.
   constexpr void output_meta_shape(const Shape& whole, std::int64_t parts) {
     meta_shape_ = ir_.tables.add_meta_shape(whole, parts);
   }
@@ -36,7 +36,7 @@ class Inference {
     ir_.fail(text(op_.name, ": ", message...));
     failed_ = true;
   }
-  /// Fails unless the input has a dtype that the op takes; says which were expected.
+  /// Fails unless the input has a dtype that the op supports; the error lists the supported ones.
   constexpr bool require_floating_point(int i) {
     if (is_floating_point(input(i).dtype) && has_arithmetic(input(i).dtype)) return true;
     fail(to_text(input(i)), ": ", floating_point_dtypes(), " expected");
@@ -48,8 +48,8 @@ class Inference {
     fail(to_text(input(i)), ": a dtype of numbers expected: cast it first");
     return false;
   }
-  /// Fails for an attribute, called `name`, that cannot be a factor or addend of elements of the dtype: NaN, an infinite one, and
-  /// for integers one that is not whole.
+  /// Fails for an attribute, called `name`, that cannot be a factor or addend of elements of the dtype: NaN, infinity, or for
+  /// integers a fraction.
   constexpr bool require_number(std::string_view name, double number, DType dtype) {
     if (computes_in_float(dtype)) dtype = float32;
     if (number - number == 0 && find_unfit({&number, 1}, dtype) < 0) return true;
@@ -61,7 +61,7 @@ class Inference {
     fail(to_text(input(a)), " and ", to_text(input(b)), ": equal dtypes expected");
     return false;
   }
-  /// The axis counted from the first, or -1 after a failure.
+  /// Returns the axis counted from the first, or -1 after a failure.
   constexpr int require_axis(std::int64_t axis, int rank) {
     if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
     if (rank == 0) return fail("axis ", axis, " of a scalar: a tensor with axes expected"), -1;
@@ -82,14 +82,14 @@ class Inference {
 };
 
 namespace detail {
-/// graph 'Net_subgraph(0)', the main graph or another Ir.
+/// Returns the place of a tensor for errors: graph 'Net_subgraph(0)', the main graph or another Ir.
 constexpr Text place_of(const Tensor& tensor, const Ir& ir) {
   if (!tensor.is_of(ir)) return "another Ir";
   if (tensor.graph_id() == GraphId::main) return "the main graph";
   return text("graph '", ir.tables.record(tensor.graph_id()).name, "'");
 }
-/// The layout that views give a tensor in its graph, and the tensor of fewer elements whose memory it repeats; none: it has a
-/// place for each element.
+/// Returns the layout that views give a tensor in its graph, and the smaller tensor whose memory it repeats; none: each element
+/// has its own place in memory.
 constexpr std::pair<Layout, TensorId> repeated_tensor(const GraphRecord& record, TensorId tensor) {
   const TensorRecord& known = record.tensors[tensor];
   const Node* const node = known.producer == NodeId::none ? nullptr : &record.nodes[known.producer];
@@ -104,7 +104,7 @@ constexpr std::pair<Layout, TensorId> repeated_tensor(const GraphRecord& record,
   else if (repeated == TensorId::none) repeated = input;
   return {layout, repeated};
 }
-/// Whether an op may write a tensor in place; fails if not.
+/// Checks that an op may write a tensor in place; fails if not.
 constexpr bool check_may_change(Ir& ir, const OpInfo& op, const Tensor& input) {
   const TensorRecord& record = ir.tables.record(input);
   if (record.kind == TensorKind::constant) {
@@ -153,7 +153,7 @@ constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> in
   if (ir.tables.has_contexts && !check_input_contexts(ir, op, inputs)) return false;
   return op.modifies < 0 || check_may_change(ir, op, inputs[static_cast<std::size_t>(op.modifies)]);
 }
-/// Whether the op computes with the dtypes of its operands.
+/// Checks that the op computes with the dtypes of its operands; fails if not.
 constexpr bool check_arithmetic(Ir& ir, const OpInfo& op, std::span<const TensorSpec> operands) {
   for (const TensorSpec& operand : operands) {
     if (has_arithmetic(operand.dtype) || (op.takes_float8 && is_float8(operand.dtype))) continue;
@@ -178,13 +178,13 @@ constexpr void append_in_sequence(Ir& ir, NodeId node) {
 }  // namespace detail
 
 namespace detail {
-/// Whether a result of the input's shape gets the input's meta shape: from every input of an elementwise op, and from input 0 of
-/// an op in place, a view or a collective.
+/// Returns whether a result of the input's shape gets the input's meta shape. It does for every input of an elementwise op, and
+/// for input 0 of an in-place op, a view or a collective.
 constexpr bool hands_on_shard(const OpInfo& op, std::size_t input) {
   return op.elementwise || (input == 0 && (op.modifies >= 0 || op.view || op.collective_items));
 }
-/// The meta shape that an output of the given shape gets from the inputs, an index in IrTables::meta_shapes, or -1. Fails if
-/// inputs are shards of tensors of different shapes.
+/// Returns the meta shape that an output of the given shape gets from the inputs, an index in IrTables::meta_shapes, or -1. Fails
+/// if inputs are shards of tensors of different shapes.
 constexpr int find_meta_shape(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, const Shape& output) {
   int found = -1;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -203,7 +203,7 @@ constexpr int find_meta_shape(Ir& ir, const OpInfo& op, std::span<const Tensor> 
   }
   return found;
 }
-/// Gives the outputs of a call the meta shapes of the called graph's outputs.
+/// Sets the meta shapes of a call's outputs to those of the called graph's outputs.
 constexpr void hand_on_meta_shapes(Ir& ir, const Node& call) {
   const GraphRecord& called = ir.tables.record(call.called_graph);
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {
@@ -284,7 +284,8 @@ constexpr List<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> in
   return results;
 }
 
-/// As emit, for an op that also changes input `modified` in place without an output as its alias.
+/// Checks the inputs, infers the outputs and appends an op that changes input `modified` in place without an output as its alias.
+/// After a failure nothing is appended and no tensors are returned.
 constexpr List<Tensor> emit_modifying(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, int modified,
                                       const PackedAttributes& attributes = {}) {
   auto results = emit(ir, op, inputs, attributes);
@@ -293,7 +294,7 @@ constexpr List<Tensor> emit_modifying(Ir& ir, const OpInfo& op, std::span<const 
   return results;
 }
 
-/// Tensor i of the list, or an invalid one of the same Ir if the list is shorter (after a failure).
+/// Returns tensor i of the list, or an invalid one of the same Ir if the list is shorter (after a failure).
 constexpr Tensor at_or_invalid(Ir& ir, const List<Tensor>& tensors, std::size_t i) {
   return i < tensors.size() ? tensors[i] : Tensor(ir, ir.tables.current_graph, TensorId::none);
 }

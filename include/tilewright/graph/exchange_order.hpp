@@ -10,8 +10,8 @@
 
 namespace tilewright::detail {
 
-/// The order of the ops in a merge_exchange scope. Its exchanges are 1, 2 and so on: as few as possible, which is the length of
-/// the longest chain of loads and stores of which each depends on the one before it. Other ops come as early as they can.
+/// The order of the ops in a merge_exchange scope. Its exchanges are numbered 1, 2 and so on. Their number is the length of the
+/// longest chain of dependent loads and stores, which is the minimum. Other ops come as early as possible.
 class ExchangeOrder {
  public:
   constexpr ExchangeOrder(const Ir& ir, const MergedExchanges& scope)
@@ -24,14 +24,14 @@ class ExchangeOrder {
       levels_ = std::max(levels_, later.level);
     }
   }
-  /// How many exchanges follow each other, at least.
+  /// Returns the number of exchanges in sequence, which is the minimum.
   constexpr int exchanges() const {
     int count = 0;
     for (const Op& op : ops_)
       if (op.transfer) count = std::max(count, op.level);
     return count;
   }
-  /// A load or store that cannot be in the first exchange, and one before which it cannot be.
+  /// Returns a load or store that cannot be in the first exchange, and one that must come before it.
   constexpr std::pair<const Node*, const Node*> obstacle() const {
     for (const Op& op : ops_)
       if (op.transfer && op.level > 1) return {&node(op), &node(ops_[op.after])};
@@ -62,8 +62,8 @@ class ExchangeOrder {
   };
   constexpr const Node& node(const Op& op) const { return record_.nodes[op.number]; }
 
-  /// The planner decides in the order of the trace which views are copies. So what reads or writes memory that a view may share
-  /// keeps that order in any case.
+  /// Examines a node. The planner decides in the order of the trace which views are copies, so ops that access memory that a view
+  /// may share always keep that order.
   constexpr Op examine(NodeId number) const {
     const Node& node = record_.nodes[number];
     Op op{.number = number, .has_effect = has_effect(ir_, node)};
@@ -94,12 +94,12 @@ class ExchangeOrder {
       if (has_item(others, tensor)) return true;
     return false;
   }
-  /// Both take the next elements of one stream: in one exchange, too, but in order.
+  /// Returns whether both ops take the next elements of one stream. They may be in one exchange, but in order.
   static constexpr bool is_same_stream(const Op& a, const Op& b) {
     return a.transfer && b.transfer && a.transfer->kind == TransferKind::stream && b.transfer->kind == TransferKind::stream &&
            a.transfer->number == b.transfer->number;
   }
-  /// Whether two ops cannot change places, or be at the same time.
+  /// Returns whether two ops cannot change places or run at the same time.
   constexpr bool depend(const Op& a, const Op& b) const {
     if (share(a.writes, b.reads) || share(a.writes, b.writes) || share(a.reads, b.writes)) return true;
     if (a.transfer && b.transfer) return touch_same_row(*a.transfer, *b.transfer);

@@ -6,7 +6,7 @@
 namespace tilewright {
 
 namespace detail {
-/// The layout of a tensor in the memory that its chain of views looks at. A view that needs a dense input has one.
+/// Returns the layout of a tensor in the memory at the end of its chain of views. A view that needs a dense input has one.
 constexpr Layout layout_of(const GraphRecord& record, TensorId tensor) {
   const TensorRecord& known = record.tensors[tensor];
   if (known.producer == NodeId::none) return dense_layout(known.spec.shape);
@@ -19,19 +19,19 @@ constexpr Layout layout_of(const GraphRecord& record, TensorId tensor) {
   if (const TensorId input = aliased_input(node, tensor); input != TensorId::none) return layout_of(record, input);
   return dense_layout(known.spec.shape);
 }
-/// What a tensor is if it is a constant, else null.
+/// Returns the record of a constant, or null for another tensor.
 constexpr const ConstantRecord* find_constant(const Tensor& t) {
   const IrTables& tables = t.ir().tables;
   const TensorRecord& record = tables.record(t.graph_id()).tensors[t.number()];
   return record.kind == TensorKind::constant ? &tables.constants[record.payload] : nullptr;
 }
-/// The node that makes a tensor; null: none does.
+/// Returns the node that produces a tensor, or null if none does.
 constexpr const Node* find_producer(const Tensor& t) {
   const GraphRecord& graph = t.ir().tables.record(t.graph_id());
   const NodeId producer = graph.tensors[t.number()].producer;
   return producer == NodeId::none ? nullptr : &graph.nodes[producer];
 }
-/// Names a result `<name><suffix>`, if a name is given.
+/// Names a result `<name><suffix>` if a name is given.
 constexpr void name_result(const Tensor& result, std::string_view name, std::string_view suffix = "") {
   if (result.valid() && !name.empty()) result.ir().tables.rename(result, text(name, suffix).view());
 }

@@ -3,7 +3,7 @@
 
 namespace tilewright {
 
-/// The number of a graph in its Ir. That of the main graph is `main`.
+/// The number of a graph in its Ir. The main graph has `main`.
 enum class GraphId : int { none = -1, main = 0 };
 /// The number of a node in its graph.
 enum class NodeId : int { none = -1 };

@@ -15,15 +15,15 @@
 
 namespace tilewright {
 
-/// What an Ir holds: graphs, variables and the like in lists that ids index, and what a trace has open.
+/// Contents of an Ir: graphs, variables and other records in lists that ids index, and the open scopes of a trace.
 struct IrTables {
   constexpr GraphRecord& current() { return graphs[current_graph]; }
   constexpr GraphRecord& record(GraphId graph) { return graphs[graph]; }
   constexpr const GraphRecord& record(GraphId graph) const { return graphs[graph]; }
   constexpr TensorRecord& record(Tensor t) { return graphs[t.graph_id()].tensors[t.number()]; }
 
-  /// Adds a tensor to the current graph; returns its number. Open name scopes are put before `wished_name`, and a name that is
-  /// taken gets `__t<N>` appended.
+  /// Adds a tensor to the current graph and returns its number. Prefixes `wished_name` with the open name scopes, and appends
+  /// `__t<N>` to a name that is taken.
   constexpr TensorId add_tensor(TensorRecord tensor, std::string_view wished_name = "") {
     auto& graph = current();
     const auto id = TensorId(graph.tensors.size());
@@ -36,7 +36,7 @@ struct IrTables {
   constexpr void rename(Tensor t, std::string_view wished_name) {
     record(t).name = detail::enter_name(current(), scoped(wished_name), t.number(), name_counter_);
   }
-  /// The index of an entry of meta_shapes, which is added if it is not there.
+  /// Returns the index of an entry of meta_shapes, and adds the entry if it is new.
   constexpr int add_meta_shape(const Shape& whole, std::int64_t parts) {
     const MetaShape meta_shape{whole, parts};
     for (std::size_t i = 0; i < meta_shapes.size(); ++i)
@@ -48,12 +48,12 @@ struct IrTables {
   constexpr void set_meta_shape(Tensor t, const Shape& whole, std::int64_t parts) {
     record(t).meta_shape = add_meta_shape(whole, parts);
   }
-  /// A new graph `<name>_subgraph(N)`, N counting the graphs of this Ir.
+  /// Adds a graph `<name>_subgraph(N)`, where N counts the graphs of this Ir.
   constexpr GraphId add_graph(std::string_view name) {
     graphs.push_back({.name = text(name, "_subgraph(", subgraph_counter_++, ")")});
     return GraphId(graphs.size() - 1);
   }
-  /// A new graph `<graph><suffix>`; a number follows if the name is taken.
+  /// Adds a graph `<graph><suffix>`, with a number if the name is taken.
   constexpr GraphId add_derived_graph(GraphId derived_from, std::string_view suffix) {
     Text name = text(record(derived_from).name, suffix);
     int same = 0;
@@ -63,20 +63,21 @@ struct IrTables {
     return GraphId(graphs.size() - 1);
   }
 
-  /// Opens a name scope inside the current one, and returns the number of the latter, or -1.
+  /// Opens a name scope inside the current one. Returns the number of the enclosing scope, or -1.
   constexpr int enter_scope(std::string_view name) {
     make_room(name_scopes);
     name_scopes.push_back(text(scoped(name), "/"));
     return std::exchange(current_scope, static_cast<int>(name_scopes.size()) - 1);
   }
 
-  OnError on_error = OnError::raise;  ///< what a failed check does
+  OnError on_error = OnError::raise;  ///< whether a failed check throws or records
   GraphId current_graph = GraphId::main;
   ExecutionContext current_context = ExecutionContext::Normal;  ///< of new ops of the main graph
-  bool has_contexts = false;  ///< whether there was a scope of another context than Normal
+  bool has_contexts = false;  ///< whether the program had a scope of a context other than Normal
   std::optional<Mode> current_mode{};  ///< of the innermost open mode scope; nothing: none is open
   Placement current_placement{};  ///< of new ops; on no IPU: where their inputs are, or on IPU 0
-  bool has_placements = false;  ///< whether nodes and tensors have placements: one was asked for, or another than IPU 0 named
+  /// Whether nodes and tensors have placements: the program asked for one, or named an IPU other than 0
+  bool has_placements = false;
   MachineKind traced_for = MachineKind::host;
   bool replaces_composed_forms = true, fuses_across_calls = true, adds_activations = true;  ///< set by functions in transform/
   int current_scope = -1;  ///< index in name_scopes of the innermost open name scope; -1: none is open
@@ -85,7 +86,7 @@ struct IrTables {
   List<ConstantRecord> constants;
   List<StreamRecord> streams;
   List<RemoteBufferRecord> remote_buffers;
-  List<MetaShape> meta_shapes;  ///< the whole tensors of shards, each shape and number of parts once
+  List<MetaShape> meta_shapes;  ///< the whole tensors of shards, without repetitions
   List<Text> module_path;
   List<Text> name_scopes;  ///< all scopes so far, open or closed, as prefixes of names: blocks/0/fc1/
   List<SequenceScope> sequences;  ///< the open in_sequence scopes, the innermost last
@@ -93,7 +94,7 @@ struct IrTables {
   List<MergedExchanges> merged_exchanges;  ///< of each graph in the order of its nodes, without overlaps
   int next_op_id = 100;
   int next_hook = 0;  ///< the handle of the next hook on created ops
-  bool is_in_hook = false;  ///< a hook on created ops runs: it may append none
+  bool is_in_hook = false;  ///< whether a hook for created ops runs; it must not append ops
 
  private:
   constexpr Text scoped(std::string_view name) const {

@@ -10,8 +10,8 @@
 
 namespace tilewright::detail {
 
-/// Removes the nodes from `first` on from their graph, and what refers to them. Their results stay without a producer, so that no
-/// op can use them.
+/// Removes the nodes from `first` on from their graph, and all references to them. Their results have no producer afterwards, so
+/// no op can use them.
 constexpr void remove_nodes(Ir& ir, GraphId graph, NodeId first) {
   GraphRecord& record = ir.tables.record(graph);
   for (auto n = static_cast<std::size_t>(first); n < record.nodes.size(); ++n)
@@ -26,8 +26,8 @@ constexpr void remove_nodes(Ir& ir, GraphId graph, NodeId first) {
       for (auto* last : {&scope.before, &scope.last}) erase_if(*last, [&](NodeId node) { return node >= first; });
 }
 
-/// Appends a copy of a node of graph `from` to the current graph, with the inputs that `value_of` gives for the node's; puts its
-/// results in `values`, by the node's outputs.
+/// Appends a copy of a node of graph `from` to the current graph. `value_of` returns the input for each input of the node. Stores
+/// the results in `values`, by the node's outputs.
 constexpr void append_copy(Ir& ir, GraphId from, const Node& node, List<Tensor, TensorId>& values, auto& value_of) {
   List<Tensor> inputs;
   List<TensorSpec> specs;
@@ -50,7 +50,8 @@ constexpr void append_copy(Ir& ir, GraphId from, const Node& node, List<Tensor, 
   }
 }
 
-/// Follows nodes of a graph that have moved: `moved` has the new number of each. Those of an exchange are still side by side.
+/// Updates references to nodes of a graph that have moved: `moved` has the new number of each. Nodes of one exchange must still
+/// be neighbours.
 constexpr void follow_moved_nodes(Ir& ir, GraphId graph, const List<NodeId, NodeId>& moved) {
   for (auto& [before, after] : ir.tables.record(graph).sequence) before = moved[before], after = moved[after];
   for (MergedExchanges& exchanges : ir.tables.merged_exchanges) {
@@ -60,14 +61,14 @@ constexpr void follow_moved_nodes(Ir& ir, GraphId graph, const List<NodeId, Node
   }
 }
 
-/// Whether nodes of a graph may move: no scope of it is open, and all are of one execution context.
+/// Returns whether nodes of a graph may move: no scope of the graph is open, and all nodes have one execution context.
 constexpr bool may_move_nodes(const Ir& ir, GraphId graph) {
   for (const SequenceScope& scope : ir.tables.sequences)
     if (scope.graph == graph) return false;
   return !ir.failed() && !(graph == GraphId::main && ir.tables.has_contexts);
 }
 
-/// A constant of another graph in the current one.
+/// Copies a constant of another graph into the current one.
 constexpr Tensor copy_constant(Ir& ir, const TensorRecord& constant) {
   return {ir, ir.tables.current_graph, ir.tables.add_tensor({constant.spec, TensorKind::constant, constant.payload})};
 }

@@ -8,7 +8,7 @@
 
 namespace tilewright::detail {
 
-/// The slot of a name in a table, or the empty slot where it belongs. The table is at most half full, and not empty.
+/// Returns the slot of a name in a table, or the empty slot where it belongs. The table is at most half full, and not empty.
 template <class Number>
 constexpr std::size_t name_slot(const NameTable<Number>& table, const auto& records, std::string_view name, std::size_t hashed) {
   std::size_t at = hashed % table.size();
@@ -25,12 +25,12 @@ constexpr void make_room_for_name(NameTable<Number>& table, const auto& records)
   for (const auto& entry : old)
     if (entry.second != Number(-1)) table[name_slot(table, records, records[entry.second].name.view(), entry.first)] = entry;
 }
-/// The tensor of that name, or none.
+/// Returns the tensor with a name, or none.
 constexpr TensorId find_name(const GraphRecord& graph, std::string_view name) {
   if (graph.name_table.empty() || name.empty()) return TensorId::none;
   return graph.name_table[name_slot(graph.name_table, graph.tensors, name, hash_of(name))].second;
 }
-/// Enters a tensor's name, to which `__t<counter>` is appended as long as it is taken. Returns what it became.
+/// Enters a tensor's name, with `__t<counter>` appended while the name is taken. Returns the final name.
 constexpr Text enter_name(GraphRecord& graph, Text name, TensorId id, int& counter) {
   auto& table = graph.name_table;
   make_room_for_name(table, graph.tensors);

@@ -7,7 +7,7 @@
 namespace tilewright::detail {
 
 inline constexpr OpTag multi_exchange_tag{};
-/// Loads and stores that are one exchange. Graphs keep the single ops; they are shown, and planned, as this one.
+/// The op that stands for the loads and stores of one exchange. Graphs keep the single ops; printing and planning use this one.
 inline constexpr OpInfo multi_exchange_info = [] {
   OpInfo info;
   info.tag = &multi_exchange_tag;
@@ -18,8 +18,7 @@ inline constexpr OpInfo multi_exchange_info = [] {
   return info;
 }();
 
-/// Calls f with the numbers of the nodes of a graph, in the order in which they run: each alone, but for those that are one
-/// exchange.
+/// Calls f with the numbers of the nodes of a graph, in the order of execution: nodes of one exchange together, all others alone.
 template <class F>
 constexpr void for_each_op(const Ir& ir, GraphId graph, const F& f) {
   const auto count = NodeId(ir.tables.record(graph).nodes.size());
@@ -36,7 +35,7 @@ constexpr void for_each_op(const Ir& ir, GraphId graph, const F& f) {
   go_on(count);
 }
 
-/// Several nodes of a graph as one: with the number of the first, and all inputs and outputs.
+/// Merges several nodes of a graph to one with the number of the first, and all inputs and outputs.
 constexpr Node as_multi_exchange(const GraphRecord& graph, std::span<const NodeId> nodes) {
   const Node& first = graph.nodes[nodes[0]];
   Node result{.op = &multi_exchange_info, .id = first.id, .scope = first.scope};

@@ -6,7 +6,7 @@
 
 namespace tilewright {
 
-/// Tiles of an IPU that compute, or those that move data from and to the host and streaming memory meanwhile.
+/// A set of tiles of an IPU: compute tiles, or IO tiles, which move data from and to the host and streaming memory in parallel.
 enum class TileSet : std::uint8_t { compute, io };
 constexpr std::string_view to_text(TileSet tile_set) { return tile_set == TileSet::io ? "IO tiles" : "compute tiles"; }
 
@@ -17,7 +17,7 @@ struct Placement {
   constexpr bool is_known() const { return ipu >= 0; }
   constexpr bool operator==(const Placement&) const = default;
 };
-/// `IPU 1`, `IO tiles of IPU 1`
+/// Returns the placement as text: `IPU 1`, `IO tiles of IPU 1`
 constexpr Text to_text(const Placement& placement) {
   return text(placement.tile_set == TileSet::io ? "IO tiles of " : "", "IPU ", placement.ipu);
 }

@@ -10,12 +10,12 @@ namespace tilewright {
 
 namespace detail {
 
-/// Sets where a tensor is that no op has used yet.
+/// Places a tensor that no op has used yet.
 constexpr void place(TensorRecord& tensor, const Placement& placement) {
   if (!tensor.placement.is_known()) tensor.placement = placement;
 }
 
-/// From now on nodes and tensors have placements. Those so far are on IPU 0.
+/// Starts to record placements of nodes and tensors. Existing ones are on IPU 0.
 constexpr void track_placements(Ir& ir) {
   if (ir.tables.has_placements) return;
   ir.tables.has_placements = true;
@@ -27,15 +27,15 @@ constexpr void track_placements(Ir& ir) {
     }
 }
 
-/// The input that says where a load or store runs; -1: the scope says it.
+/// Returns the input that determines where a load or store runs; -1: the scope does.
 constexpr int placed_input(const OpInfo& op, const PackedAttributes& attributes) {
   const Transfer transfer = op.transfer(attributes);
   if (transfer.kind == TransferKind::code) return -1;
   return transfer.stores ? transfer.tensor : op.modifies;
 }
 
-/// Where an op runs that is appended now, an op on the given inputs: on the IPU of the scope, if it names one, else on that of
-/// its inputs. Fails, and says so by a placement on no IPU, if an input is elsewhere.
+/// Returns where an op on the given inputs runs when it is appended: on the IPU of the scope if it names one, otherwise on that
+/// of its inputs. Fails if an input is elsewhere, and returns a placement on no IPU.
 constexpr Placement find_placement(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, const PackedAttributes& attributes) {
   Placement placement = ir.tables.current_placement;
   const auto at = [&](const Tensor& input) -> const Placement& { return ir.tables.record(input).placement; };
@@ -66,7 +66,7 @@ constexpr Placement find_placement(Ir& ir, const OpInfo& op, std::span<const Ten
   }
   return placement;
 }
-/// Places the node that was appended last, and its tensors.
+/// Places the last appended node and its tensors.
 constexpr void place_node(Ir& ir, Node& node, const Placement& placement) {
   GraphRecord& graph = ir.tables.current();
   node.placement = placement;
@@ -75,7 +75,7 @@ constexpr void place_node(Ir& ir, Node& node, const Placement& placement) {
   for (const TensorId output : node.outputs) graph.tensors[output].placement = placement;
 }
 
-/// Gives a call's tensors the placements of the called graphs'. Fails if an input is where the graph does not use it.
+/// Places a call's tensors like those of the called graphs. Fails if an input is on another IPU than the graph requires.
 constexpr void place_call(Ir& ir, Node& call) {
   GraphRecord& graph = ir.tables.current();
   for_each_callee(call, [&](GraphId callee, int first_input) {
@@ -102,7 +102,7 @@ constexpr void place_call(Ir& ir, Node& call) {
   });
 }
 
-/// While it lives, new ops have a placement.
+/// Scope that places new ops.
 class [[nodiscard]] PlacementScope {
  public:
   constexpr PlacementScope(Ir& ir, const Placement& placement) : ir_(ir), outer_(ir.tables.current_placement) {
@@ -119,9 +119,9 @@ class [[nodiscard]] PlacementScope {
 
 }  // namespace detail
 
-/// While it lives, new ops of all graphs run on IPU `number` of each replica, from 0 on. Outside of such scopes an op runs where
-/// its inputs are, and on IPU 0 if nothing says where they are. A variable, a constant or a graph's input is where the first op
-/// runs that uses it; ops::ipu_copy gives a tensor on another IPU. The target says how many there are: Target::with_ipus.
+/// Opens a scope in which new ops of all graphs run on IPU `number` of each replica, from 0 on. Outside of such scopes an op runs
+/// where its inputs are, or on IPU 0 if no input has a placement. A variable, a constant or a graph's input is where the first op
+/// that uses it runs; ops::ipu_copy copies a tensor to another IPU. Target::with_ipus sets the number of IPUs.
 ///
 ///     {
 ///       const auto second = tw::ipu(ir, 1);
@@ -134,8 +134,9 @@ constexpr detail::PlacementScope ipu(Ir& ir, int number) {
   detail::track_placements(ir);
   return {ir, {number, ir.tables.current_placement.tile_set}};
 }
-/// While it lives, new ops run on the IO tiles of their IPU, where loads and stores go on beside what the other tiles compute.
-/// ops::io_tile_copy brings a tensor from one set of tiles to the other. The host, which has one set, runs them as others.
+/// Opens a scope in which new ops run on the IO tiles of their IPU. Loads and stores there run in parallel to the computation on
+/// other tiles. ops::io_tile_copy copies a tensor from one set of tiles to the other. On the host, which has one set, the scope
+/// is a no-op.
 constexpr detail::PlacementScope io_tiles(Ir& ir) {
   detail::track_placements(ir);
   return {ir, {ir.tables.current_placement.ipu, TileSet::io}};

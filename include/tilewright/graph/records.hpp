@@ -18,10 +18,10 @@ enum class TensorKind : std::uint8_t {
   input,
   variable,
   constant,
-  remote  ///< a variable in a row of a remote buffer; ops take what remote_load gives, not the variable
+  remote  ///< a variable in a row of a remote buffer; ops use results of remote_load, not the variable
 };
 
-/// A shard's whole tensor: its shape, and the number of shards that it is cut into.
+/// Whole tensor of a shard: its shape, and the number of shards into which it is divided.
 struct MetaShape {
   Shape whole{};
   std::int64_t parts = 1;
@@ -32,9 +32,9 @@ struct TensorRecord {
   TensorSpec spec;
   TensorKind kind = TensorKind::intermediate;
   int payload = -1;                ///< index in variables (variable, remote) or constants (constant) of IrTables; -1: others
-  NodeId producer = NodeId::none;  ///< node of its graph that makes it; none: an input, a variable or a constant
+  NodeId producer = NodeId::none;  ///< node of its graph that produces it; none: an input, a variable or a constant
   Text name{};                     ///< unique in its graph; empty: unnamed
-  int meta_shape = -1;             ///< index in IrTables::meta_shapes; -1: no shard
+  int meta_shape = -1;  ///< index in IrTables::meta_shapes; -1: not a shard
   Placement placement{};           ///< of a variable, constant or input: that of the first op that uses it
 };
 
@@ -45,21 +45,21 @@ struct Node {
   List<TensorId> outputs{};  ///< tensors of its graph
   PackedAttributes attributes{};
   GraphId called_graph = GraphId::none;  ///< graph that a call, loop or conditional (if true) calls
-  int scope = -1;                        ///< index in IrTables::name_scopes of the scope that it was made in; -1: none
+  int scope = -1;  ///< index in IrTables::name_scopes of the scope in which it was made; -1: none
   ExecutionContext context = ExecutionContext::Subgraph;  ///< when it runs; Subgraph: the node is not of the main graph
-  GraphId else_graph = GraphId::none;  ///< graph that a conditional calls if false; none: no conditional
-  List<int> modified{};                  ///< positions of inputs that it changes in place, besides OpInfo::modifies
+  GraphId else_graph = GraphId::none;  ///< graph that a conditional calls if false; none: not a conditional
+  List<int> modified{};  ///< positions of inputs that it changes in place, in addition to OpInfo::modifies
   Placement placement{};                 ///< where it runs; not known: a call, or IrTables::has_placements is false
 };
 
-/// The input tensor of the node that its output `tensor` is an alias of, or none.
+/// Returns the input tensor of which the output `tensor` of the node is an alias, or none.
 constexpr TensorId aliased_input(const Node& node, TensorId tensor) {
   if (node.op->is_alias) return node.inputs[0];
   return node.op->modifies >= 0 && node.outputs[0] == tensor ? node.inputs[static_cast<std::size_t>(node.op->modifies)]
                                                              : TensorId::none;
 }
 
-/// What an input of a gradient graph stands for.
+/// Type of the forward tensor for which an input of a gradient graph stands.
 enum class ExpectedConnectionType : std::uint8_t {
   Fwd,     ///< the forward tensor itself
   FwdGrad  ///< the gradient of the forward tensor
@@ -67,18 +67,18 @@ enum class ExpectedConnectionType : std::uint8_t {
 
 /// A gradient graph, and the tensors of its forward graph that its inputs and outputs stand for.
 struct GradientRecord {
-  GraphId graph = GraphId::none;  ///< the gradient graph; none: not made
+  GraphId graph = GraphId::none;  ///< the gradient graph; none: does not exist
   List<std::pair<ExpectedConnectionType, TensorId>> inputs{};
   List<TensorId> outputs{};  ///< forward tensors: output i of the gradient graph is the gradient of outputs[i]
 };
 
-/// A hash table with open addressing: slots of a name's hash and the number of the record with this name, -1 if the slot is
+/// Hash table with open addressing: slots hold a name's hash and the number of the record with this name, or -1 if the slot is
 /// empty.
 template <class Number>
 using NameTable = List<std::pair<std::size_t, Number>>;
 
 struct GraphRecord {
-  Text name;  ///< empty: the main graph
+  Text name;  ///< name; empty: the main graph
   List<TensorRecord, TensorId> tensors{};
   List<Node, NodeId> nodes{};
   List<TensorId> inputs{};
@@ -87,7 +87,7 @@ struct GraphRecord {
   int activations = 0;                            ///< number of activations: last outputs, added for gradient graphs
   List<std::pair<GraphId, NodeId>> call_sites{};  ///< (graph, node) of every call of this graph
   List<std::pair<NodeId, NodeId>> sequence{};     ///< (node, later node) edges of in_sequence
-  GradientRecord gradient{};                      ///< its gradient graph, which autodiff of a caller made
+  GradientRecord gradient{};  ///< gradient graph that autodiff of a caller made
   NameTable<TensorId> name_table{};               ///< the named tensors
   bool is_differentiated = false;                 ///< whether autodiff has made a gradient graph of it
 };
@@ -95,9 +95,9 @@ struct GraphRecord {
 /// How a variable's values on the host are distributed over the replicas.
 struct Distribution {
   Shape shape{};                ///< shape of a group's whole tensor: each replica has all of it, or a shard
-  int groups = 1;               ///< replica groups, each with values of its own
-  std::int64_t shard_over = 1;  ///< shards that the tensor is cut into; 1: it is not sharded
-  bool all_replicas = false;    ///< whether the host has the tensor of every replica; else one for each group
+  int groups = 1;  ///< replica groups with separate values
+  std::int64_t shard_over = 1;  ///< number of shards; 1: not sharded
+  bool all_replicas = false;  ///< whether the host has the tensor of every replica; otherwise it has one for each group
 };
 
 struct VariableRecord {
@@ -105,8 +105,8 @@ struct VariableRecord {
   Initialiser initialiser{};
   Distribution distribution{};
   List<int> assignment{};  ///< by replica: its group; empty: one group of all replicas
-  int remote_buffer = -1;  ///< index in IrTables::remote_buffers; -1: it is in the machine's own memory
-  std::int64_t row = 0;    ///< number of its row of the remote buffer; 0 if there is no buffer
+  int remote_buffer = -1;  ///< index in IrTables::remote_buffers; -1: in the machine's memory
+  std::int64_t row = 0;  ///< number of its row of the remote buffer; 0 if there is no buffer
 };
 
 /// A remote buffer: rows of equal tensors in streaming memory.
@@ -115,9 +115,9 @@ struct RemoteBufferRecord {
   std::int64_t entries = 1;            ///< number of rows of each replica
   List<std::int64_t> variable_rows{};  ///< numbers of the rows that are variables
   bool is_used = false;                ///< whether a variable, load or store uses the buffer
-  std::int64_t last_row = 0;           ///< largest row number that a variable, load or store names; 0 if none does
-  int meta_shape = -1;                 ///< index in IrTables::meta_shapes of the tensor that rows are shards of; -1: no shards
-  std::int64_t shard_over = 1;         ///< shards that this tensor is cut into; 1 if rows are none
+  std::int64_t last_row = 0;  ///< largest row number that a variable, load or store uses; 0 if none does
+  int meta_shape = -1;  ///< index in IrTables::meta_shapes of the tensor whose shards the rows are; -1: not shards
+  std::int64_t shard_over = 1;  ///< shards into which that tensor is divided; 1: rows are not shards
 };
 
 struct ConstantRecord {
@@ -135,22 +135,22 @@ struct MergedExchanges {
   NodeId end{};
 };
 
-/// What a module's build is traced for. Layers such as dropout and batch norm do different things in each.
+/// Mode of a trace. Layers such as dropout and batch norm behave differently in each.
 enum class Mode : std::uint8_t { training, evaluation };
 
 /// How an in_sequence scope orders its ops.
 enum class SequenceMode : std::uint8_t {
   ordered,    ///< each op runs after the one before it
-  unordered,  ///< its ops have no order among themselves; the scope around it orders them as one op
-  pass        ///< its ops have no order, neither among themselves nor with ops before and after the scope
+  unordered,  ///< ops have no order among themselves; the enclosing scope orders them as one op
+  pass  ///< ops have no order, neither among themselves nor with ops before and after the scope
 };
 
 /// An open in_sequence scope of a graph.
 struct SequenceScope {
   GraphId graph = GraphId::main;
   SequenceMode mode = SequenceMode::ordered;
-  List<NodeId> before{};  ///< nodes that the next op runs after
-  List<NodeId> last{};    ///< nodes that the first op after the scope runs after
+  List<NodeId> before{};  ///< nodes after which the next op runs
+  List<NodeId> last{};  ///< nodes after which the first op after the scope runs
 };
 
 struct StreamRecord {

@@ -14,26 +14,27 @@ namespace tilewright {
 
 namespace detail {
 
-/// Whether an op's attributes are numbers of 8 bytes without padding between them, which words can hold.
+/// Whether an op's attributes are numbers of 8 bytes without padding, which fit into words.
 template <class A>
 concept PackableAttributes = sizeof(A) % 8 == 0 && __is_trivially_copyable(A) && requires {
   typename std::bool_constant<(std::bit_cast<std::array<std::int64_t, sizeof(A) / 8>>(A{}), true)>;
 };
 
-/// The op's name, or that of its type, and a message.
+/// Returns a message that begins with the op's name, or that of its type.
 template <class D, class... Pieces>
 constexpr Text problem_text(const Pieces&... message) {
   if constexpr (requires { std::string_view(D::name); }) return text(std::string_view(D::name), ": ", message...);
   else return text(type_name<D>(), ": ", message...);
 }
 
-/// Which templates an op has, and the `differentiation` that it states.
+/// The templates that an op defines, and the `differentiation` that it states.
 struct OpTemplates {
   bool compute, compute_checked, compute_with, run_collective, forward;
   Differentiation differentiation;
 };
 
-/// What is wrong with the groups of an op, as op_problem says it. No group is of another type, as the op is converted to it.
+/// Returns what is wrong with the groups of an op, as op_problem does. A group always has the right type, because the op is
+/// converted to it.
 constexpr Text group_problem(const OpInfo& op, const OpTemplates& has) {
   const auto problem = [&](std::string_view given, std::string_view expected = "both expected") {
     return text(op.name, ": ", given, ": ", expected);
@@ -73,7 +74,7 @@ constexpr Text group_problem(const OpInfo& op, const OpTemplates& has) {
   return {};
 }
 
-/// Whether the members that all ops have are of the types that OpInfo has.
+/// Whether the members that all ops have are of the types in OpInfo.
 template <class D>
 concept HasRules = requires {
   std::string_view(D::name);
@@ -84,7 +85,7 @@ concept HasRules = requires {
   static_cast<decltype(OpInfo::expand)>(D::expand);
 };
 
-/// What is wrong with the members of an op that has not all rules.
+/// Returns what is wrong with the members of an op that lacks a rule.
 template <class D>
 constexpr Text rule_problem() {
   if constexpr (!requires { std::string_view(D::name); })
@@ -108,7 +109,7 @@ constexpr Text rule_problem() {
         "operands, int input_count, const PackedAttributes&)` expected");
 }
 
-/// What is wrong with an op type: `<op>: <given>: <expected>`, or nothing.
+/// Returns what is wrong with an op type, `<op>: <given>: <expected>`, or nothing.
 template <class D>
 constexpr Text op_problem() {
   if constexpr (!HasRules<D>) {
@@ -135,7 +136,8 @@ inline constexpr bool has_problem = !op_problem<D>().empty();
 inline constexpr OpInfo no_op_info{};
 }  // namespace detail
 
-/// What an op says, if it gives the library what it asks for (op/op.hpp). If not, the compilation stops with what is wrong.
+/// Returns the description of an op, if the op has all required members (op/op.hpp). Otherwise the compilation stops with what is
+/// wrong.
 template <class D>
 constexpr const OpInfo& checked_op_info() {
   if constexpr (!detail::has_problem<D>) {

@@ -8,7 +8,7 @@
 
 namespace tilewright {
 
-/// The shape to which NumPy broadcasting brings two shapes; nothing where they do not fit.
+/// Returns the shape to which two shapes broadcast by NumPy's rules; nothing if they do not fit.
 constexpr std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
   Shape result = a.rank >= b.rank ? a : b;
   for (int axis = 1; axis <= std::min(a.rank, b.rank); ++axis) {
@@ -19,7 +19,7 @@ constexpr std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
 }
 
 namespace detail {
-/// An op's formula as a function object for scalars and xsimd batches.
+/// Formula of an op as a function object for scalars and xsimd batches.
 template <class D, PackedAttributes A>
 struct Formula {
   // the result types tell xtensor what can be called
@@ -36,14 +36,14 @@ struct Formula {
     return D::forward(x..., unpack<typename D::Attributes>(A));
   }
 };
-/// An op in place gives its first input's shape and dtype, or fails.
+/// Checks that the result of an in-place op has its first input's shape and dtype; fails if not.
 constexpr bool require_same_in_place(Inference& op, const TensorSpec& result) {
   if (result == op.input(0)) return true;
   op.fail(to_text(result), " into ", to_text(op.input(0)),
           ": a result of the shape and dtype of the tensor that changes expected");
   return false;
 }
-/// One output of the shape to which the inputs broadcast.
+/// Sets one output of the shape to which the inputs broadcast.
 constexpr void infer_elementwise(Inference& op, DType dtype, bool in_place) {
   Shape shape = op.input(0).shape;
   for (int i = 1; i < op.input_count(); ++i) {
@@ -63,20 +63,20 @@ constexpr Work elementwise_work(std::span<const TensorSpec> operands, int input_
       if (operands[o].shape[-axis] != 1) work.follow(static_cast<int>(o), operands[o].shape.rank - axis, result.rank - axis);
   return work;
 }
-/// The cost that a unary op states, or else that of its kind.
+/// Returns the cost that a unary op states, otherwise that of its kind.
 constexpr VertexCost cost_of_map(const VertexCost& stated) {
   return stated.is_stated() ? stated : default_vertex_cost(WorkKind::map, CodeKind::map);
 }
-/// The groups of an elementwise op that it does not state.
+/// Groups of an elementwise op that it does not state.
 struct ElementwiseDefaults : OpDefaults {
   constexpr operator Fusion() const { return Fusion{.has_formula = true}; }
   constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
 };
 }  // namespace detail
 
-/// Base of ops whose result at a place depends on the inputs at that place only. D gives `name` and
-/// `template <class X> static X forward(X x, ...[, Attributes])` on scalars and xsimd batches; inputs broadcast as in NumPy and
-/// have one dtype, which is also the result's. An op of other dtypes gives `check_dtypes` and `result_dtype`.
+/// Base of ops whose result at a position depends on the inputs at that position only. D defines `name` and `template <class X>
+/// static X forward(X x, ...[, Attributes])` on scalars and xsimd batches. Inputs broadcast as in NumPy and have one dtype, which
+/// is also the result's. An op with other dtypes defines `check_dtypes` and `result_dtype`.
 template <class D>
 struct Elementwise : Op<D, detail::ElementwiseDefaults> {
   // No arrays: the planner puts formulas of numbers into each other, which it cannot do with a kernel.
@@ -89,7 +89,7 @@ struct Elementwise : Op<D, detail::ElementwiseDefaults> {
       if (!op.require_equal_dtypes(0, i)) return false;
     return true;
   }
-  /// A check_dtypes for ops of numbers: not of bool.
+  /// A check_dtypes for ops on numbers, which refuses bool.
   static constexpr bool check_numbers(Inference& op) { return op.require_number_dtype(0) && equal_dtypes(op); }
   static constexpr DType result_dtype(const Inference& op) { return op.input(0).dtype; }
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
@@ -102,8 +102,8 @@ struct Elementwise : Op<D, detail::ElementwiseDefaults> {
       kernel::assign_elementwise<detail::Formula<D, A>>(std::get<sizeof...(i)>(operands), std::get<i>(operands)...);
     }(std::make_index_sequence<sizeof...(V) - 1>{});
   }
-  /// Computes an op with `fault` on views, the last of which is the result, and reports what its inputs did wrong to `faults`:
-  /// D gives `forward_checked(faults, x, ...)` beside `forward`.
+  /// Computes an op with `fault` on views, the last of which is the result, and reports wrong inputs to `faults`. D defines
+  /// `forward_checked(faults, x, ...)` in addition to `forward`.
   template <PackedAttributes, class... V>
   static void compute_checked(Faults faults, V... views) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -114,7 +114,7 @@ struct Elementwise : Op<D, detail::ElementwiseDefaults> {
   }
 };
 
-/// Which value a unary op's derivative is written in.
+/// Value from which a unary op's derivative is computed.
 enum class GradientFrom { input, output };
 
 /// The gradient op of a unary op: inputs (x or y, dy), result dx.
@@ -131,8 +131,9 @@ struct UnaryGrad : Elementwise<UnaryGrad<D>> {
   }
 };
 
-/// The gradient op of a unary op whose derivative is written in its result, of half precision: inputs (x, dy). The result is
-/// computed again, as what is stored is rounded; or D gives `backward_of_input(x, dy)`, if the result of float32 would not do.
+/// The gradient op of a unary op whose derivative is computed from its result in half precision: inputs (x, dy). The result is
+/// recomputed, because the stored one is rounded. D can define `backward_of_input(x, dy)` if the float32 result is not precise
+/// enough.
 template <class D>
 struct UnaryGradOfHalf : Elementwise<UnaryGradOfHalf<D>> {
   using Attributes = typename D::Attributes;
@@ -145,13 +146,14 @@ struct UnaryGradOfHalf : Elementwise<UnaryGradOfHalf<D>> {
   }
 };
 
-/// Base of ops with one input, of floating point unless D has a `check_dtypes` of its own. D gives `name`, `forward(x)` and
-/// `backward(x, dy)`, the gradient of x, or `backward(y, dy)` with `gradient_from = GradientFrom::output`; both take the
-/// attributes last if there are any.
+/// Base of ops with one input, which is floating point unless D defines `check_dtypes`. D defines `name`, `forward(x)` and
+/// `backward(x, dy)`, the gradient of x, or `backward(y, dy)` with `gradient_from = GradientFrom::output`. Both take the
+/// attributes last, if there are any.
 template <class D>
 struct UnaryOp : Elementwise<D> {
   static constexpr GradientFrom gradient_from = GradientFrom::input;
-  static constexpr bool gradient_takes_rounded = false;  ///< it is exact from a result of half precision, as that of relu
+  /// Whether the gradient is exact from a result in half precision, like that of relu
+  static constexpr bool gradient_takes_rounded = false;
 
   static constexpr bool check_dtypes(Inference& op) { return op.require_floating_point(0); }
   static constexpr void gradient(GradientContext& op) {

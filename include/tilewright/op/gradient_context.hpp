@@ -7,16 +7,17 @@
 
 namespace tilewright {
 
-/// The gradient of a part of a tensor; which part, `where` says to the op that gave it.
+/// The gradient of a part of a tensor. `where` identifies the part for the op that created it.
 struct GradientPart {
   Tensor gradient{};
   PackedAttributes where{};
 };
-/// Joins the gradients of parts of a tensor to the sum of all: the gradient of the tensor, elsewhere 0.
+/// Function that joins the gradients of parts of a tensor to the gradient of the whole: their sum, and 0 elsewhere.
 using JoinRule = Tensor (*)(Ir&, const TensorSpec& whole, std::span<const GradientPart> parts);
 
-/// What a gradient rule sees while autodiff builds the gradient graph: the forward op's tensors (as tensors of the gradient
-/// graph) and the gradients of its outputs; it sets the gradients of its inputs. All ops it calls go into the gradient graph.
+/// Context of a gradient rule while autodiff builds the gradient graph. It provides the forward op's tensors, as tensors of the
+/// gradient graph, and the gradients of its outputs. The rule sets the gradients of the inputs. All ops that the rule appends go
+/// into the gradient graph.
 class GradientContext {
  public:
   /// Fetches forward tensors into the gradient graph and collects the gradients of forward tensors.
@@ -45,28 +46,28 @@ class GradientContext {
   constexpr int input_count() const { return static_cast<int>(node_.inputs.size()); }
   constexpr TensorSpec input_spec(int i) const { return spec(input_id(i)); }
   constexpr TensorSpec output_spec(int i) const { return spec(output_id(i)); }
-  /// The value of the forward op's input, as a tensor of the gradient graph.
+  /// Returns the value of the forward op's input, as a tensor of the gradient graph.
   constexpr Tensor input(int i) { return builder_.activation(input_id(i)); }
-  /// The value of the forward op's output, as a tensor of the gradient graph.
+  /// Returns the value of the forward op's output, as a tensor of the gradient graph.
   constexpr Tensor output(int i) {
     if (node_.op->gradient_needs_no_result)
       ir_.fail(text(node_.op->name, ": its gradient rule asks for result ", i, ": gradient_needs_no_result = false expected"));
     return builder_.activation(output_id(i));
   }
-  /// The value of another op, of the forward op's inputs and attributes, as a tensor of the gradient graph: the op is added to
-  /// the forward graph, whose ops can share work with it. Tensor() if it cannot be, or if the inputs are needed as well, so that
-  /// more would be kept for the gradient graph: it gets the inputs then.
+  /// Adds an op on the forward op's inputs and attributes to the forward graph, whose ops can share work with it, and returns its
+  /// value as a tensor of the gradient graph. Returns Tensor() if the op cannot be added, or if the inputs are also needed. The
+  /// rule then uses the inputs, because the extra value would cost memory.
   constexpr Tensor added_to_forward(const OpInfo& op) { return builder_.added_activation(op, node_); }
-  /// Whether the gradient of this input is needed: rules skip the work for others.
+  /// Returns whether the gradient of an input is needed. Rules skip the work for others.
   constexpr bool needs(int input) const { return builder_.needs_gradient(input_id(input)); }
-  /// Whether a gradient reached this output. Otherwise its gradient counts as zero.
+  /// Returns whether a gradient reached an output. Otherwise its gradient counts as zero.
   constexpr bool has_output_gradient(int i) const { return builder_.gradient(output_id(i)) != nullptr; }
   constexpr Tensor output_gradient(int i) {
     if (const Tensor* gradient = builder_.gradient(output_id(i))) return *gradient;
     const TensorSpec zero = output_spec(i);
     return ir_.constant(List<double>{0}, zero.shape, zero.dtype);
   }
-  /// Adds to the gradient of an input; its shape and dtype must be the input's.
+  /// Adds to the gradient of an input. Its shape and dtype must be the input's.
   constexpr void input_gradient(int i, Tensor gradient) {
     if (!gradient.valid() || !needs(i)) return;
     if (gradient.spec() != input_spec(i)) {
@@ -76,8 +77,8 @@ class GradientContext {
     }
     builder_.add_gradient(input_id(i), gradient);
   }
-  /// Adds the gradient of a part of an input. All parts of a tensor that have the same rule are joined at once, when the
-  /// gradients of all ops that read it are known: so slices of one tensor have one gradient, and not a sum of padded ones.
+  /// Adds the gradient of a part of an input. All parts of a tensor with the same rule are joined at once, when the gradients of
+  /// all ops that read the tensor are known. Slices of one tensor therefore have one gradient instead of a sum of padded ones.
   constexpr void input_gradient_part(int i, const GradientPart& part, JoinRule join) {
     if (part.gradient.valid() && needs(i)) builder_.add_gradient_part(input_id(i), part, join);
   }

@@ -3,9 +3,9 @@
 
 namespace tilewright {
 
-/// The form in place of an elementwise op D: D's result is written into its first input, of which this op's result is an alias.
-/// Shape and dtype of the first input must be those of the result. Its gradient is D's; where that needs a value that was
-/// overwritten, autodiff fails.
+/// The in-place form of an elementwise op D. It writes D's result into the first input and returns an alias of that input. Shape
+/// and dtype of the first input must be those of the result. The gradient is D's; if it needs an overwritten value, autodiff
+/// fails.
 template <class D>
 struct InPlace : Elementwise<InPlace<D>> {
   static constexpr std::string_view name = InPlaceName<D>::value;

@@ -7,7 +7,7 @@
 
 namespace tilewright {
 
-/// How elements that meet at one place are put together.
+/// How elements with one target position are combined.
 enum class ScatterReduction : std::int64_t { sum, max, min, none };
 
 struct IndexAttributes {
@@ -18,7 +18,7 @@ struct IndexAttributes {
   std::int64_t faults = 1;  ///< whether an index out of range is a fault
   ScatterReduction reduction = ScatterReduction::sum;
   double factor = 1;
-  double available_memory_proportion = detail::no_proportion;  ///< for planners
+  double available_memory_proportion = detail::no_proportion;  ///< reserved for planners
 
   constexpr int axis_of(int rank) const { return static_cast<int>(axis < 0 ? axis + rank : axis); }
 };
@@ -42,7 +42,7 @@ struct IndexedOp : Op<D> {
       return detail::proportion_option(unpack<typename D::Attributes>(packed).available_memory_proportion);
     else return {};
   }
-  /// An index as a fault: `indices` is the number of the operand.
+  /// Returns the fault for an index out of range. `indices` is the number of the operand.
   static constexpr FaultText index_fault(std::span<const TensorSpec> operands, int indices, std::int64_t extent, bool faults) {
     const DType dtype = operands[static_cast<std::size_t>(indices)].dtype;
     const bool always_right = !detail::dtype_facts[static_cast<std::size_t>(dtype)].is_signed && size_of(dtype) < 4 &&
@@ -50,22 +50,21 @@ struct IndexedOp : Op<D> {
     return {faults && !always_right, "index", text("an index from 0 to ", extent - 1)};
   }
 
-  /// Work on the elements of a table, for which each vertex reads all indices that may lie in its block: the table's shape, and
+  /// Work on the elements of a table. Each vertex reads all indices that may lie in its block. Members are the table's shape and
   /// the numbers of the operands.
   struct TableWork {
     Shape table;
-    int rows, indices, positions;  ///< all other operands have the table's shape, but those of one element
+    int rows, indices, positions;  ///< other operands have the table's shape, except those of one element
   };
   // Elements of a row, by which table_work decides what is cut. In brackets the cases of `./dev bench ops` that are cut otherwise
   // with another number; their rows have 256.
 
-  /// Blocks within a row are multiples of it: four lines of a cache in float32. [32, and long_row 256: gather_gradient,
-  /// scatter_sum]
+  /// Blocks within a row are multiples of this: four cache lines in float32. [32, and long_row 256: gather_gradient, scatter_sum]
   static constexpr std::int64_t row_piece = 64;
-  /// Rows from this length on are cut before the indexed axis: there are pieces for 8 vertices. [256: gather_gradient, all
-  /// scatters]
+  /// Rows of at least this length are divided before the indexed axis: there are pieces for 8 vertices. [256: gather_gradient,
+  /// all scatters]
   static constexpr std::int64_t long_row = 8 * row_piece;
-  /// In shorter rows, reading the indices is no small part of the work. No case has such. [above 256: gather_gradient,
+  /// In shorter rows, reading the indices is a considerable part of the work. No case has such rows. [above 256: gather_gradient,
   /// scatter_sum]
   static constexpr std::int64_t short_row = 16;
   static constexpr Work table_work(std::span<const TensorSpec> operands, const Attributes& attributes, const TableWork& of) {
@@ -112,15 +111,15 @@ struct IndexedOp : Op<D> {
   }
 
  protected:
-  /// Whether of all vertices that read an index this is the first: those of a block read the same indices if they differ only
-  /// along the axes of the result that the indices do not follow. These are given as bits.
+  /// Returns whether this is the first of all vertices that read an index. Vertices of a block read the same indices if they
+  /// differ only along the axes of the result that the indices do not follow. `axes` has these axes as bits.
   template <unsigned axes, class P>
   static bool is_first_reader(P positions) {
     for (int axis = 0; axis < P::shape.rank; ++axis)
       if ((axes >> axis & 1) != 0 && kernel::block_begin(positions, axis) != 0) return false;
     return true;
   }
-  /// The axes of a table's work that the indices do not follow.
+  /// Returns the axes of a table's work that the indices do not follow.
   static constexpr unsigned axes_without_indices(const Attributes& attributes, int rank) {
     const unsigned all = (1u << rank) - 1;
     if (attributes.form == kernel::IndexForm::elements) return 1u << attributes.axis_of(rank);

@@ -9,7 +9,7 @@
 
 namespace tilewright {
 
-/// From an op's tag back to its C++ type: `op_of(ByTag<tag>{})` returns std::type_identity of the type.
+/// Maps an op's tag back to its C++ type: `op_of(ByTag<tag>{})` returns std::type_identity of the type.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
@@ -21,24 +21,24 @@ struct ByTag {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
-/// Base of every op, the library's and the user's alike. An op type D is one struct with
-///  - `static constexpr std::string_view name`: as print_schedule shows it;
+/// Base of every op, the library's and the user's. An op type D is one struct with
+///  - `static constexpr std::string_view name`: the name in print_schedule;
 ///  - `struct Attributes` (optional): members of 8 bytes each (std::int64_t, double);
-///  - `static constexpr void infer(Inference&)`: checks the inputs and gives the outputs' specs;
-///  - `static constexpr void gradient(GradientContext&)` (optional): gradients of the inputs as graph code; without it
-///    autodiff refuses the op, or passes no gradient on if `differentiation` is Differentiation::stops;
-///  - `static constexpr Work work(operands, input_count, attributes)`: its iteration space, which the planner cuts
+///  - `static constexpr void infer(Inference&)`: checks the inputs and sets the outputs' specs;
+///  - `static constexpr void gradient(GradientContext&)` (optional): gradients of the inputs as graph code. Without it
+///    autodiff refuses the op, or stops there if `differentiation` is Differentiation::stops;
+///  - `static constexpr Work work(operands, input_count, attributes)`: its iteration space, which the planner divides
 ///    into vertices; or `static constexpr Layout view(...)`: its result is a view of its first input and costs nothing; or
-///    `static constexpr List<OpPart> expand(operands, input_count, attributes)`: the ops that it stands for;
+///    `static constexpr List<OpPart> expand(operands, input_count, attributes)`: the ops into which it expands;
 ///  - `template <PackedAttributes A, class... V> static void compute(V... views)`: the codelet, that is the kernel
-///    for one vertex: views of statically shaped slices of the inputs, then of the outputs.
-/// All else is in groups, which are the structs of graph/op_info/op_groups.hpp, and VertexCost. An op states one by a conversion
-/// to it:
+///    for one vertex, on views of statically shaped slices of the inputs, then of the outputs.
+/// Everything else is in groups, the structs of graph/op_info/op_groups.hpp, and in VertexCost. An op states a group by a
+/// conversion to it:
 ///
 ///   constexpr operator Effects() const { return Effects{.modifies = 0}; }
 ///
-/// docs/op-members.md has all members. Families (op/elementwise.hpp, ops/reduce/sum.hpp) give all but a few lines of an op. What
-/// is missing or of another type is a compile error (op/check_op.hpp).
+/// docs/op-members.md lists all members. Families (op/elementwise.hpp, ops/reduce/sum.hpp) define all except a few lines of an
+/// op. A missing member, or one of another type, is a compile error (op/check_op.hpp).
 template <class D, class Defaults = OpDefaults>
 struct Op : Defaults {
   friend constexpr auto op_of(ByTag<&op_tag<D>>) { return std::type_identity<D>{}; }
@@ -65,7 +65,7 @@ template <std::size_t size>
 struct Letters {
   char characters[size]{};
 };
-/// The texts, one after the other; `size` is that of both.
+/// Concatenates two texts; `size` is the length of the result.
 template <std::size_t size>
 constexpr Letters<size> joined_letters(std::string_view first, std::string_view second) {
   Letters<size> result;

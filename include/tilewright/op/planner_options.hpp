@@ -8,10 +8,10 @@
 
 namespace tilewright {
 
-/// Options of products and convolutions that say how they are planned, as attributes: 2 words, all 0 for none given.
-/// `partials_type` is the dtype of partial sums where a sum is cut into blocks, for results of float16 and float32.
-/// `available_memory_proportion` bounds what a product may take of a tile's memory on a simulated IPU. The planner heeds both.
-/// Dithering is kept for PopXL's sake: it stands in printed graphs, and nothing else reads it.
+/// Planner options of products and convolutions, as attributes: 2 words, all 0 without options. `partials_type` is the dtype of
+/// partial sums if a sum is divided into blocks, for results of float16 and float32. `available_memory_proportion` limits the
+/// share of a tile's memory for a product on a simulated IPU. The planner uses both. Dithering exists for PopXL's sake: printed
+/// graphs show it, and nothing else reads it.
 struct PlannerAttributes {
   double available_memory_proportion = 0;
   std::int8_t has_proportion = 0;
@@ -35,7 +35,7 @@ struct PlannerAttributes {
                                             (dithering.size() > 1 ? 4 : 0));
     return result;
   }
-  /// -1: not given.
+  /// Returns the proportion; -1: not set.
   constexpr double memory_proportion() const { return has_proportion != 0 ? available_memory_proportion : -1; }
   constexpr DType partials_type() const { return static_cast<DType>(partials - 1); }
 
@@ -51,7 +51,7 @@ struct PlannerAttributes {
       return op.fail("partials_type ", to_text(partials_type()), ": float16 or float32 expected"), false;
     return true;
   }
-  /// As a printed graph shows them; empty if none are given.
+  /// Returns the options for a printed graph; empty if none are set.
   constexpr Text options() const {
     List<Text> given;
     if (has_proportion != 0) given.push_back(text("available_memory_proportion=", number_text(available_memory_proportion)));
@@ -66,8 +66,8 @@ struct PlannerAttributes {
 };
 
 namespace detail {
-/// The proportion of memory of ops that have no other option for planners, as an attribute: this number if it is not given. It
-/// stands in printed graphs, and results do not depend on it.
+/// The value of an unset `available_memory_proportion` in ops that have no other planner option. Printed graphs show the option,
+/// and results do not depend on it.
 inline constexpr double no_proportion = std::numeric_limits<double>::lowest();
 constexpr double proportion_or_none(const std::optional<double>& proportion) { return proportion.value_or(no_proportion); }
 constexpr bool require_proportion(Inference& op, double proportion) {
@@ -81,7 +81,7 @@ constexpr Text proportion_option(double proportion) {
 }
 }  // namespace detail
 
-/// What ops share whose Attributes have a member `planner`.
+/// Returns the planner options of ops whose Attributes have a member `planner`.
 template <class Attributes>
 constexpr Text planner_options(const PackedAttributes& packed) {
   return unpack<Attributes>(packed).planner.options();

@@ -6,10 +6,10 @@ namespace tilewright {
 template <class D>
 inline constexpr OpTag op_tag{};
 
-/// The type of an op's template that is missing.
+/// Type of a missing template of an op.
 struct NotGiven {};
 
-/// What an op is unless it, or its family, says something else.
+/// Defaults of all ops, which an op or its family can replace.
 struct OpDefaults {
   struct Attributes {};
   static constexpr Differentiation differentiation = Differentiation::refuses;
@@ -34,11 +34,11 @@ struct OpDefaults {
 
 namespace detail {
 
-/// An op, to be converted to its groups.
+/// An op, for conversion to its groups.
 template <class D>
 inline constexpr D op_object{};
 
-/// The kind of an op that states none: what its other members show.
+/// Returns the kind of an op that states none, derived from its other members.
 constexpr WorkKind shown_work_kind(const OpInfo& op) {
   if (op.collective_items) return WorkKind::collective;
   if (op.transfer) return WorkKind::transfer;
@@ -46,7 +46,7 @@ constexpr WorkKind shown_work_kind(const OpInfo& op) {
   if (op.elementwise) return WorkKind::map;
   return op.expand ? WorkKind::composite : WorkKind::other;
 }
-/// Adds what follows from the rest of an op.
+/// Adds members that follow from the rest of an op.
 constexpr OpInfo completed(OpInfo op) {
   if (op.gradient) op.differentiation = Differentiation::rule;
   if (op.work_kind == WorkKind::other) {
@@ -58,13 +58,13 @@ constexpr OpInfo completed(OpInfo op) {
   return op;
 }
 
-/// An op D to be converted to its groups, for ops that take them from it.
+/// Returns an object of op D, for conversion to its groups.
 template <class D>
 constexpr const D& groups_of() {
   return op_object<D>;
 }
-/// What an op says, if its members are of the right types (op/check_op.hpp). Conversions are called by name: to let the
-/// compiler choose among all of them costs it memory.
+/// Description of an op, if its members have the right types (op/check_op.hpp). Conversions are called by name, because overload
+/// resolution among all of them needs much compiler memory.
 template <class D>
 inline constexpr OpInfo stated_op_info = completed({{op_object<D>.operator Effects()},
                                                     {op_object<D>.operator KernelOperands()},

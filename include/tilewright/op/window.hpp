@@ -9,8 +9,8 @@
 
 namespace tilewright {
 
-/// How a convolution or pooling is padded: as `padding` says; to ceil(in / stride) results, with the odd element at the end
-/// (upper) or at the beginning (lower); or not at all.
+/// Padding of a convolution or pooling: as `padding` says; to ceil(in / stride) results, with the odd element at the end (upper)
+/// or at the beginning (lower); or none.
 enum class PadType : std::int32_t { not_set, same_upper, same_lower, valid };
 
 constexpr std::string_view to_text(PadType type) {
@@ -30,19 +30,19 @@ struct WindowAttributes {
   std::int64_t groups = 1;
   PlannerAttributes planner{};
 
-  /// The largest stride, dilation or padding: beyond it, planning would take minutes for tensors that no machine holds.
+  /// Largest stride, dilation or padding. Beyond it, planning would take minutes for tensors that no machine can hold.
   static constexpr std::int32_t most = 1 << 20;
-  /// A number for the shape rule, which refuses those beyond `most`.
+  /// Limits a number for the shape rule, which refuses numbers beyond `most`.
   static constexpr std::int32_t limited(std::int64_t number) {
     return static_cast<std::int32_t>(std::clamp<std::int64_t>(number, -most - 1, most + 1));
   }
-  /// Copies a list, as far as there is room; its length is kept, so that the shape rule can refuse it.
+  /// Copies as much of a list as fits; keeps its length, so that the shape rule can refuse it.
   template <std::size_t n>
   static constexpr void set(std::array<std::int32_t, n>& to, std::int8_t& count, const List<std::int64_t>& list) {
     count = static_cast<std::int8_t>(std::min<std::size_t>(list.size(), 127));
     for (std::size_t i = 0; i < list.size() && i < n; ++i) to[i] = limited(list[i]);
   }
-  /// Copies the lists that options of all such ops have.
+  /// Copies the lists that options of all ops with windows have.
   template <class Options>
   constexpr void set_lists(const Options& options) {
     set(stride, stride_count, options.stride);
@@ -51,7 +51,7 @@ struct WindowAttributes {
   }
 };
 
-/// What the gradients of such ops have as attributes: the windows themselves. 12 words.
+/// Attributes of the gradients of ops with windows: the windows themselves. 12 words.
 struct WindowsAttributes {
   std::array<std::int32_t, 18> numbers{};
   std::int64_t groups = 1;
@@ -85,8 +85,8 @@ constexpr Text to_text(std::span<const std::int32_t> list) {
   return result;
 }
 
-/// The windows along the spatial axes of x (N, C, spatial...), with stride, dilation and padding of the attributes and a kernel
-/// of the given extents. Nothing is checked.
+/// Returns the windows along the spatial axes of x (N, C, spatial...), with the attributes' stride, dilation and padding and a
+/// kernel of the given extents. Checks nothing.
 constexpr kernel::Windows windows_of(const Shape& x, const Shape& kernel, const WindowAttributes& attributes) {
   kernel::Windows result;
   const int axes = x.rank - 2;
@@ -135,8 +135,8 @@ constexpr bool check_lists(Inference& op, const Shape& x, const WindowAttributes
          check_list(op, x, "dilation", attributes.dilation, attributes.dilation_count, axes, 1) &&
          check_list(op, x, "padding", attributes.padding, attributes.padding_count, 2 * axes, 0);
 }
-inline constexpr std::int64_t most_colours = 4;  ///< channels of images: a last axis of so few may be that of channels
-/// What to write if channels stand last: for the number of channels that weights are for.
+inline constexpr std::int64_t most_colours = 4;  ///< images: a last axis of at most this extent may be the channels
+/// Returns advice for images whose channels are the last axis, from the number of channels of the weights.
 constexpr Text advice_on_channels(const Shape& x, std::int64_t channels) {
   if (x[-1] != channels) return {};
   Text order = "{0, ";
@@ -145,7 +145,7 @@ constexpr Text advice_on_channels(const Shape& x, std::int64_t channels) {
   return text("; channels are axis 1: if they stand last, x.transpose(", order, "})");
 }
 
-/// Checks lists and extents; says what is wrong with them.
+/// Checks lists and extents; fails with what is wrong.
 constexpr bool check_windows(Inference& op, const Shape& x, const Shape& kernel, const WindowAttributes& attributes) {
   const int axes = x.rank - 2;
   if (!check_lists(op, x, attributes)) return false;
@@ -161,7 +161,7 @@ constexpr bool check_windows(Inference& op, const Shape& x, const Shape& kernel,
   return true;
 }
 
-/// (n, c, spatial...) with the results of the windows along the spatial axes.
+/// Returns (n, c, spatial...) with the numbers of windows along the spatial axes.
 constexpr Shape windows_shape(std::int64_t n, std::int64_t c, const kernel::Windows& windows, int axes) {
   Shape result{n, c};
   for (int axis = 3 - axes; axis < 3; ++axis) result.push_back(windows[axis].out);

@@ -8,7 +8,7 @@ namespace tilewright {
 
 struct PackedAttributes;
 
-/// Where the elements of a tensor stand in its storage: an offset and a stride for each axis, in elements.
+/// Positions of a tensor's elements in its storage: an offset and a stride for each axis, in elements.
 struct Layout {
   std::int64_t offset = 0;
   std::array<std::int64_t, max_rank> strides{};
@@ -17,7 +17,7 @@ struct Layout {
 
 constexpr Layout dense_layout(const Shape& shape) { return {0, dense_strides(shape)}; }
 
-/// Whether the elements stand one after the other in row-major order (axes of extent 1 may have any stride).
+/// Returns whether the elements are contiguous in row-major order (axes of extent 1 may have any stride).
 constexpr bool is_dense(const Shape& shape, const Layout& layout) {
   std::int64_t stride = 1;
   for (int axis = shape.rank - 1; axis >= 0; --axis) {
@@ -27,19 +27,19 @@ constexpr bool is_dense(const Shape& shape, const Layout& layout) {
   return true;
 }
 
-/// Whether elements that follow each other along the last axis do so in memory.
+/// Returns whether neighbours along the last axis are neighbours in memory.
 constexpr bool has_runs(const Shape& shape, const Layout& layout) {
   return shape.rank == 0 || shape[-1] == 1 || layout.strides[static_cast<std::size_t>(shape.rank - 1)] == 1;
 }
 
-/// Whether several places of the tensor are one element in memory, as in a tensor that was broadcast.
+/// Returns whether several elements of the tensor share one element of memory, as in a tensor that was broadcast.
 constexpr bool repeats_elements(const Shape& shape, const Layout& layout) {
   for (int axis = 0; axis < shape.rank; ++axis)
     if (shape[axis] != 1 && layout.strides[static_cast<std::size_t>(axis)] == 0) return true;
   return false;
 }
 
-/// The layout of an op's result as a view of its input: given the input's shape and layout and the result's shape.
+/// Rule for the layout of an op's result as a view of its input, from the input's shape and layout and the result's shape.
 using ViewRule = Layout (*)(const Shape& input, const Layout& layout, const Shape& output, const PackedAttributes&);
 
 }  // namespace tilewright

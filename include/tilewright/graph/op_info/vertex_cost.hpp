@@ -6,30 +6,30 @@
 
 namespace tilewright {
 
-/// How the cycles of a vertex follow from its block. target/vertex_cycles.hpp has the formulas.
+/// Formula for the cycles of a vertex from its block. target/vertex_cycles.hpp has the formulas.
 enum class CostFormula : std::uint8_t {
-  none,         ///< no cycles: views, and what is counted elsewhere (transfers, collectives)
+  none,  ///< no cycles: views, and ops that are counted elsewhere (transfers, collectives)
   map,          ///< one loop over the block, with one input
-  binary_map,   ///< the same with two inputs or more
+  binary_map,  ///< a map with two inputs or more
   scaled_add,   ///< x + a y: one loop that loads and stores at the same time
   cast,         ///< one loop that converts
   fill,         ///< one loop that stores
-  copy,         ///< elements as they are, within a tile
+  copy,  ///< unchanged elements, within a tile
   reduction,    ///< several terms for each element of the block
   line,         ///< several loops over each line of the block
   pairs,  ///< products of matrices with a result for each pair of a line of input 0 and one of input 1, and a loop over these
   serial,  ///< one loop of a single worker
   window,  ///< several terms for each element of the block, in short rows
-  slice,  ///< slices of a table at an offset that is known in a run
-  gather,  ///< rows of a table at places that are known in a run
-  scatter,  ///< the same, added to
+  slice,  ///< slices of a table at an offset that is computed in a run
+  gather,  ///< rows of a table at positions that are computed in a run
+  scatter,  ///< additions to rows of a table at positions that are computed in a run
   product,  ///< of matrices: the unit for products
-  convolution,  ///< the same
-  other  ///< one loop that takes its elements one by one
+  convolution,  ///< the unit for products
+  other  ///< one loop over single elements
 };
 
-/// A worker's loop: its step takes `elements` elements. A map's and a serial loop's cycles have the loads and the stores in
-/// them; a reduction's are those of a term.
+/// Loop of a worker: each step processes `elements` elements. Cycles of a map and a serial loop include loads and stores; those
+/// of a reduction are the cycles of a term.
 struct LoopCost {
   std::int16_t cycles = 0;  ///< instructions of a worker for a step
   std::int16_t elements = 1;  ///< of a step
@@ -38,18 +38,18 @@ struct LoopCost {
   constexpr bool operator==(const LoopCost&) const = default;
 };
 
-/// What an op's codelet costs on a simulated IPU: an op states it by a conversion, as its groups (graph/op_info/op_groups.hpp).
-/// Without it, it follows from the op's WorkKind and is assumed.
+/// Cost of an op's codelet on a simulated IPU. An op states it by a conversion, like its groups (graph/op_info/op_groups.hpp). An
+/// unstated cost follows from the op's WorkKind and is assumed.
 struct VertexCost {
   CostFormula formula = CostFormula::other;
-  LoopCost float32{};  ///< also for integers of 4 and 8 bytes, bool and bytes
-  LoopCost float16{};  ///< also for integers of 2 bytes
-  std::int8_t passes = 1;  ///< line: loops over each line, of which `cycles` is the sum; pairs: products
+  LoopCost float32{};  ///< for float32, integers of 4 and 8 bytes, bool and bytes
+  LoopCost float16{};  ///< for float16 and integers of 2 bytes
+  std::int8_t passes = 1;  ///< line: number of loops over each line, whose sum is `cycles`; pairs: number of products
   Confidence confidence = Confidence::given;
 
-  /// Whether an op states it.
+  /// Returns whether an op states the cost.
   constexpr bool is_stated() const { return passes != 0; }
-  /// Whether it says what a vertex costs.
+  /// Returns whether the cost of a vertex is known.
   constexpr bool is_complete() const {
     const auto is_loop = [](const LoopCost& loop) { return loop.cycles > 0 && loop.elements > 0 && loop.start >= 0; };
     switch (formula) {
@@ -86,22 +86,23 @@ constexpr VertexCost reduction_cost(const LoopCost& float32, const LoopCost& flo
                                     Confidence confidence = Confidence::assumed) {
   return loop_cost(CostFormula::reduction, float32, float16, confidence);
 }
-/// So many loops over each line, whose instructions together are these.
+/// Returns the cost of `passes` loops over each line, whose instructions together are the given ones.
 constexpr VertexCost line_cost(int passes, const LoopCost& float32, const LoopCost& float16,
                                Confidence confidence = Confidence::assumed) {
   return {CostFormula::line, float32, float16, static_cast<std::int8_t>(passes), confidence};
 }
-/// So many products, and a loop over their pairs of lines.
+/// Returns the cost of `products` products, and a loop over their pairs of lines.
 constexpr VertexCost pair_cost(int products, const LoopCost& float32, const LoopCost& float16,
                                Confidence confidence = Confidence::assumed) {
   return {CostFormula::pairs, float32, float16, static_cast<std::int8_t>(products), confidence};
 }
-/// For formulas that have all numbers themselves.
+/// Returns the cost by a formula that contains all numbers.
 constexpr VertexCost formula_cost(CostFormula formula, Confidence confidence = Confidence::assumed) {
   return {.formula = formula, .confidence = confidence};
 }
 
-/// The loop of a unary op's gradient: from the result a few products; from the input the op's own loop, too. Assumed.
+/// Returns the cost of a unary op's gradient: a few products if computed from the result; from the input, also the op's own loop.
+/// Assumed.
 constexpr VertexCost unary_gradient_cost(const VertexCost& forward, bool from_output) {
   if (from_output || forward.float32.cycles == 0) return binary_map_cost({6, 2}, {6, 4});
   LoopCost of_float32 = forward.float32, of_float16 = forward.float16;
@@ -109,7 +110,7 @@ constexpr VertexCost unary_gradient_cost(const VertexCost& forward, bool from_ou
   return binary_map_cost(of_float32, of_float16);
 }
 
-/// The cost of ops that state none: a guess, but for those that cost nothing.
+/// Returns the cost of ops that state none: a guess, except for those without cost.
 constexpr VertexCost default_vertex_cost(WorkKind kind, CodeKind code) {
   if (code == CodeKind::copy && (kind == WorkKind::other || kind == WorkKind::map))
     return formula_cost(CostFormula::copy, Confidence::published);
