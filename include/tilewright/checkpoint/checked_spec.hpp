@@ -9,8 +9,8 @@
 
 namespace tilewright::detail {
 
-/// The spec of a tensor whose extents come from a file. Calls fail(found, expected), which must not return, where there are
-/// more than six axes, or where a product of extents and the element's size, those of 0 left out, exceeds 2^63 - 1.
+/// Returns the spec of a tensor whose extents come from a file. Calls fail(found, expected), which must not return, if there are
+/// more than six axes, or if a product of the nonzero extents and the element's size exceeds 2^63 - 1.
 inline TensorSpec checked_spec(std::span<const std::uint64_t> extents, DType dtype, const auto& fail) {
   if (extents.size() > max_rank) fail(std::to_string(extents.size()) + " axes", "at most " + std::to_string(max_rank));
   TensorSpec spec{Shape{}, dtype};
@@ -23,7 +23,7 @@ inline TensorSpec checked_spec(std::span<const std::uint64_t> extents, DType dty
   return spec;
 }
 
-/// Whether the bytes can be elements of a dtype. A bool that is neither 0 nor 1 would be undefined behaviour.
+/// Returns whether the bytes can be elements of a dtype. A bool that is neither 0 nor 1 would be undefined behaviour.
 inline bool are_elements(DType dtype, std::span<const std::byte> bytes) {
   if (dtype != boolean) return true;
   for (const std::byte byte : bytes)

@@ -14,19 +14,19 @@
 
 #include "tilewright/checkpoint/checked_spec.hpp"
 
-/// NumPy's file of one array (numpy.lib.format): the bytes 0x93 "NUMPY", the version's two bytes, the length of the header as
-/// 16 bits (version 1) or 32 bits (version 2), least significant byte first; the header, a Python dict of 'descr',
-/// 'fortran_order' and 'shape'; the elements.
+/// NumPy's file of one array (numpy.lib.format): the bytes 0x93 "NUMPY", the version's two bytes, the length of the header as 16
+/// bits (version 1) or 32 bits (version 2), least significant byte first; the header, a Python dict of 'descr', 'fortran_order'
+/// and 'shape'; the elements.
 namespace tilewright::detail {
 
 static_assert(std::endian::native == std::endian::little, "numbers are copied from and to files as they are");
 
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
 
-/// NumPy's names of our dtypes, in DType's order.
+/// NumPy's names of the dtypes, in DType's order.
 inline constexpr auto npy_descriptions = dtype_column(&DTypeFacts::npy);
 
-/// Reads the dict: only what NumPy writes for arrays of numbers is understood, and nothing is evaluated.
+/// Parses the dict. Understands only what NumPy writes for arrays of numbers, and evaluates nothing.
 template <class Fail>
 class NpyHeader {
  public:
@@ -124,7 +124,7 @@ struct NpyArray {
   std::span<const std::byte> elements{};
 };
 
-/// Reads a whole .npy file. Calls fail(found, expected), which must not return, where it is wrong.
+/// Parses a whole .npy file. Calls fail(found, expected), which must not return, if it is wrong.
 inline NpyArray parse_npy(std::span<const std::byte> file, const auto& fail) {
   const auto characters = [&](std::size_t first, std::size_t count) {
     return std::string_view(reinterpret_cast<const char*>(file.data()) + first, count);
@@ -153,7 +153,7 @@ inline NpyArray parse_npy(std::span<const std::byte> file, const auto& fail) {
   return {spec, elements};
 }
 
-/// The bytes before the elements: version 1.0, padded as NumPy does so that elements begin at a multiple of 64.
+/// Returns the bytes before the elements: version 1.0, padded as in NumPy so that elements begin at a multiple of 64.
 inline std::string npy_header(const TensorSpec& spec) {
   const std::string dict = "{'descr': '" + std::string(npy_descriptions[static_cast<std::size_t>(spec.dtype)]) +
                            "', 'fortran_order': False, 'shape': " + to_text(spec.shape).string() + ", }";

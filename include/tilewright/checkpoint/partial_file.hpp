@@ -16,14 +16,14 @@ inline void throw_if_failed(const char* what, const std::filesystem::path& path,
   if (error) throw std::filesystem::filesystem_error(what, path, error);
 }
 
-/// A file that becomes `target` once it is whole, in the same folder: `target.0123456789abcdef.partial`. The process holds a
-/// lock on it, where the system has locks, so that others can tell it from what a killed process left. All members throw
+/// A file in the target's folder that becomes `target` when it is complete: `target.0123456789abcdef.partial`. The process locks
+/// it, if the system has locks, so that others can distinguish it from the remains of a killed process. All members throw
 /// std::filesystem::filesystem_error, which names the target.
 class PartialFile {
  public:
   static constexpr std::string_view suffix = ".partial";
 
-  /// `permissions` are those of a new file, before the process's umask.
+  /// `permissions`: those of a new file, before the process's umask.
   PartialFile(const std::filesystem::path& target, std::filesystem::perms permissions) : target_(target) {
     // A name is taken, or a file is removed before its lock is there, by chance only.
     std::error_code error = std::make_error_code(std::errc::file_exists);
@@ -44,7 +44,7 @@ class PartialFile {
   void set_permissions(std::filesystem::perms permissions) {
     throw_if_failed("cannot set the permissions", target_, file_.set_permissions(path_, permissions));
   }
-  /// Makes it the target, once the disk has all of it.
+  /// Renames it to the target after the disk has all data.
   void publish() {
     throw_if_failed("cannot finish", target_, file_.finish());
     std::error_code error;
@@ -53,7 +53,7 @@ class PartialFile {
     path_.clear();
   }
 
-  /// The name of the target, if this is the name of a partial file.
+  /// Returns the name of the target if `name` is that of a partial file.
   static std::optional<std::string_view> target_of(std::string_view name) {
     constexpr std::size_t ending = 1 + digits + suffix.size();
     if (name.size() <= ending || !name.ends_with(suffix)) return std::nullopt;
@@ -61,7 +61,8 @@ class PartialFile {
     if (number[0] != '.' || number.find_first_not_of("0123456789abcdef", 1) != number.npos) return std::nullopt;
     return name.substr(0, name.size() - ending);
   }
-  /// Removes the partial files in a folder whose process is gone, if is_ours(the name of the target). Without locks, none.
+  /// Removes partial files of ended processes from a folder, if is_ours(the name of the target). Removes none if the system has
+  /// no locks.
   static void remove_abandoned(const std::filesystem::path& folder, const auto& is_ours) {
     std::error_code gone;  // other processes may remove files, too
     for (std::filesystem::directory_iterator entry(folder, gone), end; !gone && entry != end; entry.increment(gone)) {

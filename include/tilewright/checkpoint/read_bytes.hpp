@@ -14,7 +14,7 @@
 
 namespace tilewright::detail {
 
-/// Memory for what a file has. Calls fail(found, expected), which must not return, where there is none.
+/// Allocates memory for the contents of a file. Calls fail(found, expected), which must not return, if memory runs out.
 inline std::vector<std::byte> bytes_for(std::uint64_t count, const auto& fail) {
   try {
     return std::vector<std::byte>(static_cast<std::size_t>(count));
@@ -25,7 +25,7 @@ inline std::vector<std::byte> bytes_for(std::uint64_t count, const auto& fail) {
   return {};
 }
 
-/// All bytes of a file, as they are. Throws LoadError where there is no such file or it cannot be read.
+/// Reads all bytes of a file. Throws LoadError if the file does not exist or cannot be read.
 inline std::vector<std::byte> read_bytes(std::string_view function, const std::filesystem::path& path) {
   const auto fail = [&](std::string_view found, std::string_view expected = "a readable file") {
     throw LoadError(function, path.string(), "", found, expected);

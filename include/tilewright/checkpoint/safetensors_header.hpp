@@ -15,19 +15,18 @@
 
 namespace tilewright::detail {
 
-/// The name under which the header has texts instead of a tensor.
+/// The header's key for texts instead of a tensor.
 inline constexpr char metadata_key[] = "__metadata__";
 
-/// A tensor as the header of a .safetensors file has it.
+/// A tensor in the header of a .safetensors file.
 struct SafetensorsEntry {
   std::string name;
   std::optional<std::string> dtype;
   std::optional<std::vector<std::uint64_t>> shape, data_offsets;
 };
 
-/// Takes the header's JSON as events of nlohmann::json::sax_parse. Whatever is not the header of a .safetensors file stops at
-/// its first wrong event, so that deep nesting, long arrays and doubled keys cost nothing. All entries are complete. Fail(tensor,
-/// found, expected) must not return.
+/// Parses the header's JSON as events of nlohmann::json::sax_parse. An invalid header stops at its first wrong event, so deep
+/// nesting, long arrays and repeated keys cost nothing. All entries are complete. Fail(tensor, found, expected) must not return.
 template <class Fail>
 class SafetensorsHeader {
  public:
@@ -123,7 +122,7 @@ class SafetensorsHeader {
   }
 
  private:
-  /// What the next event belongs to.
+  /// Part of the header to which the next event belongs.
   enum class Place { start, header, entry, tensor, value, numbers, metadata, metadata_value, end };
 
   const std::string& tensor() const { return name_; }

@@ -14,7 +14,7 @@
 
 namespace tilewright {
 
-/// What was read from a file: tensors with the memory they are in, in the file's order.
+/// Contents of a file: tensors with their memory, in the file's order.
 ///
 ///     session.load_tensors(tw::load_safetensors("net.safetensors"));
 class TensorFile {
@@ -27,7 +27,7 @@ class TensorFile {
 
   const std::string& path() const { return path_; }
   std::span<const HostTensor> tensors() const { return tensors_; }
-  /// Nullptr if there is no tensor of this name.
+  /// Returns the tensor with a name, or nullptr.
   const HostTensor* find(std::string_view name) const {
     for (const HostTensor& tensor : tensors_)
       if (tensor.name == name) return &tensor;
@@ -35,8 +35,8 @@ class TensorFile {
   }
   const Metadata& metadata() const { return metadata_; }
   Metadata& metadata() { return metadata_; }
-  /// An entry of the metadata as std::string or a type of numbers, or entries as a struct's members. Throws LoadError if there
-  /// is none.
+  /// Returns an entry of the metadata as std::string or a type of numbers, or entries as a struct's members. Throws LoadError if
+  /// there is none.
   template <class T>
   T metadata(std::string_view name) const {
     if constexpr (StructWithNames<T>) {
@@ -55,15 +55,15 @@ class TensorFile {
   }
   operator HostTensors() const { return {path_, tensors_}; }
 
-  /// Keeps memory that tensors are views of.
+  /// Keeps memory to which tensors refer.
   const Bytes& keep(Bytes bytes) { return memory_.emplace_back(std::move(bytes)); }
-  /// Keeps the memory of another file, of whose tensors some become tensors of this one.
+  /// Keeps the memory of another file, some of whose tensors become tensors of this one.
   void keep(TensorFile file) { kept_.push_back(std::move(file.memory_)); }
-  /// `bytes` must be a part of what keep() gave, or was given.
+  /// Adds a tensor. `bytes` must be a part of memory that keep() holds.
   void add(std::string name, const TensorSpec& spec, std::span<const std::byte> bytes, int log2_scale = 0) {
     tensors_.push_back({names_.emplace_back(std::move(name)), spec, bytes, log2_scale});
   }
-  /// The bytes of tensor i are codes of float8.
+  /// Marks the bytes of tensor i as float8 codes.
   void set_float8(std::size_t i, DType format, int log2_scale) {
     tensors_[i].spec.dtype = format;
     tensors_[i].log2_scale = log2_scale;
@@ -72,7 +72,7 @@ class TensorFile {
 
  private:
   std::string path_;
-  std::deque<Bytes> memory_;       // deques: their items never move
+  std::deque<Bytes> memory_;  // deques: their items never move
   std::vector<std::deque<Bytes>> kept_;
   std::deque<std::string> names_;
   std::vector<HostTensor> tensors_;
@@ -80,15 +80,16 @@ class TensorFile {
 };
 
 namespace detail {
-/// Where files say that bytes are float8: <name>.float8_format, such as float8_143, and <name>.log2_scale in the metadata; or, in
-/// files without, a scalar int32 <name>.float8_143 or <name>.float8_152, which is the log2_scale.
+/// Returns the key in the metadata that marks bytes as float8, <name>.float8_format, with a value such as float8_143;
+/// <name>.log2_scale has the scale. Files without metadata have a scalar int32 <name>.float8_143 or <name>.float8_152, the
+/// log2_scale.
 inline std::string float8_format_key(std::string_view name) { return std::string(name) + ".float8_format"; }
 inline std::string log2_scale_key(std::string_view name) { return std::string(name) + ".log2_scale"; }
 inline std::string float8_scale_name(const HostTensor& tensor) {
   return std::string(tensor.name) + '.' + std::string(to_text(tensor.spec.dtype));
 }
 
-/// Throws std::invalid_argument unless each tensor has as many bytes as its spec says, and a name of its own.
+/// Throws std::invalid_argument unless each tensor has the number of bytes of its spec, and a unique name.
 inline void check_tensors(std::string_view function, std::span<const HostTensor> tensors) {
   std::unordered_set<std::string_view> names;
   for (const HostTensor& tensor : tensors) {

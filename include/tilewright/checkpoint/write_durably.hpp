@@ -14,14 +14,13 @@ namespace detail {
 inline std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
-/// Waits until the disk has a file's or folder's name.
+/// Waits until the disk has the name of a file or folder.
 inline void sync_folder_of(const std::filesystem::path& path) {
   throw_if_failed("cannot fsync", folder_of(path), internal::sync_folder(folder_of(path)));
 }
 }  // namespace detail
 
-/// Makes a folder, and those above it, so that they are there to stay when the function returns. Throws
-/// std::filesystem::filesystem_error.
+/// Creates a folder and its parents; they are on the disk when the function returns. Throws std::filesystem::filesystem_error.
 inline void create_folder_durably(const std::filesystem::path& path) {
   if (path.empty() || std::filesystem::is_directory(path)) return;
   if (path.has_relative_path()) create_folder_durably(path.parent_path());  // a drive that is not there is its own parent
@@ -29,13 +28,13 @@ inline void create_folder_durably(const std::filesystem::path& path) {
   detail::sync_folder_of(path);
 }
 
-/// Writes a file so that at every moment, a kill or a loss of power included, `path` is either what it was before or has all
-/// of the parts. They go to a file of another name in the same folder (PartialFile), which is synced and then renamed; at last
-/// the folder is synced, so that the file is there to stay when the function returns. A file that is replaced passes on its
-/// permissions. Several processes may write at the same time: the last one's file stays. Throws
-/// std::filesystem::filesystem_error, also where `path` is something else than a regular file, such as a folder, a device or a
-/// symbolic link; then `path` is what it was. Where core/platform/platform_files.hpp has the standard library alone, nothing is
-/// synced: the file is whole after a kill of the process, but not for sure after a loss of power.
+/// Writes a file atomically: at every moment, even after a kill or a power loss, `path` has either its old contents or all of the
+/// parts. The parts go to a file of another name in the same folder (PartialFile), which is synced and then renamed. Finally the
+/// folder is synced, so the file is on the disk when the function returns. A replaced file passes on its permissions. Several
+/// processes may write at the same time; the last one's file stays. Throws std::filesystem::filesystem_error, also if `path` is
+/// not a regular file, such as a folder, a device or a symbolic link; `path` is then unchanged. If
+/// core/platform/platform_files.hpp has the standard library alone, nothing is synced: the file is complete after a kill of the
+/// process, but perhaps not after a power loss.
 inline void write_durably(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
   using std::filesystem::perms;
   std::error_code unknown;  // then there is nothing to replace, or the file does not open

@@ -7,9 +7,9 @@
 
 namespace tilewright {
 
-/// A floating point number of 16 bits: the first half of a float, with all 8 bits of its exponent and 7 of its mantissa. It is a
-/// format of memory: it becomes a float where it is read, which is exact, and numbers are rounded to the nearest, ties to even,
-/// where it is written. NaN stays NaN; what rounds beyond the largest number, 3.39e38, is infinite.
+/// A floating-point number of 16 bits: the first half of a float, with all 8 bits of its exponent and 7 of its mantissa. A
+/// storage format: reading converts to float, which is exact; writing rounds to nearest, ties to even. NaN stays NaN; numbers
+/// that round beyond the largest one, 3.39e38, become infinite.
 struct bfloat16_t {
   std::uint16_t bits = 0;
 
@@ -31,7 +31,8 @@ struct bfloat16_t {
     if (x != x) return static_cast<std::uint16_t>(all >> 16 | 0x40);  // quiet
     return static_cast<std::uint16_t>((all + 0x7fff + (all >> 16 & 1)) >> 16);
   }
-  /// The number as a float. One that is no float is rounded towards zero, and its last bit set: so it rounds as the number does.
+  /// Returns a number as a float for further rounding. If no float is equal, rounds towards zero and sets the last bit, so that
+  /// the second rounding gives the correct result.
   template <class Number>
   static constexpr float nearest_or_odd(Number x) {
     if constexpr (std::integral<Number> && sizeof(Number) > 4) {

@@ -5,17 +5,17 @@
 
 namespace tilewright {
 
-/// How a collective reduces elements to one: those at one position of the tensor on each replica of a group.
+/// How a collective reduces the elements at one position of the tensor on each replica of a group.
 enum class CollectiveOperator : std::uint8_t {
   add,
-  mean,  ///< of integers rounded towards zero
+  mean,  ///< for integers, rounded towards zero
   mul,
-  min,  ///< NaN if one of the elements is
-  max,  ///< likewise
+  min,  ///< NaN if one of the elements is NaN
+  max,  ///< NaN if one of the elements is NaN
   logical_and,  ///< 1 or 0: whether all elements are other than 0
   logical_or,   ///< 1 or 0: whether any element is other than 0
-  square_add,   ///< the sum of the squares
-  local         ///< the replica's own element
+  square_add,  ///< sum of the squares
+  local  ///< the replica's own element, without a reduction
 };
 
 constexpr std::string_view to_text(CollectiveOperator op) {

@@ -5,8 +5,8 @@
 
 namespace tilewright {
 
-/// An error in a model, found while it is traced: the text says op, given, expected and the module path.
-/// Thrown by traces at run time; in a trace at compile time the text becomes a compile error.
+/// An error in a model, found during its trace. The text has op, given, expected and the module path. Traces at run time throw
+/// it; in a trace at compile time the text becomes a compile error.
 struct TraceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

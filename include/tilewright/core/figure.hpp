@@ -4,21 +4,21 @@
 
 namespace tilewright {
 
-/// How far a number of a machine's model can be trusted.
+/// How reliable a number of a machine's model is.
 enum class Confidence : std::uint8_t {
   published,  ///< its source was read
   derived,    ///< arithmetic on published numbers, which the source names
-  recalled,   ///< the literature has it, but the text was not at hand
-  assumed,    ///< no source: the model's choice
-  given       ///< the user's own
+  recalled,  ///< known from the literature, without access to the text
+  assumed,  ///< no source: a choice of the model
+  given  ///< set by the user
 };
 inline constexpr std::string_view confidence_names[] = {"published", "derived", "recalled", "assumed", "given"};
 constexpr std::string_view name_of(Confidence confidence) { return confidence_names[static_cast<int>(confidence)]; }
 
-/// Whether a number is recalled or assumed: a report shows how many cycles rest on such numbers.
+/// Returns whether a number is recalled or assumed. Reports show how many cycles rest on such numbers.
 constexpr bool is_guess(Confidence confidence) { return confidence == Confidence::recalled || confidence == Confidence::assumed; }
 
-/// A number of a machine's model with its source. It reads like an integer; an integer assigned to it is `given`.
+/// A number of a machine's model with its source. It converts to an integer; an integer assigned to it is `given`.
 struct Figure {
   std::int64_t value = 0;
   Confidence confidence = Confidence::given;

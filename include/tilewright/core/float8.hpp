@@ -8,20 +8,21 @@
 
 namespace tilewright {
 
-/// Half precision on the host, IEEE binary16: the compiler's own type. On ARM, GCC before 13 has it in C++ as __fp16 only, which
-/// every operation widens to float; both types round to the nearest, ties to even, when a float is converted.
+/// Half precision on the host, IEEE binary16: the compiler's own type. On ARM, GCC before 13 only has __fp16 in C++, which every
+/// operation widens to float. Both types round to nearest, ties to even, when a float is converted.
 #if (defined(__aarch64__) || defined(__arm__)) && !defined(__clang__) && __GNUC__ < 13
 using float16_t = __fp16;
 #else
 using float16_t = _Float16;
 #endif
 
-/// A floating point number of 8 bits: a sign, `exponent_bits` of an exponent with the given bias, and a mantissa. All exponents
-/// are those of numbers, and that of 0 is that of numbers without the leading bit. There are no infinities and no negative zero;
-/// its code, 0x80, is the one NaN. (B. Noune et al., "8-bit Numerical Formats for Deep Neural Networks", arXiv 2206.02915, 2022.)
+/// A floating-point number of 8 bits: a sign, `exponent_bits` of an exponent with the given bias, and a mantissa. All exponents
+/// are those of numbers, and exponent 0 is that of numbers without the leading bit. There are no infinities and no negative zero;
+/// its code, 0x80, is the only NaN. (B. Noune et al., "8-bit Numerical Formats for Deep Neural Networks", arXiv 2206.02915,
+/// 2022.)
 ///
-/// It is a format of memory: nothing is computed with it. Conversions to float and double are exact, and those back round to the
-/// nearest, ties to even; what rounds beyond the largest number is NaN.
+/// A storage format without arithmetic. Conversions to float and double are exact. Conversions from them round to nearest, ties
+/// to even; numbers that round beyond the largest one become NaN.
 template <int exponent_bits, int bias>
 struct Float8 {
   static constexpr int mantissa_bits = 7 - exponent_bits;
@@ -36,7 +37,7 @@ struct Float8 {
   constexpr explicit Float8(Number x) : bits(encode(x, true)) {}
   constexpr explicit operator float() const { return decode(bits); }
   constexpr explicit operator double() const { return static_cast<double>(decode(bits)); }
-  /// Of the codes: NaN equals itself.
+  /// Compares codes: NaN equals itself.
   constexpr bool operator==(const Float8&) const = default;
 
   static constexpr Float8 from_bits(std::uint8_t bits) {
@@ -44,7 +45,8 @@ struct Float8 {
     result.bits = bits;
     return result;
   }
-  /// The nearest number. Beyond the largest it is NaN, or, without `nan_on_overflow`, the largest. Infinities are NaN.
+  /// Returns the nearest number. A number beyond the largest becomes NaN, or the largest without `nan_on_overflow`. Infinities
+  /// become NaN.
   template <class Number>
   static constexpr Float8 nearest(Number x, bool nan_on_overflow) {
     return from_bits(encode(x, nan_on_overflow));

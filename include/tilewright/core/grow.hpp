@@ -5,8 +5,8 @@
 
 namespace tilewright {
 
-/// Makes room for `count` more items, and for many beyond them: in constant expressions moving an item costs some ten calls, and
-/// unused room costs nothing.
+/// Allocates room for `count` more items, and for many beyond them. In constant expressions, moving an item costs about ten
+/// calls, and unused room costs nothing.
 template <class T, class Index>
 constexpr void make_room(List<T, Index>& list, std::size_t count = 1) {
   const std::size_t needed = list.size() + count;

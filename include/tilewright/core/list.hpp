@@ -13,7 +13,7 @@
 
 namespace tilewright {
 
-/// std::is_trivially_destructible_v, for which GCC 12 instantiates a dozen templates.
+/// Replacement of std::is_trivially_destructible_v, for which GCC 12 instantiates a dozen templates.
 template <class T>
 #if defined(__GNUC__) && !defined(__clang__)
 inline constexpr bool trivially_destructible = __has_trivial_destructor(T);
@@ -21,13 +21,13 @@ inline constexpr bool trivially_destructible = __has_trivial_destructor(T);
 inline constexpr bool trivially_destructible = std::is_trivially_destructible_v<T>;
 #endif
 
-/// Whether a list with this index takes an `I`: the same enumeration, or any integer.
+/// Whether a list with this index accepts an `I`: the same enumeration, or any integer.
 template <class I, class Index>
 concept IndexOf = std::is_same_v<I, Index> || (std::is_integral_v<I> && std::is_integral_v<Index>);
 
-/// A growing array like std::vector, for constant expressions: there compilers pay for each call, and std::vector makes about ten
-/// calls to add, visit or destroy an item. Iterators are pointers. A list is indexed by any integer, or, if `Index` is an
-/// enumeration, by that only: `List<Storage, StorageId>` takes no number of a node.
+/// A growing array like std::vector, for constant expressions, where compilers pay for each call and std::vector makes about ten
+/// calls to add, visit or destroy an item. Iterators are pointers. Any integer indexes a list; if `Index` is an enumeration, only
+/// that does: `List<Storage, StorageId>` does not accept the number of a node.
 template <class T, class Index = std::size_t>
 class List {
  public:
@@ -90,7 +90,7 @@ class List {
   }
   constexpr T& front() { return data_[0]; }
   constexpr const T& front() const { return data_[0]; }
-  /// The first `count` items: `const auto [a, b] = list.as<2>()`. Throws std::length_error for a list of fewer.
+  /// Returns the first `count` items: `const auto [a, b] = list.as<2>()`. Throws std::length_error for a shorter list.
   template <std::size_t count>
   constexpr std::array<T, count> as() const {
     if (count > size_) throw std::length_error("List::as: fewer items than asked for: a list of at least as many expected");

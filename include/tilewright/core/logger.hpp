@@ -14,10 +14,10 @@
 
 namespace tilewright {
 
-/// How important a line of the log is. As a limit: lines of this level and above are written; with `off`, none.
+/// Importance of a log line. As a limit, lines of this level and above are written; with `off`, none.
 enum class LogLevel : unsigned char { trace, debug, info, warn, error, off };
 
-/// The levels' names in TILEWRIGHT_LOG_LEVEL.
+/// Names of the levels in TILEWRIGHT_LOG_LEVEL.
 inline constexpr std::array<std::string_view, 6> log_level_names{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "OFF"};
 
 constexpr std::optional<LogLevel> parse_log_level(std::string_view name) {
@@ -26,13 +26,13 @@ constexpr std::optional<LogLevel> parse_log_level(std::string_view name) {
   return std::nullopt;
 }
 
-/// Writes lines from a level on to one destination. Copies share the destination.
+/// Writes lines of at least a level to one destination. Copies share the destination.
 class Logger {
  public:
   /// Writes nothing.
   Logger() = default;
-  /// Writes to "stdout", "stderr" or the end of a file, which is made if it is missing: a std::runtime_error if that fails.
-  /// Lines name the rank of a process, but for -1.
+  /// Writes to "stdout", "stderr" or the end of a file, which is created if it is missing. Throws std::runtime_error if the file
+  /// cannot be opened. Lines name the rank of a process, unless it is -1.
   Logger(LogLevel least, const char* destination, int rank = -1) : least_(least), rank_(rank) {
     if (least == LogLevel::off) return;
     if (std::strcmp(destination, "stderr") == 0) file_ = {stderr, [](std::FILE*) {}};
@@ -40,8 +40,8 @@ class Logger {
     else if (std::FILE* const file = std::fopen(destination, "a")) file_ = {file, [](std::FILE* opened) { std::fclose(opened); }};
     else throw std::runtime_error("TILEWRIGHT_LOG_DEST: cannot write '" + std::string(destination) + "'");
   }
-  /// What TILEWRIGHT_LOG_LEVEL and TILEWRIGHT_LOG_DEST say now; WARN and stderr where they are not set, or empty. A level that
-  /// does not exist is a std::invalid_argument.
+  /// Returns a logger as TILEWRIGHT_LOG_LEVEL and TILEWRIGHT_LOG_DEST currently say; WARN and stderr if they are unset or empty.
+  /// Throws std::invalid_argument for an unknown level.
   static Logger from_environment(int rank = -1) {
     const std::string_view name = variable("TILEWRIGHT_LOG_LEVEL", "WARN");
     const auto level = parse_log_level(name);
@@ -53,8 +53,9 @@ class Logger {
 
   bool shows(LogLevel level) const { return level >= least_; }
 
-  /// Writes "tilewright LEVEL: ", or "tilewright LEVEL: rank 1: ", the pieces, which are strings and integers, and a newline, at
-  /// once, so that lines of several threads are not mixed. Allocates nothing; cuts off a line of more than 511 characters.
+  /// Writes one line: "tilewright LEVEL: ", or "tilewright LEVEL: rank 1: ", then the pieces, which are strings and integers, and
+  /// a newline. The line is written at once, so lines of several threads do not mix. Allocates nothing; cuts a line off after 511
+  /// characters.
   template <class... Pieces>
   void write(LogLevel level, const Pieces&... pieces) const {
     if (!shows(level)) [[likely]]
@@ -71,7 +72,7 @@ class Logger {
     std::string_view characters{};
     std::optional<std::int64_t> number{};
   };
-  /// Not a template, and not inlined: a function that is seldom called should compile quickly.
+  /// Writes a line. Neither a template nor inlined, because a rarely called function should compile quickly.
   [[gnu::noinline]] void write_line(LogLevel level, std::span<const Piece> pieces) const {
     char line[512];
     std::size_t size = 0;

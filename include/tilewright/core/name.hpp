@@ -16,14 +16,14 @@ struct NameText {
   constexpr std::string_view view() const { return {characters, N - 1}; }
 };
 
-/// A name with a value for it, as `"image"_s = images` makes it.
+/// A name with its value, the result of `"image"_s = images`.
 template <class Name, class T>
 struct NamedArgument {
   using name = Name;
   T&& value;
 };
 
-/// A name known to the compiler: `"image"_s`. It is a key of Boost.Hana maps as `key()`.
+/// A name that the compiler knows: `"image"_s`. `key()` is its key in Boost.Hana maps.
 template <NameText text>
 struct Name {
   static constexpr std::string_view view() { return text.view(); }

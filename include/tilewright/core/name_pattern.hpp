@@ -6,7 +6,8 @@
 
 namespace tilewright::detail {
 
-/// What each `*` of a pattern stands for in a name, of which the first ones stand for as little as they can.
+/// Returns the texts that the `*` of a pattern match in a name; nothing if the name does not match. The first ones match as
+/// little as possible.
 inline std::optional<std::vector<std::string_view>> match_pattern(std::string_view pattern, std::string_view name) {
   const std::size_t star = pattern.find('*');
   if (star == pattern.npos) return pattern == name ? std::optional(std::vector<std::string_view>{}) : std::nullopt;
@@ -21,7 +22,7 @@ inline std::optional<std::vector<std::string_view>> match_pattern(std::string_vi
   return std::nullopt;
 }
 
-/// Whether a name is what a pattern stands for.
+/// Returns whether a name matches a pattern.
 constexpr bool matches_pattern(std::string_view pattern, std::string_view name) {
   std::size_t p = 0, n = 0, star = pattern.size(), begin = 0;  // the last star, and where what it stands for ends
   while (n < name.size()) {

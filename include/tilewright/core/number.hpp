@@ -15,8 +15,8 @@
 
 namespace tilewright {
 
-/// A number for an element, exact for every type of C++: `value`, and for integers beyond 2^53 in 64 bits, `rest`, which is then
-/// their last 11 bits; `value` is the others.
+/// A number for an element, exact for every type of C++. Integers beyond 2^53 in 64 bits are split into `value` and `rest`, their
+/// last 11 bits.
 struct ExactNumber {
   double value = 0, rest = 0;
 
@@ -33,7 +33,7 @@ struct ExactNumber {
   }
 };
 
-/// Numbers for the elements of a tensor. As ExactNumber, they are a list of all values, and then, if there is one, of all rests.
+/// Numbers for the elements of a tensor, exact like ExactNumber: a list of all values, and then, if there are any, of all rests.
 class Numbers {
   // before its users: Clang would not know its body when it reads theirs
   template <class T>
@@ -53,7 +53,7 @@ class Numbers {
   constexpr Numbers(List<double> values) : list_(std::move(values)) {}
   constexpr Numbers(const std::vector<double>& values) : list_(values) {}
   constexpr Numbers(std::initializer_list<ExactNumber> numbers) { append(numbers.begin(), numbers.size()); }
-  /// Of a std::vector, std::array or std::span of integers.
+  /// Creates numbers from a std::vector, std::array or std::span of integers.
   template <class Range>
     requires requires(const Range& range) {
       { *range.data() } -> std::convertible_to<std::int64_t>;
@@ -65,17 +65,17 @@ class Numbers {
   }
 
   constexpr std::size_t size() const { return has_rests_ ? list_.size() / 2 : list_.size(); }
-  /// Rounded to double, where it has a rest.
+  /// Returns a number, rounded to double if it has a rest.
   constexpr double operator[](std::size_t i) const { return has_rests_ ? list_[i] + list_[i + size()] : list_[i]; }
   constexpr std::span<const double> values() const { return {list_.data(), size()}; }
   constexpr bool has_rests() const { return has_rests_; }
-  /// All numbers times a power of 2.
+  /// Returns all numbers times a power of 2.
   constexpr Numbers scaled(double power) const {
     Numbers result = *this;
     for (double& number : result.list_) number *= power;
     return result;
   }
-  /// The values, and the rests if there are any.
+  /// Returns the values, and the rests if there are any.
   constexpr const List<double>& list() const { return list_; }
 
  private:
@@ -84,7 +84,7 @@ class Numbers {
 };
 
 namespace detail {
-/// 2^log2_scale; throws std::invalid_argument unless it is from -32 to 31.
+/// Returns 2^log2_scale. Throws std::invalid_argument for an exponent outside of -32 to 31.
 constexpr double power_of_two(const char* function, int log2_scale) {
   if (log2_scale < -32 || log2_scale > 31)
     throw std::invalid_argument(text(function, ": log2_scale ", log2_scale, ": from -32 to 31 expected").string());
@@ -98,7 +98,7 @@ constexpr double power_of_two(const char* function, int log2_scale) {
 /// The numbers that a dtype represents.
 struct NumberRange {
   double lowest = 0, highest = 0;  ///< finite
-  bool whole = false;              ///< no fractions, infinities or NaN
+  bool whole = false;  ///< whether only whole numbers are allowed: no fractions, infinities or NaN
 };
 constexpr NumberRange number_range(DType dtype) {
   return visit_dtype(dtype, []<class T>(std::type_identity<T>) -> NumberRange {
@@ -120,8 +120,8 @@ constexpr NumberRange number_range(DType dtype) {
   });
 }
 
-/// The index of the first number that does not fit the dtype, or -1. Integers and bool take exact values only; floating point
-/// rounds, but a finite number must not become infinite.
+/// Returns the index of the first number that does not fit the dtype, or -1. Integers and bool accept exact values only. Floating
+/// point rounds, but a finite number must not become infinite.
 constexpr std::ptrdiff_t find_unfit(std::span<const double> numbers, DType dtype) {
   const double* const values = numbers.data();
   if (numbers.size() == 1 && (values[0] == 0 || values[0] == 1)) return -1;  // as most: all dtypes have these
@@ -141,7 +141,7 @@ constexpr std::ptrdiff_t find_unfit(std::span<const double> numbers, DType dtype
   return -1;
 }
 
-/// The first number that a double may have rounded to become an integer of 64 bits; 0: none, or another dtype.
+/// Returns the first number that may have been rounded on its way through double to a 64-bit integer; 0: none, or another dtype.
 constexpr double find_rounded(std::span<const double> numbers, DType dtype) {
   if (is_int(dtype) && size_of(dtype) == 8)
     for (const double number : numbers)
@@ -149,7 +149,7 @@ constexpr double find_rounded(std::span<const double> numbers, DType dtype) {
   return 0;
 }
 
-/// The number for a message, rounded to 12 digits: 1.5, 2147483648, 1e+300, nan.
+/// Returns the number for a message, rounded to 12 digits: 1.5, 2147483648, 1e+300, nan.
 constexpr Text number_text(double number) {
   constexpr int most_digits = 12;
   if (number != number) return "nan";
@@ -185,7 +185,7 @@ constexpr Text number_text(double number) {
   return result;
 }
 
-/// The numbers that fit the dtype, for a message: "a whole number from -128 to 127".
+/// Returns the range of the dtype for a message: "a whole number from -128 to 127".
 constexpr Text expected_number(DType dtype) {
   const NumberRange range = number_range(dtype);
   if (dtype == boolean) return "0 or 1";

@@ -8,7 +8,7 @@
 namespace tilewright {
 
 namespace detail {
-/// The stream that programs print to. One for all sessions, as the standard streams are.
+/// The stream to which programs print. All sessions share it, like the standard streams.
 class PrintStream {
  public:
   std::ostream* exchange(std::ostream* stream) {
@@ -25,16 +25,16 @@ class PrintStream {
   std::ostream* stream_ = &std::cerr;
 };
 inline PrintStream print_stream;
-/// The replica whose op runs on this thread, where texts are to name it; -1: they name none.
+/// The replica whose op runs on this thread, for texts that name replicas; -1: none.
 inline thread_local int printing_replica = -1;
-/// At its end, texts of this thread name no replica.
+/// Resets the replica of this thread's texts at its end.
 struct ReplicaNames {
   ~ReplicaNames() { printing_replica = -1; }
 };
 }  // namespace detail
 
-/// Sends the texts of print_tensor to another stream, which must live until it is replaced; null: to none. Returns the stream
-/// before, at first std::cerr. It may be called while programs run: each text goes to one of the two streams as a whole.
+/// Sends the texts of print_tensor to another stream, which must live until it is replaced; null: to none. Returns the previous
+/// stream, at first std::cerr. May be called while programs run: each text goes to one of the two streams as a whole.
 inline std::ostream* set_print_stream(std::ostream* stream) { return detail::print_stream.exchange(stream); }
 
 }  // namespace tilewright

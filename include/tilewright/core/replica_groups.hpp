@@ -3,15 +3,16 @@
 
 namespace tilewright {
 
-/// Elements of a shard if a tensor's elements are cut into `parts` runs. The last runs may be shorter, or empty.
+/// Returns the number of elements in a shard if a tensor's elements are divided into `parts` runs. The last runs may be shorter,
+/// or empty.
 constexpr std::int64_t shard_elements(std::int64_t elements, std::int64_t parts) { return (elements + parts - 1) / parts; }
 
-/// Whether a tensor's elements make `parts` shards of one size, and more than one. If not, replicated tensor sharding leaves it
-/// whole.
+/// Returns whether a tensor's elements divide into `parts` shards of equal size, and more than one. Otherwise replicated tensor
+/// sharding leaves the tensor whole.
 constexpr bool can_be_sharded(std::int64_t elements, std::int64_t parts) { return parts > 1 && elements % parts == 0; }
 
-/// A ReplicaGrouping of constant stride as plain numbers, for attributes of ops and for kernels: the replicas of a group are
-/// `stride` apart.
+/// A ReplicaGrouping of constant stride as plain numbers, for attributes of ops and for kernels: neighbouring replicas of a group
+/// are `stride` apart.
 struct ReplicaGroups {
   std::int64_t num_replicas = 1;
   std::int64_t stride = 1;

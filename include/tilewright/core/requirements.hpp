@@ -55,7 +55,7 @@ TILEWRIGHT_FOREIGN_HEADERS_END
 
 namespace tilewright {
 
-/// A part of a message, usable as a template argument, which compilers print as a string. It has exactly the text's length, and
+/// A part of a message as a template argument, which compilers print as a string. It has exactly the text's length, and
 /// backquotes for quotes, because compilers write \' for those.
 template <std::size_t N>
 struct Message {
@@ -67,7 +67,7 @@ struct Message {
   constexpr std::string_view view() const { return {characters, N}; }
 };
 
-/// Never defined: the compiler prints its arguments, the message, when it is used.
+/// Never defined: a use makes the compiler print its arguments, the message.
 template <Message... message>
 struct error;
 
@@ -85,10 +85,10 @@ template <std::size_t size>
 inline constexpr std::make_index_sequence<(size + longest_piece - 1) / longest_piece> pieces{};
 }  // namespace detail
 
-/// Stops the compilation with the result of `make()` in the compiler's output: a base class, or a statement `Report<make>();`.
-/// The function with that statement says `auto`: Clang instantiates such a function where it is called, with the user's line in
-/// the error. Compilers print each template between this and the user's line with its arguments before the error, GCC 14 in three
-/// lines: so these are few, and have no list as argument.
+/// Stops the compilation with the result of `make()` in the compiler's output. Use it as a base class, or in a statement
+/// `Report<make>();`. The function with that statement must have the return type `auto`: Clang instantiates it at the call, with
+/// the user's line in the error. Before the error, compilers print each template between it and the user's line with its
+/// arguments, GCC 14 in three lines. Therefore there are few such templates, and none has a list as argument.
 template <auto make, std::size_t size = make().size()>
 struct Report {
   static_assert(sizeof(decltype(detail::error_in_pieces<make, size>(detail::pieces<size>))) > 0);

@@ -48,7 +48,7 @@ struct Shape {
   }
 };
 
-/// (8, 784), as NumPy prints it: (512,) for one axis and () for a scalar.
+/// Returns the shape as NumPy prints it: (8, 784), (512,) for one axis and () for a scalar.
 constexpr Text to_text(const Shape& shape) {
   Text result = "(";
   for (int axis = 0; axis < shape.rank; ++axis) {
@@ -59,7 +59,7 @@ constexpr Text to_text(const Shape& shape) {
   return result;
 }
 
-/// Number of elements between neighbours along each axis of a dense row-major tensor.
+/// Returns the number of elements between neighbours along each axis of a dense row-major tensor.
 constexpr std::array<std::int64_t, max_rank> dense_strides(const Shape& shape) {
   std::array<std::int64_t, max_rank> strides{};
   std::int64_t stride = 1;

@@ -10,8 +10,8 @@
 
 namespace tilewright {
 
-/// A table as text: its columns are padded to the width of their longest cell, and joined by the delimiter; a row ends with a
-/// line break. With a header, dashes follow the first row if there are others. Rows are lists of texts or numbers, and may be of
+/// Returns a table as text. Columns are padded to the width of their longest cell, and joined by the delimiter; a row ends with a
+/// line break. With a header, dashes follow the first row if there are others. Rows are lists of texts or numbers, and may have
 /// different lengths.
 ///
 ///     std::cout << tw::table_to_string(std::vector<std::vector<std::string>>{{"num", "name"}, {"1", "foo"}});

@@ -14,7 +14,8 @@
 
 namespace tilewright {
 
-/// a == b. One step a character in constant expressions, where std::string_view makes several calls.
+/// Returns whether two texts are equal. Takes one step per character in constant expressions, where std::string_view makes
+/// several calls.
 constexpr bool same_characters(std::string_view a, std::string_view b) {
   if (!std::is_constant_evaluated()) return a == b;
   const std::size_t size = a.size();
@@ -25,8 +26,8 @@ constexpr bool same_characters(std::string_view a, std::string_view b) {
   return true;
 }
 
-/// A string for constant expressions, in names, messages and printed graphs. (GCC 12 rejects copies of std::string
-/// members in constant expressions, and a List of characters takes compilers several times as long.)
+/// A string for constant expressions, in names, messages and printed graphs. (GCC 12 rejects copies of std::string members in
+/// constant expressions, and a List of characters takes compilers several times as long.)
 class Text {
  public:
   constexpr Text() = default;
@@ -54,7 +55,7 @@ class Text {
   }
 
   constexpr std::string_view view() const { return {characters_, size_}; }
-  /// A function that takes a name as std::string_view takes a Text, too.
+  /// Converts to std::string_view, so that a function that takes a name accepts a Text.
   constexpr operator std::string_view() const { return view(); }
   constexpr std::size_t size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
@@ -122,7 +123,7 @@ class Text {
     else if (static_cast<std::ptrdiff_t>(count) > 0)  // GCC 12.4 to 16 warn of a count that they take for negative
       std::memcpy(to, from, count);
   }
-  /// `added` may be a part of this text.
+  /// Appends a text, which may be a part of this one.
   constexpr void append(std::string_view added) {
     const std::size_t size = size_ + added.size();
     if (size == size_) return;
@@ -143,7 +144,7 @@ class Text {
   std::uint32_t capacity_ = 0;
 };
 
-/// A hash of a name (FNV-1a, 64 bits).
+/// Returns a hash of a name (FNV-1a, 64 bits).
 constexpr std::size_t hash_of(std::string_view name) {
   std::size_t value = 1469598103934665603u;
   const char* const characters = name.data();
@@ -153,7 +154,7 @@ constexpr std::size_t hash_of(std::string_view name) {
 }
 
 namespace detail {
-/// Characters to reserve for a piece of a text.
+/// Returns the number of characters to reserve for a piece of a text.
 constexpr std::size_t room_for(std::integral auto) { return 20; }
 constexpr std::size_t room_for(Id auto) { return 20; }
 constexpr std::size_t room_for(const Text& piece) { return piece.size(); }
@@ -165,7 +166,7 @@ constexpr std::size_t room_for(const char (&)[size]) {
 }
 }  // namespace detail
 
-/// The pieces (strings, integers and ids), concatenated.
+/// Concatenates pieces: strings, integers and ids.
 template <class... Pieces>
 constexpr Text text(const Pieces&... pieces) {
   Text result;
@@ -174,7 +175,7 @@ constexpr Text text(const Pieces&... pieces) {
   return result;
 }
 
-/// The pieces with a separator between them: join({"a", "b"}, ", ") is "a, b".
+/// Joins pieces with a separator: join({"a", "b"}, ", ") is "a, b".
 constexpr Text join(const List<Text>& pieces, std::string_view separator) {
   Text result;
   for (std::size_t i = 0; i < pieces.size(); ++i) {

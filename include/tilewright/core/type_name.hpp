@@ -4,7 +4,7 @@
 
 namespace tilewright {
 
-/// The name of a class without its scope and template arguments: "Linear" for app::Linear<512, true>. Empty for lambdas.
+/// Returns the name of a class without its scope and template arguments: "Linear" for app::Linear<512, true>. Empty for lambdas.
 template <class T>
 constexpr std::string_view type_name() {
   std::string_view name = __PRETTY_FUNCTION__;

@@ -16,11 +16,11 @@ template <class T, int Capacity> struct List : FixedVector<T, Capacity> {
 
 /// Points that the pen passes in a smooth curve, in a square of side 100: x to the right, y down.
 using Stroke = List<Point, 11>;
-/// One way to write a digit. Where one stroke ends and the next begins is a corner.
+/// One form of a digit. A corner is where one stroke ends and the next begins.
 using Form = List<Stroke, 3>;
 using Forms = List<Form, 3>;
 
-/// How people write the digits 0 to 9.
+/// Common forms of the digits 0 to 9.
 inline constexpr std::array<Forms, 10> digit_forms = {
     // 0: an oval; a round one whose end crosses its beginning
     Forms{Form{Stroke{{54, 0}, {32, 10}, {20, 48}, {30, 87}, {50, 100}, {70, 87}, {80, 50}, {70, 13}, {50, 1}}},

@@ -20,10 +20,11 @@
 
 namespace tilewright::data {
 
-/// Reads a file from its start to its end; gzip data (told by content, not by name) is inflated, about as much as was asked for.
+/// Reads a file from its start to its end. Inflates gzip data, which it recognises by content, not by name; it inflates little
+/// more than the requested amount.
 class FileReader {
  public:
-  /// `reader` begins the texts of errors. Throws DataError when the file is missing, is a folder or does not open.
+  /// Opens a file. `reader` begins the texts of errors. Throws DataError if the file is missing, is a folder or does not open.
   FileReader(std::string_view reader, const std::filesystem::path& path) : reader_(reader), path_(path) {
     std::error_code error;
     const auto status = std::filesystem::status(path, error);
@@ -39,9 +40,9 @@ class FileReader {
     inflate_->is_open = true;
   }
 
-  /// The next `count` bytes, or as many as are left. Throws DataError when the file is unreadable, its gzip data is corrupt or
-  /// cut off, or memory ends before the bytes do. gzip data has its checksum at the end: it is compared when one byte more than
-  /// there is is asked for.
+  /// Returns the next `count` bytes, or all remaining bytes if there are fewer. Throws DataError if the file is unreadable, if
+  /// its gzip data is corrupt or cut off, or if memory runs out. gzip data ends with its checksum, which is compared when the
+  /// caller requests more bytes than there are.
   std::vector<std::uint8_t> read(std::uint64_t count) {
     constexpr std::uint64_t most_at_once = 1u << 20;  // `count` may be a lie: memory grows with what is there
     std::vector<std::uint8_t> bytes;
@@ -79,7 +80,7 @@ class FileReader {
   } catch (const std::length_error&) {
     fail("more than " + std::to_string(bytes.size()) + " bytes", "as many as fit in memory");
   }
-  /// Reads the next piece of the file. False at its end.
+  /// Reads the next piece of the file. Returns false at its end.
   bool refill() {
     if (input_.empty()) input_.resize(std::size_t{1} << 17);
     file_.read(reinterpret_cast<char*>(input_.data()), static_cast<std::streamsize>(input_.size()));
@@ -113,7 +114,7 @@ class FileReader {
     }
     return wanted - stream.avail_out;
   }
-  /// After a member: gzip data may be several, one after the other, and zeros.
+  /// Starts the next member: gzip data may consist of several members, and zeros.
   void begin_member() {
     do
       while (available_ > 0 && input_[next_] == 0) ++next_, --available_;

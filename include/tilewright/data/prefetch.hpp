@@ -15,9 +15,9 @@
 
 namespace tilewright::data {
 
-/// Makes the items of a sequence on a thread of its own, one ahead of the item in use: double buffering. The thread sleeps
-/// while it has nothing to make; waking it costs some microseconds, so an item should be worth many of them. Where the system
-/// makes no thread, items are made by the calls of next(), until a sequence that begins later gets one.
+/// Prepares the items of a sequence on a separate thread, one ahead of the item in use: double buffering. The thread sleeps when
+/// it has nothing to do. Waking it costs some microseconds, so an item should cost many times as much. If the system cannot
+/// create a thread, calls of next() prepare the items, until a later sequence gets a thread.
 ///
 ///     tw::data::Prefetch<std::vector<float>> squares([](std::vector<float>& item, std::size_t i) { item.assign(9, i * i); });
 ///     squares.start(100);
@@ -25,11 +25,11 @@ namespace tilewright::data {
 template <class Item>
 class Prefetch {
  public:
-  /// Makes item `index` in place; what the buffer held before is an older item of the same parity, at first `empty`.
+  /// Prepares item `index` in place. The buffer holds an older item of the same parity, or at first `empty`.
   using Fill = std::function<void(Item& item, std::size_t index)>;
 
   explicit Prefetch(Fill fill, const Item& empty = {}) : fill_(std::move(fill)), buffers_{empty, empty} {}
-  /// Waits for the item that is being made.
+  /// Waits for the item in preparation.
   ~Prefetch() {
     if (is_forked()) {
       new std::jthread(std::move(thread_));  // never destroyed: joining a thread that does not exist might not end
@@ -44,15 +44,15 @@ class Prefetch {
   Prefetch(const Prefetch&) = delete;
   Prefetch& operator=(const Prefetch&) = delete;
 
-  /// Gives up the sequence. When it returns, nothing is being made until start(). It, start() and next() throw std::logic_error
-  /// in a child that a fork made after the thread.
+  /// Cancels the sequence. When it returns, nothing is in preparation until start(). cancel(), start() and next() throw
+  /// std::logic_error in a child process that was forked after the thread was created.
   void cancel() {
     require_thread();
     std::unique_lock lock(mutex_);
     count_ = 0;
     changed_.wait(lock, [this] { return !filling_; });
   }
-  /// Begins a new sequence of `count` items.
+  /// Starts a new sequence of `count` items.
   void start(std::size_t count) {
     cancel();
     const std::lock_guard lock(mutex_);
@@ -69,8 +69,8 @@ class Prefetch {
     }
     changed_.notify_all();
   }
-  /// The next item, once it is made; it is valid until the next call. Not to be called more often than there are items.
-  /// Throws what making it threw, and from then on again and again: the sequence ends there.
+  /// Returns the next item when it is ready; it is valid until the next call. Call it at most `count` times. If preparing the
+  /// item threw, rethrows the exception, in all later calls too: the sequence ends there.
   const Item& next() {
     require_thread();
     if (!thread_.joinable()) make_next();
@@ -90,7 +90,7 @@ class Prefetch {
           "a thread that makes items ahead, made before a fork, which the child process does not have: a loader "
           "made after the fork, or one with prefetch = false, expected");
   }
-  /// What the thread does for an item, without one.
+  /// Prepares the next item without a thread.
   void make_next() {
     if (error_) return;
     try {

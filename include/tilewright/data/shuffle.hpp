@@ -8,8 +8,8 @@
 
 namespace tilewright::data {
 
-/// Uniform in [0, bound), without bias: of the 2^64 values of bits(), the first 2^64 mod bound are drawn again, so that every
-/// remainder is left equally often. (std::uniform_int_distribution and std::shuffle differ between standard libraries.)
+/// Returns a uniform number in [0, bound), without bias: redraws the first 2^64 mod bound of the 2^64 values of bits(), so that
+/// every remainder is equally frequent. (std::uniform_int_distribution and std::shuffle differ between standard libraries.)
 constexpr std::uint64_t draw_below(std::uint64_t bound, Random& random) {
   const std::uint64_t first_accepted = (0 - bound) % bound;
   std::uint64_t bits = random.bits();
@@ -17,7 +17,7 @@ constexpr std::uint64_t draw_below(std::uint64_t bound, Random& random) {
   return bits % bound;
 }
 
-/// Puts the items into an order drawn uniformly from all their orders (Fisher and Yates's shuffle, from the end).
+/// Shuffles the items uniformly (Fisher and Yates's shuffle, from the end).
 template <class T> constexpr void shuffle(std::span<T> items, Random& random) {
   for (std::size_t left = items.size(); left > 1; --left)
     std::swap(items[left - 1], items[static_cast<std::size_t>(draw_below(left, random))]);

@@ -13,7 +13,7 @@ namespace tilewright {
 
 namespace detail {
 
-/// Marks what a build function returned as outputs: a tensor, or a tuple, pair or range of tensors. Fails for another type.
+/// Marks the results of a build function as outputs: a tensor, or a tuple, pair or range of tensors. Fails for another type.
 template <class T>
 constexpr void graph_outputs(Ir& ir, const T& result) {
   if constexpr (std::convertible_to<const T&, Tensor>) {
@@ -27,7 +27,7 @@ constexpr void graph_outputs(Ir& ir, const T& result) {
   }
 }
 
-/// The class's name, or the one that it says; functions and lambdas have none.
+/// Returns the class's name, or the one that the class states; "" for functions and lambdas.
 template <class Build>
 constexpr std::string_view build_name() {
   if constexpr (requires { Build::traced_name; }) return Build::traced_name;
@@ -35,7 +35,7 @@ constexpr std::string_view build_name() {
   else return type_name<Build>().empty() ? "graph" : type_name<Build>();
 }
 
-/// Whether a function, no template and not overloaded, has as many parameters.
+/// Returns whether a function, neither a template nor overloaded, has `count` parameters.
 template <class Build, std::size_t count>
 constexpr bool takes() {
   using Parameters = typename decltype(parameters_of<Build>())::type;
@@ -43,7 +43,8 @@ constexpr bool takes() {
   else return std::tuple_size_v<Parameters> == count;
 }
 
-/// Traces a module (in place: what its build stores in members stays) or a function into a new graph.
+/// Traces a module or a function into a new graph. A module is traced in place, so values that its build stores in members
+/// remain.
 template <class Build, class... Arguments>
 constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments) {
   using Type = std::remove_cvref_t<Build>;
@@ -75,14 +76,14 @@ constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments)
 
 }  // namespace detail
 
-/// What create_graph gives: factories for the variables, and the graph with its named inputs for them.
+/// Result of create_graph: factories for the variables, and the graph with its named inputs for them.
 struct CreatedGraph {
   NamedVariableFactories factories;
   GraphWithNamedArgs graph;
 };
 
 namespace detail {
-/// While it lives, a module and its members belong to the trace of a graph; afterwards to their trace before.
+/// Scope in which a module and its members belong to the trace of a graph; afterwards they belong to their previous trace.
 template <class M>
 class Adoption {
  public:
@@ -108,8 +109,8 @@ concept ModuleReference = std::derived_from<std::remove_cvref_t<M>, ModuleBase>;
 }  // namespace detail
 
 /// Traces a module into a new graph. Every Tensor or TensorSpec argument becomes an input of the graph (tensors serve as
-/// descriptions only); other arguments are passed to `build`. The results are the graph's outputs. What `build` stores in
-/// members stays in the module, unless that is a temporary or const: then a copy is traced.
+/// descriptions only); other arguments are passed to `build`. The results become the graph's outputs. Values that `build` stores
+/// in members remain in the module. If the module is temporary or const, a copy is traced instead.
 template <detail::ModuleReference M, class... Arguments>
 constexpr CreatedGraph create_graph(Ir& ir, M&& module, const Arguments&... arguments) {
   detail::ModuleTrace trace{ir};

@@ -8,14 +8,14 @@
 
 namespace tilewright {
 
-/// a.b for a tree's name and a key; the key alone at the root.
+/// Returns a.b for a tree's name and a key; the key alone at the root.
 constexpr Text dotted(std::string_view prefix, std::string_view key) {
   if (prefix.empty()) return key;  // no conditional operator: GCC 12 destroys its temporaries twice in constant expressions
   return text(prefix, ".", key);
 }
 
-/// An ordered tree of named leaves: `a.b` is the leaf b in the subtree a. Keys are identifiers or numbers.
-/// Errors (unknown, doubled or invalid names) are errors of the model where a leaf knows its Ir, else std::out_of_range.
+/// An ordered tree of named leaves: `a.b` is the leaf b in the subtree a. Keys are identifiers or numbers. Unknown, repeated or
+/// invalid names are errors of the model if a leaf knows its Ir; otherwise they throw std::out_of_range.
 template <class Leaf>
 class DotTree {
  public:
@@ -25,7 +25,7 @@ class DotTree {
     for (const auto& [name, leaf] : leaves) result.insert(name, leaf);
     return result;
   }
-  /// A tree of names and leaves in two lists of the same length.
+  /// Builds a tree from two lists of equal length, names and leaves.
   constexpr static DotTree pack(const List<Text>& names, const List<Leaf>& leaves) {
     DotTree result;
     if (names.size() != leaves.size()) throw std::out_of_range("DotTree::pack: as many names as leaves expected");
@@ -33,12 +33,12 @@ class DotTree {
     return result;
   }
 
-  /// Adds a leaf under a dotted name; subtrees are made as needed. A name that exists is an error unless `overwrite`.
+  /// Adds a leaf under a dotted name, and creates missing subtrees. A name that exists is an error unless `overwrite`.
   constexpr void insert(std::string_view name, const Leaf& leaf, bool overwrite = false) {
     std::string_view key = name;
     if (DotTree* parent = this; go_to_parent(parent, key, leaf)) parent->insert_entry({key, hash_of(key), leaf, {}}, overwrite);
   }
-  /// Adds a tree under a dotted name; it is merged into a subtree of that name if there is one.
+  /// Adds a tree under a dotted name. Merges it into a subtree of that name if there is one.
   constexpr void insert(std::string_view name, const DotTree& tree, bool overwrite = false) {
     if (const Leaf* leaf = tree.any_leaf(); leaf && !find_path(name)) {  // nothing is there to merge with: the tree as a whole
       DotTree added = tree.leaves(false);
@@ -53,19 +53,19 @@ class DotTree {
   constexpr void update(const DotTree& other, bool overwrite = false) {
     for (const auto& [path, leaf] : other.to_dict()) insert(path.view(), leaf, overwrite);
   }
-  /// The subtree of a dotted name. A new one is empty, and fixes the order of later insertions.
+  /// Returns the subtree of a dotted name. A new one is empty, and fixes the order of later insertions.
   constexpr DotTree& subtree_for(std::string_view name) {
     DotTree* tree = this;
     for (bool more = true; more;) tree = &tree->child_for(take_key(name, more)).subtree.front();
     return *tree;
   }
 
-  /// The leaf of a dotted name.
+  /// Returns the leaf of a dotted name.
   constexpr Leaf operator[](std::string_view name) const {
     if (const Leaf* leaf = find(name)) return *leaf;
     return fail(text("no leaf '", name, "': one of ", names(), " expected"));
   }
-  /// The subtree of a dotted name.
+  /// Returns the subtree of a dotted name.
   constexpr DotTree subtree(std::string_view name) const {
     const Entry* entry = find_path(name);
     if (entry && !entry->subtree.empty()) return entry->subtree.front();
@@ -77,19 +77,19 @@ class DotTree {
     return entry && entry->subtree.empty() ? &entry->leaf : nullptr;
   }
   constexpr bool contains(std::string_view name) const { return find_path(name) != nullptr; }
-  /// The keys of this level, in the order in which they were inserted.
+  /// Returns the keys of this level, in the order of insertion.
   constexpr List<Text> keys() const {
     List<Text> result;
     for (const auto& entry : entries_) result.push_back(entry.key);
     return result;
   }
-  /// All leaves with their dotted names, in the order of the tree.
+  /// Returns all leaves with their dotted names, in the order of the tree.
   constexpr List<std::pair<Text, Leaf>> to_dict() const {
     List<std::pair<Text, Leaf>> result;
     collect("", result);
     return result;
   }
-  /// Names and leaves as two lists, sorted by name.
+  /// Returns names and leaves as two lists, sorted by name.
   constexpr std::pair<List<Text>, List<Leaf>> unpack() const {
     std::pair<List<Text>, List<Leaf>> result;
     for (auto& [name, leaf] : sorted().to_dict()) {
@@ -100,8 +100,8 @@ class DotTree {
   }
   constexpr std::size_t size() const { return entries_.size(); }
 
-  /// The tree of f(name, leaf) for all leaves with their dotted names, called in the order of the result: that of the tree, or
-  /// the alphabetical one.
+  /// Returns the tree of f(name, leaf) for all leaves with their dotted names. Calls follow the order of the result: that of the
+  /// tree, or the alphabetical one.
   template <class Result>
   constexpr DotTree<Result> transform(std::string_view prefix, auto&& f, bool alphabetical = false) const {
     const List<std::size_t> order = order_of_entries(alphabetical);
@@ -119,7 +119,7 @@ class DotTree {
     }
     return result;
   }
-  /// Calls f(leaf, other leaf) for all names that both trees have, in the order of this one.
+  /// Calls f(leaf, other leaf) for all names that both trees have, in the order of this tree.
   template <class Other>
   constexpr void for_common(const DotTree<Other>& other, auto&& f) const {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -132,7 +132,7 @@ class DotTree {
       else entry.subtree.front().for_common(match->subtree.front(), f);
     }
   }
-  /// This tree's leaves in alphabetical order of their dotted names.
+  /// Returns a copy whose leaves are in alphabetical order of their dotted names.
   constexpr DotTree sorted() const { return leaves(true); }
 
   /// Reports an error through the Ir of a leaf, or throws.
@@ -172,7 +172,7 @@ class DotTree {
       sort_items(order, [&](std::size_t a, std::size_t b) { return entries_[a].key < entries_[b].key; });
     return order;
   }
-  /// A copy without empty subtrees.
+  /// Returns a copy without empty subtrees.
   constexpr DotTree leaves(bool alphabetical) const {
     const List<std::size_t> order = order_of_entries(alphabetical);
     DotTree result;
@@ -185,7 +185,7 @@ class DotTree {
     }
     return result;
   }
-  /// Splits the first key off a dotted name; whether there are more.
+  /// Splits the first key off a dotted name; sets `more` to whether there are more.
   static constexpr std::string_view take_key(std::string_view& name, bool& more) {
     const char* const characters = name.data();
     const std::size_t size = name.size();
@@ -195,7 +195,7 @@ class DotTree {
     if (more) name = {characters + length + 1, size - length - 1};
     return {characters, length};
   }
-  /// Whether all keys of a dotted name are identifiers or numbers.
+  /// Returns whether all keys of a dotted name are identifiers or numbers.
   static constexpr bool is_name(std::string_view name) {
     const char* const characters = name.data();
     const std::size_t size = name.size();
@@ -215,7 +215,7 @@ class DotTree {
     }
     return !first;
   }
-  /// From the last to the first: names that follow each other are often in the same subtree.
+  /// Finds the entry of a key. Searches from the last to the first, because consecutive names are often in one subtree.
   constexpr const Entry* find_entry(std::string_view key, std::size_t hash) const {
     const Entry* entries = entries_.data();
     for (std::size_t i = entries_.size(); i-- > 0;)
@@ -242,15 +242,15 @@ class DotTree {
     }
     return entry;
   }
-  /// The entry of a key; a new one is an empty subtree.
+  /// Returns the entry of a key; a new one is an empty subtree.
   constexpr Entry& child_for(std::string_view key) {
     const std::size_t hash = hash_of(key);
     if (Entry* known = find_entry(key, hash)) return *known;
     entries_.push_back({key, hash, {}, {DotTree()}});
     return entries_.back();
   }
-  /// Goes on from a tree to the one that a leaf of this dotted name goes into, and leaves the name's last key; false after an
-  /// error. (A result that is a pointer to this would not do: GCC 12 cannot compare temporaries' addresses with null.)
+  /// Moves `tree` to the subtree of a leaf with this dotted name, and reduces `name` to its last key. Returns false after an
+  /// error. (It does not return a pointer, because GCC 12 cannot compare temporaries' addresses with null.)
   static constexpr bool go_to_parent(DotTree*& tree, std::string_view& name, const Leaf& leaf) {
     const std::string_view whole = name;
     if (!is_name(whole)) {
@@ -305,7 +305,7 @@ class DotTree {
   List<Entry> entries_;
 };
 
-/// {'layer1.bias': <leaf>, ...} with every leaf as its to_text.
+/// Returns {'layer1.bias': <leaf>, ...} with every leaf as its to_text.
 template <class Leaf>
 constexpr Text to_text(const DotTree<Leaf>& tree) {
   List<Text> entries;

@@ -17,7 +17,7 @@ template <class T>
 concept TensorRange = !TensorLike<T> && requires(const T& range) {
   { *range.begin() } -> std::convertible_to<const Tensor&>;
 };
-/// A struct whose members Boost.Hana knows, for example an optimiser's parameters: its tensors are found member by member.
+/// A struct whose members Boost.Hana knows, for example an optimiser's parameters: each member may be a tensor.
 template <class T>
 concept ParameterStruct = boost::hana::Struct<T>::value;
 
@@ -26,7 +26,7 @@ constexpr void for_each_member(auto& parameters, auto f) {
                         [&](auto accessor) { f(boost::hana::second(accessor)(parameters)); });
 }
 
-/// The parameter types of a build function, as a std::tuple of values; void for overloads and templates, which have no list.
+/// Parameter types of a build function, as a std::tuple of values; void for overloads and templates, which have no list.
 template <class Function>
 struct ParametersOf {
   using type = void;
@@ -59,7 +59,7 @@ template <class Build, std::size_t i>
   requires(i < std::tuple_size<typename decltype(parameters_of<Build>())::type>::value)
 struct Parameter<Build, i> : std::tuple_element<i, typename decltype(parameters_of<Build>())::type> {};
 
-/// Whether a parameter, a tensor or a container of them, is by reference.
+/// Returns whether a parameter, a tensor or a container of tensors, is by reference.
 template <class Parameter>
 constexpr bool is_by_reference() {
   if constexpr (TensorRange<Parameter>)
@@ -79,8 +79,8 @@ constexpr Tensor graph_input_for(Ir& ir, const Tensor& tensor, bool by_ref) {
   return input;
 }
 
-/// What a build function gets for an argument: a new graph input for a tensor or spec, by reference if its parameter is a
-/// TensorByRef; anything else as it is.
+/// Returns the argument for a build function: a new graph input for a tensor or spec, by reference if the parameter is a
+/// TensorByRef; any other argument unchanged.
 template <class Parameter, class T>
 constexpr auto graph_argument(Ir& ir, const T& argument) {
   constexpr bool by_ref = is_by_reference<Parameter>();
@@ -115,11 +115,11 @@ constexpr auto graph_argument(Ir& ir, const T& argument) {
   }
 }
 
-/// Whether there may be a tensor, which knows its Ir, among the arguments.
+/// Whether the arguments can include a tensor, which knows its Ir.
 template <class... Arguments>
 inline constexpr bool has_tensor = ((std::derived_from<Arguments, Tensor> || TensorRange<Arguments>) || ...);
 
-/// The Ir of the first tensor among the arguments, or null.
+/// Returns the Ir of the first tensor among the arguments, or null.
 template <class... Arguments>
 constexpr Ir* find_ir(const Arguments&... arguments) {
   Ir* result = nullptr;

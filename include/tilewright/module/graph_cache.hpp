@@ -10,17 +10,16 @@ namespace tilewright {
 namespace detail {
 template <class...>
 inline constexpr char type_identity_of{};
-/// The kind of an argument of type T in a cache's key: one for tensors and specs, one for all numbers.
+/// Kind of an argument of type T in a cache's key: one for tensors and specs, one for all numbers.
 template <class T>
 using KindOfArgument =
     std::conditional_t<std::derived_from<T, Tensor>, TensorSpec, std::conditional_t<std::is_arithmetic_v<T>, double, T>>;
 }  // namespace detail
 
-/// Makes each graph once: create_graph with an equal module and arguments of equal shapes, dtypes, meta shapes and IPUs, in a
-/// scope of the same IPU and mode, returns the same graph, and factories of its own for the variables. Modules are equal if their
-/// types and their keys are: a module whose graph depends on data members needs a member `constexpr std::int64_t cache_key()
-/// const`. Other arguments are numbers, enumerations, or structs of such that Boost.Hana knows, and are compared by value. One
-/// cache serves one Ir.
+/// Creates each graph once. create_graph with an equal module and arguments of equal shapes, dtypes, meta shapes and IPUs, in a
+/// scope of the same IPU and mode, returns the same graph, but new factories for the variables. Modules are equal if their types
+/// and their keys are. A module whose graph depends on data members needs a member `constexpr std::int64_t cache_key() const`.
+/// Other arguments are numbers, enumerations, or Boost.Hana structs of these, and are compared by value. One cache serves one Ir.
 class GraphCache {
  public:
   template <std::derived_from<ModuleBase> M, class... Arguments>
@@ -41,7 +40,7 @@ class GraphCache {
     if (!ir) throw TraceError("GraphCache: no argument is a Tensor: create_graph(ir, module, ...) expected");
     return create_graph(*ir, module, arguments...);
   }
-  /// The number of different graphs.
+  /// Returns the number of different graphs.
   constexpr std::size_t size() const { return entries_.size(); }
 
  private:
@@ -56,7 +55,7 @@ class GraphCache {
     Key key;
     CreatedGraph graph;
   };
-  /// The index of a shard's meta shape, or -1. It is part of the key because the graph's input gets the same meta shape.
+  /// Returns the index of a shard's meta shape, or -1. It is part of the key because the graph's input gets the meta shape.
   static constexpr double meta_shape(const Key& key, const Tensor& tensor) {
     return tensor.valid() && tensor.is_of(*key.ir) ? key.ir->tables.record(tensor.graph_id()).tensors[tensor.number()].meta_shape
                                                    : -1;
@@ -96,7 +95,7 @@ class GraphCache {
   List<Entry> entries_;
 };
 
-/// A module that makes each graph once: popxl.addons' `M(cache=True)`. Its create_graph is GraphCache's.
+/// A module with a cache of its graphs: popxl.addons' `M(cache=True)`. Its create_graph is GraphCache's.
 template <std::derived_from<ModuleBase> M>
 class Cached {
  public:
@@ -110,7 +109,7 @@ class Cached {
   constexpr CreatedGraph create_graph(Ir& ir, const Arguments&... arguments) {
     return cache_.create_graph(ir, module_, arguments...);
   }
-  /// The number of different graphs.
+  /// Returns the number of different graphs.
   constexpr std::size_t size() const { return cache_.size(); }
 
  private:

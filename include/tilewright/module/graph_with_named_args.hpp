@@ -11,11 +11,11 @@
 
 namespace tilewright {
 
-/// The ways to write a call. D gives `call_with_inputs(inputs, args)`.
+/// Base of callable graphs, with all forms of a call. D defines `call_with_inputs(inputs, args)`.
 template <class D>
 class Callable {
  public:
-  /// Calls the graph from the current graph: tensors for its inputs in their order, and a map for others.
+  /// Calls the graph from the current graph, with tensors for its first inputs in order, and a map for the others.
   constexpr CallSiteInfo call_with_info(std::initializer_list<Tensor> inputs, const TensorMap& args = {}) const {
     return static_cast<const D&>(*this).call_with_inputs(std::span(inputs.begin(), inputs.size()), args);
   }
@@ -24,12 +24,12 @@ class Callable {
     return call_with_info({Tensor(inputs)...});
   }
   constexpr CallSiteInfo call_with_info(Tensor input, const TensorMap& args) const { return call_with_info({input}, args); }
-  /// With a map for all inputs. (A template, so that braces mean tensors.)
+  /// Calls the graph with a map for all inputs. (A template, so that braces mean tensors.)
   template <std::same_as<TensorMap> Map>
   constexpr CallSiteInfo call_with_info(const Map& args) const {
     return static_cast<const D&>(*this).call_with_inputs({}, args);
   }
-  /// As call_with_info, but returns the outputs.
+  /// Calls the graph and returns the outputs. Arguments are those of call_with_info.
   template <std::convertible_to<Tensor>... Tensors>
   constexpr Outputs call(const Tensors&... inputs) const {
     return call_with_info({Tensor(inputs)...}).outputs();
@@ -41,29 +41,29 @@ class Callable {
   }
 };
 
-/// A graph with parent tensors for some of its inputs, usually variables; a call gives the others, in their order.
+/// A graph with parent tensors for some of its inputs, usually variables. A call passes the others, in order.
 class BoundGraph : public Callable<BoundGraph> {
  public:
   constexpr BoundGraph(Graph graph, TensorMap args) : graph_(graph), args_(std::move(args)) {}
 
   constexpr Graph graph() const { return graph_; }
   constexpr const TensorMap& args() const { return args_; }
-  /// This graph with more inputs bound; those given win over those bound before.
+  /// Returns this graph with more inputs bound. New bindings replace old ones.
   constexpr BoundGraph bind(const TensorMap& args) const {
     TensorMap all = args;
     for (const auto& [input, parent] : args_)
       if (!all.find(input)) all.insert(input, parent);
     return {graph_, all};
   }
-  /// A call with tensors for the inputs that are not bound, in their order.
+  /// Calls the graph with tensors for the unbound inputs, in order.
   constexpr CallSiteInfo call_with_inputs(std::span<const Tensor> inputs, const TensorMap& args) const {
     return tilewright::call_with_info(graph_, {}, connect(inputs, args));
   }
-  /// The graph with the inputs of such a call, as a branch of a conditional.
+  /// Returns the graph with the inputs of a call, as a branch of a conditional.
   constexpr Branch branch(std::initializer_list<Tensor> inputs = {}, const TensorMap& args = {}) const {
     return {graph_, {}, connect(std::span(inputs.begin(), inputs.size()), args)};
   }
-  /// All inputs with the tensors of such a call.
+  /// Returns all inputs with the tensors of a call.
   constexpr TensorMap connect(std::span<const Tensor> inputs, const TensorMap& args) const {
     TensorMap all = bind(args).args_;
     std::size_t next = 0, unbound = 0;
@@ -83,7 +83,7 @@ class BoundGraph : public Callable<BoundGraph> {
   TensorMap args_;
 };
 
-/// Calls a bound graph `count` times, as repeat_with_info does, with tensors for the inputs that are not bound.
+/// Calls a bound graph `count` times, as repeat_with_info does, with tensors for the unbound inputs.
 constexpr CallSiteInfo repeat_with_info(const BoundGraph& graph, std::int64_t count, std::initializer_list<Tensor> inputs = {},
                                         const TensorMap& args = {}) {
   return repeat_with_info(graph.graph(), count, {}, graph.connect(std::span(inputs.begin(), inputs.size()), args));
@@ -93,15 +93,15 @@ constexpr Outputs repeat(const BoundGraph& graph, std::int64_t count, std::initi
   return repeat_with_info(graph, count, inputs, args).outputs();
 }
 
-/// A graph and names for some of its inputs, as create_graph makes it from a module. A gradient graph made by autodiff
-/// carries its GradGraphInfo.
+/// A graph and names for some of its inputs, as create_graph makes it from a module. A gradient graph made by autodiff carries
+/// its GradGraphInfo.
 class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
  public:
   constexpr GraphWithNamedArgs(Graph graph, NamedTensors args = {}, std::optional<GradGraphInfo> info = {})
       : graph_(graph), args_(std::move(args)), grad_graph_info_(std::move(info)) {}
 
   constexpr Graph graph() const { return graph_; }
-  /// A bound graph is accepted by call, repeat and conditional. Inputs that are not bound are given as for the Graph.
+  /// Converts to the Graph, so that call, repeat and conditional accept it. Unbound inputs are passed as for the Graph.
   constexpr operator Graph() const { return graph_; }
   constexpr Ir& ir() const { return graph_.ir(); }
   constexpr const NamedTensors& args() const { return args_; }
@@ -110,15 +110,15 @@ class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
     if (!ir().failed()) ir().fail(text("grad_graph_info of ", graph_.name(), ": a graph made by autodiff expected"));
     return {ir(), graph_.id(), {.graph = GraphId::main}};
   }
-  /// The graph with its named inputs bound to the tensors of the same names.
+  /// Binds the graph's named inputs to the tensors of the same names.
   constexpr BoundGraph bind(const DotTree<Tensor>& tensors) const { return {graph_, args_.to_mapping(tensors)}; }
 
-  /// A call with tensors for the first inputs.
+  /// Calls the graph with tensors for the first inputs.
   constexpr CallSiteInfo call_with_inputs(std::span<const Tensor> inputs, const TensorMap& args) const {
     return tilewright::call_with_info(graph_, inputs, args);
   }
 
-  /// The graph as text: its named inputs, then one line for every op.
+  /// Returns the graph as text: its named inputs, then one line for every op.
   constexpr Text print_schedule() const {
     List<std::pair<TensorId, Text>> names;
     for (const auto& [name, input] : args_.to_dict()) names.push_back({input.number(), name});

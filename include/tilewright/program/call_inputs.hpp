@@ -11,7 +11,7 @@
 namespace tilewright {
 
 namespace detail {
-/// The tensors that a call is given by position: a number becomes a constant of the dtype of the graph's input.
+/// Returns the tensors of a call's positional inputs. A number becomes a constant of the dtype of the graph's input.
 constexpr List<Tensor> tensors_of(Graph graph, std::span<const NumberOrTensor> inputs) {
   Ir& ir = graph.ir();
   const List<TensorId>& ids = ir.tables.record(graph.id()).inputs;
@@ -29,7 +29,7 @@ constexpr List<Tensor> tensors_of(Graph graph, std::span<const NumberOrTensor> i
 }
 }  // namespace detail
 
-/// The inputs of a branch by position: tensors and numbers, as for a call.
+/// Positional inputs of a branch: tensors and numbers, as for a call.
 class CallInputs {
  public:
   constexpr CallInputs() = default;
@@ -40,7 +40,7 @@ class CallInputs {
   constexpr void push_back(NumberOrTensor input) { inputs_.push_back(std::move(input)); }
   constexpr std::size_t size() const { return inputs_.size(); }
   constexpr const NumberOrTensor& operator[](std::size_t i) const { return inputs_[i]; }
-  /// The tensors for a graph, in the graph that is being built.
+  /// Returns the tensors for a graph, in the graph that is being built.
   constexpr List<Tensor> tensors(Graph graph) const { return detail::tensors_of(graph, inputs_); }
 
  private:

@@ -6,7 +6,8 @@
 
 namespace tilewright::detail {
 
-/// Whether a parameter is a finite number of at least `least`, and below `below`. Fails if not: the error names what has it.
+/// Checks that a parameter is a finite number of at least `least`, and below `below`. Fails if not; the error names its owner
+/// `what`.
 constexpr bool check_parameter(Ir& ir, std::string_view what, std::string_view name, double value, double least = 0,
                                double below = std::numeric_limits<double>::infinity()) {
   if (value >= least && value < below) return true;  // not so for NaN
@@ -16,7 +17,7 @@ constexpr bool check_parameter(Ir& ir, std::string_view what, std::string_view n
       text(what, ": ", name, " ", number_text(value), ": a finite number of at least ", number_text(least), end, " expected"));
   return false;
 }
-/// Whether a parameter is a finite number above 0; fails if not.
+/// Checks that a parameter is a finite number above 0; fails if not.
 constexpr bool check_above_0(Ir& ir, std::string_view what, std::string_view name, double value) {
   if (value > 0 && value - value == 0) return true;
   ir.fail(text(what, ": ", name, " ", number_text(value), ": a finite number above 0 expected"));

@@ -8,7 +8,7 @@
 
 namespace tilewright {
 
-/// What an input or output of a gradient graph stands for: a forward tensor (Fwd) or its gradient (FwdGrad).
+/// Meaning of an input or output of a gradient graph: a forward tensor (Fwd) or its gradient (FwdGrad).
 struct ExpectedConnection {
   ExpectedConnectionType connection_type;
   Tensor fwd_tensor;

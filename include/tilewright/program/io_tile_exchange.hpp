@@ -5,10 +5,10 @@
 
 namespace tilewright {
 
-/// While it lives, new ops run on the IO tiles of their IPU and have no order among themselves, and when it ends its loads and
-/// stores become one exchange, which goes on beside what the other tiles compute: io_tiles, in_sequence(ir, false) and
-/// merge_exchange together. Unless `verify_overlap` is false, loads and stores that one exchange cannot hold are an error, and so
-/// is an op that is no load or store, nor a view: it would take part in nothing that goes on beside other tiles.
+/// Scope that merges transfers on IO tiles: io_tiles, in_sequence(ir, false) and merge_exchange together. New ops run on the IO
+/// tiles of their IPU and have no order among themselves. When the scope ends, its loads and stores become one exchange, which
+/// runs in parallel to the computation on other tiles. Unless `verify_overlap` is false, it is an error if one exchange cannot
+/// hold all loads and stores, or if an op is not a load, a store or a view, because such an op would not run in parallel.
 class [[nodiscard]] IoTileExchange {
  public:
   constexpr explicit IoTileExchange(Ir& ir, bool verify_overlap = true)

@@ -8,10 +8,10 @@
 
 namespace tilewright {
 
-/// No number: `tw::none` in place of a bound of a slice, as None in Python.
+/// No number: `tw::none` as a bound of a slice, like None in Python.
 enum None : std::uint8_t { none };
 
-/// A place along an axis, negative from the end, or none.
+/// A position along an axis, negative from the end, or none.
 struct Position {
   std::int64_t value = 0;
   bool given = false;
@@ -26,7 +26,7 @@ struct Position {
 /// Positions along several axes, or along one; or nothing.
 struct Positions {
   List<Position> list{};
-  bool given = false;  ///< whether there is a list at all
+  bool given = false;  ///< whether a list is given at all
 
   constexpr Positions() = default;
   constexpr Positions(None) {}

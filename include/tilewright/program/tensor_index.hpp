@@ -10,20 +10,20 @@ namespace tilewright {
 struct Range {
   Position start{}, stop{}, step{};
 };
-/// `x[tw::slice(1, 7, 2)]` is x[1:7:2] in Python; `tw::slice(tw::none, tw::none, -1)` is [::-1].
+/// Returns a range: `x[tw::slice(1, 7, 2)]` is x[1:7:2] in Python; `tw::slice(tw::none, tw::none, -1)` is [::-1].
 constexpr Range slice(Position start, Position stop, Position step = {}) { return {start, stop, step}; }
 
-/// All elements along an axis: `tw::all`, as `:` in Python.
+/// All elements along an axis: `tw::all`, like `:` in Python.
 enum All : std::uint8_t { all };
-/// All elements along as many axes as the others leave: `tw::ellipsis`, as `...` in Python.
+/// All elements along the axes for which no index is given: `tw::ellipsis`, like `...` in Python.
 enum Ellipsis : std::uint8_t { ellipsis };
 
-/// What `x[...]` takes for an axis: a number, which drops the axis, a range, or all; or an ellipsis for several.
+/// Index for an axis in `x[...]`: a number, which drops the axis, a range, or all; or an ellipsis for several axes.
 struct TensorIndex {
   enum class Kind : std::uint8_t { number, range, ellipsis };
 
   Kind kind{};
-  Range taken{};  ///< of a number, its start
+  Range taken{};  ///< of a number, it starts there
 
   template <std::integral I>
     requires(!std::same_as<I, bool>)

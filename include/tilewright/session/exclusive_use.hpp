@@ -5,7 +5,7 @@
 
 namespace tilewright {
 
-/// While it lives, nobody else can have one of the same flag: it throws std::logic_error with the name of the call.
+/// Lock on a flag. A second lock on the flag throws std::logic_error with the name of the call.
 class [[nodiscard]] ExclusiveUse {
  public:
   ExclusiveUse(std::atomic<bool>& in_use, const char* call) : in_use_(in_use) {

@@ -8,7 +8,7 @@
 
 namespace tilewright::detail {
 
-/// tw::profile, if the user has included its header.
+/// Calls tw::profile, if the user has included its header.
 template <class Build>
 auto profile_of(const Build& build, const Target& target, const auto& program) {
   if constexpr (requires { profile(build, target, program); }) return profile(build, target, program);
@@ -18,7 +18,7 @@ auto profile_of(const Build& build, const Target& target, const auto& program) {
 inline void clear_recording(const internal::Executor& executor, const ExclusiveUse&) {
   if (executor.recorder()) executor.recorder()->clear();
 }
-/// What an executor has recorded of a plan's runs, with the names of its steps.
+/// Returns an executor's recording of a plan's runs, with the names of its steps.
 Recording recording_of(const internal::Executor& executor, const auto& plan, const std::string& program, const ExclusiveUse&) {
   Recording result;
   if (executor.recorder()) result = executor.recorder()->recording();

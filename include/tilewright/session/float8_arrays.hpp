@@ -11,7 +11,7 @@
 namespace tilewright {
 
 namespace detail {
-/// f(element) of all elements of a host array: of an xt::xtensor in one of its rank, of others in a std::vector.
+/// Applies f to all elements of a host array. Returns an xt::xtensor of its rank for one, and a std::vector for other arrays.
 template <class To, class Array, class F>
 constexpr auto converted(const Array& array, const F& f) {
   const auto* const from = first_element(array);
@@ -39,10 +39,10 @@ constexpr auto converted(const Array& array, const F& f) {
 }
 }  // namespace detail
 
-/// array 2^log2_scale as float8, on the host: of a number, a number; of an xt::xtensor, one of its shape; of another array,
-/// a std::vector. Elements: float16, float32 or float64. Rounds to the nearest, ties to even. Beyond the largest number is NaN,
-/// or, without `nan_on_overflow`, the largest number; infinities and NaN are NaN. Throws std::invalid_argument for a log2_scale
-/// that is not from -32 to 31.
+/// Converts array 2^log2_scale to float8 on the host. Returns a number for a number, an xt::xtensor of its shape for one, and a
+/// std::vector for another array. Elements: float16, float32 or float64. Rounds to nearest, ties to even. Numbers beyond the
+/// largest become NaN, or the largest number without `nan_on_overflow`; infinities and NaN become NaN. Throws
+/// std::invalid_argument for a log2_scale outside of -32 to 31.
 ///
 ///     session.write_variable_data("weight"_s, tw::host_pow2scale_then_cast<tw::float8_143>(weight, 4));
 template <DType to, class Array>
@@ -59,7 +59,7 @@ constexpr auto host_pow2scale_then_cast(const Array& array, int log2_scale = 0, 
   else return detail::converted<Element>(array, convert);
 }
 
-/// The float8 array as float16, float32 or float64, times 2^log2_scale: host_pow2scale_then_cast the other way round.
+/// Converts a float8 array to float16, float32 or float64, times 2^log2_scale: the reverse of host_pow2scale_then_cast.
 template <DType to, class Array>
   requires(detail::HostNumber<Array> || detail::HostArray<Array>)
 constexpr auto host_cast_then_pow2scale(const Array& array, int log2_scale = 0) {
@@ -72,15 +72,15 @@ constexpr auto host_cast_then_pow2scale(const Array& array, int log2_scale = 0) 
   else return detail::converted<Element>(array, convert);
 }
 
-/// What host_fp8_mse_scale finds.
+/// Result of host_fp8_mse_scale.
 struct Float8Scale {
-  double error = 0;    ///< the mean of the squares of what rounding changes
+  double error = 0;  ///< mean square of the rounding errors
   int log2_scale = 0;  ///< from -31 to 31
 };
-/// The log2_scale with which host_pow2scale_then_cast to this float8, and host_cast_then_pow2scale back, change the elements of
-/// an array least, by the mean of the squares; of several that change them equally the one nearest to 0. Elements: float16,
-/// float32 or float64; infinities and NaN do not count. With `nan_on_overflow`, none is chosen that makes NaN of a number if
-/// another one does not; without it, a number beyond the largest becomes that.
+/// Finds the log2_scale for which host_pow2scale_then_cast to this float8, and host_cast_then_pow2scale back, have the smallest
+/// mean square error on an array; of several, the one nearest to 0. Elements: float16, float32 or float64; infinities and NaN do
+/// not count. With `nan_on_overflow`, prefers scales for which no number becomes NaN; without it, a number beyond the largest
+/// becomes the largest.
 ///
 ///     const auto [error, log2_scale] = tw::host_fp8_mse_scale<tw::float8_143>(weights);
 template <DType to, class Array>

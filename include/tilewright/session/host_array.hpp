@@ -17,7 +17,7 @@
 
 namespace tilewright {
 
-/// A tensor's memory as an xtensor of static shape, without a copy.
+/// Returns a tensor's memory as an xtensor of static shape, without a copy.
 template <DType dtype, Shape shape>
 auto static_view(std::byte* data) {
   return [&]<std::size_t... axis>(std::index_sequence<axis...>) {
@@ -26,7 +26,7 @@ auto static_view(std::byte* data) {
   }(std::make_index_sequence<static_cast<std::size_t>(shape.rank)>{});
 }
 
-/// A shape as an xtensor of its rank takes it.
+/// Returns a shape in the form for an xtensor of its rank.
 template <Shape shape>
 constexpr auto extents_of() {
   std::array<std::size_t, static_cast<std::size_t>(shape.rank)> extents{};
@@ -34,7 +34,7 @@ constexpr auto extents_of() {
   return extents;
 }
 
-/// A copy of a tensor's memory as an xtensor of its rank.
+/// Copies a tensor's memory to an xtensor of its rank.
 template <DType dtype, Shape shape>
 auto copy_of(const std::byte* data) {
   xt::xtensor<element_t<dtype>, static_cast<std::size_t>(shape.rank)> result(extents_of<shape>());
@@ -47,17 +47,17 @@ namespace detail {
 template <class T>
 concept HostNumber = std::integral<T> || is_half_type<T> || std::same_as<T, float> || std::same_as<T, double> ||
                      std::same_as<T, float8_143_t> || std::same_as<T, float8_152_t>;
-/// An array of the language, of any number of axes; not a string literal.
+/// A built-in array of any number of axes, except a string literal.
 template <class T>
 concept BuiltInArray = std::is_bounded_array_v<T> && HostNumber<std::remove_cv_t<std::remove_all_extents_t<T>>> &&
                        !std::same_as<std::remove_cv_t<std::remove_all_extents_t<T>>, char>;
-/// Numbers, one after the other.
+/// A range of numbers.
 template <class T>
 concept HostArray = BuiltInArray<std::remove_const_t<T>> || requires(const T& array) {
   { std::remove_cvref_t<decltype(*array.data())>() } -> HostNumber;
   array.size();
 };
-/// Arrays that have elements of their own, which end with them; others are views of somebody's.
+/// Whether arrays of a type own their elements. Others are views.
 template <class T>
 inline constexpr bool owns_elements = false;
 template <class T, class A>
@@ -71,7 +71,7 @@ inline constexpr bool owns_elements<xt::xtensor_container<Elements, rank, layout
 template <class Element, class Extents, xt::layout_type layout, bool sharable, class Tag>
 inline constexpr bool owns_elements<xt::xfixed_container<Element, Extents, layout, sharable, Tag>> = true;
 
-/// The address of an array's first element, which for a view may be far from that of its container's.
+/// Returns the address of an array's first element. For a view, it can be far from that of its container's.
 template <HostArray T>
 constexpr auto* first_element(T& array) {
   if constexpr (BuiltInArray<std::remove_const_t<T>>) {
@@ -90,7 +90,7 @@ constexpr DType host_dtype() {
   else return dtype_of<decltype(*first_element(std::declval<const T&>()))>;
 }
 
-/// The shape that a host array's type fixes, such as that of an xt::xtensor_fixed.
+/// Shape that a host array's type fixes, such as that of an xt::xtensor_fixed.
 template <class ShapeType>
 inline constexpr std::optional<Shape> fixed_extents = std::nullopt;
 template <std::size_t... extents>
@@ -120,7 +120,7 @@ Shape host_shape_of([[maybe_unused]] const T& array) {
   }
 }
 
-/// Whether an array's elements stand row-major without gaps.
+/// Returns whether an array's elements are row-major without gaps.
 template <class T>
 bool stands_dense(const T& array, const Shape& shape) {
   if constexpr (requires { array.strides(); }) {
@@ -131,7 +131,7 @@ bool stands_dense(const T& array, const Shape& shape) {
   } else return true;
 }
 
-/// What an array is for: a tensor with its spec, its name, and what else error texts say of the spec.
+/// Use of an array: a tensor with its spec, its name, and a remark about the spec for errors.
 template <class T>
 concept HostArrayUse = requires {
   { T::spec } -> std::convertible_to<TensorSpec>;
@@ -139,7 +139,7 @@ concept HostArrayUse = requires {
   { T::note() } -> std::convertible_to<Text>;
 };
 
-/// What is wrong with a C++ type for a tensor's values; empty if nothing is.
+/// Returns what is wrong with a C++ type for a tensor's values; empty if nothing is.
 template <class T, HostArrayUse Use>
 constexpr Text host_type_problem(std::string_view what) {
   constexpr TensorSpec expected = Use::spec;
@@ -160,7 +160,7 @@ constexpr Text host_type_problem(std::string_view what) {
   }
 }
 
-/// What host_data throws, out of the way of its callers' code.
+/// Throws the error of host_data, outside of its callers' code.
 [[noreturn, gnu::noinline, gnu::cold]] inline void throw_wrong_shape(std::string_view what, std::string_view name,
                                                                      const Shape& given, const TensorSpec& expected,
                                                                      const Text& note) {
@@ -171,8 +171,8 @@ constexpr Text host_type_problem(std::string_view what) {
   throw std::invalid_argument(text(what, ": '", name, "' has strides: a row-major array without gaps expected").string());
 }
 
-/// The elements of a host array, one after the other. A type that does not fit does not compile; throws std::invalid_argument
-/// for a wrong shape or elements that do not stand so.
+/// Returns the elements of a contiguous host array. A wrong type does not compile. Throws std::invalid_argument for a wrong shape
+/// or elements that are not contiguous.
 template <HostArrayUse Use, NameText what, class T>
 const std::byte* host_data(const T& array) {
   constexpr auto problem = [] { return host_type_problem<T, Use>(what.view()); };
@@ -191,7 +191,7 @@ const std::byte* host_data(const T& array) {
   }
 }
 
-/// Whether a session may write to what was given as a T&&: somebody can read it afterwards.
+/// Returns whether a session may write to a T&& argument, because the caller can read it afterwards.
 template <class T>
 constexpr bool is_writable() {
   using Array = std::remove_reference_t<T>;
@@ -200,7 +200,8 @@ constexpr bool is_writable() {
     return (std::is_lvalue_reference_v<T> || !owns_elements<std::remove_const_t<Array>>) &&
            !std::is_const_v<std::remove_pointer_t<decltype(first_element(std::declval<Array&>()))>>;
 }
-/// As host_data, for an array that a session fills; what it must not change does not compile.
+/// Returns the elements of an array that a session fills. Requirements are those of host_data; an array that must not change does
+/// not compile.
 template <HostArrayUse Use, NameText what, class T>
 std::byte* host_memory(std::remove_reference_t<T>& array) {
   using Array = std::remove_cvref_t<T>;

@@ -19,7 +19,7 @@
 namespace tilewright {
 
 namespace detail {
-/// The largest number of half precision that is not above a value.
+/// Returns the largest number of half precision that is not above a value.
 template <class T>
 T rounded_down(double value) {
   const T nearest = static_cast<T>(value);
@@ -27,8 +27,8 @@ T rounded_down(double value) {
   const auto bits = std::bit_cast<std::uint16_t>(nearest);
   return std::bit_cast<T>(static_cast<std::uint16_t>(nearest > 0 ? bits - 1 : nearest < 0 ? bits + 1 : 0x8001));
 }
-/// Writes `count` values to memory in a dtype; one value stands for all elements. With `has_rests`, all values are followed by
-/// their rests, as in Numbers.
+/// Writes `count` values to memory in a dtype; one value fills all elements. With `has_rests`, all rests follow after all values,
+/// as in Numbers.
 inline void write_values(DType dtype, std::size_t count, std::span<const double> values, std::byte* memory,
                          bool has_rests = false) {
   const std::size_t given = has_rests ? values.size() / 2 : values.size();
@@ -45,7 +45,7 @@ inline void write_values(DType dtype, std::size_t count, std::span<const double>
       for (std::size_t i = 0; i < count; ++i) elements[i] = element(i);
   });
 }
-/// Writes uniform numbers. The nearest numbers of half precision would be the upper bound at times.
+/// Writes uniform numbers, rounded down in half precision, because rounding to nearest can give the upper bound.
 inline void write_uniform(DType dtype, std::span<const double> values, std::byte* memory) {
   const auto write = [&]<class T>(std::type_identity<T>) {
     for (std::size_t i = 0; i < values.size(); ++i) reinterpret_cast<T*>(memory)[i] = rounded_down<T>(values[i]);
@@ -58,7 +58,7 @@ inline void scale_values(std::span<double> values, double scale) {
   if (scale == 1) return;
   for (double& value : values) value *= scale;
 }
-/// Writes the elements of a tensor that a generator gives.
+/// Writes the elements of a tensor from a generator.
 inline void write_generator(const Generator& generator, const TensorSpec& spec, std::byte* memory) {
   double block[1024];  // which stays in the nearest cache
   const auto count = static_cast<std::size_t>(spec.nelms());
@@ -81,8 +81,8 @@ inline void fill_constants(const internal::ProgramView& program, std::byte* memo
   }
 }
 
-/// Writes the first values of a program's variables, variable v's to memory_of(v), as the host has them. The same seed gives the
-/// same values everywhere.
+/// Writes the initial values of a program's variables, those of variable v to memory_of(v), in the host's layout. Equal seeds
+/// give equal values on every machine.
 inline void fill_variables(const internal::ProgramView& program, const std::function<std::byte*(std::size_t)>& memory_of,
                            std::uint64_t seed) {
   Random random(seed);

@@ -14,8 +14,8 @@
 
 namespace tilewright {
 
-/// Room for a copy of each input of a plan. A run reads inputs in the caller's arrays; one that shares memory with what the run
-/// writes is copied first. The room is taken when this is made, so that a run allocates nothing; it is not touched before.
+/// Memory for a copy of each input of a plan. A run reads inputs in the caller's arrays, but first copies those that share memory
+/// with its outputs. The memory is allocated here, so that a run allocates nothing; it is not touched before it is needed.
 template <const auto& plan>
 class InputCopies {
  public:
@@ -25,7 +25,7 @@ class InputCopies {
         memory_(new(std::nothrow) std::byte[static_cast<std::size_t>(offsets_.back())]) {
     if (!memory_) throw MemoryError("copies of inputs", offsets_.back());
   }
-  /// Copies the inputs that share memory with one of the blocks, and notes where the copies are.
+  /// Copies the inputs that share memory with one of the blocks, and records the addresses of the copies.
   void replace_shared(StreamMemory<plan>& streams, std::initializer_list<std::span<const std::byte>> written) {
     for (std::size_t i = 0; i < streams.size(); ++i) {
       if (!plan.streams[i].used || plan.streams[i].direction != StreamDirection::host_to_device) continue;

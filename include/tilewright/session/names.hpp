@@ -16,7 +16,7 @@
 namespace tilewright {
 
 namespace detail {
-/// Stands for what has an unknown name: it takes everything, so that one error is all.
+/// Placeholder for an object with an unknown name. It accepts everything, so that there is only one error.
 struct Unknown {
   Unknown operator[](const auto&) const { return {}; }
   Unknown operator()(const auto&...) const { return {}; }
@@ -25,11 +25,11 @@ struct Unknown {
 };
 }  // namespace detail
 
-/// Looks up names of a frozen plan while the program compiles; every failure is a compile error that says what there is.
+/// Looks up names of a frozen plan while the program compiles. Every failure is a compile error that lists the known names.
 template <const auto& plan>
 struct PlanNames {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
-  /// False if the program is wrong: then there is nothing to say of names.
+  /// False if the program is wrong, so that errors about names would be misleading.
   static constexpr bool exist = !plan.bodies.empty();
 
   template <NameText name>
@@ -54,14 +54,14 @@ struct PlanNames {
     if constexpr (exist) Report<message>();
     return detail::Unknown();
   }
-  /// `run` is given every stream from the host once, and nothing else.
+  /// Checks the arguments of `run`: every stream from the host once, and nothing else.
   template <class... Given>
   static void check_inputs() {
     constexpr auto problem = [] { return stream_problem("run", {Given::view()...}, true, false); };
     constexpr bool right = problem().empty();
     if constexpr (!right) Report<problem>();
   }
-  /// `run_with_outputs` is given every stream once: `all_outputs` those to the host, and the others by name.
+  /// Checks the arguments of `run_with_outputs`: every stream once. `all_outputs`: one object holds the streams to the host.
   template <bool all_outputs, class... Given>
   static void check_inputs_and_outputs() {
     constexpr auto problem = [] { return stream_problem("run_with_outputs", {Given::view()...}, true, !all_outputs); };
@@ -69,7 +69,7 @@ struct PlanNames {
     if constexpr (!right) Report<problem>();
   }
 
-  /// `load_from_session` finds every variable in the plan of another session.
+  /// Checks that `load_from_session` finds every variable in the plan of another session.
   template <const auto& source, NameText prefix>
   static void check_source() {
     constexpr auto problem = [] { return source_problem<source>("load_from_session", prefix.view()); };
@@ -77,7 +77,7 @@ struct PlanNames {
     if constexpr (!right) Report<problem>();
   }
 
-  /// A stream that the program uses.
+  /// Returns a stream that the program uses.
   static constexpr std::size_t find_stream(std::string_view name) {
     for (std::size_t i = 0; i < plan.streams.size(); ++i)
       if (plan.streams[i].used && plan.stream_name(i) == name) return i;
@@ -92,7 +92,7 @@ struct PlanNames {
       if (plan.variable_name(i) == name) return i;
     return none;
   }
-  /// The variable `prefix.name`, or without one the variable `name`.
+  /// Returns the variable `prefix.name`, or `name` without a prefix.
   static constexpr std::size_t find_variable(std::string_view prefix, std::string_view name) {
     for (std::size_t i = 0; !prefix.empty() && i < plan.variables.size(); ++i) {
       const std::string_view known = plan.variable_name(i);
@@ -102,7 +102,7 @@ struct PlanNames {
     }
     return find_variable(name);
   }
-  /// Where another plan has each of the variables.
+  /// Returns the index of each variable in another plan.
   template <const auto& source, NameText prefix>
   static consteval auto find_variables() {
     std::array<std::size_t, plan.variables.size()> found{};
@@ -115,7 +115,7 @@ struct PlanNames {
       if (plan.constants[i].name.count > 0 && plan.constant_name(i) == name) return i;
     return none;
   }
-  /// Whether there are variables `path.x`.
+  /// Returns whether there are variables `path.x`.
   static constexpr bool is_subtree(std::string_view path) {
     for (std::size_t i = 0; i < plan.variables.size(); ++i) {
       const auto name = plan.variable_name(i);
@@ -124,7 +124,7 @@ struct PlanNames {
     return false;
   }
 
-  /// A Boost.Hana map from the variables' names to f(index).
+  /// Returns a Boost.Hana map from the variables' names to f(index).
   template <class F>
   static auto map_variables(F f) {
     return [&]<std::size_t... v>(std::index_sequence<v...>) {
@@ -132,7 +132,7 @@ struct PlanNames {
           boost::hana::make_pair(name_of_variable<v>().key(), f(std::integral_constant<std::size_t, v>()))...);
     }(std::make_index_sequence<plan.variables.size()>{});
   }
-  /// A Boost.Hana string as a NameText.
+  /// Returns a Boost.Hana string as a NameText.
   template <class Key>
   static consteval auto name_of_key() {
     return []<char... c>(boost::hana::string<c...>) {
@@ -141,7 +141,7 @@ struct PlanNames {
     }(Key{});
   }
 
-  /// The name of a variable as `"fc1.weight"_s` is.
+  /// Returns the name of a variable in the form of `"fc1.weight"_s`.
   template <std::size_t v>
   static constexpr auto name_of_variable() {
     return []<std::size_t... i>(std::index_sequence<i...>) {

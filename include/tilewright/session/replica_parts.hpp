@@ -8,8 +8,8 @@
 
 namespace tilewright {
 
-/// The host's array for a variable of a frozen plan or a ProgramView: the tensors of all groups of replicas, or of all replicas,
-/// one after the other along a first axis, which is left out for one; of a sharded variable, the whole tensors.
+/// Returns the spec of the host's array for a variable of a frozen plan or a ProgramView: the tensors of all groups of replicas,
+/// or of all replicas, along a first axis, which is omitted for one tensor. For a sharded variable, these are the whole tensors.
 constexpr TensorSpec host_spec(const auto& plan, std::size_t v) {
   const auto& variable = plan.variables[v];
   const std::int64_t tensors = variable.distribution.all_replicas ? plan.replicas : variable.distribution.groups;
@@ -19,17 +19,17 @@ constexpr TensorSpec host_spec(const auto& plan, std::size_t v) {
   return spec;
 }
 
-/// The group of a replica that a variable of a frozen plan or a ProgramView has.
+/// Returns the group of a replica for a variable of a frozen plan or a ProgramView.
 constexpr std::size_t group_of(const auto& plan, const auto& variable, int replica) {
   const auto assignment = plan.numbers(variable.assignment);  // empty if there is but one group
   return assignment.empty() ? 0 : static_cast<std::size_t>(assignment[static_cast<std::size_t>(replica)]);
 }
 
-/// What a replica has of a variable.
+/// A replica's part of a variable.
 struct ReplicaPart {
   int replica = 0;
   std::size_t offset = 0, bytes = 0;  ///< in the host's array
-  bool is_first = true;               ///< of the replicas that have this part: the one that the host reads
+  bool is_first = true;  ///< of the replicas with this part; the host reads the first
 };
 
 /// Calls f with the part of each replica.

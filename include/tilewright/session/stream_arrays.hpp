@@ -10,7 +10,7 @@
 
 namespace tilewright {
 
-/// The host's memory for each stream of a plan.
+/// Addresses of the host's memory for each stream of a plan.
 template <const auto& plan>
 using StreamMemory = std::array<std::byte*, plan.streams.size()>;
 
@@ -24,7 +24,7 @@ struct StreamArray {
   static constexpr Text note() { return host_shape_note<plan, stream>(); }
 };
 
-/// Notes the elements of an array that was given for a stream by name; an array that does not fit is refused.
+/// Records the elements of an array for a named stream; refuses an array that does not fit.
 template <const auto& plan, NameText what, class StreamName, class Array>
 void set_stream(StreamMemory<plan>& memory, const NamedArgument<StreamName, Array>& argument) {
   constexpr std::size_t stream = PlanNames<plan>::find_stream(StreamName::view());
@@ -36,7 +36,7 @@ void set_stream(StreamMemory<plan>& memory, const NamedArgument<StreamName, Arra
   }
 }
 
-/// The elements of the host's array for a stream, of so many replicas.
+/// Returns the elements of the host's array for a stream, for `replicas` replicas.
 template <const auto& plan>
 std::span<const std::byte> array_of(const StreamMemory<plan>& memory, std::size_t stream, std::int64_t replicas) {
   return {memory[stream], static_cast<std::size_t>(array_bytes(plan, stream, replicas))};
@@ -45,7 +45,7 @@ inline bool share_memory(std::span<const std::byte> a, std::span<const std::byte
   return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
 }
 
-/// Throws std::invalid_argument if what the program writes shares memory with another stream's array or with one of the blocks,
+/// Throws std::invalid_argument if an output of the program shares memory with another stream's array or with one of the blocks,
 /// the session's variables.
 template <const auto& plan, NameText what>
 void check_apart(const StreamMemory<plan>& memory, std::int64_t replicas,

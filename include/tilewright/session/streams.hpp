@@ -9,8 +9,8 @@
 
 namespace tilewright {
 
-/// The shape of the host's array for a stream of a frozen plan: [transfers in a run, `replicas`, stream's shape...]. The first
-/// axis is left out if it is 1, the second if the program has one replica.
+/// Returns the shape of the host's array for a stream of a frozen plan: [transfers in a run, `replicas`, stream's shape...]. The
+/// first axis is omitted if it is 1, the second if the program has one replica.
 constexpr Shape host_shape(const auto& plan, std::size_t stream, std::int64_t replicas) {
   Shape shape;
   if (plan.streams[stream].transfers > 1) shape.push_back(plan.streams[stream].transfers);
@@ -19,16 +19,16 @@ constexpr Shape host_shape(const auto& plan, std::size_t stream, std::int64_t re
   for (int axis = 0; axis < element.rank; ++axis) shape.push_back(element[axis]);
   return shape;
 }
-/// The shape of the host's array for a stream of a frozen plan, for all replicas of the program.
+/// Returns the shape of the host's array for a stream of a frozen plan, for all replicas of the program.
 constexpr Shape host_shape(const auto& plan, std::size_t stream) { return host_shape(plan, stream, plan.replicas); }
 
 namespace detail {
-/// Bytes of the host's array for a stream.
+/// Returns the bytes of the host's array for a stream.
 constexpr std::int64_t array_bytes(const auto& plan, std::size_t stream, std::int64_t replicas) {
   return TensorSpec{host_shape(plan, stream, replicas), plan.streams[stream].spec.dtype}.bytes();
 }
-/// Where the arrays of a frozen plan's streams in one direction stand in one block of memory, in bytes from its start; the last
-/// entry is the sum.
+/// Returns the offsets of the arrays of a frozen plan's streams in one direction in one block of memory, in bytes; the last entry
+/// is the sum.
 template <const auto& plan, StreamDirection direction>
 constexpr auto offsets_of_arrays(std::int64_t replicas) {
   std::array<std::int64_t, plan.streams.size() + 1> offsets{};
@@ -40,7 +40,7 @@ constexpr auto offsets_of_arrays(std::int64_t replicas) {
 }
 }  // namespace detail
 
-/// The offsets of arrays for all replicas.
+/// Offsets of arrays for all replicas.
 template <const auto& plan, StreamDirection direction>
 inline constexpr auto array_offsets = detail::offsets_of_arrays<plan, direction>(plan.replicas);
 template <const auto& plan>
@@ -48,7 +48,7 @@ inline constexpr const auto& input_offsets = array_offsets<plan, StreamDirection
 template <const auto& plan>
 inline constexpr const auto& output_offsets = array_offsets<plan, StreamDirection::device_to_host>;
 
-/// What error texts say of the host shape of a stream.
+/// Returns a remark about the host shape of a stream for errors.
 template <const auto& plan, std::size_t stream>
 constexpr Text host_shape_note() {
   Text note;
@@ -59,14 +59,14 @@ constexpr Text host_shape_note() {
   return note;
 }
 
-/// A stream for which a session wants an array.
+/// A stream for which a session needs an array.
 struct ExpectedStream {
   std::string_view name{};
-  TensorSpec spec{};   ///< of what one transfer moves
+  TensorSpec spec{};  ///< of one transfer
   Shape host_shape{};  ///< of the array
 };
 
-/// The streams of a frozen plan in one direction that the program uses.
+/// Returns the streams of a frozen plan in one direction that the program uses.
 template <const auto& plan, StreamDirection direction>
 constexpr auto expected_streams() {
   constexpr auto is_expected = [](const auto& stream) { return stream.direction == direction && stream.used; };

@@ -14,17 +14,17 @@
 
 namespace tilewright {
 
-/// How often variables were copied from one side to the other.
+/// Numbers of transfers of variables in each direction.
 struct Transfers {
   std::int64_t from_host = 0;
   std::int64_t to_host = 0;
   constexpr bool operator==(const Transfers&) const = default;
 };
 
-/// The variables of a program, twice: where the device computes with them, and where the host reads and writes them. A run
-/// makes the host copy stale; it is fetched when somebody wants to know. Its memory is taken when it is first needed. Ops of the
-/// execution contexts for it run after each upload and before each download, so that the device may have other values than the
-/// host copy that is in sync with it.
+/// The variables of a program, twice: the device's memory for computation, and a host copy for reads and writes. A run makes the
+/// host copy stale; the next read fetches it. Its memory is allocated when it is first needed. Ops of the upload and download
+/// contexts run after each upload and before each download, so the device can have other values than the host copy that is in
+/// sync with it.
 class VariableCopies {
  public:
   VariableCopies(internal::Executor& device, const internal::ProgramView& program, std::uint64_t seed, bool attached)
@@ -43,25 +43,25 @@ class VariableCopies {
     }
   }
 
-  /// Runs the ops that follow an upload: after the constructor, if the device is attached and has its constants.
+  /// Runs the ops that follow an upload. Call it after the constructor, if the device is attached and has its constants.
   void run_after_upload() {
     if (has_upload_ops()) device_.run_root(program_.after_upload);
   }
 
   bool is_attached() const { return attached_; }
-  /// Whether the host copy has the device's values. The values of a detached session are those of its host copy.
+  /// Returns whether the host copy has the device's values. The values of a detached session are those of its host copy.
   bool in_sync() const { return !stale_; }
   const Transfers& transfers() const { return transfers_; }
-  /// To be said before the device's values change.
+  /// Call it before the device's values change.
   void mark_stale() { stale_ = true; }
 
-  /// The device takes the values of the host copy, unless it is attached already.
+  /// Copies the values of the host copy to the device. A no-op if it is attached.
   void attach() {
     if (attached_) return;
     copy_to_device();
     attached_ = true;
   }
-  /// The device's values are lost.
+  /// Drops the device's values.
   void detach() {
     if (!attached_) return;
     make_host_copy();
@@ -81,14 +81,14 @@ class VariableCopies {
     fetch();
     ++transfers_.to_host;
   }
-  /// The host copy is current after this, by one transfer if it was stale.
+  /// Updates the host copy, by one transfer if it is stale.
   void refresh() {
     if (stale_) copy_to_host();
     else make_host_copy();
   }
-  /// Variables get new values on both sides, by one transfer if the device is attached. Ops that follow an upload find all
-  /// variables as the host has them: with such ops, a stale host copy is fetched first, and all variables are copied.
-  /// `values`: of each variable, its elements one after the other; null where a variable keeps its own.
+  /// Writes new values of variables on both sides, by one transfer if the device is attached. If ops follow uploads, they must
+  /// find all variables with the host's values: a stale host copy is fetched first, and all variables are copied. `values`: the
+  /// contiguous elements of each variable; null for a variable that keeps its values.
   void write(std::span<const std::byte* const> values) {
     if (has_upload_ops()) refresh();
     make_host_copy();
@@ -102,13 +102,13 @@ class VariableCopies {
     else ++transfers_.from_host;
   }
 
-  /// Where the device has variable v of a replica that it holds.
+  /// Returns the device's memory for variable v of a held replica.
   std::byte* device_data(std::size_t v, int replica = 0) const {
     const bool is_remote = program_.variables[v].base == internal::Base::remote;
     const int held = replica - device_.held().first;
     return (is_remote ? device_.remote(held) : device_.variables(held)) + program_.variables[v].offset;
   }
-  /// Where the host has it, once there is a host copy.
+  /// Returns the host's memory for variable v, once there is a host copy.
   std::byte* host_data(std::size_t v) const { return host_->data() + host_offsets_[v]; }
 
  private:
@@ -117,7 +117,7 @@ class VariableCopies {
   std::size_t bytes(std::size_t v) const { return static_cast<std::size_t>(host_spec(program_, v).bytes()); }
 
   void make_room() { host_.emplace(host_offsets_.back(), "the host's copy of variables"); }
-  /// A first host copy has the initial values; those that the device still has, if no op changed them, are copied, which is
+  /// Creates the host copy with the initial values. Copies those that the device still has, if no op has changed them, which is
   /// faster.
   void make_host_copy() {
     if (host_) return;
@@ -136,7 +136,7 @@ class VariableCopies {
     if (device_.held().transport) share();
     stale_ = false;
   }
-  /// Gives each process what the others have fetched.
+  /// Sends to each process the values that the others have fetched.
   void share() {
     std::vector<internal::SharedPiece> pieces;
     for (std::size_t v = 0; v < count(); ++v)
@@ -167,7 +167,7 @@ class VariableCopies {
 };
 
 namespace detail {
-/// The host's array for new values of a variable.
+/// Use of a host's array for new values of a variable.
 template <const auto& plan, std::size_t v>
 struct VariableArray {
   static constexpr TensorSpec spec = host_spec(plan, v);

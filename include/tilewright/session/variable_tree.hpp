@@ -8,13 +8,13 @@
 
 namespace tilewright {
 
-/// The variables below a dotted path where the device has them, looked up while the program compiles.
+/// The variables below a dotted path in device memory, looked up while the program compiles.
 template <const auto& plan, NameText path>
 class VariableTree {
  public:
   explicit VariableTree(const VariableCopies& copies) : copies_(copies) {}
 
-  /// A variable as an xtensor of static shape, a view of the session's memory; or the variables below it.
+  /// Returns a variable as an xtensor of static shape, a view of the session's memory; or the variables below it.
   template <NameText key>
   auto operator[](Name<key>) const {
     using names = PlanNames<plan>;

@@ -15,14 +15,14 @@
 
 namespace tilewright::internal {
 
-/// The limits of Linux on a group's processor time, in cores, rounded up; 0 stands for no limit. Files that are missing or that
-/// say something else set none. Sources: https://docs.kernel.org/admin-guide/cgroup-v2.html for cpu.max,
+/// Reads the limits of Linux on a group's processor time, in cores, rounded up; 0: no limit. Missing files, and files with other
+/// contents, set no limit. Sources: https://docs.kernel.org/admin-guide/cgroup-v2.html for cpu.max,
 /// https://docs.kernel.org/scheduler/sched-bwc.html for cpu.cfs_quota_us, and proc(5) for cgroup and mountinfo.
 ///
-/// Functions are not inlined: each program has them, calls them once, and should compile quickly.
+/// Functions are not inlined, because every program contains them, calls them once, and should compile quickly.
 class CgroupLimit {
  public:
-  /// `process`: a folder with the files `cgroup` and `mountinfo`, as /proc/self is.
+  /// Returns the limit of a process. `process`: a folder with the files `cgroup` and `mountinfo`, such as /proc/self.
   [[gnu::cold, gnu::noinline]] static int of_process(const std::string& process = "/proc/self") {
     const std::string groups = content(process + "/cgroup"), mounts = content(process + "/mountinfo");
     int least = 0;
@@ -37,7 +37,7 @@ class CgroupLimit {
     }
     return least;
   }
-  /// The limit of one group, without its ancestors.
+  /// Returns the limit of one group, without its ancestors.
   [[gnu::cold, gnu::noinline]] static int of_folder(const std::string& folder, bool is_version_2) {
     if (is_version_2) return cores(content(folder + "/cpu.max"));  // "150000 100000", or "max 100000"
     const std::string quota = content(folder + "/cpu.cfs_quota_us"), period = content(folder + "/cpu.cfs_period_us");
@@ -46,7 +46,7 @@ class CgroupLimit {
 
  private:
   static int lesser(int a, int b) { return a == 0 ? b : b == 0 ? a : std::min(a, b); }
-  /// Takes the part of a text before a character off the text, and the character.
+  /// Removes the text before a character, and the character, from a text. Returns the removed text.
   [[gnu::cold, gnu::noinline]] static std::string_view next(std::string_view& text, char at) {
     const std::size_t end = std::min(text.find(at), text.size());
     const std::string_view part = text.substr(0, end);
@@ -67,7 +67,7 @@ class CgroupLimit {
     std::fclose(file);
     return text;
   }
-  /// Of "quota period" in microseconds.
+  /// Parses "quota period" in microseconds, and returns the cores.
   [[gnu::cold, gnu::noinline]] static int cores(const std::string& text) {
     char *middle = nullptr, *end = nullptr;
     const long long quota = std::strtoll(text.c_str(), &middle, 10);
@@ -76,8 +76,8 @@ class CgroupLimit {
     if (period <= 0 || (*end != '\0' && *end != '\n')) return 0;
     return static_cast<int>(std::min((quota - 1) / period + 1, 1'000'000LL));
   }
-  /// The least limit of a group and of its ancestors, as far as a line of mountinfo shows them. Such a line is
-  /// "31 23 0:26 /shown/part /where/it/is rw,relatime shared:9 - cgroup name rw,cpu".
+  /// Returns the smallest limit of a group and of its ancestors, as far as a line of mountinfo shows them. Such a line is "31 23
+  /// 0:26 /shown/part /where/it/is rw,relatime shared:9 - cgroup name rw,cpu".
   [[gnu::cold, gnu::noinline]] static int of_group(std::string_view mount, bool is_version_2, std::string_view group) {
     const std::size_t dash = mount.find(" - ");
     if (dash == mount.npos) return 0;
@@ -100,8 +100,8 @@ class CgroupLimit {
   }
 };
 
-/// The cores in the calling thread's affinity mask, which `taskset` sets and new threads inherit. On other systems than Linux all
-/// cores; 0 where nobody knows.
+/// Returns the number of cores in the calling thread's affinity mask, which `taskset` sets and new threads inherit. On systems
+/// other than Linux, returns the number of all cores; 0 if it is unknown.
 inline int cores_of_affinity() {
 #if TILEWRIGHT_HAS_POSIX && defined(__linux__)
   unsigned long mask[65'536 / 8 / sizeof(long)]{};  // the system refuses masks for fewer cores than it has
@@ -113,7 +113,7 @@ inline int cores_of_affinity() {
   return static_cast<int>(std::thread::hardware_concurrency());
 }
 
-/// How many cores the process may use; 0 where nobody knows.
+/// Returns how many cores the process may use; 0 if it is unknown.
 inline int usable_cores() {
   const int cores = cores_of_affinity(), limit = CgroupLimit::of_process();
   return limit > 0 ? std::min(limit, cores) : cores;

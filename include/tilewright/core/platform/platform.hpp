@@ -35,8 +35,8 @@
 
 namespace tilewright::internal {
 
-/// Asks for pages of 2 MB for memory that begins at a multiple of that. Only advice, which Linux takes: no error if the system
-/// has no such pages.
+/// Requests pages of 2 MB for memory that begins at a multiple of 2 MB. The request is advice to Linux; on other systems it is a
+/// no-op.
 inline void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
 #if TILEWRIGHT_HAS_POSIX && defined(MADV_HUGEPAGE)
   ::madvise(data, bytes, MADV_HUGEPAGE);
@@ -45,7 +45,7 @@ inline void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std:
 
 #if TILEWRIGHT_HAS_ATOMIC_WAIT
 
-/// Sleeps until the value is no longer `old`. Who changes it calls wake_one() or wake_all() then.
+/// Sleeps until the value is no longer `old`. The thread that changes the value must then call wake_one() or wake_all().
 inline void sleep_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
   while (value.load(std::memory_order_acquire) == old) value.wait(old, std::memory_order_acquire);
 }
@@ -54,7 +54,7 @@ inline void wake_all(std::atomic<std::uint32_t>& value) { value.notify_all(); }
 
 #else
 
-/// Where the threads sleep that wait for some of the values.
+/// Where threads that wait for some of the values sleep.
 struct Dormitory {
   std::mutex mutex;
   std::condition_variable changed;
@@ -81,8 +81,8 @@ inline void wake_one(std::atomic<std::uint32_t>& value) { wake_all(value); }  //
 
 #endif
 
-/// How many forks lie between the start of the program and this process; 0 where there is no fork. Threads that were made at
-/// another count do not exist here: a fork copies only the thread that calls it. Costs a load, where getpid is a system call.
+/// Returns the number of forks between the start of the program and this process; 0 without forks. Threads that were created at
+/// another count do not exist here, because a fork copies only the calling thread. Costs a load; getpid is a system call.
 inline unsigned fork_count() {
 #if TILEWRIGHT_HAS_POSIX
   static std::atomic<unsigned> count{0};
@@ -93,17 +93,17 @@ inline unsigned fork_count() {
 #endif
 }
 
-/// Whether fork_count() tells a child process from its parent.
+/// Whether fork_count() distinguishes a child process from its parent.
 inline constexpr bool counts_forks = TILEWRIGHT_HAS_POSIX == 1;
 
-/// Whether is_terminal() ever says so.
+/// Whether is_terminal() can return true.
 #if TILEWRIGHT_HAS_POSIX || (defined(_WIN32) && !defined(TILEWRIGHT_PORTABLE))
 inline constexpr bool knows_terminals = true;
 #else
 inline constexpr bool knows_terminals = false;
 #endif
 
-/// Whether a person watches what is written to a file, as far as the system tells: false where it does not.
+/// Returns whether a file is a terminal; false if the system does not know.
 inline bool is_terminal([[maybe_unused]] std::FILE* file) {
 #if TILEWRIGHT_HAS_POSIX
   return ::isatty(::fileno(file)) == 1;

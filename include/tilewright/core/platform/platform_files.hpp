@@ -29,7 +29,7 @@ inline std::error_code last_error() { return {errno, std::generic_category()}; }
 class Descriptor {
  public:
   Descriptor() = default;
-  /// `errno` says why, where it did not open.
+  /// Opens a file or folder. If it does not open, `errno` says why.
   Descriptor(const std::filesystem::path& path, int flags, mode_t mode = 0)
       : number_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
   Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
@@ -43,19 +43,19 @@ class Descriptor {
 
   explicit operator bool() const { return number_ >= 0; }
   int number() const { return number_; }
-  /// Waits until the disk has it. Whether that succeeded, or `errno`.
+  /// Waits until the disk has the data. Returns whether that succeeded; `errno` says why not.
   bool sync() const {
     while (::fsync(number_) != 0)
       if (errno != EINTR) return false;
     return true;
   }
-  /// Takes the lock that ends with the descriptor and thus with the process. Whether that succeeded, or `errno`.
+  /// Takes a lock that ends with the descriptor and thus with the process. Returns whether that succeeded; `errno` says why not.
   bool lock(int more = 0) const {
     while (::flock(number_, LOCK_EX | more) != 0)
       if (errno != EINTR) return false;
     return true;
   }
-  /// Whether `path` is a name of this file.
+  /// Returns whether `path` is a name of this file.
   bool is_at(const std::filesystem::path& path) const {
     struct stat here{}, there{};
     return ::fstat(number_, &here) == 0 && ::lstat(path.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
@@ -66,11 +66,11 @@ class Descriptor {
   int number_ = -1;
 };
 
-/// A new file that is written. While the process has it, remove_if_abandoned leaves it alone.
+/// A new file that is being written. While the process holds it, remove_if_abandoned does not remove it.
 class NewFile {
  public:
   /// Creates the file, with permissions before the process's umask. The error is std::errc::file_exists if the name is taken, or
-  /// if another process took the file for abandoned before its lock was there.
+  /// if another process removed the file as abandoned before it was locked.
   std::error_code create(const std::filesystem::path& path, std::filesystem::perms permissions) {
     file_ = Descriptor(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, static_cast<mode_t>(permissions));
     if (!file_) return last_error();
@@ -91,16 +91,16 @@ class NewFile {
     if (::fstat(file_.number(), &status) == 0 && (status.st_mode & 0777) == mode) return {};  // some file systems have one mode
     return ::fchmod(file_.number(), mode) == 0 ? std::error_code() : last_error();
   }
-  /// Waits until the disk has all of it.
+  /// Waits until the disk has all data.
   std::error_code finish() { return file_.sync() ? std::error_code() : last_error(); }
-  /// Ends the file, whose name is `path` still.
+  /// Closes and removes the file, which still has the name `path`.
   void remove(const std::filesystem::path& path) { ::unlink(path.c_str()); }
 
  private:
   Descriptor file_;
 };
 
-/// Removes a regular file that no process writes as a NewFile.
+/// Removes a regular file that no process is writing as a NewFile.
 inline void remove_if_abandoned(const std::filesystem::path& path) {
   struct stat status{};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
@@ -136,7 +136,7 @@ class NewFile {
     std::filesystem::permissions(path, permissions, error);
     return error;
   }
-  /// Closes the file, without which some systems do not rename it.
+  /// Closes the file, because some systems rename closed files only.
   std::error_code finish() {
     file_.close();
     return file_ ? std::error_code() : std::make_error_code(std::errc::io_error);
@@ -152,14 +152,14 @@ class NewFile {
   std::ofstream file_;
 };
 
-/// Nothing: whether a process still writes the file is unknown.
+/// Does nothing, because it is unknown whether a process is still writing the file.
 inline void remove_if_abandoned(const std::filesystem::path&) {}
 
 inline std::error_code sync_folder(const std::filesystem::path&) { return {}; }
 
 #endif
 
-/// Whether files are locked while they are written, so that what killed processes left of them is removed.
+/// Whether files are locked while they are written, so that the remains of killed processes can be removed.
 inline constexpr bool removes_abandoned_files = TILEWRIGHT_HAS_POSIX == 1;
 
 }  // namespace tilewright::internal

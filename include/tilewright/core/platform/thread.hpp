@@ -12,11 +12,11 @@ namespace tilewright::internal {
 
 #if TILEWRIGHT_HAS_POSIX
 
-/// A thread with a stack of at least the given size; its destructor waits for the thread's end. The system's usual stack is kept
-/// where it is larger: 8 MB with glibc, 512 KB on macOS, 128 KB with musl.
+/// A thread with a stack of at least the given size. Its destructor waits for the thread's end. A larger default stack of the
+/// system is kept: 8 MB with glibc, 512 KB on macOS, 128 KB with musl.
 class Thread {
  public:
-  /// Throws std::system_error if the system makes no such thread.
+  /// Throws std::system_error if the system cannot create the thread.
   Thread(std::size_t stack_bytes, std::function<void()> function) {
     auto own = std::make_unique<std::function<void()>>(std::move(function));
     pthread_attr_t attributes;
@@ -55,11 +55,11 @@ class Thread {
 
 #else
 
-/// A thread whose destructor waits for its end. The size of its stack is the system's: 1 MB on Windows, if the program's header
-/// does not say another.
+/// A thread whose destructor waits for its end. The system determines the size of its stack: 1 MB on Windows, if the program's
+/// header does not set another.
 class Thread {
  public:
-  /// Throws std::system_error if the system makes no such thread.
+  /// Throws std::system_error if the system cannot create the thread.
   Thread(std::size_t, std::function<void()> function) : thread_(std::move(function)) {}
 
  private:

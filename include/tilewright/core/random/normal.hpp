@@ -12,10 +12,10 @@ namespace tilewright {
 
 namespace detail {
 
-/// coefficients[0] - x (coefficients[1] - x (coefficients[2] - ...)), with each product rounded to a multiple of 2^-bits.
+/// Returns coefficients[0] - x (coefficients[1] - x (coefficients[2] - ...)), with each product rounded to a multiple of 2^-bits.
 ///
-/// x and the coefficients have so few bits that products are exact before they are rounded. So it makes no difference whether
-/// the compiler contracts product and sum: the result is the same bit for bit.
+/// x and the coefficients have so few bits that products are exact before they are rounded. Therefore the result has equal bits
+/// whether or not the compiler contracts a product and a sum.
 template <int bits, std::size_t count>
 constexpr double alternating_polynomial(double x, const double (&coefficients)[count]) {
   constexpr double shift = 1.5 * static_cast<double>(std::int64_t{1} << (52 - bits));  // numbers of this size are such multiples
@@ -24,22 +24,23 @@ constexpr double alternating_polynomial(double x, const double (&coefficients)[c
   return sum;
 }
 
-/// log2(1 + x) / x, at most 2^-22 off in log2(1 + x), and 1 for x = 1 (fitted for this file by weighted least squares). x is a
-/// multiple of 2^-23 below 1, and the result one of 2^-29.
+/// Returns log2(1 + x) / x, with an error of at most 2^-22 in log2(1 + x), and 1 for x = 1 (fitted for this file by weighted
+/// least squares). x is a multiple of 2^-23 below 1, and the result one of 2^-29.
 constexpr double log2_quotient(double x) {
   constexpr double coefficients[] = {0x1.715469dp+0, 0x1.714a1ccp-1, 0x1.eaf408p-2, 0x1.664d8eap-2,
                                      0x1.f8dce08p-3, 0x1.22c9954p-3, 0x1.bc2e46p-5, 0x1.3e6abp-7};
   return alternating_polynomial<29>(x, coefficients);
 }
 
-/// sin(pi / 2 x), at most 2^-24 off (fitted for this file by weighted least squares). x is a multiple of 2^-26 from 0 to 1.
+/// Returns sin(pi / 2 x), with an error of at most 2^-24 (fitted for this file by weighted least squares). x is a multiple of
+/// 2^-26 from 0 to 1.
 constexpr double sine_of_quarter(double x) {
   constexpr double coefficients[] = {0x1.921fb54p+0, 0x1.4abbc18p-1, 0x1.4668bp-4, 0x1.324ccp-8, 0x1.3dbp-13};
   constexpr double shift = 1.5 * 0x1p26;
   return x * alternating_polynomial<26>((x * x + shift) - shift, coefficients);
 }
 
-/// -2 ln u, where the first 31 bits give u in (0, 1).
+/// Returns -2 ln u, where the first 31 bits give u in (0, 1).
 constexpr float squared_radius(std::uint32_t bits) {
   // the last bit is always 1: u is the middle of an interval. As a float, u is 2^(exponent - 158) (1 + fraction).
   const auto u = std::bit_cast<std::int32_t>(static_cast<float>(static_cast<std::int32_t>(bits >> 1 | 1)));
@@ -53,12 +54,12 @@ constexpr float with_sign(float size, std::uint32_t sign) {
 
 }  // namespace detail
 
-/// Independent numbers of mean 0 and standard deviation 1, none beyond +-6.56; each pair takes one call of random.bits() (Box and
-/// Muller, "A note on the generation of random normal deviates", Annals of Mathematical Statistics, 1958).
+/// Writes independent numbers of mean 0 and standard deviation 1, at most 6.56 in magnitude. Each pair takes one call of
+/// random.bits() (Box and Muller, "A note on the generation of random normal deviates", Annals of Mathematical Statistics, 1958).
 ///
-/// They are the same bit for bit on every machine, however the compiler vectorises or contracts: all is conversions, sums,
-/// products and square roots, which IEEE 754 rounds in one way, and products to which something is added are exact. (-ffast-math
-/// gives that up.)
+/// Their bits are equal on every machine, however the compiler vectorises or contracts: all operations are conversions, sums,
+/// products and square roots, which IEEE 754 rounds in one way, and products in sums are exact. (-ffast-math breaks this
+/// guarantee.)
 inline void draw_normal(std::span<double> values, Random& random) {
   constexpr std::size_t most = 128;
   std::uint32_t high[most], low[most];

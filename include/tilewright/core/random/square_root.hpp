@@ -3,8 +3,8 @@
 
 namespace tilewright::detail {
 
-/// The square root of x, at least 0, to the last bit or the one before: std::sqrt is no constant expression. Infinity and NaN are
-/// their own.
+/// Returns the square root of x, at least 0, with an error of at most one in the last bit: std::sqrt is not a constant
+/// expression. Infinity and NaN are unchanged.
 constexpr double square_root(double x) {
   if (x == 0 || !(x <= std::numeric_limits<double>::max())) return x;
   double root = x < 1 ? 1 : x;

@@ -3,7 +3,7 @@
 
 namespace tilewright {
 
-/// x + bias, rounded once to the dtype of bias: x is float32, bias of half precision.
+/// x + bias, rounded once to the dtype of bias: x is float32, bias has half precision.
 struct BiasAdd : Elementwise<BiasAdd> {
   static constexpr std::string_view name = "BiasAdd";
   constexpr operator VertexCost() const { return Add{}; }

@@ -11,9 +11,9 @@ struct Slope : Elementwise<Slope<D>> {
   template <class X> static X forward(X x) { return D::slope(x); }
 };
 
-/// Base of unary ops without attributes whose derivative shares most of its work with the op. D gives `slope(x)`, dy / dx, in
-/// place of `backward`. The forward graph computes the slope beside the op where autodiff can add it there, and the gradient
-/// graph multiplies by it; that of half precision computes it again from x.
+/// Base of unary ops without attributes whose derivative shares most of its work with the op. D defines `slope(x)`, dy / dx,
+/// instead of `backward`. The forward graph computes the slope together with the op if autodiff can add it there, and the
+/// gradient graph multiplies by it. Half precision recomputes the slope from x.
 template <class D>
 struct UnaryWithSlope : UnaryOp<D> {
   template <class X>

@@ -7,17 +7,17 @@
 
 namespace tilewright::detail {
 
-/// The place among the windows of the rows of images (N, C, rows, ...).
+/// Returns the index of the axis of rows among the windows of images (N, C, rows, ...).
 constexpr int row_axis(const Shape& images) { return 5 - images.rank; }
 
-/// Images (N, C, rows, ...) of which each is so many, of so many rows.
+/// Returns the spec of images (N, C, rows, ...) of which each is divided into `blocks` images of `rows` rows.
 constexpr TensorSpec block_of(TensorSpec images, std::int64_t blocks, std::int64_t rows) {
   images.shape[0] *= blocks;
   images.shape[2] = rows;
   return images;
 }
 
-/// The windows as attributes that give each number, with the planner's options of others.
+/// Returns the windows as attributes with explicit numbers, and with the planner options of `others`.
 constexpr WindowAttributes explicit_attributes(const kernel::Windows& windows, int axes, const WindowAttributes& others) {
   WindowAttributes result = others;
   result.pad_type = PadType::not_set;
@@ -36,8 +36,8 @@ constexpr WindowAttributes explicit_attributes(const kernel::Windows& windows, i
   return result;
 }
 
-/// Makes windows along rows those of one of so many blocks of results, and gives the rows of the data that blocks read. None
-/// (`rows` is 0), if the results are no multiple of the blocks.
+/// Reduces windows along rows to those of one of `blocks` blocks of results, and returns the rows of the data that blocks read.
+/// None (`rows` is 0) if the number of results is not a multiple of the blocks.
 constexpr BlockRows take_block_of_results(kernel::Window& window, std::int64_t blocks) {
   if (window.out % blocks != 0) return {};
   window.out /= blocks;
@@ -45,9 +45,9 @@ constexpr BlockRows take_block_of_results(kernel::Window& window, std::int64_t b
   window.in = read.rows, window.begin = 0;
   return read;
 }
-/// Makes windows along rows those of one of so many blocks of data, and gives the rows of the results whose windows meet blocks.
-/// None, if the rows are no multiple of the blocks, or those of a block no multiple of the stride, or if no window of some block
-/// begins before it.
+/// Reduces windows along rows to those of one of `blocks` blocks of data, and returns the rows of the results whose windows
+/// overlap blocks. None if the number of rows is not a multiple of the blocks, if the rows of a block are not a multiple of the
+/// stride, or if no window of some block begins before it.
 constexpr BlockRows take_block_of_data(kernel::Window& window, std::int64_t blocks) {
   if (window.in % blocks != 0 || window.in / blocks % window.stride != 0) return {};
   window.in /= blocks;
@@ -60,8 +60,8 @@ constexpr BlockRows take_block_of_data(kernel::Window& window, std::int64_t bloc
   return {blocks, first, window.in / stride, window.out};
 }
 
-/// The convolution of operand 0 with the weights, operand 1, over blocks of rows of its result, operand 2: by `op`, whose
-/// attributes `pack_windows` gives for windows.
+/// Returns the parts of a convolution of operand 0 with the weights, operand 1, over blocks of rows of its result, operand 2. The
+/// op is `op`, and `pack_windows` returns its attributes for windows.
 constexpr List<OpPart> convolution_blocks(std::span<const TensorSpec> operands, kernel::Windows windows, std::int64_t blocks,
                                           const OpInfo& op, auto pack_windows) {
   kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
@@ -72,7 +72,8 @@ constexpr List<OpPart> convolution_blocks(std::span<const TensorSpec> operands, 
   parts.images_of(parts.add(op, pack_windows(windows), {x, 1}, block_of(operands[2], blocks, rows.out)), operands[2]);
   return parts.parts();
 }
-/// The convolution of operand 0 back to the data, operand 2, with the weights, operand 1, over blocks of rows of the data.
+/// Returns the parts of a convolution of operand 0 back to the data, operand 2, with the weights, operand 1, over blocks of rows
+/// of the data.
 constexpr List<OpPart> data_blocks(std::span<const TensorSpec> operands, kernel::Windows windows, std::int64_t blocks,
                                    const OpInfo& op, auto pack_windows) {
   kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
@@ -83,7 +84,7 @@ constexpr List<OpPart> data_blocks(std::span<const TensorSpec> operands, kernel:
   parts.images_of(parts.add(op, pack_windows(windows), {dy, 1}, block_of(operands[2], blocks, rows.in)), operands[2]);
   return parts.parts();
 }
-/// The gradient of the weights, operand 2, of x and dy, operands 0 and 1, over blocks of rows of dy.
+/// Returns the parts of the gradient of the weights, operand 2, from x and dy, operands 0 and 1, over blocks of rows of dy.
 constexpr List<OpPart> weights_blocks(std::span<const TensorSpec> operands, kernel::Windows windows, std::int64_t blocks,
                                       const OpInfo& op, auto pack_windows) {
   kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
@@ -95,7 +96,7 @@ constexpr List<OpPart> weights_blocks(std::span<const TensorSpec> operands, kern
   return parts.parts();
 }
 
-/// The attributes of ops that have their windows as such.
+/// Returns the attributes of ops that store their windows directly.
 constexpr auto packed_windows(const WindowsAttributes& others) {
   return
       [&others](const kernel::Windows& windows) { return pack(WindowsAttributes::make(windows, others.groups, others.planner)); };

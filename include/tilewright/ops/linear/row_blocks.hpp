@@ -6,7 +6,7 @@
 
 namespace tilewright {
 
-/// Blocks of rows of images (N, C, rows, ...), one after the other: the same tensor as (N, blocks, C, rows of a block, ...).
+/// Blocks of rows of images (N, C, rows, ...): a view as (N, blocks, C, rows of a block, ...).
 struct RowBlocks : Op<RowBlocks> {
   static constexpr std::string_view name = "RowBlocks";
   constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
@@ -14,7 +14,7 @@ struct RowBlocks : Op<RowBlocks> {
   struct Attributes {
     std::int64_t first = 0;  ///< row of the first block
     std::int64_t step = 1;  ///< rows from one block to the next
-    std::int64_t blocks = 1, rows = 1;  ///< `rows` of a block; they are in the images, and in no other block
+    std::int64_t blocks = 1, rows = 1;  ///< `rows` of a block; they lie in the images, and in one block only
   };
   static constexpr Shape shape_of(const Shape& images, const Attributes& attributes) {
     Shape result{images[0], attributes.blocks, images[1], attributes.rows};
@@ -35,19 +35,20 @@ struct RowBlocks : Op<RowBlocks> {
 
 namespace detail {
 
-/// The rows of each block: `rows`, of which the first is `first` in block 0 and moves on by `step` from block to block. They may
-/// be in several blocks, or outside of the images.
+/// Rows of each block: `rows` rows, which begin at `first` in block 0 and `step` rows later in each next block. Blocks may
+/// overlap, or reach outside of the images.
 struct BlockRows {
   std::int64_t blocks = 0, first = 0, step = 0, rows = 0;
 };
 
-/// The parts of a convolution over blocks of rows: the same convolution, with each block of each image as an image of its own.
-/// What it reads is copied into blocks, with the rows that neighbours share; what it writes is copied into images.
+/// Parts of a convolution over blocks of rows: a convolution in which each block of each image is a separate image. Its inputs
+/// are copied into blocks, with the rows that neighbours share; its results are copied into images.
 class BlockParts {
  public:
   constexpr explicit BlockParts(std::span<const TensorSpec> inputs) : tensors_(inputs.begin(), inputs.end()) {}
 
-  /// Images (N, C, rows, ...) as (N blocks, C, rows of a block, ...), with zeros where rows are outside: a tensor's number.
+  /// Copies images (N, C, rows, ...) to (N blocks, C, rows of a block, ...), with zeros where rows are outside. Returns the
+  /// number of the tensor.
   constexpr int blocks_of(int images, const BlockRows& of) {
     const TensorSpec source = tensors_[index(images)];
     const RowBlocks::Attributes block{.blocks = of.blocks, .rows = of.rows};
@@ -68,11 +69,11 @@ class BlockParts {
     }
     return reshaped(result, merged(whole.shape));
   }
-  /// An op whose result is the given tensor: its number.
+  /// Adds an op with the given result and returns the number of the tensor.
   constexpr int add(const OpInfo& op, const PackedAttributes& attributes, const List<int>& inputs, const TensorSpec& result) {
     return add({&op, attributes, inputs, {result}});
   }
-  /// Blocks (N blocks, C, rows, ...) as the images that they make up, which are the whole op's result.
+  /// Copies blocks (N blocks, C, rows, ...) to the images that they form, which are the whole op's result.
   constexpr void images_of(int blocks, const TensorSpec& images) {
     const std::int64_t rows = tensors_[index(blocks)].shape[2], count = images.shape[2] / rows;
     const RowBlocks::Attributes where{0, rows, count, rows};
@@ -85,13 +86,13 @@ class BlockParts {
   constexpr List<OpPart> parts() { return std::move(parts_); }
 
  private:
-  /// Rows that are in the images for some blocks, the same rows of each: one copy.
+  /// Rows that lie in the images for some blocks, at equal positions in each: one copy.
   struct Piece {
-    std::int64_t block = 0, blocks = 0;  ///< the first block that has them, and how many do
+    std::int64_t block = 0, blocks = 0;  ///< first block with these rows, and number of such blocks
     std::int64_t row_of_block = 0, rows = 0;
     std::int64_t row = 0;  ///< in the images: the first row of the first block
   };
-  /// All copies into the blocks of images of so many rows. The blocks of one copy share no rows.
+  /// Returns all copies into the blocks of images with `rows` rows. The blocks of one copy share no rows.
   static constexpr List<Piece> pieces_of(const BlockRows& of, std::int64_t rows) {
     List<Piece> result;
     std::int64_t steps = 0;  // of the last piece: whole steps from the first row of the images to its row in block 0
@@ -110,7 +111,7 @@ class BlockParts {
     }
     return result;
   }
-  /// (N, blocks, ...) as (N blocks, ...).
+  /// Returns (N blocks, ...) for (N, blocks, ...).
   static constexpr Shape merged(const Shape& blocks) {
     Shape result{blocks[0] * blocks[1]};
     for (int axis = 2; axis < blocks.rank; ++axis) result.push_back(blocks[axis]);

@@ -8,18 +8,18 @@
 
 namespace tilewright {
 
-/// A new remote buffer for each factory, of the factory's shape and dtype: room for `entries` sets of variables.
+/// Creates a remote buffer for each factory, of the factory's shape and dtype, for `entries` sets of variables.
 constexpr NamedRemoteBuffers named_variable_buffers(const NamedVariableFactories& factories, std::int64_t entries = 1) {
   return factories.sorted().transform<RemoteBuffer>(
       "", [entries](std::string_view, const VariableFactory& factory) { return factory.create_buffer(entries); });
 }
 
-/// Loads the row `entry` of every buffer: tensors by the buffers' names.
+/// Loads row `entry` of every buffer. Returns the tensors by the buffers' names.
 constexpr NamedTensors load_remote(const NamedRemoteBuffers& buffers, RemoteOffset entry = 0) {
   return buffers.sorted().transform<Tensor>(
       "", [&entry](std::string_view name, const RemoteBuffer& buffer) { return ops::remote_load(buffer, entry, name); });
 }
-/// Stores tensors in the row `entry` of the buffers of the same names; tensors of other names stay where they are.
+/// Stores tensors in row `entry` of the buffers of the same names. Tensors of other names are not stored.
 constexpr void store_remote(const NamedRemoteBuffers& buffers, const DotTree<Tensor>& tensors, RemoteOffset entry = 0) {
   buffers.sorted().for_common(tensors,
                               [&entry](const RemoteBuffer& buffer, Tensor tensor) { ops::remote_store(buffer, entry, tensor); });
@@ -30,14 +30,14 @@ struct LoadRemoteGraph {
   Graph graph;
   List<Text> names;  ///< of the outputs
 
-  /// Calls the graph: the tensors of that entry, a scalar uint32 tensor.
+  /// Calls the graph with the entry, a scalar uint32 tensor, and returns the tensors of that row.
   constexpr NamedTensors call(Tensor entry) const {
     if (!entry.valid()) return NamedTensors::pack(names, Outputs(graph.ir(), {}));
     return NamedTensors::pack(names, tilewright::call(graph, entry));
   }
   constexpr NamedTensors call(std::int64_t entry) const { return call(graph.ir().constant(static_cast<double>(entry), uint32)); }
 };
-/// A graph that loads a row of all buffers, in alphabetical order of their names. Its calls share their code.
+/// Creates a graph that loads a row of all buffers, in alphabetical order of their names. Calls share its code.
 constexpr LoadRemoteGraph load_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers) {
   LoadRemoteGraph result{ir.create_empty_graph("load_remote"), {}};
   const GraphScope scope(result.graph);
@@ -48,8 +48,8 @@ constexpr LoadRemoteGraph load_remote_graph(Ir& ir, const NamedRemoteBuffers& bu
   }
   return result;
 }
-/// A graph that stores tensors in a row of all buffers: its first input is the entry, a scalar uint32, the others have the
-/// buffers' names: `graph.bind(tensors).call(entry)`.
+/// Creates a graph that stores tensors in a row of all buffers. Its first input is the entry, a scalar uint32; the others have
+/// the buffers' names: `graph.bind(tensors).call(entry)`.
 constexpr GraphWithNamedArgs store_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers) {
   const Graph graph = ir.create_empty_graph("store_remote");
   const GraphScope scope(graph);

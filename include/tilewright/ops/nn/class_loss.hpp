@@ -8,13 +8,13 @@
 
 namespace tilewright {
 
-/// How losses of single examples become the result.
+/// How losses of single examples are combined to the result.
 enum class Reduction : std::int64_t { mean, sum, none };
 
 struct NllOptions {
-  std::optional<std::int64_t> ignore_index{};  ///< labels of this value count for nothing
-  Reduction reduction = Reduction::mean;       ///< mean divides by the number of labels that are not ignored
-  bool log_prob = false;                       ///< the probabilities are logarithms already
+  std::optional<std::int64_t> ignore_index{};  ///< labels of this value are ignored
+  Reduction reduction = Reduction::mean;  ///< mean divides by the number of labels that are not ignored
+  bool log_prob = false;  ///< whether the probabilities are logarithms
 };
 
 struct NllAttributes {
@@ -28,9 +28,9 @@ constexpr NllAttributes nll_attributes(const NllOptions& options, double loss_gr
   return {options.reduction, options.ignore_index.has_value(), options.ignore_index.value_or(0), options.log_prob, loss_grad};
 }
 
-/// What losses of classes share: D gives `rows_are`, probabilities or logits (..., classes), which with labels (...) are handled
-/// as rows of classes. Where the planner cuts the rows of a mean or sum, labels and all that has rows are a block's, and one
-/// input more, the last, is all labels. A has the reduction and the ignored label.
+/// Base of losses of classes. D defines `rows_are`, probabilities or logits (..., classes). They and the labels (...) are
+/// processed as rows of classes. If the planner divides the rows of a mean or sum, operands with rows are those of a block, and
+/// the last input is all labels. A has the reduction and the ignored label.
 template <class D, class A = NllAttributes>
 struct ClassLossOp : Op<D> {
   // Loops, not arrays: a label chooses an element of each row.
@@ -55,19 +55,19 @@ struct ClassLossOp : Op<D> {
     const bool none = op.attributes<Attributes>().reduction == Reduction::none;
     return {none ? op.input(1).shape : Shape{}, op.input(0).dtype};
   }
-  /// The fault of losses: a label that is neither a class nor ignored.
+  /// Returns the fault of losses: a label that is neither a class nor ignored.
   static constexpr FaultText label_fault(std::span<const TensorSpec> operands) {
     return {true, "label", text("a label from 0 to ", operands[0].shape[-1] - 1, ", or the ignored one,")};
   }
   constexpr operator CutRules() const { return CutRules{.partials = partials}; }
-  /// Mean and sum need all labels: without them, one vertex.
+  /// Returns the partials. Mean and sum need all labels; without them, there is one vertex.
   static constexpr Partials partials(const PackedAttributes& packed) {
     return {.whole_input = unpack<Attributes>(packed).reduction == Reduction::none ? -1 : 1};
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
     return rows_work(operands, input_count, packed, -1);
   }
-  /// The same where the operand `whole` has no rows, whatever its shape; -1: there is none.
+  /// Returns the work on rows. The operand `whole` has no rows, whatever its shape; -1: there is no such operand.
   static constexpr Work rows_work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed,
                                   int whole) {
     const bool none = unpack<Attributes>(packed).reduction == Reduction::none;
@@ -86,13 +86,13 @@ struct ClassLossOp : Op<D> {
     return work;
   }
 
-  /// The class that is a row's label, or -1 if it is ignored, or is no class.
+  /// Returns the class of a row's label, or -1 if it is ignored or not a class.
   template <class I>
   static std::int64_t class_of(I label, std::int64_t classes, const Attributes& attributes) {
     const auto value = static_cast<std::int64_t>(label);
     return value >= classes || (attributes.ignores != 0 && value == attributes.ignore_index) ? -1 : value;
   }
-  /// Calls f(offsets) for each row, where there are those of the row in each operand: of one without rows, 0.
+  /// Calls f(offsets) for each row, with the row's offset in each operand; 0 for an operand without rows.
   template <class P, class... V, class F>
   static void for_each_row(F&& f) {
     static constexpr auto strides = [] {
@@ -124,7 +124,7 @@ struct ClassLossOp : Op<D> {
         faults.report(value);
     });
   }
-  /// What the sum of the losses is divided by.
+  /// Returns the divisor of the sum of the losses.
   template <class Labels>
   static double divisor(Labels all_labels, std::int64_t classes, const Attributes& attributes) {
     if (attributes.reduction != Reduction::mean) return 1;
@@ -138,7 +138,7 @@ struct ClassLossOp : Op<D> {
   }
 };
 
-/// Losses: inputs (rows, labels). D gives row_loss<classes, attributes>(row, label), a double.
+/// Base of losses: inputs (rows, labels). D defines row_loss<classes, attributes>(row, label), a double.
 template <class D>
 struct ClassLoss : ClassLossOp<D> {
   static constexpr void infer(Inference& op) {
@@ -175,7 +175,8 @@ struct ClassLoss : ClassLossOp<D> {
   }
 };
 
-/// Their gradients: inputs (rows, labels, dloss). D gives row_gradient<classes, attributes>(row, label, factor, to).
+/// Base of gradients of losses: inputs (rows, labels, dloss). D defines row_gradient<classes, attributes>(row, label, factor,
+/// to).
 template <class D>
 struct ClassLossGrad : ClassLossOp<D> {
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
@@ -200,9 +201,9 @@ struct ClassLossGrad : ClassLossOp<D> {
   }
 };
 
-/// A loss and the gradient of logits in one op: inputs (rows, labels[, loss_grad]), results (loss, dx). dx is times loss_grad and
-/// divided as the loss is; the loss is not times loss_grad. D gives row_loss_and_gradient<classes, attributes>(row, label,
-/// factor, to), the loss.
+/// Base of ops with a loss and the gradient of logits: inputs (rows, labels[, loss_grad]), results (loss, dx). dx is multiplied
+/// by loss_grad and divided like the loss; the loss is not multiplied. D defines row_loss_and_gradient<classes, attributes>(row,
+/// label, factor, to), which returns the loss.
 template <class D>
 struct ClassLossWithGrad : ClassLossOp<D> {
   static constexpr void infer(Inference& op) {
@@ -252,7 +253,7 @@ struct ClassLossWithGrad : ClassLossOp<D> {
   }
 };
 
-/// A loss and the gradient of what it was computed from.
+/// A loss, and the gradient of the loss's input.
 struct LossAndGradient {
   Tensor loss, gradient;
 };

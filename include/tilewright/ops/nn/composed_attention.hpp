@@ -14,38 +14,37 @@
 
 namespace tilewright::detail {
 
-/// Attention as matmul, softmax and matmul: what replaces the last product.
+/// Recognises attention that is composed of matmul, softmax and matmul, and replaces the last product.
 ///
 /// The form is dropout(softmax(mask(scale q k^T))) v, with queries (batch, heads, T, D) and keys and values (batch, heads, S, D)
 /// of float16, bfloat16 or float32, where
 ///  - k^T is any tensor (batch, heads, D, S);
-///  - the scale is a product with a constant or a quotient by one, of q or of the scores, or is not there;
-///  - masks are a constant of `causal_mask` that is added, and `where` with a constant for hidden scores. Its condition is a
-///    comparison of positions, which are constants of `range` along queries and along keys, or `logical_and` of such, which make
-///    a causal mask or a window; or is the same for all heads and queries: a mask of keys;
-///  - dropout may be there.
-/// Not replaced: inner tensors that something else needs or that have a name, fewer queries or keys than `min_queries` and
+///  - the scale, which is optional, is a product with a constant or a quotient by one, of q or of the scores;
+///  - masks are a constant of `causal_mask` that is added, and `where` with a constant for hidden scores. The condition of
+///    `where` compares positions, which are constants of `range` along queries and along keys, or is a `logical_and` of such
+///    comparisons that forms a causal mask or a window; or it is equal for all heads and queries: a mask of keys;
+///  - dropout is optional.
+/// Some forms are not replaced: inner tensors with other readers or a name, fewer queries or keys than `min_queries` and
 /// `min_keys`, products with options, masks of other kinds, masks of positions by which a query sees no key.
 ///
-/// The op does not read keys that positions hide. So their score must be so low that its exponential is 0 beside that of any key
-/// that is seen: `hidden_position` or less. A mask of keys keeps its score, `hidden_key` or less. With both, a query may see only
-/// keys that the mask of keys hides. Then a later key must have a still lower score: in `where`, at most twice that of the mask
-/// of keys; if it is added, at most that. A mask of keys outside of a causal mask must hide by -infinity.
+/// The op does not read keys that positions hide. Their score must therefore be so low that its exponential is 0 beside that of
+/// any visible key: `hidden_position` or less. A mask of keys keeps its score, `hidden_key` or less. With both masks, a query may
+/// see only keys that the mask of keys hides. Later keys must then have a still lower score: in `where`, at most twice that of
+/// the mask of keys; if it is added, at most that. A mask of keys without a causal mask must hide by -infinity.
 class ComposedAttention {
  public:
-  /// Vectors of the op have queries: with fewer it computes more than the composed form.
+  /// The op's vectors run along queries. With fewer queries it computes more than the composed form.
   static constexpr std::int64_t min_queries = 16;
-  /// With fewer, the weights of a head stay in a core's cache, and the op, which computes scores again for the gradient, is no
-  /// faster. Of 16 heads of 64, forward and backward on one thread, the op takes 1.16 of the time of the composed form at 128
-  /// keys, and as much at 256; with a causal mask, 0.91 at 64 keys and 0.7 at 128.
+  /// With fewer keys, the weights of a head stay in a core's cache, and the op, which recomputes scores for the gradient, is not
+  /// faster. For 16 heads of 64, forward and backward on one thread, the op takes 1.16 of the time of the composed form at 128
+  /// keys, and 1.0 at 256; with a causal mask, 0.91 at 64 keys and 0.7 at 128.
   static constexpr std::int64_t min_keys = 256, min_keys_of_causal = 64;
-  static constexpr double hidden_key = -1e4;  ///< the highest score of a mask of keys
-  /// The highest score of a mask of positions: far below the scores of a model, which -1e4 need not be. In float16 it is the
-  /// lowest number: the next one, 32 above, has exp(32) times the weight. If it is added, the scores of a query may differ by
-  /// 6e4.
+  static constexpr double hidden_key = -1e4;  ///< highest score of a mask of keys
+  /// Highest score of a mask of positions: far below the scores of a model, unlike -1e4. In float16 it is the lowest number: the
+  /// next one, 32 above, has exp(32) times the weight. If it is added, the scores of a query may differ by 6e4.
   static constexpr double hidden_position(DType dtype) { return dtype == float16 ? -65504 : -1e9; }
 
-  /// Whether a node may be the last of the form: for a first look.
+  /// Returns whether a node may be the last of the form, as a quick first test.
   static constexpr bool may_end(const GraphRecord& graph, const Node& node) {
     if (node.op != &op_info<MatMul>) return false;
     const NodeId producer = graph.tensors[node.inputs[0]].producer;
@@ -53,7 +52,7 @@ class ComposedAttention {
     const OpInfo* const op = graph.nodes[producer].op;
     return op == &op_info<Softmax> || op == &op_info<Dropout>;
   }
-  /// Fills itself if the node is the last of the form.
+  /// Fills the members and returns true if the node is the last of the form.
   constexpr bool find(const FormReader& graph, const Node& last) {
     if (last.attributes != pack(MatMul::Attributes{})) return false;
     const Node* node = graph.inner(last.inputs[0]);
@@ -76,7 +75,7 @@ class ComposedAttention {
       if (const TensorId product = q_; is_scaled(graph, *scaled, q_)) first = product;
     return fits(graph) && finish_masks() && graph.keeps_all(first, last);
   }
-  /// Appends the op to the current graph, and what it needs; gives its result.
+  /// Appends the op and its operands to the current graph, and returns the result.
   constexpr Tensor apply(Ir& ir) const {
     const auto tensor = [&](TensorId id) { return Tensor(ir, ir.tables.current_graph, id); };
     List<Tensor> inputs{tensor(q_), ops::transpose(tensor(k_transposed_), {0, 1, 3, 2}), tensor(v_)};
@@ -94,7 +93,7 @@ class ComposedAttention {
   }
 
  private:
-  /// Products with a number, and quotients by one; `x` becomes what is scaled.
+  /// Recognises products with a number and quotients by one; `x` becomes the scaled tensor.
   constexpr bool is_scaled(const FormReader& graph, const Node& node, TensorId& x) {
     const bool divides = node.op == &op_info<Div>;
     if (!divides && node.op != &op_info<Mul>) return false;
@@ -108,7 +107,7 @@ class ComposedAttention {
     }
     return false;
   }
-  /// A mask; `x` becomes what is masked.
+  /// Recognises a mask; `x` becomes the masked tensor.
   constexpr bool is_masked(const FormReader& graph, const Node& node, TensorId& x) {
     if (node.op == &op_info<Add>) {
       for (const std::size_t i : {std::size_t{1}, std::size_t{0}})
@@ -157,7 +156,8 @@ class ComposedAttention {
     if (static_cast<double>(result.first) != constant->generator.a) return std::nullopt;
     return result;
   }
-  /// Conditions on the positions of queries i and keys j: `hides` says whether they tell what is hidden or what is seen.
+  /// Recognises conditions on the positions of queries i and keys j. `hides`: true for conditions that hide keys, false for those
+  /// that show them.
   constexpr bool is_of_positions(const FormReader& graph, TensorId condition, bool hides) {
     const Node* const node = graph.producer(condition);
     if (!node || node->inputs.size() != 2) return false;
@@ -176,8 +176,8 @@ class ComposedAttention {
     if (hides) below = !below, equal = !equal;
     return below ? see_until(equal ? difference : difference - 1) : see_from(equal ? difference : difference + 1);
   }
-  /// Conditions on keys alone, (keys,) or (batch, 1, 1, keys) for all heads and queries: `hides` says whether they tell what is
-  /// hidden or what is seen.
+  /// Recognises conditions on keys alone, (keys,) or (batch, 1, 1, keys) for all heads and queries. `hides`: true for conditions
+  /// that hide keys, false for those that show them.
   constexpr bool is_of_keys(const Shape& shape, TensorId condition, bool hides, double score) {
     const bool is_row = shape.rank > 0 && shape[-1] == shape_[3] && shape.nelms() == shape[-1];
     const bool is_row_of_samples = shape.rank == 4 && shape[0] == shape_[0] && shape[1] == 1 && shape[2] == 1 &&
@@ -188,14 +188,14 @@ class ComposedAttention {
     mask_hides_ = hides;
     return true;
   }
-  /// Query i sees keys to i + last, and from i + first on. The op hides by positions what its mask of keys shows, or gives a
-  /// finite score: not the other way round.
+  /// Records that query i sees keys up to i + last, or from i + first on. A mask of positions must be applied after a mask of
+  /// keys with a finite score.
   constexpr bool see_until(std::int64_t last) { return !is_closed() && !until_ && (until_ = last, true); }
   constexpr bool see_from(std::int64_t first) { return !is_closed() && !from_ && (from_ = first, true); }
   constexpr bool is_closed() const {
     return key_mask_ != TensorId::none && attributes_.hidden_score > -std::numeric_limits<double>::infinity();
   }
-  /// The attributes of the masks of positions, if the op has them and every query sees a key.
+  /// Sets the attributes of the masks of positions. Returns whether the op supports them and every query sees a key.
   constexpr bool finish_masks() {
     if (!until_) return !from_;
     const std::int64_t queries = shape_[2], keys = shape_[3];
@@ -209,7 +209,7 @@ class ComposedAttention {
         .queries = queries, .keys = keys, .is_causal = true, .offset = *until_, .window = attributes_.window};
     return !shape.may_hide_all() && (key_mask_ == TensorId::none || position_score_ <= attributes_.hidden_score);
   }
-  /// Whether the op takes the operands.
+  /// Returns whether the op supports the operands.
   constexpr bool fits(const FormReader& graph) const {
     const TensorSpec &q = graph.spec(q_), &k = graph.spec(k_transposed_), &v = graph.spec(v_);
     if (q.shape.rank != 4 || k.shape.rank != 4 || v.shape.rank != 4 || !computes_in_float(q.dtype)) return false;

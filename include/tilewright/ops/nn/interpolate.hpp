@@ -8,7 +8,7 @@ namespace tilewright {
 /// Options of interpolate, with ONNX's names.
 struct InterpolateOptions {
   ResizeMode mode = ResizeMode::nearest;  ///< how elements between those of x are computed
-  NearestMode nearest_mode = NearestMode::round_prefer_floor;  ///< which element is the nearest
+  NearestMode nearest_mode = NearestMode::round_prefer_floor;  ///< rule for the nearest element
   CoordinateMode coordinate_transformation_mode = CoordinateMode::half_pixel;  ///< position of an element of the result in x
 };
 

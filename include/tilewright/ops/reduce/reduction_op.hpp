@@ -9,7 +9,7 @@
 
 namespace tilewright {
 
-/// The axes of a reduction: all, one or several; negative ones count from the last.
+/// Axes of a reduction: all, one or several; negative ones count from the last.
 struct Axes {
   List<std::int64_t> list;
   bool all = false;
@@ -25,10 +25,10 @@ struct ReductionAttributes {
   std::int64_t count = -1;  ///< number of axes, or -1 for all
   std::array<std::int64_t, max_rank> axes{};
   std::int64_t keep_axes = 0;
-  double scale = 1;  ///< of sums
+  double scale = 1;  ///< factor of sums
 };
 
-/// What reductions over axes have in common, whatever they compute.
+/// Rules that all reductions over axes share.
 struct ReductionRules : OpDefaults {
   using Attributes = ReductionAttributes;
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction}; }
@@ -40,7 +40,7 @@ struct ReductionRules : OpDefaults {
     for (std::size_t i = 0; i < axes.list.size() && i < max_rank; ++i) result.axes[i] = axes.list[i];
     return result;
   }
-  /// The axes as bits; fails for an axis out of range or given twice.
+  /// Returns the axes as bits; fails for an axis out of range or given twice.
   static constexpr std::uint64_t axis_bits(const Attributes& attributes, int rank, Inference* op = nullptr) {
     if (attributes.count < 0) return (std::uint64_t{1} << rank) - 1;
     if (attributes.count > max_rank) {
@@ -75,7 +75,7 @@ struct ReductionRules : OpDefaults {
   }
 
  protected:
-  /// A tensor of the forward op's results with the reduced axes as extents of 1.
+  /// Returns a result of the forward op with the reduced axes as extents of 1.
   static constexpr Tensor with_all_axes(GradientContext& op, Tensor result) {
     const TensorSpec in = op.input_spec(0);
     return result.reshape(reduced_shape(in.shape, axis_bits(op.attributes<Attributes>(), in.shape.rank), true));
@@ -98,9 +98,8 @@ struct ReductionRules : OpDefaults {
   }
 };
 
-/// Base of reductions over axes: the result has the input's dtype and its axes without the reduced ones, or with them as extents
-/// of 1. D gives `name`, `compute`, and `axis_kind` if its partial results can be summed, or with `partials` combined by another
-/// op.
+/// Base of reductions over axes. The result has the input's dtype and its axes without the reduced ones, or with extent 1. D
+/// defines `name`, `compute`, and `axis_kind` if its partial results can be summed, or combined by another op with `partials`.
 template <class D>
 struct ReductionOp : Op<D, ReductionRules> {
   using Attributes = ReductionAttributes;
@@ -114,7 +113,7 @@ struct ReductionOp : Op<D, ReductionRules> {
   }
 
  protected:
-  /// Of an op that gives the same if it reduces parts, and then their results.
+  /// Returns the partials of an op that can reduce the results of parts: the op itself combines them.
   static constexpr Partials combined_by_itself() { return {&op_info<D>, pack(ReductionRules::make(Axes(0), false))}; }
 };
 

@@ -9,13 +9,13 @@
 
 namespace tilewright {
 
-/// The elements that a slice takes along each axis of its input.
+/// Elements of a slice along each axis of its input.
 struct SliceAttributes {
   std::array<std::int64_t, max_rank> starts{}, steps{}, extents{};
-  std::int64_t dropped = 0;  ///< a bit for each axis of extent 1 that the result has not
+  std::int64_t dropped = 0;  ///< bits for the axes of extent 1 that the result drops
 
   constexpr bool drops(int axis) const { return (dropped >> axis & 1) != 0; }
-  /// All elements along an axis.
+  /// Selects all elements along an axis.
   constexpr void take_all(int axis, std::int64_t extent) { take(axis, 0, 1, extent); }
   constexpr void take(int axis, std::int64_t start, std::int64_t step, std::int64_t extent) {
     const auto i = static_cast<std::size_t>(axis);
@@ -37,7 +37,7 @@ struct SliceAttributes {
   }
 };
 
-/// What slices share: views of the elements at equal steps along each axis, also backwards.
+/// Base of slices: views of elements at equal steps along each axis, forwards or backwards.
 template <class D>
 struct SliceOp : Op<D> {
   constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
@@ -79,7 +79,7 @@ struct Slice : SliceOp<Slice> {
     op.input_gradient_part(0, {op.output_gradient(0), op.node().attributes}, &detail::join_slices);
   }
 };
-/// Elements at equal steps, as an alias of the tensor: ops in place change it.
+/// Elements at equal steps, as an alias of the tensor: in-place ops change it.
 struct SliceInplace : SliceOp<SliceInplace> {
   static constexpr std::string_view name = "SliceInplace";
   constexpr operator Effects() const { return Effects{.is_alias = true}; }
@@ -92,7 +92,7 @@ struct Squeeze : SliceOp<Squeeze> {
     if (op.needs(0)) op.input_gradient(0, ops::reshape(op.output_gradient(0), op.input_spec(0).shape));
   }
 };
-/// The gradient of a slice: dy in its places, 0 elsewhere.
+/// The gradient of a slice: dy at the selected elements, 0 elsewhere.
 struct SliceGrad : Op<SliceGrad> {
   static constexpr std::string_view name = "SliceGrad";
   struct Attributes {
@@ -110,13 +110,13 @@ struct SliceGrad : Op<SliceGrad> {
   }
 };
 
-/// What Concat and ConcatInplace share: the inputs one after the other along an axis.
+/// Base of Concat and ConcatInplace: the inputs one after the other along an axis.
 template <class D>
 struct ConcatOp : Op<D> {
   constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true, .takes_float8 = true}; }
   struct Attributes {
     std::int64_t axis = 0;
-    std::int64_t last_first = 0;  ///< 1: the last input is copied first, as it is made first
+    std::int64_t last_first = 0;  ///< 1: the last input is copied first, because it is computed first
   };
   static constexpr int axis_of(const Attributes& attributes, int rank) {
     return static_cast<int>(attributes.axis < 0 ? attributes.axis + rank : attributes.axis);
@@ -170,16 +170,15 @@ struct ConcatOp : Op<D> {
 struct Concat : ConcatOp<Concat> {
   static constexpr std::string_view name = "Concat";
 };
-/// A concat on whose result ops in place are refused: it would be an alias elsewhere.
+/// A concat whose result refuses in-place ops, because in other libraries the result is an alias.
 struct ConcatInplace : ConcatOp<ConcatInplace> {
   static constexpr std::string_view name = "ConcatInplace";
   constexpr operator Effects() const { return Effects{.result_stays = true}; }
 };
 
 namespace detail {
-/// Joins the gradients of slices of one tensor, in as few passes over memory as the slices allow: those along one axis that do
-/// not overlap are one concat, with zeros between them; so are those of all columns i, i + n, i + 2 n, ... Others are padded and
-/// added.
+/// Joins the gradients of slices of one tensor in as few passes over memory as possible. Disjoint slices along one axis become
+/// one concat, with zeros between them. So do slices of all columns i, i + n, i + 2 n, ... Others are padded and added.
 class SliceJoiner {
  public:
   constexpr SliceJoiner(Ir& ir, const TensorSpec& whole, std::span<const GradientPart> parts) : ir_(ir), whole_(whole) {
@@ -197,7 +196,7 @@ class SliceJoiner {
     SliceAttributes slice{};
   };
 
-  /// The gradient of the first slice, and of others that can be joined with it. They leave the rest.
+  /// Returns the gradient of the first slice and of others that can be joined with it. The rest remains.
   constexpr Tensor next() {
     const int axis = only_axis(rest_[0].slice);
     if (axis < 0 || rest_.size() == 1) return padded(take(0));
@@ -226,7 +225,7 @@ class SliceJoiner {
     rest_ = std::move(others);
     return step == 1 ? joined(parts, axis) : interleaved(parts, axis);
   }
-  /// The only axis along which a slice does not take all elements in their order; -1: there are several, or it goes backwards.
+  /// Returns the only axis along which a slice does not take all elements in order; -1: there are several, or it goes backwards.
   constexpr int only_axis(const SliceAttributes& slice) const {
     int only = -1;
     for (int axis = 0; axis < whole_.shape.rank; ++axis) {
@@ -244,7 +243,7 @@ class SliceJoiner {
   constexpr Tensor padded(const Part& part) const {
     return apply<SliceGrad>({part.gradient}, {part.slice, axis_list(whole_.shape)});
   }
-  /// A part's gradient with all axes of the whole.
+  /// Returns a part's gradient with all axes of the whole tensor.
   constexpr Tensor with_all_axes(const Part& part) const {
     return part.slice.dropped == 0 ? part.gradient
                                    : ops::reshape(part.gradient, part.slice.result_shape(whole_.shape.rank, true));

@@ -10,7 +10,7 @@
 namespace tilewright {
 
 namespace detail {
-/// What x[...] takes of x; nothing after a failure.
+/// Returns the attributes of x[...]; nothing after a failure.
 constexpr std::optional<SliceAttributes> subscript_attributes(Tensor x, std::span<const TensorIndex> indices) {
   const auto fail = [&](const auto&... pieces) {
     x.ir().fail(text("Slice: ", tilewright::to_text(x.spec()), pieces..., " expected"));
