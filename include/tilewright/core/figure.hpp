@@ -6,7 +6,7 @@ namespace tilewright {
 
 /// How reliable a number of a machine's model is.
 enum class Confidence : std::uint8_t {
-  published,  ///< its source was read
+  published,  ///< found in its source
   derived,    ///< arithmetic on published numbers, which the source names
   recalled,  ///< known from the literature, without access to the text
   assumed,  ///< no source: a choice of the model

@@ -17,7 +17,8 @@ namespace tilewright {
 
 /// Notation of floating-point numbers.
 enum class FloatFormat : std::uint8_t {
-  automatic,  ///< as NumPy: scientific if the largest is 1e8 or more, the smallest nonzero below 1e-4, or their ratio above 1000
+  automatic,  ///< NumPy's rule: scientific if the largest is 1e8 or more, the smallest nonzero below 1e-4, or their ratio above
+              ///< 1000
   fixed,  ///< 0.25
   scientific,  ///< 2.5e-01
   none  ///< shortest digits that read back as the same number, each number by itself
