@@ -12,16 +12,16 @@
 
 namespace tilewright::internal {
 
-/// From when to when the hierarchical all-reduce of a step goes on. Steps are numbers in the plan's steps.
+/// Steps during which a hierarchical all-reduce is in flight, as indices into the plan's steps.
 struct AllReduceSpan {
   int step = 0;
-  int start = 0;   ///< it starts before this step: `step`, or one before it
-  int finish = 0;  ///< it is complete before this step; `step`: when that step has run
-  bool is_in_frame = false;  ///< whether its tensors are in the frame of its body; else `start` and `finish` are `step`
+  int start = 0;  ///< step before which it starts: `step`, or an earlier one
+  int finish = 0;  ///< step before which it completes; `step`: directly after that step
+  bool is_in_frame = false;  ///< whether its tensors are in the frame of its body; otherwise `start` and `finish` are `step`
   std::int64_t input = 0, output = 0;  ///< in bytes in that frame
 };
 
-/// What steps of a plan access, those of called bodies included.
+/// Memory accesses of a plan's steps, including those of called bodies.
 class StepAccesses {
  public:
   explicit StepAccesses(const auto& plan) : of_step_(plan.steps.size()) {
@@ -40,7 +40,7 @@ class StepAccesses {
   const List<detail::Access>& operator[](int step) const { return of_step_[static_cast<std::size_t>(step)]; }
 
  private:
-  /// What a call does with what its caller knows: its frame lies in the caller's.
+  /// Returns a call's accesses to memory of its caller; its frame is part of the caller's.
   static List<detail::Access> of_call(const auto& plan, const Step& step, const List<detail::Access>& of_body) {
     List<detail::Access> result;
     const std::int64_t frame_bytes = plan.bodies[static_cast<std::size_t>(step.body)].frame_bytes;
@@ -56,7 +56,7 @@ class StepAccesses {
     }
     return result;
   }
-  /// Adds an access, to the one of the same memory if there is one.
+  /// Adds an access, merged with one to the same memory.
   static void widen(List<detail::Access>& accesses, detail::Access added) {
     added.single = false;
     added.period = added.width = 0;
@@ -73,11 +73,11 @@ class StepAccesses {
   std::vector<List<detail::Access>> of_step_;
 };
 
-/// The spans of the hierarchical all-reduces of a frozen plan, in the order of their steps. `is_hierarchical` says of a step
-/// whether it is one, `is_kept_apart` of one of them whether its result is not in its output before its own step.
+/// Spans of the hierarchical all-reduces of a frozen plan, in the order of their steps. `is_hierarchical` tells whether a step is
+/// one; `is_kept_apart` tells whether its output gets the result in its own step only.
 ///
-/// An all-reduce goes on from the first step at which its input is there, and from which on nothing else uses its tensors, to the
-/// first one that uses them. One that is kept apart starts at the step of another all-reduce, to share its message.
+/// An all-reduce is in flight from the first step at which its input is ready, and after which nothing else uses its tensors, to
+/// the first step that uses them. One that is kept apart starts at the step of another all-reduce, to share its message.
 class AllReduceSpans {
  public:
   AllReduceSpans(const auto& plan, auto is_hierarchical, auto is_kept_apart) : accesses_(plan) {
@@ -93,8 +93,8 @@ class AllReduceSpans {
   static constexpr int most_steps = 1024;
 
  private:
-  /// Whether an all-reduce that goes on may not pass another step, before its own one if `is_before`: a loop, a conditional, or
-  /// one that uses its tensors.
+  /// Returns whether an all-reduce in flight must not pass another step, before its own one if `is_before`: a loop, a
+  /// conditional, or a step that uses its tensors.
   bool stops(const auto& plan, int step, int other, bool is_before, bool is_kept_apart) const {
     const StepKind kind = plan.steps[static_cast<std::size_t>(other)].kind;
     if (kind == StepKind::loop || kind == StepKind::conditional) return true;

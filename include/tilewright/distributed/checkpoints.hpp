@@ -23,9 +23,9 @@
 
 namespace tilewright::distributed {
 
-/// The checkpoints of a program of several processes: the files of tw::Checkpoints, which the first process alone writes and
-/// reads. A checkpoint has the values of all replicas, so that any number of processes, or one tw::Session, goes on from it. All
-/// processes make the same calls, in the same order, and get the same results and errors.
+/// Checkpoints of a program of several processes: the files of tw::Checkpoints, which only the first process writes and reads. A
+/// checkpoint has the values of all replicas, so any number of processes, or one tw::Session, can continue from it. All processes
+/// must make the same calls, in the same order; all get the same results and errors.
 ///
 ///     tw::distributed::Checkpoints checkpoints("run1", {.keep = 3});
 ///     if (const auto last = checkpoints.newest()) session.load_tensors(last->file), first_step = last->step;
@@ -36,8 +36,9 @@ class Checkpoints {
   using Options = tilewright::Checkpoints::Options;
 
   explicit Checkpoints(std::filesystem::path folder) : Checkpoints(std::move(folder), Options{}) {}
-  /// Makes the folder, and holds it until the program ends: std::runtime_error if another program of several processes does, on
-  /// this machine or, with a file system that has locks, on another one. Throws as tw::Checkpoints.
+  /// Creates the folder, and locks it until the program ends. Throws std::runtime_error if another program of several processes
+  /// holds the lock, on this machine or, with a file system that has locks, on another one. Throws the exceptions of
+  /// tw::Checkpoints.
   Checkpoints(std::filesystem::path folder, const Options& options)
       : files_(folder, options), messages_(processes_, processes_.count() > 1 ? duplicate() : MPI_COMM_NULL) {
     on_first("Checkpoints", 0, [&] {
@@ -48,8 +49,8 @@ class Checkpoints {
   Checkpoints(const Checkpoints&) = delete;
   Checkpoints& operator=(const Checkpoints&) = delete;
 
-  /// Writes the checkpoint of a step as tw::Checkpoints::save, whose errors reach all processes: std::runtime_error with the same
-  /// text on those that do not write. Returns when the disk has it.
+  /// Writes the checkpoint of a step by tw::Checkpoints::save. All processes get its errors: those that do not write throw
+  /// std::runtime_error with the same text. Returns when the disk has the file.
   void save(std::uint64_t step, std::span<const HostTensor> tensors, const Metadata& metadata = {}) {
     on_first("Checkpoints::save", step, [&] {
       files_.save(step, tensors, metadata);
@@ -57,8 +58,8 @@ class Checkpoints {
     });
   }
 
-  /// The newest checkpoint that is whole, as tw::Checkpoints::newest. The other processes get its bytes from the first, and need
-  /// no file system in common.
+  /// Returns the newest intact checkpoint, see tw::Checkpoints::newest. The other processes get its bytes from the first, and
+  /// need no shared file system.
   std::optional<Checkpoint> newest() {
     std::optional<Checkpoint> own;
     const std::vector<std::byte> bytes = on_first("Checkpoints::newest", 0, [&] {
@@ -69,7 +70,7 @@ class Checkpoints {
     return unpacked(bytes);
   }
 
-  /// The steps of all checkpoints, as tw::Checkpoints::steps.
+  /// Returns the steps of all checkpoints, see tw::Checkpoints::steps.
   std::vector<std::uint64_t> steps() {
     const std::vector<std::byte> bytes = on_first("Checkpoints::steps", 0, [&] {
       const std::vector<std::uint64_t> found = files_.steps();
@@ -82,7 +83,7 @@ class Checkpoints {
   }
 
  private:
-  /// What the first process sends of a call, before the bytes of its result or of its error's text.
+  /// Header that the first process sends before the bytes of a call's result or of its error's text.
   struct Outcome {
     std::uint64_t call = 0, step = 0, failed = 0;
     std::int64_t bytes = 0;
@@ -95,7 +96,7 @@ class Checkpoints {
     return communicator;
   }
 
-  /// What was skipped, each with a newline, and the file's bytes; before them the number of the former's bytes, and the step.
+  /// Packs the number of the bytes of skipped files' texts, the step, these texts, each with a newline, and the file's bytes.
   std::vector<std::byte> packed(const Checkpoint& checkpoint) const {
     std::string skipped;
     for (const std::string& text : checkpoint.skipped) skipped += text + '\n';
@@ -117,7 +118,7 @@ class Checkpoints {
     return result;
   }
 
-  /// Calls f on the first process, and gives what it returns or throws to all.
+  /// Calls f on the first process, and returns or throws its result on all.
   std::vector<std::byte> on_first(const char* what, std::uint64_t step, const std::function<std::vector<std::byte>()>& f) {
     Outcome outcome{.call = std::hash<std::string_view>()(what), .step = step};
     std::vector<std::byte> bytes;
@@ -156,7 +157,7 @@ class Checkpoints {
     return bytes;
   }
 
-  /// Takes the lock of the folder's file `.job`, which says who holds it.
+  /// Locks the folder's file `.job`, which names the holder.
   void hold(const std::filesystem::path& folder) {
     create_folder_durably(folder);
     const std::filesystem::path path = folder / ".job";

@@ -20,8 +20,8 @@
 
 namespace tilewright::internal {
 
-/// MPI's type for elements of a dtype; MPI_DATATYPE_NULL where it has none that computes alike. Integers are unsigned, so that
-/// sums and products wrap around, but for minima and maxima.
+/// Returns MPI's type for elements of a dtype; MPI_DATATYPE_NULL if it has none with the same arithmetic. Integers are unsigned,
+/// so that sums and products wrap around, except for minima and maxima.
 inline MPI_Datatype mpi_type(DType dtype, bool is_ordered) {
   switch (dtype) {
     case DType::float32: return MPI_FLOAT;
@@ -38,19 +38,20 @@ inline MPI_Datatype mpi_type(DType dtype, bool is_ordered) {
   }
 }
 
-/// All-reduces over all replicas in two levels: of the replicas that this process holds, then between processes, by
-/// MPI_Iallreduce. Each starts and is complete as its span says; other steps run meanwhile. Small tensors that start together
-/// share one MPI_Iallreduce, if they have the same dtype and operator.
+/// All-reduces over all replicas in two levels: over the replicas that this process holds, then between processes, by
+/// MPI_Iallreduce. Each starts and completes as its span says; other steps run while it is in flight. Small tensors that start
+/// together share one MPI_Iallreduce, if they have the same dtype and operator.
 class HierarchicalAllReduces {
  public:
-  /// Whether such a collective can be one: an all-reduce over all replicas, of a dtype and an operator that MPI has.
+  /// Returns whether a collective can be hierarchical: an all-reduce over all replicas, of a dtype and an operator that MPI has.
   static constexpr bool takes(const PlannedCollective& collective) { return collective.reduce_held != nullptr; }
 
-  /// Whether the result of one of them is not in its output before its own step: it is small, and may share a message.
+  /// Returns whether the output of a collective gets the result in its own step only, because it is small and may share a
+  /// message.
   static constexpr bool keeps_apart(const PlannedCollective& collective) { return collective.input_bytes <= most_bytes_to_share; }
 
-  /// `spans` are in the order of their steps, `steps` those of the plan and `collectives` by compute set. Tensors of which a
-  /// process's replicas have at most `least_bytes` are left out, unless they share an MPI_Iallreduce.
+  /// `spans` are in the order of their steps, `steps` are those of the plan, and `collectives` are by compute set. Tensors of
+  /// which a process's replicas have at most `least_bytes` are left out, unless they share an MPI_Iallreduce.
   HierarchicalAllReduces(std::span<const AllReduceSpan> spans, std::span<const Step> steps,
                          std::span<const PlannedCollective> collectives, int held, int replicas, std::int64_t least_bytes,
                          MPI_Comm communicator)
@@ -89,18 +90,18 @@ class HierarchicalAllReduces {
   }
 
   std::int64_t count() const { return static_cast<std::int64_t>(members_.size()); }
-  /// How often MPI_Iallreduce is called for one run of each of their steps, if tensors have less than 2^28 elements.
+  /// Returns the number of MPI_Iallreduce calls for one run of each of their steps, if tensors have less than 2^28 elements.
   std::int64_t count_of_messages() const {
     return std::ranges::count_if(messages_, [](const Message& message) { return message.members > 0; });
   }
-  /// How many of them go on while other steps are computed.
+  /// Returns how many all-reduces are in flight while other steps are computed.
   std::int64_t count_of_overlapped() const { return std::ranges::count_if(members_, &Member::is_overlapped); }
 
-  /// Whether the collective of a step is one of them.
+  /// Returns whether the collective of a step is one of them.
   bool has(int step) const { return of_step_[as_size(step)] >= 0; }
-  /// Of the collective of a step that is one: whether its tensors are in the frame, so that it starts before a step.
+  /// Returns whether the tensors of a step's collective are in the frame, so that it starts before an earlier step.
   bool is_in_frame(int step) const { return members_[as_size(of_step_[as_size(step)])].span.is_in_frame; }
-  /// Whether some start, or must be complete, before a step.
+  /// Return whether some must start, or complete, before a step.
   bool starts_before(int step) const { return ahead_[as_size(step)].starts; }
   bool finishes_before(int step) const { return ahead_[as_size(step)].finishes; }
 
@@ -116,14 +117,14 @@ class HierarchicalAllReduces {
       if (message.start == step && message.is_in_frame && message.is_of_small && message.members > 0)
         send(message, nullptr, shared_memory_->data() + message.offset);
   }
-  /// Completes those that must be complete before a step.
+  /// Completes those that must complete before a step.
   void finish_before(int step, std::byte* const* frames, const Messages& processes) {
     for (Member& member : members_)
       if (member.span.is_in_frame && member.span.finish == step && member.span.step != step)
         finish_in_frame(member, frames, processes);
   }
   /// Runs the step of one of them. `inputs` and `outputs` are those of the step, by held replica; an output may be the input of
-  /// the same replica. Nothing is left to do where it is complete before a later step.
+  /// the same replica. A no-op if it completes before a later step.
   void run(int step, std::byte* const* inputs, std::byte* const* outputs, const Messages& processes) {
     Member& member = members_[as_size(of_step_[as_size(step)])];
     if (member.span.finish > step) return;
@@ -134,7 +135,7 @@ class HierarchicalAllReduces {
     }
     finish(member, outputs, processes);
   }
-  /// Lets MPI move data of those that go on.
+  /// Lets MPI move data of all-reduces in flight.
   void progress() {
     int are_through = 0;
     for (Message& message : messages_)
@@ -150,7 +151,7 @@ class HierarchicalAllReduces {
   // as copying 64 KiB does. `./dev bench instances` would notice a quarter of the first.
   static constexpr std::int64_t most_bytes_to_share = 64 * 1024, most_bytes_of_shared = 1024 * 1024;
 
-  /// What one MPI_Iallreduce, or several if it has too many elements, reduce.
+  /// One MPI_Iallreduce, or several if it has too many elements.
   struct Message {
     int start = 0;  // the step
     int members = 0;
@@ -169,7 +170,7 @@ class HierarchicalAllReduces {
     std::int64_t offset = 0;  // in bytes in its message
     bool is_overlapped = false;
   };
-  /// What is to be done before a step.
+  /// Actions before a step.
   struct Ahead {
     bool starts = false, finishes = false;
   };
@@ -209,7 +210,7 @@ class HierarchicalAllReduces {
       return is_left_out;
     });
   }
-  /// `output` is that of the first held replica.
+  /// `output`: that of the first held replica.
   void start(Member& member, std::byte* const* inputs, std::byte* output) {
     Message& message = messages_[as_size(member.message)];
     const PlannedCollective& collective = *member.collective;
@@ -259,7 +260,8 @@ class HierarchicalAllReduces {
       default: return MPI_SUM;
     }
   }
-  /// The smaller or larger of each two elements, the same for either order of both: also of NaNs, and of zeros with signs.
+  /// Selects the smaller or larger of each two elements. The result does not depend on their order, even for NaNs and signed
+  /// zeros.
   template <class T, bool is_max>
   static void select(void* given, void* kept, int* count, MPI_Datatype*) {
     const T* const x = static_cast<const T*>(given);

@@ -10,13 +10,13 @@
 
 namespace tilewright::distributed::detail {
 
-/// The axis of the replicas in the host's array for a stream; -1: there is none.
+/// Returns the axis of the replicas in the host's array for a stream; -1: there is none.
 constexpr int replica_axis(const auto& plan, std::size_t stream) {
   return plan.replicas > 1 ? (plan.streams[stream].transfers > 1 ? 1 : 0) : -1;
 }
 
-/// The host's array for a stream. The extent of the axis of the replicas is known when the program runs: here it is that of the
-/// array type T, if T fixes it, else that of all replicas.
+/// Use of a host array for a stream. The extent of the replicas' axis is known when the program runs. Here it is that of the
+/// array type T, if T fixes it, otherwise that of all replicas.
 template <const auto& plan, std::size_t stream, class T>
 struct StreamArray {
   static constexpr TensorSpec spec = [] {
@@ -35,8 +35,8 @@ struct StreamArray {
   }
 };
 
-/// The elements of a host array for a stream, one after the other. What does not fit on any number of processes does not compile;
-/// throws std::invalid_argument for a wrong shape or elements that do not stand so.
+/// Returns the contiguous elements of a host array for a stream. A type that fits no number of processes does not compile. Throws
+/// std::invalid_argument for a wrong shape or elements that are not contiguous.
 template <const auto& plan, std::size_t stream, NameText what, class T>
 const std::byte* host_data(const T& array, std::int64_t replicas) {
   using Use = StreamArray<plan, stream, T>;
@@ -55,7 +55,8 @@ const std::byte* host_data(const T& array, std::int64_t replicas) {
     }
   }
 }
-/// As host_data, for an array that a session fills; what it must not change does not compile.
+/// Returns the elements of an array that a session fills. Requirements are those of host_data; an array that must not change does
+/// not compile.
 template <const auto& plan, std::size_t stream, NameText what, class T>
 std::byte* host_memory(std::remove_reference_t<T>& array, std::int64_t replicas) {
   using Array = std::remove_cvref_t<T>;
@@ -67,7 +68,7 @@ std::byte* host_memory(std::remove_reference_t<T>& array, std::int64_t replicas)
   else return const_cast<std::byte*>(host_data<plan, stream, what>(array, replicas));
 }
 
-/// Notes the elements of an array that was given for a stream by name, of so many replicas.
+/// Records the elements of an array for a named stream, for `replicas` replicas.
 template <const auto& plan, NameText what, class StreamName, class Array>
 void set_stream(StreamMemory<plan>& memory, const NamedArgument<StreamName, Array>& argument, std::int64_t replicas) {
   constexpr std::size_t stream = PlanNames<plan>::find_stream(StreamName::view());
@@ -78,7 +79,7 @@ void set_stream(StreamMemory<plan>& memory, const NamedArgument<StreamName, Arra
   }
 }
 
-/// The extents of the host's array for a stream, of so many replicas.
+/// Returns the extents of the host's array for a stream, for `replicas` replicas.
 template <const auto& plan, std::size_t stream>
 auto extents(std::int64_t replicas) {
   constexpr Shape shape = host_shape(plan, stream);

@@ -14,13 +14,13 @@
 
 namespace tilewright::internal {
 
-/// Sends and receives of a session that run at the same time, until wait(). One thread at a time.
+/// Sends and receives of a session that are in flight together, until wait(). For one thread at a time.
 class Messages {
  public:
   Messages(const distributed::Processes& processes, MPI_Comm communicator)
       : processes_(processes), communicator_(communicator), patience_(processes.count_on_host() > processes.cores() ? 0 : 2000) {}
 
-  /// Makes room for so many messages of so many bytes at a time.
+  /// Reserves memory for `messages` messages in flight with `bytes` bytes.
   void reserve(std::size_t messages, std::int64_t bytes) {
     const std::size_t count = messages * static_cast<std::size_t>(bytes / most_bytes + 1);
     requests_.reserve(count), senders_.reserve(count);
@@ -29,18 +29,19 @@ class Messages {
     for (std::int64_t done = 0; done < bytes; done += most_bytes)
       check_mpi(MPI_Isend(data + done, size(bytes - done), MPI_BYTE, rank, 0, communicator_, add(-1)), "MPI_Isend");
   }
-  /// `bytes` are the most that come.
+  /// Receives a message of at most `bytes` bytes.
   void receive(int rank, std::byte* data, std::int64_t bytes) {
     for (std::int64_t done = 0; done < bytes; done += most_bytes)
       check_mpi(MPI_Irecv(data + done, size(bytes - done), MPI_BYTE, rank, 0, communicator_, add(rank)), "MPI_Irecv");
   }
-  /// Returns when all messages are through. Throws std::runtime_error, which names `what` and who is missing, when that takes too
-  /// long.
+  /// Waits until all messages have arrived. Throws std::runtime_error, which names `what` and the missing ranks, if that takes
+  /// too long.
   void wait(const char* what) {
     wait_for(requests_, what, [this] { return missing(); });
     senders_.clear();
   }
-  /// As wait, for requests that others have started; removes them. `missing` gives a text of who is missing.
+  /// Waits for requests that the caller started, and removes them. Throws like wait(). `missing` returns the text for missing
+  /// ranks.
   void wait_for(std::vector<MPI_Request>& requests, const char* what, auto missing) const {
     std::chrono::steady_clock::time_point start{};
     for (std::int64_t tries = 1;; ++tries) {
@@ -69,7 +70,7 @@ class Messages {
     senders_.push_back(sender);
     return &requests_.emplace_back();
   }
-  /// The ranks whose messages are not here: "rank 1, rank 3".
+  /// Returns the ranks whose messages have not arrived: "rank 1, rank 3".
   std::string missing() {
     std::vector<int> ranks;
     for (std::size_t i = 0; i < requests_.size(); ++i) {

@@ -16,26 +16,27 @@
 
 namespace tilewright::internal {
 
-/// What the items of a collective are, for processes that run only those that they need.
+/// Meaning of a collective's items, so that processes run only those that they need.
 enum class CollectiveItems : std::uint8_t {
-  any,          ///< nothing is known: each process runs all items
-  of_groups,    ///< chunks of the result of a group, which is the same on all its replicas; group by group
+  any,  ///< unknown: each process runs all items
+  of_groups,  ///< chunks of the result of a group, which is equal on all its replicas; group by group
   of_replicas   ///< chunks of the result of a replica; replica by replica
 };
 
-/// Reduces elements of some replicas to those of one, in the order of the replicas; `result` may be one of the inputs.
+/// Function that reduces elements of some replicas to those of one, in the order of the replicas; `result` may be one of the
+/// inputs.
 using HeldReduction = void (*)(std::byte* const* inputs, std::int64_t members, std::int64_t elements, std::byte* result);
 
-/// What processes know of a collective to send what it needs; zeros for other compute sets.
+/// Description of a collective, from which processes determine the messages; zeros for other compute sets.
 struct PlannedCollective {
   std::int64_t input_bytes = 0, output_bytes = 0;  ///< of one replica
   std::int64_t element_bytes = 1;
   CollectiveItems items = CollectiveItems::any;
-  bool reduces_in_place = false;  ///< whether an item of a group takes a chunk of each input to the same place of the outputs
-  ReplicaGroups groups{};         ///< of all replicas, unless the items are `any`
+  bool reduces_in_place = false;  ///< whether an item of a group writes a chunk of each input to the same position of the outputs
+  ReplicaGroups groups{};  ///< of all replicas, unless the items are `any`
   CollectiveOperator reduction = CollectiveOperator::local;
-  DType dtype = DType::boolean;         ///< of the elements
-  HeldReduction reduce_held = nullptr;  ///< the first level of a hierarchical all-reduce; null: it cannot be one
+  DType dtype = DType::boolean;  ///< of the elements
+  HeldReduction reduce_held = nullptr;  ///< first level of a hierarchical all-reduce; null: the collective cannot be hierarchical
 };
 
 namespace detail {
@@ -47,7 +48,8 @@ void reduce_held(std::byte* const* inputs, std::int64_t members, std::int64_t el
         members, [&](std::int64_t i) -> const T* { return reinterpret_cast<const T*>(inputs[i]) + begin; },
         std::min(kernel::collective_chunk, elements - begin), reinterpret_cast<T*>(result) + begin);
 }
-/// The sum of a mean is divided at the end. Null for dtypes that MPI has not or that need wider sums, and for other operators.
+/// Returns the reduction of held replicas; the sum of a mean is divided at the end. Null for dtypes that MPI does not have or
+/// that need wider sums, and for other operators.
 template <CollectiveOperator op, DType dtype>
 consteval HeldReduction held_reduction() {
   using enum CollectiveOperator;
@@ -87,7 +89,7 @@ consteval PlannedCollective planned_collective() {
 
 }  // namespace detail
 
-/// The collectives of a frozen plan, by compute set.
+/// Collectives of a frozen plan, by compute set.
 template <const auto& plan>
 inline constexpr auto planned_collectives = []<std::size_t... set>(std::index_sequence<set...>) {
   return std::array<PlannedCollective, sizeof...(set)>{detail::planned_collective<plan, set>()...};

@@ -26,12 +26,12 @@ inline std::string host_name() {
   ::gethostname(name, sizeof name - 1);
   return name;
 }
-/// Of the machine, whether or not this process may use them: MPI may bind processes to some.
+/// Returns the number of the machine's cores, whether or not this process may use them: MPI may bind processes to some.
 inline int cores_of_host() { return std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN))); }
 inline long process_number() { return ::getpid(); }
 
-/// Makes a file of so many zeros and maps it into memory. What the process writes there is in the file, even if SIGKILL ends the
-/// process. The memory is never given back. Null if the system cannot do this.
+/// Creates a file of `bytes` zeros and maps it into memory. Writes of the process reach the file, even if SIGKILL ends the
+/// process. The memory is never unmapped. Returns null if the system does not support it.
 inline std::byte* map_new_file(const std::filesystem::path& path, std::size_t bytes) {
   const Descriptor file(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
   if (!file || ::ftruncate(file.number(), static_cast<off_t>(bytes)) != 0) return nullptr;
@@ -39,16 +39,17 @@ inline std::byte* map_new_file(const std::filesystem::path& path, std::size_t by
   return mapped == MAP_FAILED ? nullptr : static_cast<std::byte*>(mapped);
 }
 
-/// Whether this call made the file: false if it was there.
+/// Creates a file. Returns false if it existed.
 inline bool makes_file(const std::filesystem::path& path) {
   return Descriptor(path, O_WRONLY | O_CREAT | O_EXCL, 0600) || errno != EEXIST;
 }
 
-/// A file that says who has it: one process at a time, until it ends.
+/// A file that names its holder: one process at a time, until that ends.
 class HeldFile {
  public:
-  /// Takes the file for `holder`, making it if need be. What another process wrote, an empty text if that is unknown, if it has
-  /// the file; nothing if this one has it, or if the file system has no locks. Throws std::filesystem::filesystem_error.
+  /// Takes the file for `holder`, and creates it if necessary. If another process has it, returns the text that it wrote, or an
+  /// empty text. Returns nothing if this process has it now, or if the file system has no locks. Throws
+  /// std::filesystem::filesystem_error.
   std::optional<std::string> take(const std::filesystem::path& path, std::string_view holder) {
     file_ = Descriptor(path, O_RDWR | O_CREAT, 0666);
     if (!file_) throw std::filesystem::filesystem_error("cannot open", path, last_error());

@@ -23,7 +23,7 @@
 namespace tilewright::distributed {
 
 /// The processes of this program: those that mpirun started, or one. MPI starts at the first call of world(), and ends with the
-/// program; all processes end when one of them fails.
+/// program. If a process fails, all processes end.
 class Processes {
  public:
   static Processes& world() {
@@ -35,25 +35,25 @@ class Processes {
 
   int rank() const { return rank_; }
   int count() const { return count_; }
-  /// Whether this is the process that speaks for all.
+  /// Returns whether this is the process that speaks for all.
   bool is_first() const { return rank_ == 0; }
   std::string_view host() const { return host_; }
-  /// The processes on this process's host, and the processor cores that are there for it.
+  /// Return the number of processes on this process's host, and the number of processor cores available to it.
   int count_on_host() const { return count_on_host_; }
   int cores() const { return cores_; }
-  /// For how long a process waits for others before all end: TILEWRIGHT_WAIT_SECONDS, or 60.
+  /// Returns how long a process waits for others before all end: TILEWRIGHT_WAIT_SECONDS, or 60.
   double wait_seconds() const { return wait_seconds_; }
 
-  /// The number of the run that a session of this process is in, for texts of errors; 0: before the first.
+  /// Sets the number of the current run of this process's session, for errors; 0: before the first.
   void set_step(std::int64_t step) { std::atomic_ref(*step_).store(step, std::memory_order_relaxed); }
 
-  /// Waits a little before an error that other processes find, too: that of the lowest rank then ends all, with one line. Longer
-  /// if another process has ended, which may say why.
+  /// Waits briefly before an error that other processes detect, too, so that the error of the lowest rank ends all with one line.
+  /// Waits longer if another process has ended, which may report the cause.
   void let_others_speak(bool has_ended = false) const {
     std::this_thread::sleep_for(std::chrono::milliseconds((has_ended ? 1000 : 0) + 200 * std::min(rank_, 15)));
   }
   /// Ends all processes with status 1 and one line: "tilewright: rank 1 of 2 on <host>, step 3: <cause>". Of processes that share
-  /// the directory TILEWRIGHT_STEPS, the first one to call this writes it.
+  /// the directory TILEWRIGHT_STEPS, only the first caller writes it.
   [[noreturn]] void end_all(std::string_view cause) const {
     std::string line = "tilewright: rank " + std::to_string(rank_) + " of " + std::to_string(count_) + " on " + host_ +
                        ", step " + std::to_string(std::atomic_ref(*step_).load(std::memory_order_relaxed)) + ": ";
@@ -69,9 +69,9 @@ class Processes {
     MPI_Abort(MPI_COMM_WORLD, 1);
     std::_Exit(1);
   }
-  /// To be said when a session ends because of an exception: if that does not end the program otherwise, its end is that of all.
+  /// Call it when an exception ends a session. If the exception does not end the program, the end of this process ends all.
   void note_exception() { has_exception_ = true; }
-  /// Calls f when the program ends, before MPI does.
+  /// Registers f, which is called when the program ends, before MPI does.
   void at_end(std::function<void()> f) { at_end_.push_back(std::move(f)); }
 
  private:
@@ -108,8 +108,8 @@ class Processes {
     for (const auto& f : at_end_) f();
     MPI_Finalize();
   }
-  /// Keeps the number of the run, in 8 bytes, and after it the host's name in the file rank-<rank>, in which whoever started this
-  /// process reads them even after SIGKILL. The number stays in memory if that is impossible.
+  /// Stores the number of the run, in 8 bytes, and then the host's name in the file rank-<rank>. The parent of this process can
+  /// read them there even after SIGKILL. The number stays in memory if that is impossible.
   void note_steps() {
     std::byte* const mapped = internal::map_new_file(steps_directory_ + "/rank-" + std::to_string(rank_),
                                                      sizeof own_step_ + host_.size());
@@ -117,7 +117,7 @@ class Processes {
     step_ = reinterpret_cast<std::int64_t*>(mapped);
     std::memcpy(step_ + 1, host_.data(), host_.size());
   }
-  /// Whether no process that shares the directory has called this before. True if there is none.
+  /// Returns whether no other process that shares the directory has called this before. True if there is no directory.
   bool is_first_to_end_all() const { return steps_directory_.empty() || internal::makes_file(steps_directory_ + "/end"); }
   [[noreturn]] void end_by_exception() const {
     try {
@@ -139,7 +139,7 @@ class Processes {
   std::vector<std::function<void()>> at_end_;
 };
 
-/// Calls f; an exception of it ends all processes, with one line that says which, if there are several.
+/// Calls f. If f throws and there are several processes, ends all of them, with one line that names this one.
 void end_all_on_exception(auto&& f) {
   Processes& processes = Processes::world();
   try {

@@ -23,7 +23,7 @@ namespace tilewright::distributed {
 
 namespace detail {
 
-/// A number that is the same for equal plans, and most likely another one for others.
+/// Returns a number that is equal for equal plans, and very likely different for others.
 template <const auto& plan>
 std::int64_t hash_of_plan() {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, of numbers instead of bytes
@@ -49,7 +49,7 @@ std::int64_t hash_of_plan() {
   return static_cast<std::int64_t>(hash);
 }
 
-/// Whether a process may miss a collective of a run that others take.
+/// Whether a process may miss a collective of a run that others reach.
 template <const auto& plan>
 inline constexpr bool may_go_apart = [] {
   bool has_collective = false, has_conditional = false;
@@ -62,16 +62,16 @@ inline constexpr bool may_go_apart = [] {
 
 }  // namespace detail
 
-/// A Session whose replicas are in the processes that mpirun started: of R replicas, process p of N holds R / N, from p R / N on.
-/// N must divide R. The program is the same for every N, and so are its results, bit by bit, unless all-reduces are hierarchical.
+/// A session whose replicas are in the processes that mpirun started. Of R replicas, process p of N holds R / N, from p R / N on;
+/// N must divide R. The program is the same for every N, and results have equal bits, unless all-reduces are hierarchical.
 ///
 ///     tw::distributed::Session<train_step> session({.seed = 1});
 ///     const auto outputs = session.run("image"_s = images);  // of this process's replicas
 ///
-/// All processes make the same session and the same calls, in the same order. Streams: each process gives and gets what its own
-/// replicas have. If the program has several replicas, arrays have an axis for them, with an extent of R / N; it is checked when
-/// the program runs, all other axes while it compiles. Variables: each process gives and gets the values of all replicas, as with
-/// a tw::Session. Reading variables after a run is a call of all processes.
+/// All processes must create the same session and make the same calls, in the same order. Streams: each process passes and gets
+/// the elements of its own replicas. If the program has several replicas, arrays have an axis for them, of extent R / N. This
+/// extent is checked when the program runs, all others while it compiles. Variables: each process passes and gets the values of
+/// all replicas, as with a tw::Session. Reading variables after a run is a call of all processes.
 ///
 /// With several processes, an exception in a run ends all of them, with status 1 and one line on standard error.
 template <auto build, Target machine = cpu>
@@ -87,8 +87,8 @@ class Session : private tilewright::Session<build, machine> {
   using Base::load_from_session, Base::load_tensors, Base::write_variable_data, Base::write_variables_data;
 
   /// Throws std::invalid_argument, before anything is allocated, if the number of processes does not divide the replication
-  /// factor; std::runtime_error if other processes make a session of another program, or with another seed or all_reduce; and
-  /// what a tw::Session throws.
+  /// factor; std::runtime_error if other processes create a session of another program, or with another seed or all_reduce; and
+  /// the exceptions of a tw::Session.
   explicit Session(const SessionOptions& given = {}) : Session(given, connect(given)) {}
   Session(Session&&) noexcept = default;
   Session& operator=(Session&&) noexcept = default;
@@ -100,21 +100,21 @@ class Session : private tilewright::Session<build, machine> {
     const tilewright::SessionOptions& base = Base::options();
     return {base.seed, base.threads, base.attach, base.weights_to_host_on_exit, base.strict, all_reduce_};
   }
-  /// The replicas that this process holds: the replication factor, divided by the number of processes.
+  /// Returns the number of replicas that this process holds: the replication factor divided by the number of processes.
   std::int64_t instance_replication_factor() const { return this->state_->executor.replicas(); }
-  /// The number of the first of them.
+  /// Returns the number of the first replica that this process holds.
   std::int64_t first_replica() const { return this->state_->executor.held().first; }
 
-  /// The streams that the program loads from, with name, spec and the shape of this process's array.
+  /// Returns the streams that the program loads, with name, spec and the shape of this process's array.
   auto expected_inputs() const { return with_held_shapes(Base::expected_inputs()); }
-  /// The streams that it stores to.
+  /// Returns the streams that the program stores.
   auto expected_outputs() const { return with_held_shapes(Base::expected_outputs()); }
 
-  /// What a run gave to the streams to the host.
+  /// Outputs of a run for this process's replicas.
   class Outputs {
    public:
-    /// The tensors of a stream as an xtensor ([transfers, if above 1,] [this process's replicas, if the program has several,]
-    /// stream's shape...). It is a view that the next `run` overwrites. An unknown name does not compile.
+    /// Returns the tensors of a stream as an xtensor ([transfers, if above 1,] [this process's replicas, if the program has
+    /// several,] stream's shape...). The result is a view that the next `run` overwrites. An unknown name does not compile.
     template <NameText name>
     auto operator[](Name<name>) const {
       constexpr std::size_t stream = names::find_stream(name.view(), StreamDirection::device_to_host);
@@ -138,7 +138,7 @@ class Session : private tilewright::Session<build, machine> {
   };
 
   /// Runs the program once, as tw::Session::run does, with arrays for this process's replicas. Other processes wait for it in
-  /// collectives only. With several processes, what an op throws ends all of them.
+  /// collectives only. With several processes, an exception of an op ends all of them.
   template <class... InputNames, class... Arrays>
   Outputs run(NamedArgument<InputNames, Arrays>... inputs) {
     names::template check_inputs<InputNames...>();
@@ -153,7 +153,7 @@ class Session : private tilewright::Session<build, machine> {
     execute_together(streams, {outputs, static_cast<std::size_t>(output_offset(streams.size(), replicas))});
     return Outputs(outputs, replicas);
   }
-  /// Runs the program once and writes outputs to the user's arrays in place, as tw::Session::run_with_outputs does.
+  /// Runs the program once and writes outputs directly to the user's arrays, as tw::Session::run_with_outputs does.
   template <class... StreamNames, class... Arrays>
   void run_with_outputs(NamedArgument<StreamNames, Arrays>... arrays) {
     names::template check_inputs_and_outputs<false, StreamNames...>();
@@ -165,11 +165,12 @@ class Session : private tilewright::Session<build, machine> {
     names::template check_inputs_and_outputs<true, InputNames...>();
     run_into([&outputs](StreamMemory<program::plan>& streams) { outputs.set_streams(streams); }, inputs...);
   }
-  /// Arrays for all outputs of this process's replicas: `auto outputs = session.create_host_outputs(); outputs["loss"_s]`.
+  /// Returns arrays for all outputs of this process's replicas: `auto outputs = session.create_host_outputs();
+  /// outputs["loss"_s]`.
   HostOutputs<program::plan> create_host_outputs() const { return HostOutputs<program::plan>(instance_replication_factor()); }
 
  private:
-  /// Runs the program once with arrays for streams; `set_others` notes where those of other streams are.
+  /// Runs the program once with arrays for streams; `set_others` records the addresses of the other streams.
   void run_into(auto set_others, auto&... arrays) {
     const ExclusiveUse use = this->begin("run_with_outputs");
     this->require_attached("run_with_outputs");
@@ -184,7 +185,7 @@ class Session : private tilewright::Session<build, machine> {
   static constexpr std::int64_t output_offset(std::size_t stream, std::int64_t replicas) {
     return tilewright::detail::offsets_of_arrays<program::plan, StreamDirection::device_to_host>(replicas)[stream];
   }
-  /// The transport to other processes; null if there are none.
+  /// Returns the transport to other processes; null if there are none.
   static std::unique_ptr<internal::Transport> connect(const SessionOptions& given) {
     Processes& processes = Processes::world();
     if (plan.replicas % processes.count() != 0) {
@@ -217,8 +218,8 @@ class Session : private tilewright::Session<build, machine> {
     if (transport) held = {transport->first(), transport->held(), transport, Processes::world().rank(), held.names_replicas};
     return held;
   }
-  /// With one thread if there are no more cores than processes, or several IPUs: their collectives then have one order
-  /// everywhere.
+  /// Sets one thread if there are no more cores than processes, or several IPUs, whose collectives then have one order on all
+  /// processes.
   static tilewright::SessionOptions with_threads(tilewright::SessionOptions given) {
     const Processes& processes = Processes::world();
     if (given.threads == 0 && processes.count() > 1 && processes.count_on_host() >= processes.cores()) given.threads = 1;

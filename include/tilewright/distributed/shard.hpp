@@ -8,8 +8,8 @@
 
 namespace tilewright::distributed {
 
-/// The options of a loader, or of text batches, for this process's part of all batches: with the same seed on all processes, they
-/// share each batch, and each of them has the same number of batches. `options.batch_size` is that of a whole batch, for all
+/// Returns the options of a loader, or of text batches, for this process's part of all batches. With one seed on all processes,
+/// they share each batch, and all have the same number of batches. `options.batch_size` is that of a whole batch, for all
 /// replicas.
 ///
 ///     tw::data::Loader loader(digits.train, tw::distributed::shard(session, {.batch_size = 32, .shuffle = true}));

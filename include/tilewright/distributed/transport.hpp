@@ -19,21 +19,21 @@
 
 namespace tilewright::internal {
 
-/// Where a process is in its calls: the same on all of them, or they have gone apart.
+/// Position of a process in its calls. If the positions of processes differ, they have diverged.
 struct CallSite {
   enum Kind : std::int64_t { start, collective, end_of_run, fetch, end };
   std::int64_t kind = start;
-  std::int64_t run = 0;       ///< the number of the run, from 1; of the start: the seed
-  std::int64_t step = 0;      ///< of a collective: its number in the plan; of the start: a hash of the plan
-  std::int64_t sequence = 0;  ///< the number of the call; of the start: 1 if all-reduces are hierarchical
+  std::int64_t run = 0;  ///< number of the run, from 1; at the start: the seed
+  std::int64_t step = 0;  ///< of a collective: its number in the plan; at the start: a hash of the plan
+  std::int64_t sequence = 0;  ///< number of the call; at the start: 1 if all-reduces are hierarchical
   bool operator==(const CallSite&) const = default;
 };
 
 /// The transport of a session, by MPI. Process p of N holds the replicas [p R/N, (p + 1) R/N) of R.
 class Transport final : public ReplicaTransport {
  public:
-  /// `steps` and `collectives`, by compute set, are those of the plan; `spans` those of its hierarchical all-reduces, or null.
-  /// All processes make it, and wait for each other.
+  /// `steps` and `collectives`, by compute set, are those of the plan; `spans` are those of its hierarchical all-reduces, or
+  /// null. All processes create it, and wait for each other.
   Transport(distributed::Processes& processes, std::span<const Step> steps, std::span<const ComputeFunction> functions,
             std::span<const PlannedCollective> collectives, int replicas, std::int64_t hash_of_plan, std::uint64_t seed,
             const std::vector<AllReduceSpan>* spans)
@@ -55,7 +55,7 @@ class Transport final : public ReplicaTransport {
     meet({.kind = CallSite::start, .run = static_cast<std::int64_t>(seed), .step = hash_of_plan, .sequence = is_hierarchical_});
     if (spans) hierarchical_.emplace(*spans, steps, collectives, held_, replicas, least_room, communicator_);
   }
-  /// Says that this process makes no more calls; others that do find it out.
+  /// Announces that this process makes no more calls, to others that do.
   ~Transport() override {
     const CallSite last{.kind = CallSite::end};
     for (int rank = 0; rank < processes_.count(); ++rank)
@@ -69,13 +69,13 @@ class Transport final : public ReplicaTransport {
     });
   }
 
-  /// Null: all all-reduces are in the order of the replicas.
+  /// Returns the hierarchical all-reduces; null: all all-reduces are in the order of the replicas.
   const HierarchicalAllReduces* hierarchical() const { return hierarchical_ ? &*hierarchical_ : nullptr; }
   int first() const { return processes_.rank() * held_; }
   int held() const { return held_; }
 
   void begin_run() { processes_.set_step(++run_); }
-  /// Waits for the other processes at the end of a run, where one of them may have missed a collective.
+  /// Waits for the other processes at the end of a run, if one of them may have missed a collective.
   void end_run() { meet({.kind = CallSite::end_of_run, .run = run_}); }
 
   bool has_work_before(const Step& step) override {
@@ -151,7 +151,7 @@ class Transport final : public ReplicaTransport {
 
  private:
   static constexpr std::int64_t header_bytes = 64;
-  /// Inputs of so many bytes travel with the call site; larger ones follow it, when it is found to be the same.
+  /// Inputs of at most this many bytes travel with the call site; larger ones follow after the call sites were found equal.
   static constexpr std::int64_t least_room = 8192;
   static_assert(sizeof(CallSite) <= header_bytes);
 
@@ -160,21 +160,22 @@ class Transport final : public ReplicaTransport {
     check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &communicator), "MPI_Comm_dup");
     return communicator;
   }
-  /// Bytes for what one process sends.
+  /// Returns the bytes to reserve for the data of one process.
   std::int64_t room_for(std::span<const PlannedCollective> collectives) const {
     std::int64_t room = least_room;
     for (const PlannedCollective& collective : collectives)
       if (!stays(collective) && !is_reduced_by_mpi(collective)) room = std::max(room, held_ * align(collective.input_bytes));
     return header_bytes + room;
   }
-  /// Bytes of results that no held replica has a place for.
+  /// Returns the bytes of results for which no held replica has memory.
   std::int64_t results_for(std::span<const PlannedCollective> collectives) const {
     std::int64_t room = 0;
     for (const PlannedCollective& collective : collectives)
       if (gives_others(collective)) room = std::max(room, replicas_ * align(collective.output_bytes));
     return room;
   }
-  /// Whether the items that this process runs give results of groups of which it holds no replica, or nothing is known of them.
+  /// Returns whether the items that this process runs produce results of groups of which it holds no replica, or whether that is
+  /// unknown.
   bool gives_others(const PlannedCollective& collective) const {
     if (collective.items != CollectiveItems::of_groups) return collective.items == CollectiveItems::any;
     const auto [begin, end] = groups_of_held(collective.groups);
@@ -182,7 +183,7 @@ class Transport final : public ReplicaTransport {
       if (member_of(collective.groups, group, processes_.rank()) < 0) return true;
     return false;
   }
-  /// The groups of held replicas, and those between them.
+  /// Returns the groups of held replicas, and the groups between them.
   std::pair<std::int64_t, std::int64_t> groups_of_held(const ReplicaGroups& groups) const {
     std::int64_t begin = groups.num_groups(), end = 0;
     for (int replica = first(); replica < first() + held_; ++replica) {
@@ -195,14 +196,14 @@ class Transport final : public ReplicaTransport {
   std::byte*& input(int replica) { return operands_[static_cast<std::size_t>(replica)]; }
   std::byte*& output(int replica) { return operands_[static_cast<std::size_t>(replicas_ + replica)]; }
 
-  /// Whether each group of a collective is in one process.
+  /// Returns whether each group of a collective is in one process.
   bool stays(const PlannedCollective& collective) const {
     if (collective.items == CollectiveItems::any) return false;
     for (int replica = 0; replica < replicas_; ++replica)
       if (collective.groups.member(collective.groups.group_of(replica), 0) / held_ != replica / held_) return false;
     return true;
   }
-  /// The items that give the results of held replicas; other results that they give go to room of their own.
+  /// Returns the items that produce the results of held replicas. Other results of these items go to separate memory.
   DistributedCollective items_of(const Step& step, const PlannedCollective& collective) {
     DistributedCollective work{operands_.data(), 0, step.items};
     if (collective.items == CollectiveItems::of_replicas) {
@@ -242,11 +243,12 @@ class Transport final : public ReplicaTransport {
     });
     messages_.wait("collective");
   }
-  /// Whether a collective is a hierarchical all-reduce for sure. Others travel with the call site, or share a message.
+  /// Returns whether a collective certainly is a hierarchical all-reduce. Others travel with the call site, or share a message.
   bool is_reduced_by_mpi(const PlannedCollective& collective) const {
     return is_hierarchical_ && HierarchicalAllReduces::takes(collective) && held_ * align(collective.input_bytes) > least_room;
   }
-  /// Whether each process reduces a share of the elements, for all: of large tensors, if it holds a replica of each group.
+  /// Returns whether each process reduces a share of the elements for all: for large tensors, if it holds a replica of each
+  /// group.
   bool is_shared_out(const PlannedCollective& collective, std::int64_t stride) const {
     if (!collective.reduces_in_place || held_ * stride <= least_room) return false;
     for (int rank = 0; rank < processes_.count(); ++rank)
@@ -254,13 +256,14 @@ class Transport final : public ReplicaTransport {
         if (member_of(collective.groups, group, rank) < 0) return false;
     return true;
   }
-  /// The first replica of a group that a process holds; -1: none.
+  /// Returns the first replica of a group that a process holds; -1: none.
   int member_of(const ReplicaGroups& groups, std::int64_t group, int rank) const {
     for (int replica = rank * held_; replica < (rank + 1) * held_; ++replica)
       if (groups.group_of(replica) == group) return replica;
     return -1;
   }
-  /// Each process gets its share of the chunks of all replicas' inputs, reduces them, and gives the results to the others.
+  /// Reduces in shares: each process gets its share of the chunks of all replicas' inputs, reduces them, and sends the results to
+  /// the others.
   void reduce_in_shares(const CallSite& here, const Step& step, const PlannedCollective& collective) {
     std::memcpy(sent_.data(), &here, sizeof here);
     swap_headers(here, header_bytes, "collective");
@@ -306,7 +309,8 @@ class Transport final : public ReplicaTransport {
                  : here.kind == CallSite::start ? "session"
                                                 : "run");
   }
-  /// Swaps messages of `bytes`, which begin with the call site; throws std::runtime_error if others are at other calls.
+  /// Exchanges messages of `bytes` bytes, which begin with the call site. Throws std::runtime_error if other processes are at
+  /// other calls.
   void swap_headers(const CallSite& here, std::int64_t bytes, const char* what) {
     for_each_other([&](int rank) {
       messages_.receive(rank, received_.data() + rank * room_, header_bytes + least_room);

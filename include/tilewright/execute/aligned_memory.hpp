@@ -10,11 +10,11 @@
 
 namespace tilewright::internal {
 
-/// Zeroed memory that starts at a multiple of memory_alignment. On Linux, much of it is asked for in pages of 2 MB: to get 4 KB
-/// at a time takes the system longer than to fill them, and a processor finds addresses of fewer pages faster.
+/// Zeroed memory that starts at a multiple of memory_alignment. On Linux, most of it uses pages of 2 MB: allocating 4 KB at a
+/// time takes the system longer than filling the pages, and a processor translates addresses of fewer pages faster.
 class AlignedMemory {
  public:
-  /// `what` the memory is for; a MemoryError with it if there is none.
+  /// Allocates memory. Throws MemoryError, which names the purpose `what`, if there is none.
   AlignedMemory(std::int64_t bytes, const char* what)
       : alignment_(static_cast<std::size_t>(bytes) >= huge_page ? huge_page : static_cast<std::size_t>(memory_alignment)),
         data_(static_cast<std::byte*>(

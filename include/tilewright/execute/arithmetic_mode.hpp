@@ -8,14 +8,14 @@
 
 namespace tilewright::internal {
 
-/// The arithmetic of floating point numbers that ops are written for, while it lives, on this thread: so results depend neither
-/// on the number of threads nor on what the caller has set.
-///  - Numbers are rounded to the nearest.
+/// Sets the floating-point arithmetic for which ops are written on this thread until the object is destroyed. Results then depend
+/// neither on the number of threads nor on the caller's settings.
+///  - Numbers are rounded to nearest.
 ///  - Nothing traps, such as a division by 0.
-///  - The processor takes denormal numbers for 0 and makes none: they take it a hundred times as long as others, and moments of
-///    gradients that vanish end there.
-/// x86: MXCSR, with bits FTZ and DAZ. ARM64: FPCR, whose bit FZ holds for float and double, not for half precision. Elsewhere it
-/// rounds to the nearest.
+///  - The processor treats denormal numbers as 0 and produces none: they take it a hundred times as long as others, and moments
+///    of vanishing gradients become denormal.
+/// x86: MXCSR, with bits FTZ and DAZ. ARM64: FPCR, whose bit FZ applies to float and double, not to half precision. Elsewhere,
+/// only rounding to nearest is set.
 class ArithmeticMode {
  public:
 #if defined(__SSE__) || defined(__aarch64__)

@@ -10,13 +10,13 @@
 
 namespace tilewright::internal {
 
-/// Runs the pieces [first, last) of all vertices of a compute set, those of one vertex after those of another, on operands at the
-/// given addresses. A vertex has as many as the set says: ComputeSet::pieces.
+/// Function that runs the pieces [first, last) of all vertices of a compute set, vertex after vertex, on operands at the given
+/// addresses. ComputeSet::pieces is the number of pieces of a vertex.
 using ComputeFunction = void (*)(std::byte* const* operands, std::int64_t first, std::int64_t last);
 
 namespace detail {
 
-/// The grid of a compute set of a frozen plan.
+/// Grid of a compute set of a frozen plan.
 template <const auto& plan, std::size_t index>
 struct Grid {
   static constexpr const ComputeSet& set = plan.compute_sets[index];
@@ -28,13 +28,13 @@ struct Grid {
     return false;
   }();
   static constexpr std::int64_t count(int axis) { return block_count(set.extents[axis], set.blocks[axis]); }
-  /// The extent of the last block along an axis if it is shorter than the others, else 0.
+  /// Returns the extent of the last block along an axis if it is shorter than the others, otherwise 0.
   static constexpr std::int64_t rest(int axis) { return set.extents[axis] % set.blocks[axis]; }
-  /// Bytes from one block to the next along an axis.
+  /// Returns the bytes from one block to the next along an axis.
   static constexpr std::int64_t stride(int axis, std::size_t location) {
     return plan.strides[static_cast<std::size_t>(set.first_stride + axis) + location * static_cast<std::size_t>(axes)];
   }
-  /// Variants of the codelet: bit a means the shorter last block along axis a. Only those that occur are made.
+  /// Variants of the codelet: bit a means the shorter last block along axis a. Only variants that occur are compiled.
   static constexpr unsigned variant_bits = [] {
     unsigned bits = 0;
     for (int a = 0; a < axes; ++a)
@@ -49,7 +49,7 @@ struct Grid {
   }
 };
 
-/// The codelets by variant; those that cannot occur are null.
+/// Codelets by variant; null for those that cannot occur.
 template <const auto& plan, std::size_t index, class... SomePieces>
 inline constexpr auto codelets = []<std::size_t... v>(std::index_sequence<v...>) {
   using G = Grid<plan, index>;
@@ -108,7 +108,7 @@ inline void run_vertices(std::byte* const* operands, std::int64_t first, std::in
   }
 }
 
-/// The whole operands of a collective: its input and its output.
+/// Returns the spec of a whole operand of a collective: its input or its output.
 template <class B>
 constexpr TensorSpec collective_spec(int o) {
   return {B::operand(0, o).view.shape, B::operand(0, o).view.dtype};
@@ -132,7 +132,7 @@ consteval ComputeFunction compute_function() {
 
 }  // namespace detail
 
-/// The code of every compute set of a frozen plan.
+/// Code of every compute set of a frozen plan.
 template <const auto& plan>
 inline constexpr auto compute_functions = []<std::size_t... i>(std::index_sequence<i...>) {
   return std::array<ComputeFunction, sizeof...(i)>{detail::compute_function<plan, i>()...};

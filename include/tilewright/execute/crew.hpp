@@ -2,13 +2,13 @@
 
 namespace tilewright::internal {
 
-/// The workers that share what an IPU does: neighbours of each other, or one that serves several IPUs.
+/// Workers that share the work of an IPU: consecutive ones, or one worker that serves several IPUs.
 struct Crew {
-  int first = 0;  ///< the number of the first worker
+  int first = 0;  ///< number of the first worker
   int count = 1;
   constexpr bool has(int worker) const { return worker >= first && worker < first + count; }
 };
-/// The crew of an IPU of several, by the number of workers; -1: all workers.
+/// Returns the crew of one of several IPUs, by the number of workers; -1: all workers.
 constexpr Crew crew_of(int ipu, int ipus, int workers) {
   if (ipu < 0 || ipus == 1) return {0, workers};
   if (workers < ipus) return {ipu % workers, 1};

@@ -10,7 +10,7 @@
 
 namespace tilewright::internal::detail {
 
-/// The epilogue of a kernel: `epilogue.matrix(b)(i, j, x)` gets the elements (i, j), (i, j + 1), ... of the result's b-th matrix
+/// The epilogue of a kernel. `epilogue.matrix(b)(i, j, x)` gets the elements (i, j), (i, j + 1), ... of the result's b-th matrix
 /// in registers, evaluates the stages after the kernel on them, and stores all values that have a place in memory.
 template <class B, int kernel>
 class Epilogue {
@@ -18,7 +18,7 @@ class Epilogue {
   static constexpr int result = B::stage(kernel).input_count;
   static constexpr ViewSpec block = B::slice(kernel, result);
 
-  /// `row_memory`: for row_floats, at an aligned address.
+  /// `row_memory`: aligned memory for row_floats.
   Epilogue(std::byte* const* locations, std::byte* scratch, float* row_memory) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       ((pointers_[i] = B::template data<places[i].stage, places[i].operand>(locations, scratch)), ...);
@@ -54,9 +54,9 @@ class Epilogue {
  private:
   static constexpr std::int64_t whole = -1;  // all elements of a batch
 
-  /// Whether the epilogue goes on to this stage: it ends before the next kernel. A nested stage is evaluated with its reader.
+  /// Returns whether the epilogue includes a stage. It ends before the next kernel. A nested stage is evaluated with its reader.
   static constexpr bool has(int stage) { return stage < B::set.stage_count && B::stage(stage).evaluation != Evaluation::kernel; }
-  /// The operands in memory, of the kernel's result and the epilogue's stages, and their number.
+  /// Operands in memory, of the kernel's result and the epilogue's stages, and their number.
   static constexpr auto place_list = [] {
     std::array<Leaf, 64> result{};
     std::size_t count = 0;
@@ -94,15 +94,16 @@ class Epilogue {
     return offset;
   }
   static constexpr ViewSpec view_of(std::size_t place) { return B::slice(places[place].stage, places[place].operand); }
-  /// Floats of a row that is converted, at most: 16 KB of the stack.
+  /// Largest number of floats of a converted row: 16 KB of the stack.
   static constexpr std::int64_t most_row_floats = 4096;
-  /// Whether an operand is one row of half precision for all rows of the result, as a bias is: it is converted once.
+  /// Returns whether an operand is one row of half precision for all rows of the result, such as a bias. Such a row is converted
+  /// once.
   static constexpr bool is_row(std::size_t place) {
     const ViewSpec view = view_of(place);
     return is_half(view.dtype) && view.shape.rank > 0 && view.shape[-1] == view.shape.nelms() && view.stride(-1) == 1 &&
            view.shape[-1] == block.shape[-1] && view.shape[-1] <= most_row_floats && block.shape.rank > 1 && block.shape[-2] > 1;
   }
-  /// Where the floats of such a row begin in memory for all; those of the next would begin after the last.
+  /// Returns the offset of such a row's floats in the memory of all rows; for the next place after the last, the end.
   static constexpr std::int64_t row_offset(std::size_t place) {
     std::int64_t floats = 0;
     for (std::size_t i = 0; i < place; ++i)
@@ -135,7 +136,7 @@ class Epilogue {
     if constexpr (B::operand(kernel, result).source != Source::value) store<place_of(kernel, result), count>(i, j, x);
     run_from<kernel + 1, count, X>(i, j, Values<kernel, X>{x});
   }
-  /// The value of a stage, which stages after it read, and those of stages before it.
+  /// Values of a stage, which later stages read, and of the stages before it.
   template <int stage, class X, class Before = void>
   struct Values {
     const X& value;

@@ -28,18 +28,18 @@
 
 namespace tilewright::internal {
 
-/// Runs a program: its workers go through the steps of a root body together, each with its share of the vertices of every
-/// step, take over what others have not begun, and wait for each other where a step needs what others wrote. Results do not
-/// depend on the number of workers, and a run allocates nothing. Denormal numbers count as 0. What the environment says about the
-/// log is read when an executor is made.
+/// Runs a program. Its workers go through the steps of a root body together. Each computes its share of the vertices of every
+/// step, and then takes over vertices that others have not begun. They wait at barriers before steps that need other workers'
+/// results. Results do not depend on the number of workers, and a run allocates nothing. Denormal numbers count as 0. The
+/// constructor reads the log's settings from the environment.
 ///
-/// Replicas, each with memory of its own but for constants, go through the program in lockstep: a step runs for all of them
-/// before the next one. The branches of a conditional run one after the other, each for the replicas that take it. An executor
-/// that holds a part of the program's replicas numbers them from 0.
+/// Replicas have separate memory, except for constants, and go through the program in lockstep: a step runs for all of them
+/// before the next one. The branches of a conditional run in sequence, each for the replicas that take it. An executor that holds
+/// a part of the program's replicas numbers them from 0.
 class Executor {
  public:
-  /// `strict`: on tiles with memory of their own. Throws std::invalid_argument if the target is then no simulated IPU.
-  /// `recorded_events`: of each worker, for which there shall be room.
+  /// `strict`: run on tiles with separate memory. Throws std::invalid_argument if the target is not a simulated IPU then.
+  /// `recorded_events`: capacity for each worker.
   Executor(const ProgramView& program, int threads, StrictMode strict = {}, const HeldReplicas& held = {},
            std::int64_t recorded_events = 0)
       : held_(held.of(program.replicas)),
@@ -71,14 +71,13 @@ class Executor {
   StrictRunner* strict() const { return strict_.get(); }  ///< null: the program runs in the fast mode
   Recorder* recorder() const { return recorder_.get(); }  ///< null: nothing is recorded
 
-  /// For tests: from now on, workers take parts of all shares at random, in an order that follows from the number and from how
-  /// fast they are. 0: no longer.
+  /// For tests: workers take parts of all shares at random, in an order that depends on the number and on their speed; 0: off.
   void shuffle(std::uint32_t seed) { shuffle_ = seed; }
 
-  /// Runs the program once; throws FaultError if an op met values that it cannot compute with, std::runtime_error if replicas did
-  /// not all reach a collective, std::logic_error in a child process that does not have the threads, and what an op threw: then
-  /// steps after it have not run, or not on all threads. `streams` has for each stream the host's memory for all elements that
-  /// the run takes or gives: [transfers, replicas] of them.
+  /// Runs the program once. Throws FaultError if an op met values with which it cannot compute, std::runtime_error if not all
+  /// replicas reached a collective, std::logic_error in a child process without the threads, and exceptions of ops; later steps
+  /// have then not run, or not on all threads. `streams`: for each stream the host's memory for all elements of the run,
+  /// [transfers, replicas] of them.
   void run(std::span<std::byte* const> streams) {
     if (strict_) [[unlikely]]
       return run_strictly(BodyId::main, streams);
@@ -96,8 +95,8 @@ class Executor {
     check_collectives();
     check_faults();
   }
-  /// Runs another body that no step calls, once, as `run` does. It moves no streams, and its time tells nothing of the number of
-  /// threads.
+  /// Runs another body that no step calls, once, as `run` does. It moves no streams, and its time does not count for the number
+  /// of threads.
   void run_root(BodyId body) {
     if (strict_) [[unlikely]]
       return run_strictly(body, {});
@@ -130,7 +129,7 @@ class Executor {
     check_collectives();
     check_faults();
   }
-  /// Throws for a collective that some replicas did not reach. Faults of the run are forgotten.
+  /// Throws for a collective that some replicas did not reach, and discards the faults of the run.
   void check_collectives() {
     if (!std::exchange(missed_collective_, false)) return;
     std::fill(faults_.begin(), faults_.end(), FaultRecord{});
@@ -163,7 +162,7 @@ class Executor {
       throw;
     }
   }
-  /// An exception ends the run: the other workers leave where they would meet this one.
+  /// Runs the main body. An exception ends the run: the other workers leave at the next barrier with this one.
   void run_main(int worker) {
     const RecordedStay stay(recorder_.get(), worker);
     const ArithmeticMode mode;
@@ -207,7 +206,7 @@ class Executor {
     }
     help(shared, running);
   }
-  /// What the transport to other processes does before a step. There is one IPU, or one worker.
+  /// Runs the transport's work before a step. There is one IPU, or one worker.
   void run_transport(const Step& step, const Running& running) {
     if (running.replicas.count < program_.replicas) return;  // in a branch that some take, where collectives are missed
     if (!held_.transport->has_work_before(step)) {
@@ -223,7 +222,7 @@ class Executor {
     meet(barrier_, active_, step, running);
   }
   Crew crew_of(const Step& step) const { return internal::crew_of(step.ipu, program_.ipus, active_); }
-  /// Waits before a step until `workers` have come.
+  /// Waits before a step until `workers` workers have arrived.
   [[gnu::noinline]] void meet(Barrier& barrier, int workers, const Step& step, const Running& running) {
     if (workers > 1)
       recorded(recorder_.get(), running.worker, Recording::Kind::barrier, step, 0, [&] { barrier.arrive_and_wait(workers); });
@@ -233,7 +232,7 @@ class Executor {
     if (step.joins_ipus) meet(barrier_, active_, step, running);
     else if (crew.has(running.worker)) meet(ipu_barriers_[static_cast<std::size_t>(step.ipu)], crew.count, step, running);
   }
-  /// Whether the worker takes part in the call of a body on one IPU.
+  /// Returns whether the worker takes part in the call of a body on one IPU.
   bool enters(const Step& step, const Running& running) {
     if (step.joins_ipus) meet(barrier_, active_, step, running);
     return crew_of(step).has(running.worker);
@@ -242,7 +241,8 @@ class Executor {
     f(barrier_);
     for (int ipu = 0; ipu < program_.ipus; ++ipu) f(ipu_barriers_[static_cast<std::size_t>(ipu)]);
   }
-  /// Workers of the step's IPU share the vertices of all replicas. If there are more than workers, one that is done helps others.
+  /// Computes a step: workers of the step's IPU share the vertices of all replicas. If there are more vertices than workers, an
+  /// idle worker helps others.
   void run_compute(const Step& step, const Running& running, Shared& shared) {
     const Crew crew = crew_of(step);
     wait_before(step, crew, running);
@@ -258,25 +258,25 @@ class Executor {
       memory_.streams_of(running.state, running.replicas.numbers[i])[step.stream] +=
           program_.replicas * program_.stream_bytes[static_cast<std::size_t>(step.stream)];
   }
-  /// A worker's share of the vertices of all replicas, or of their pieces: neighbours of each other, the same in each run.
+  /// Returns a worker's share of the vertices of all replicas, or of their pieces: consecutive ones, equal in each run.
   static Shares::Range share_of(const Step& step, const Running& running, std::int64_t worker, std::int64_t workers) {
     const std::int64_t parts = step.vertices * step.pieces * running.replicas.count;
     return {parts * worker / workers, parts * (worker + 1) / workers};
   }
-  /// Whether workers take over parts of a step from each other. Those that move a stream, and those of a single vertex, which
-  /// may be a chain, stay with their worker, and so do those of programs on several IPUs.
+  /// Returns whether workers take over parts of a step from each other. They do not for steps that move a stream, steps of a
+  /// single vertex, which may be a chain, and programs on several IPUs.
   bool is_shared(const Step& step, const Running& running) const {
     const std::int64_t parts = step.vertices * step.pieces * running.replicas.count, least = shuffle_ ? 1 : active_ + 1;
     return (active_ > 1 || shuffle_) && parts >= least && step.vertices > 1 && step.stream < 0 && program_.ipus == 1 &&
            parts / active_ < Shares::most_parts;
   }
-  /// Runs what is left of a worker's share of a step.
+  /// Runs the rest of a worker's share of a step.
   void take_all(const Step& step, const Running& running, int worker, std::uint32_t ticket, Shares::Side side) {
     const Shares::Range share = share_of(step, running, worker, active_);
     while (const Shares::Range part = shares_.take(worker, ticket, share.size(), side, Shares::half))
       run_parts(step, running, share.part(part));
   }
-  /// Runs what is left of all shares of steps since the last barrier, those of the next workers first.
+  /// Runs the rest of all shares of steps since the last barrier, those of the next workers first.
   void help(Shared& shared, const Running& running) {
     if (shuffle_ > 0 && shared.count > 0) [[unlikely]] {
       const auto share = [&](int i, int worker) { return share_of(*shared.steps[i], running, worker, active_); };
@@ -308,7 +308,7 @@ class Executor {
       parts.first += last - first;
     }
   }
-  /// The operands are those of all replicas: inputs, then outputs.
+  /// Runs a collective. The operands are those of all replicas: inputs, then outputs.
   void run_collective(const Step& step, const Running& running) {
     const Crew crew = crew_of(step);
     wait_before(step, crew, running);
@@ -357,7 +357,7 @@ class Executor {
     run_branch(of_branch[1], step.body, condition + 1, step.arguments);
     run_branch(of_branch[0], step.else_body, condition + 1 + step.arguments, step.location_count - 1 - step.arguments);
   }
-  /// Calls a body once, or as often as a loop does.
+  /// Calls a body once, or once per iteration of a loop.
   void run_calls(const Step& step, BodyId target, const Location* locations, int count, const Running& running) {
     for (std::int64_t iteration = 0; iteration < step.count; ++iteration) {
       const Location* const own = iteration == 0 ? locations : locations + (2 - iteration % 2) * count;

@@ -22,7 +22,7 @@ inline View<spec, is_input> view_at(std::byte* data) {
   return {reinterpret_cast<element_t<spec.dtype>*>(data)};
 }
 
-/// The operands of a compute set's stages for a vertex of the given extents.
+/// Operands of a compute set's stages for a vertex of the given extents.
 template <const auto& plan, std::size_t set_index, Extents extents>
 struct Block {
   static constexpr const ComputeSet& set = plan.compute_sets[set_index];
@@ -36,7 +36,7 @@ struct Block {
   template <int s>
   using OpOf = OpType<stage(s).op>;
 
-  /// Where a stage reports faults: records follow the locations, one for each stage that can fault.
+  /// Returns where a stage reports faults: records follow the locations, one for each stage that can fault.
   template <int s>
   static Faults faults(std::byte* const* locations) {
     constexpr int number = [] {
@@ -61,8 +61,8 @@ struct Leaf {
   int stage = 0, operand = 0;
 };
 
-/// The formula of stage s with the formulas of its nested stages in place of their values: a function of the remaining operands,
-/// the leaves, for floats and batches alike. The value of a nested stage is rounded to its dtype, as memory would round it.
+/// The formula of stage s, with the formulas of its nested stages replacing their values: a function of the remaining operands,
+/// the leaves, for floats and batches. The value of a nested stage is rounded to its dtype, as memory would round it.
 template <class B, int s>
 struct Expression {
   static constexpr int input_count = B::stage(s).input_count;
@@ -77,7 +77,7 @@ struct Expression {
     if constexpr (is_nested(input)) return Nested<input>::leaf_count;
     else return 1;
   }
-  /// By input: the number of its first leaf. The last entry is the number of leaves.
+  /// By input, the number of its first leaf. The last entry is the number of leaves.
   static constexpr auto first_leaf = []<std::size_t... i>(std::index_sequence<i...>) {
     std::array<int, sizeof...(i) + 1> result{};
     ((result[i + 1] = result[i] + leaves_of<static_cast<int>(i)>()), ...);
@@ -98,7 +98,7 @@ struct Expression {
     return result;
   }();
 
-  /// Whether all stages that have bools take and give them as masks.
+  /// Whether all stages with bools use masks for them.
   static constexpr bool bools_are_masks = []<std::size_t... i>(std::index_sequence<i...>) {
     bool result = op_info<typename B::template OpOf<s>>.bools_are_masks;
     if (!result) {
@@ -111,7 +111,7 @@ struct Expression {
     (all.template operator()<static_cast<int>(i)>(), ...);
     return result;
   }(std::make_index_sequence<static_cast<std::size_t>(input_count)>{});
-  /// Whether it gives the only leaf as it is.
+  /// Whether it returns its only leaf unchanged.
   static constexpr bool is_copy = [] {
     if constexpr (requires { B::template OpOf<s>::copies; }) return input_count == 1 && !is_nested(0);
     else return false;
@@ -121,7 +121,7 @@ struct Expression {
   auto operator()(const X&... x) const {
     return evaluate<0>(std::tie(x...));
   }
-  /// The value, if the expression's own leaves are `values` from number `first` on.
+  /// Returns the value, if the expression's leaves are `values` from number `first` on.
   template <int first, class Leaves>
   static auto evaluate(const Leaves& values) {
     const auto input = [&]<int i>() {

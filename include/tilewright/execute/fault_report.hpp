@@ -11,8 +11,7 @@
 
 namespace tilewright::internal {
 
-/// Throws for the faults of a run, with the first site that had some, and forgets them. `characters` are those of the sites'
-/// texts.
+/// Throws for the first site with faults of a run, and discards all faults. `characters` are those of the sites' texts.
 inline void throw_faults(std::span<FaultRecord> faults, std::span<const FrozenFaultSite> sites, std::string_view characters) {
   const auto first = std::find_if(faults.begin(), faults.end(), [](const FaultRecord& record) { return record.count != 0; });
   if (first == faults.end()) return;

@@ -24,11 +24,11 @@ struct FrozenVariable {
   FillFunction fill = nullptr;  ///< with `a`, `b` and `values`: the initialiser
   double a = 0, b = 0;
   PoolRange values{};  ///< of the values
-  bool has_rests = false;  ///< as Numbers has; then the values are all values, then all rests
+  bool has_rests = false;  ///< whether rests follow after all values, as in Numbers
   Distribution distribution{};
   PoolRange assignment{};  ///< of the values
   Generator generator{};    ///< if there is neither fill nor values
-  double scale = 1;         ///< of what fill gives
+  double scale = 1;  ///< factor of the values that fill computes
 };
 /// A PlannedConstant whose texts and lists are in the plan's pools.
 struct FrozenConstant {
@@ -36,10 +36,10 @@ struct FrozenConstant {
   std::int64_t offset = 0;  ///< in bytes
   PoolRange name{};             ///< of the characters
   PoolRange values{};           ///< of the values
-  bool has_rests = false;   ///< as a FrozenVariable's
+  bool has_rests = false;  ///< whether rests follow after all values, as in Numbers
   Generator generator{};    ///< if there are no values
 };
-/// What a run needs of a PlannedStream.
+/// Data of a PlannedStream for a run.
 struct FrozenStream {
   StreamDirection direction{};
   TensorSpec spec{};
@@ -53,13 +53,13 @@ struct FrozenFaultSite {
   std::int64_t reports = 1;
 };
 
-/// The number of rows of each table of a plan. Members have the names of the tables: see for_each_table.
+/// Numbers of rows of each table of a plan. Members have the names of the tables: see for_each_table.
 struct PlanSizes {
   std::size_t bodies = 0, steps = 0, locations = 0, compute_sets = 0, stages = 0, operands = 0, strides = 0;
   std::size_t variables = 0, constants = 0, streams = 0, remote_buffers = 0, fault_sites = 0, tile_sets = 0;
   std::size_t characters = 0, values = 0;  ///< of the pools of a frozen plan
   constexpr bool operator==(const PlanSizes&) const = default;
-  /// Whether a plan of this size has room in a frozen plan of the other.
+  /// Returns whether a plan of this size fits into a frozen plan of the other.
   constexpr bool fits(const PlanSizes& room) const;
 };
 
@@ -70,7 +70,7 @@ constexpr void for_each_pool(auto f, auto&... plans) {
 }
 
 namespace detail {
-/// Whether a size stands for each table and each pool.
+/// Returns whether there is a size for each table and each pool.
 consteval bool all_tables_are_listed() {
   std::size_t listed = 0;
   const PlanSizes sizes;
@@ -135,14 +135,14 @@ struct FrozenPlan : PlanTotals {
 
 namespace detail {
 
-/// Copies rows of a plan to a frozen one, whose pools get their texts and numbers.
+/// Copies rows of a plan to a frozen one, and their texts and numbers to its pools.
 template <PlanSizes sizes>
 class Freezer {
  public:
   constexpr explicit Freezer(FrozenPlan<sizes>& frozen) : frozen_(frozen) {}
 
-  /// Copies a table: all rows that both have room for. The loop calls nothing for rows that stay as they are, where
-  /// std::ranges::copy makes several calls.
+  /// Copies a table: all rows for which both have room. The loop calls nothing for rows that do not change; std::ranges::copy
+  /// makes several calls.
   constexpr void operator()(const auto& from, auto& to) {
     const auto* const source = from.data();
     auto* const target = to.data();
@@ -198,7 +198,7 @@ class Freezer {
 
 }  // namespace detail
 
-/// A plan in arrays that it fits. The plan may be a frozen one in larger arrays.
+/// Returns a plan in arrays into which it fits. The plan may be a frozen one in larger arrays.
 template <PlanSizes sizes, class AnyPlan>
 constexpr FrozenPlan<sizes> freeze(const AnyPlan& plan) {
   FrozenPlan<sizes> frozen;

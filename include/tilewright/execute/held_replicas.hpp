@@ -8,14 +8,14 @@
 
 namespace tilewright::internal {
 
-/// What is left to do of a collective when the processes have sent what they have: the items [first, last), for the inputs
-/// of all replicas of the program, then their outputs.
+/// Work of a collective that remains after the exchange between processes: the items [first, last), for the inputs of all
+/// replicas of the program, then their outputs.
 struct DistributedCollective {
   std::byte* const* operands = nullptr;
   std::int64_t first = 0, last = 0;
 };
 
-/// A piece of a block of memory, which the process that holds a replica has written.
+/// A piece of a block of memory that the process of a replica has written.
 struct SharedPiece {
   int replica = 0;
   std::size_t offset = 0, bytes = 0;
@@ -25,28 +25,29 @@ struct SharedPiece {
 class ReplicaTransport {
  public:
   virtual ~ReplicaTransport() = default;
-  /// Whether collectives whose messages go on beside steps start or end before a step.
+  /// Returns whether collectives in flight start or end before a step.
   virtual bool has_work_before(const Step& step) = 0;
-  /// Starts and ends them. `frames` are those of the step's body, by held replica. Called as `communicate` is.
+  /// Starts and ends collectives before a step. `frames` are those of the step's body, by held replica. One worker calls it while
+  /// the others wait, as for `communicate`.
   virtual void work_before(const Step& step, std::byte* const* frames) = 0;
-  /// Lets messages that go on move. Called by the worker that calls the others, which do not wait.
+  /// Lets messages in flight move. The worker that calls the others calls it; they do not wait.
   virtual void progress() = 0;
-  /// Sends and receives what a collective needs. `held` are the inputs of the held replicas, then their outputs. Called by one
-  /// worker while the others wait. Allocates nothing.
+  /// Sends and receives the data for a collective. `held` are the inputs of the held replicas, then their outputs. One worker
+  /// calls it while the others wait. Allocates nothing.
   virtual DistributedCollective communicate(const Step& step, std::byte* const* held) = 0;
-  /// Gives every process all pieces of its memory, of which it has those of its replicas.
+  /// Sends all pieces of the memory to every process; each process has those of its replicas.
   virtual void share(std::byte* memory, std::span<const SharedPiece> pieces) = 0;
 };
 
-/// The replicas [first, first + count) of a program, which an executor holds.
+/// The replicas [first, first + count) of a program that an executor holds.
 struct HeldReplicas {
   int first = 0;
   int count = 0;  ///< 0: all of the program's
   ReplicaTransport* transport = nullptr;  ///< to the processes that hold the others; null: there are none
-  int rank = -1;  ///< of the process, for lines of the log; -1: they name none
-  bool names_replicas = false;  ///< whether print_tensor says which replica prints
+  int rank = -1;  ///< of the process, for lines of the log; -1: not named
+  bool names_replicas = false;  ///< whether print_tensor names the replica that prints
 
-  /// These replicas of a program of `replicas`, with their count.
+  /// Returns these replicas of a program of `replicas`, with their count.
   HeldReplicas of(int replicas) const {
     HeldReplicas result = *this;
     if (count == 0) result.count = replicas;
@@ -54,8 +55,8 @@ struct HeldReplicas {
   }
 };
 
-/// Where operands are if the host's arrays have the elements of `held` replicas of a program of `replicas`; nothing if it holds
-/// all.
+/// Returns the locations of operands if the host's arrays have the elements of `held` replicas of a program of `replicas`;
+/// nothing if it holds all.
 inline std::vector<Location> held_locations(std::span<const Location> locations, std::span<const std::int64_t> stream_bytes,
                                             std::int64_t replicas, std::int64_t held) {
   if (held == replicas) return {};

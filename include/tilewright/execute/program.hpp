@@ -13,7 +13,7 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Room for the plans of most programs.
+/// Sizes that hold the plans of most programs.
 inline constexpr PlanSizes draft_room{.bodies = 16,
                                       .steps = 4096,
                                       .locations = 16384,
@@ -36,15 +36,15 @@ static_assert([] {
   return has_room;
 }());
 
-/// What the first trace leaves: the sizes of the plan, and the plan itself if there is room for it.
+/// Result of the first trace: the sizes of the plan, and the plan itself if it fits.
 struct PlanDraft {
   PlanSizes sizes{};
   std::size_t failure = 0;  ///< length of the error text
-  FrozenPlan<draft_room> plan{};  ///< its totals and tile sets are right also if the program is too large
-  bool is_too_large = false;  ///< the program is wrong only in that a tile's memory is too small for it
+  FrozenPlan<draft_room> plan{};  ///< valid totals and tile sets even if the program is too large
+  bool is_too_large = false;  ///< whether the only error is that a tile's memory is too small
 };
 
-/// Traces and plans a program, to know its sizes and whether it is right.
+/// Traces and plans a program, to find its sizes and errors.
 template <auto build, Target target>
 consteval PlanDraft make_draft() {
   Ir ir(OnError::record);
@@ -58,7 +58,7 @@ consteval PlanDraft make_draft() {
   leave_blocks_to_compiler(plan.steps.size());
   return draft;
 }
-/// Made once for a program, also for one that is only asked about.
+/// Draft of a program, evaluated once, also if only its properties are used.
 template <auto build, Target target>
 inline constexpr PlanDraft draft_of = make_draft<build, target>();
 template <auto build, Target target>
@@ -67,7 +67,7 @@ constexpr Text failure_text() {
   trace_for(target, build, ir);
   return lower(prepare(std::move(ir), target)).failure;
 }
-/// Fails with the user's call stack where the program is wrong: here the trace throws.
+/// Fails with the user's call stack if the program is wrong: the trace throws.
 template <auto build, Target target>
 consteval bool trace_and_raise() {
   Ir ir;
@@ -93,7 +93,7 @@ consteval auto make_plan() {
   else if constexpr (draft.sizes.fits(draft_room)) return freeze<draft.sizes>(draft.plan);
   else return trace_and_freeze<build, target, draft.sizes>();
 }
-/// Nothing for a program that is right, else compile errors: the message, and the user's call stack.
+/// Base without members for a correct program; otherwise compile errors: the message, and the user's call stack.
 template <auto build, Target target, const PlanDraft& draft>
 struct Errors {
   static_assert(IsEvaluated<draft>,
@@ -112,8 +112,8 @@ struct Errors<build, target, draft> {
 
 }  // namespace detail
 
-/// A program: what `build`, a function of an Ir, traces, planned for a target while the program compiles. Errors of the model
-/// are compile errors that show the message and the call stack of the trace.
+/// A program: the trace of `build`, a function of an Ir, planned for a target while the program compiles. Errors of the model are
+/// compile errors that show the message and the call stack of the trace.
 template <auto build, Target target = cpu>
 struct Program {
   static constexpr auto plan = detail::make_plan<build, target, detail::draft_of<build, target>>();
@@ -155,7 +155,8 @@ struct Program {
 };
 
 namespace detail {
-/// The plan of a program, of one that does not fit its totals and tile sets. Other errors of the program are compile errors.
+/// Returns the plan of a program; if the program does not fit, its totals and tile sets. Other errors of the program are compile
+/// errors.
 template <auto build, Target target>
 consteval const auto& draft_plan() {
   constexpr const PlanDraft& draft = draft_of<build, target>;
@@ -164,13 +165,13 @@ consteval const auto& draft_plan() {
 }
 }  // namespace detail
 
-/// Whether the program fits in the tiles' memory of a target:
+/// Whether the program fits into the tiles' memory of a target:
 ///
 ///     static_assert(tw::fits<train_step, tw::gc200>);
 template <auto build, Target target>
 inline constexpr bool fits = detail::draft_plan<build, target>().memory.fullest_tile <= target.bytes_per_tile ||
                              !target.checks_memory();
-/// fits, as an assertion that says why a program does not fit: it is true, or stops the compilation with the tile, its bytes by
+/// Asserts that a program fits, and says why if it does not. Returns true, or stops the compilation with the tile, its bytes by
 /// category, the limit and the largest tensors.
 ///
 ///     static_assert(tw::require_fits<train_step, tw::gc200>());
@@ -184,10 +185,11 @@ consteval auto require_fits() {
 /// Bytes of the fullest tile.
 template <auto build, Target target>
 inline constexpr std::int64_t peak_bytes = detail::draft_plan<build, target>().memory.fullest_tile;
-/// Bytes of the fullest tile of a simulated IPU, by what they are for.
+/// Bytes of the fullest tile of a simulated IPU, by purpose.
 template <auto build, Target target>
 inline constexpr TileMemory peak_memory = detail::draft_plan<build, target>().tile;
-/// Bytes and cycles of each set of a simulated machine's tiles: of each IPU those that compute, then its IO tiles if it has any.
+/// Bytes and cycles of each set of a simulated machine's tiles: for each IPU the compute tiles, then the IO tiles if there are
+/// any.
 ///
 ///     static_assert(tw::tile_sets<train_step, tw::gc200.with_ipus(2)>[1].tile.total() < 400'000);
 template <auto build, Target target>
@@ -199,25 +201,25 @@ inline constexpr auto tile_sets = [] {
 /// Cycles of a run on a simulated IPU; 0 for the host.
 template <auto build, Target target>
 inline constexpr std::int64_t cycles = detail::draft_plan<build, target>().cycles.total();
-/// Cycles of a run on a simulated IPU, by what they are for.
+/// Cycles of a run on a simulated IPU, by purpose.
 template <auto build, Target target>
 inline constexpr CycleUse cycle_use = detail::draft_plan<build, target>().cycles;
 
-/// Bytes of the stack that a run of the program needs on the thread that calls it: a constant, of the arrays of kernels, and room
-/// for their functions and those of a session. Not counted: strict mode, the stream of print_tensor, what MPI calls, and handlers
-/// of signals that come meanwhile. The threads that a session makes have as much.
+/// Bytes of stack that a run of the program needs on the calling thread: a constant for the arrays of kernels, and room for their
+/// functions and those of a session. Not counted: strict mode, the stream of print_tensor, calls inside MPI, and signal handlers
+/// that run meanwhile. The threads of a session have as much.
 ///
 ///     static_assert(tw::stack_bytes<train_step> <= 128 * 1024);
 template <auto build, Target target = cpu>
 inline constexpr std::int64_t stack_bytes = stack_of_plan<Program<build, target>::plan>;
 
-/// Traces a program at run time: for a debugger, to print its graphs, or to plan it for a machine that is known late:
+/// Traces a program at run time, for a debugger, to print its graphs, or to plan it for a machine that is selected at run time:
 ///
 ///     const auto ir = tw::trace(build, tw::gc200);
 ///     const tw::Plan plan = tw::lower(tw::prepare(*ir, tw::gc200));  // what a session for gc200 runs
 ///
-/// Another kind of machine needs another trace, as a simulated IPU computes some forms and gradients by other ops.
-/// The tensors and graphs of an Ir point to it, so that it stays where it is.
+/// Another kind of machine needs another trace, because a simulated IPU computes some forms and gradients by other ops. The
+/// tensors and graphs of an Ir point to it, so it must stay at its address.
 template <class Build>
 std::unique_ptr<Ir> trace(const Build& build, const Target& target = cpu) {
   auto ir = std::make_unique<Ir>();

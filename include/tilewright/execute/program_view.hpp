@@ -14,22 +14,22 @@ namespace tilewright::internal {
 
 struct ProgramView;
 
-/// The memory of a program as the host sees it.
+/// A program's memory that the host accesses.
 struct HostMemory {
   std::byte *variables = nullptr, *constants = nullptr, *remote = nullptr;  ///< of replica 0
   std::int64_t variable_bytes = 0, remote_bytes = 0;  ///< from one replica to the next
   FaultRecord* faults = nullptr;  ///< by fault site
 };
-/// Runs a program on tiles with memory of their own, and finds what a plan does not say or an op does not declare.
+/// Runs a program on tiles with separate memory, to find what a plan omits or an op does not declare.
 class StrictRunner {
  public:
   virtual ~StrictRunner() = default;
-  /// Runs a root body; `streams` are those of replica 0, empty for a body without. Returns whether all replicas reached all
-  /// collectives. Throws StrictError.
+  /// Runs a root body. `streams` are those of replica 0, empty for a body without streams. Returns whether all replicas reached
+  /// all collectives. Throws StrictError.
   virtual bool run(const HostMemory& host, BodyId root, std::span<std::byte* const> streams) = 0;
 };
 
-/// A frozen plan and its code, without their types.
+/// A frozen plan and its code, type-erased.
 struct ProgramView {
   std::span<const Body> bodies;
   std::span<const Step> steps;
@@ -43,7 +43,7 @@ struct ProgramView {
   MemoryUse memory{};  ///< of each replica
   int replicas = 1;
   int ipus = 1;  ///< of each replica
-  std::int64_t stack_bytes = 0;  ///< that a run needs on each thread
+  std::int64_t stack_bytes = 0;  ///< bytes that a run needs on each thread
   // for variables and constants
   std::span<const FrozenVariable> variables;
   std::span<const FrozenConstant> constants;
@@ -55,7 +55,7 @@ struct ProgramView {
   std::span<const StageOperand> operands{};
   TileSets sets{};
   std::span<const TileSetUse> tile_sets{};  ///< by number in `sets`
-  std::string_view tile_table{};  ///< empty: the target is no simulated IPU
+  std::string_view tile_table{};  ///< empty: the target is not a simulated IPU
 
   std::span<const double> numbers(PoolRange range) const { return values.subspan(range.first, range.count); }
 };

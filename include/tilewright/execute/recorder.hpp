@@ -14,15 +14,16 @@
 
 namespace tilewright::internal {
 
-/// Notes when workers begin and end what they do, in memory that is allotted when it is made. Each worker writes to memory of its
-/// own. A run whose events do not all fit is counted and forgotten. Functions are cold, so that a program which records nothing
-/// has little of them among its code.
+/// Records when workers begin and end activities, in memory that the constructor allocates. Each worker writes to separate
+/// memory. A run whose events do not all fit is counted and dropped. Functions are cold, so that a program without recording has
+/// little of their code among its own.
 class Recorder {
  public:
   using Kind = Recording::Kind;
   static constexpr std::int64_t most_room = std::int64_t{1} << 24;
 
-  /// Null for a room of 0 events of each worker. Throws std::invalid_argument for less, and for more than most_room; MemoryError.
+  /// Returns a recorder, or null for a capacity of 0 events. Throws std::invalid_argument for a negative capacity and for more
+  /// than most_room; MemoryError.
   [[gnu::cold]] static std::unique_ptr<Recorder> of(std::int64_t room, int workers, const Step* first_step) {
     if (room < 0 || room > most_room)
       throw std::invalid_argument("recorded_events: " + std::to_string(room) + ": a number from 0 to " +
@@ -44,7 +45,7 @@ class Recorder {
     for (Own& own : own_) own.before = own.count;
     run_ = {now(), 0, threads, body, false};
   }
-  /// No worker may be in the run any more. A run that none entered, as it cannot in a child process, is forgotten.
+  /// Ends a run. No worker may be in the run any more. Drops a run that no worker entered, which happens in a child process.
   [[gnu::cold]] void end_run(bool failed, const Logger& logger) {
     if (of(0).count == of(0).before) return;
     run_.end = now();
@@ -65,7 +66,7 @@ class Recorder {
   [[gnu::cold]] void enter(int worker) { write(worker, Kind::start, -1, 0, run_.begin, now()); }
   [[gnu::cold]] void leave(int worker) { of(worker).left = now(); }
 
-  /// What a worker does from here to the end of the block, or until it leaves it by an exception.
+  /// Records an activity of a worker until the end of the block, or until an exception leaves it.
   class Span {
    public:
     Span(Recorder& recorder, int worker, Kind kind, const Step& step, std::int64_t parts)
@@ -84,13 +85,13 @@ class Recorder {
     Kind kind_;
   };
 
-  /// Forgets all runs and what was left out.
+  /// Drops all runs, and the counts of dropped ones.
   void clear() {
     for (Own& own : own_) own.count = 0;
     runs_.clear();
     left_out_runs_ = left_out_events_ = 0;
   }
-  /// All but the names of the program and its steps.
+  /// Returns the recording without the names of the program and its steps.
   [[gnu::cold]] Recording recording() const {
     Recording result;
     result.runs = runs_;
@@ -132,7 +133,7 @@ class Recorder {
   std::int64_t left_out_runs_ = 0, left_out_events_ = 0;
 };
 
-/// Calls f, which a worker does for a step, and records it if there is a recorder.
+/// Calls f, a worker's activity for a step, and records it if there is a recorder.
 template <class F>
 inline void recorded(Recorder* recorder, int worker, Recording::Kind kind, const Step& step, std::int64_t parts, const F& f) {
   if (recorder == nullptr) [[likely]]
@@ -141,7 +142,7 @@ inline void recorded(Recorder* recorder, int worker, Recording::Kind kind, const
   f();
 }
 
-/// A worker's way through a run, from here to the end of the block.
+/// Records a worker's stay in a run until the end of the block.
 class RecordedStay {
  public:
   RecordedStay(Recorder* recorder, int worker) : recorder_(recorder), worker_(worker) {

@@ -40,8 +40,8 @@ struct Recording {
   };
   /// A step of the plan.
   struct Step {
-    std::string label;  ///< its ops, as print_plan shows them, or call, loop, conditional or code
-    int compute_set = -1;  ///< its code in the plan: steps with one number run the same code; -1: no code
+    std::string label;  ///< ops of the step, as print_plan shows them, or call, loop, conditional or code
+    int compute_set = -1;  ///< number of its code in the plan: steps with one number run the same code; -1: no code
     std::int64_t parts = 0;  ///< vertices of a replica, or all their pieces, or items of a collective
   };
 

@@ -10,13 +10,13 @@
 
 namespace tilewright::internal {
 
-/// What each worker has for itself, by replica.
+/// State of one worker, by replica.
 struct alignas(64) WorkerState {
-  std::vector<std::byte*> arguments;  ///< of all calls on the way to the running body
+  std::vector<std::byte*> arguments;  ///< of all calls on the path to the running body
   std::vector<std::byte*> streams;  ///< next elements
-  std::uint32_t ticket = 0;  ///< of the last step whose parts others could take over: see Shares
+  std::uint32_t ticket = 0;  ///< of the last step whose parts others could take over, see Shares
 };
-/// The replicas that run a body.
+/// Replicas that run a body.
 struct ReplicaNumbers {
   explicit ReplicaNumbers(int all) : count(all) {
     for (int i = 0; i < all; ++i) numbers[i] = static_cast<std::uint8_t>(i);
@@ -27,14 +27,14 @@ struct ReplicaNumbers {
 /// A body that a worker runs. Pointers are the first replica's: see RunMemory for those of others.
 struct Running {
   std::byte* frame;
-  std::byte* const* arguments;  ///< the body's own
-  std::byte** free_arguments;  ///< where those of its calls are written
+  std::byte* const* arguments;  ///< the body's arguments
+  std::byte** free_arguments;  ///< memory for the arguments of its calls
   int worker;
   WorkerState& state;
   const ReplicaNumbers& replicas;
 };
 
-/// The memory of all replicas of a program, and where in it a running body has its tensors.
+/// Memory of all replicas of a program, with the locations of a running body's tensors.
 class RunMemory {
  public:
   explicit RunMemory(const ProgramView& program)
@@ -53,26 +53,26 @@ class RunMemory {
   std::byte* variables(int replica = 0) const { return variables_.data() + replica * variable_bytes_; }
   std::byte* remote(int replica = 0) const { return remote_.data() + replica * remote_bytes_; }
   std::byte* constants() const { return constants_.data(); }
-  /// As the host sees it.
+  /// Returns the memory as the host sees it.
   HostMemory host(FaultRecord* faults) const {
     return {variables_.data(), constants_.data(), remote_.data(), variable_bytes_, remote_bytes_, faults};
   }
 
-  /// Gives a worker room for its pointers.
+  /// Allocates a worker's pointers.
   void make_room(WorkerState& state) const {
     state.arguments.resize(static_cast<std::size_t>(replicas_ * deepest_));
     state.streams.resize(static_cast<std::size_t>(replicas_) * stream_count_);
   }
-  /// A root body as a worker runs it.
+  /// Returns a root body as a worker runs it.
   Running start(int worker, WorkerState& state, const ReplicaNumbers& replicas) const {
     return {frame_.data(), nullptr, state.arguments.data(), worker, state, replicas};
   }
-  /// The next elements of a replica's streams.
+  /// Returns the next elements of a replica's streams.
   std::byte** streams_of(WorkerState& state, int replica) const {
     return state.streams.data() + static_cast<std::size_t>(replica) * stream_count_;
   }
   std::byte* frame_of(const Running& running, int replica) const { return running.frame + replica * frame_bytes_; }
-  /// The arguments of a replica in one of a body's lists of them.
+  /// Returns the arguments of a replica in one of a body's argument lists.
   template <class Pointer>
   Pointer arguments_of(Pointer list, int replica) const {
     return list + replica * deepest_;

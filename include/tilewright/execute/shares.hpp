@@ -7,46 +7,46 @@
 
 namespace tilewright::internal {
 
-/// What workers have not begun of the steps between two barriers. Each has a share of a step's parts, neighbours of each other,
-/// and takes half of what is left of it, from the first part on. A worker that is done takes over half of what is left of another
-/// one's share, from its end. Shares follow from a step's number of parts, so that others begin also that of a worker that is
-/// late.
+/// Parts of the steps between two barriers that workers have not begun. Each worker has a share of a step's parts, which are
+/// consecutive. It takes half of the rest of its share at a time, from the first part on. An idle worker takes half of the rest
+/// of another one's share, from its end. Shares depend on a step's number of parts only, so others can begin even the share of a
+/// late worker.
 ///
-/// A step whose parts may be taken over has a ticket, a number that goes up by one from such a step to the next, for all workers
-/// alike. Before a worker goes on to a step that waits, or to `slots` further ones, it takes what is left of all shares: so what
-/// has an older ticket than a worker's is begun.
+/// A step whose parts may be taken over has a ticket, a number that grows by one from such a step to the next, equally for all
+/// workers. Before a worker enters a step that waits, or moves `slots` steps ahead, it takes the rest of all shares. Parts with
+/// an older ticket than a worker's have therefore begun.
 class Shares {
  public:
-  /// Steps of which parts may be left at a time.
+  /// Number of steps that may have open parts at the same time.
   static constexpr int slots = 8;
-  /// The most parts of a share.
+  /// Largest number of parts in a share.
   static constexpr std::int64_t most_parts = 65'535;
 
-  /// Parts of a share.
+  /// Consecutive parts of a share.
   struct Range {
-    std::int64_t first = 0, last = 0;  ///< last: behind the range
+    std::int64_t first = 0, last = 0;  ///< last: the part after the range
     constexpr explicit operator bool() const { return first != last; }
     constexpr std::int64_t size() const { return last - first; }
-    /// A part of this range, given by positions in it.
+    /// Returns a part of this range, given by positions in it.
     constexpr Range part(Range inner) const { return {first + inner.first, first + inner.last}; }
   };
   enum class Side { first, last };
 
   explicit Shares(int workers) : shares_(std::make_unique<Share[]>(static_cast<std::size_t>(workers))), workers_(workers) {}
 
-  /// The ticket of the last step of all runs. No worker runs.
+  /// Returns the ticket of the last step of all runs. No worker may run.
   std::uint32_t ticket() const { return ticket_; }
-  /// Takes note of the last ticket, when all workers have ended.
+  /// Records the last ticket, when all workers have ended.
   void finish(std::uint32_t ticket) { ticket_ = ticket; }
-  /// Forgets all tickets. No worker runs.
+  /// Resets all tickets. No worker may run.
   void reset() {
     ticket_ = 0;
     for (int worker = 0; worker < workers_; ++worker)
       for (auto& rest : shares_[static_cast<std::size_t>(worker)].rests) rest.store(0, std::memory_order_relaxed);
   }
 
-  /// Takes some parts of a worker's share of the step with a ticket, which has `parts`: `count(rest)` of those that are left.
-  /// None are left if the range is empty. Parts of different workers depend on each other by barriers only.
+  /// Takes some parts of a worker's share of the step with a ticket, which has `parts`: `count(rest)` of the remaining ones. An
+  /// empty range means that none are left. Parts of different workers depend on each other by barriers only.
   Range take(int worker, std::uint32_t ticket, std::int64_t parts, Side side, auto count) {
     std::atomic<std::uint64_t>& rest = shares_[static_cast<std::size_t>(worker)].rests[ticket % slots];
     std::uint64_t old = rest.load(std::memory_order_relaxed);
@@ -66,8 +66,8 @@ class Shares {
   }
   static constexpr std::int64_t half(std::int64_t rest) { return (rest + 1) / 2; }
 
-  /// For tests: takes all that is left of the shares of at most 64 workers in the steps with these tickets, in a random order.
-  /// `parts(step, worker)` is the size of a share, and `run(step, worker, range)` runs what was taken.
+  /// For tests: takes the rest of the shares of at most 64 workers in the steps with these tickets, in a random order.
+  /// `parts(step, worker)` is the size of a share, and `run(step, worker, range)` runs the parts.
   void take_at_random(const std::uint32_t* tickets, int steps, int workers, std::uint32_t seed, const auto& parts,
                       const auto& run) {
     std::minstd_rand random(seed);
@@ -84,7 +84,7 @@ class Shares {
   }
 
  private:
-  /// By slot: the ticket (32 bits), the first part that is left (16 bits), and the end of those that are left.
+  /// By slot: the ticket (32 bits), the first remaining part (16 bits), and the end of the remaining parts.
   struct alignas(64) Share {
     std::atomic<std::uint64_t> rests[slots]{};
   };

@@ -13,15 +13,15 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Bytes of the stack, measured with GCC 12 to 14 and Clang 19 at -O1 to -O3 (tests/stack), and rounded up: of the functions of a
-/// run and of kernels, with arrays that no `stack_bytes` of an op counts, with what the system needs to bind a function or to
-/// throw; of a body that calls another; and of a stream, whose host array a run notes.
+/// Bytes of stack, measured with GCC 12 to 14 and Clang 19 at -O1 to -O3 (tests/stack), and rounded up: for the functions of a
+/// run and of kernels, including arrays that no `stack_bytes` of an op counts, and the system's needs to bind a function or to
+/// throw; for a body that calls another; and for a stream, whose host array a run records.
 inline constexpr std::int64_t stack_of_frames = 9 * 1024, stack_of_call = 512, stack_of_stream = 16;
 
-/// The view that the kernel of a stage gets of an operand.
+/// View of an operand for the kernel of a stage.
 template <class B, int s, std::size_t o>
 using OperandView = View<B::slice(s, static_cast<int>(o)), (static_cast<int>(o) < B::stage(s).input_count)>;
-/// Bytes of the arrays that the kernel of a stage and its epilogue have on the stack.
+/// Returns the bytes of the arrays of a stage's kernel and its epilogue on the stack.
 template <class B, int s, std::size_t... o>
 consteval std::int64_t stack_of_kernel(std::index_sequence<o...>) {
   using O = typename B::template OpOf<s>;
@@ -38,7 +38,7 @@ consteval std::int64_t stack_of_stage() {
   else if constexpr (op_info<typename B::template OpOf<s>>.has_formula) return 0;  // in registers
   else return stack_of_kernel<B, s>(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
 }
-/// Of a vertex: the arrays of all its stages, which may be in one function.
+/// Returns the bytes of a vertex: the arrays of all its stages, which may be in one function.
 template <class B, std::size_t... s>
 consteval std::int64_t stack_of_vertex(std::index_sequence<s...>) {
   return (std::int64_t{0} + ... + stack_of_stage<B, static_cast<int>(s)>());
@@ -51,7 +51,7 @@ consteval std::int64_t stack_of_variant() {
     return stack_of_vertex<Block<plan, set, G::extents(variant)>>(
         std::make_index_sequence<static_cast<std::size_t>(G::set.stage_count)>{});
 }
-/// Of a set's vertices: their scratch, and the largest variant, as each is a function.
+/// Returns the bytes of a set's vertices: their scratch, and the largest variant, because each variant is a function.
 template <const auto& plan, std::size_t set, std::size_t... variant>
 consteval std::int64_t stack_of_vertices(std::index_sequence<variant...>) {
   return scratch_memory_bytes<Block<plan, set, Extents{}>> +
@@ -69,7 +69,7 @@ consteval std::int64_t stack_of_set() {
     return stack_of_vertices<plan, set>(std::make_index_sequence<std::size_t{1} << Grid<plan, set>::axes>{});
   }
 }
-/// The bodies on the longest way from a body to one that calls none.
+/// Returns the number of bodies on the longest path from a body to one that calls none.
 template <const auto& plan>
 consteval int deepest_call() {
   std::array<int, plan.bodies.size()> depths{};
@@ -88,7 +88,7 @@ consteval int deepest_call() {
 
 }  // namespace detail
 
-/// Bytes of the stack that a run of a frozen plan needs on each of its threads.
+/// Bytes of stack that a run of a frozen plan needs on each of its threads.
 template <const auto& plan>
 inline constexpr std::int64_t stack_of_plan = [] {
   const std::int64_t of_sets = []<std::size_t... set>(std::index_sequence<set...>) {

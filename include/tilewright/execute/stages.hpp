@@ -9,7 +9,7 @@
 
 namespace tilewright::internal::detail {
 
-/// Whether a stage copies, into a tensor that is too large for caches.
+/// Returns whether a stage copies into a tensor that is too large for caches.
 template <class B, int s>
 constexpr bool is_streamed_copy() {
   if constexpr (op_info<typename B::template OpOf<s>>.has_formula) {
@@ -23,7 +23,8 @@ constexpr bool is_streamed_copy() {
   }
 }
 
-/// Whether stages are computed in the epilogue of a kernel. Expressions between it and the next kernel may be that one's.
+/// Returns whether stages are computed in the epilogue of a kernel. Expressions between it and the next kernel may belong to that
+/// one.
 template <class B, int kernel>
 constexpr bool has_epilogue() {
   for (int s = kernel + 1; s < B::set.stage_count && B::stage(s).evaluation != Evaluation::kernel; ++s)
@@ -39,8 +40,8 @@ template <class B, int s>
 inline constexpr std::int64_t row_memory_bytes = std::max<std::int64_t>(1, Epilogue<B, s>::row_floats) *
                                                  static_cast<std::int64_t>(sizeof(float));
 
-/// Runs a stage that is a kernel, with its expression or epilogue. Other stages run as parts of these. Of a kernel that takes
-/// pieces, it runs some.
+/// Runs a stage that is a kernel, with its expression or epilogue. Other stages run as parts of these. For a kernel with pieces,
+/// runs some of them.
 template <class B, int s>
 inline void run_stage(std::byte* const* locations, std::byte* scratch, [[maybe_unused]] const auto&... pieces) {
   if constexpr (B::stage(s).evaluation == Evaluation::kernel) {
@@ -82,8 +83,8 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch, [[maybe_u
   }
 }
 
-/// The codelet of a compute set for vertices of the given extents: its stages, one after the other. With pieces, the only kernel
-/// is one that takes them.
+/// The codelet of a compute set for vertices of the given extents: runs its stages in sequence. With pieces, the only kernel
+/// supports pieces.
 template <const auto& plan, std::size_t set_index, Extents extents, class... SomePieces>
 inline void run_stages(std::byte* const* locations, const SomePieces&... pieces) {
   using B = Block<plan, set_index, extents>;

@@ -6,10 +6,9 @@
 
 namespace tilewright::internal {
 
-/// Runs a frozen plan on tiles with memory of their own, one vertex after the other. Exchange copies what the plan says, elements
-/// with the tags of their last writes; a vertex gets copies of the elements that it declares, and nothing else
-/// (strict/vertex.hpp). Homes get the host's values before a run, and the host gets them back after it. Results are those of the
-/// fast mode.
+/// Runs a frozen plan on tiles with separate memory, vertex by vertex. Exchange copies the elements that the plan names, with the
+/// tags of their last writes. A vertex gets copies of the elements that it declares, and nothing else (strict/vertex.hpp). The
+/// host's values are copied to homes before a run, and back to the host after it. Results are those of the fast mode.
 class StrictExecutor final : public StrictRunner {
  public:
   [[gnu::cold]] explicit StrictExecutor(const ProgramView& program) : program_(program), plan_(program_), shadows_(plan_) {
@@ -83,7 +82,7 @@ class StrictExecutor final : public StrictRunner {
     ++version_;
     for (std::int64_t e = 0; e < storage.elements; ++e) place.write(e, from + e * storage.bytes, version_);
   }
-  /// Elements that nobody has written stay as the host has them.
+  /// Stores the elements of a storage. Elements that were never written keep the host's values.
   void store(std::size_t body, const StrictStorage& storage, int replica, std::byte* to, const std::string& reader) {
     const StrictPlace place(machine(replica), body, storage);
     for (std::int64_t e = 0; e < storage.elements; ++e)
@@ -93,7 +92,7 @@ class StrictExecutor final : public StrictRunner {
 
   // ---- bodies
 
-  /// Rooms whose live ranges begin at a step.
+  /// Opens rooms whose live ranges begin at a step.
   [[gnu::cold]] void open_rooms(std::size_t b, int group, const Frames& frames, const Replicas& replicas) {
     const StrictBody& body = plan_.bodies[b];
     for (const int replica : replicas)
@@ -115,15 +114,15 @@ class StrictExecutor final : public StrictRunner {
         for (std::int64_t e = 0; e < storage->elements; ++e) place.write(e, reinterpret_cast<const std::byte*>(&zero), 1);
       }
   }
-  /// Those whose live ranges end at a step; -1: all that are left.
+  /// Closes rooms whose live ranges end at a step; -1: all open ones.
   [[gnu::cold]] void close_rooms(std::size_t b, int group, const Replicas& replicas) {
     const StrictBody& body = plan_.bodies[b];
     for (const int replica : replicas)
       for (std::size_t r = 0; r < body.rooms.size(); ++r)
         if (group < 0 || body.rooms[r].last == group) machine(replica).close(machine(replica).room(b, static_cast<int>(r)));
   }
-  /// The groups of a body whose first rooms are open. Its last ones stay open. Returns false, at once, if some replicas do not
-  /// reach a collective.
+  /// Runs the groups of a body, whose first rooms are open. The last ones stay open. Returns false, at once, if some replicas
+  /// do not reach a collective.
   [[gnu::cold]] bool run_groups(std::size_t b, const Frames& frames, const Replicas& replicas) {
     const StrictBody& body = plan_.bodies[b];
     for (std::size_t g = 0; g < body.groups.size(); ++g) {
@@ -205,8 +204,8 @@ class StrictExecutor final : public StrictRunner {
   }
   /// An argument of a call in the memory of the caller.
   struct Argument {
-    int storage = -1, inner = -1;  ///< the caller's, and the called body's; -1: the body does not use it
-    std::int64_t first = 0;  ///< element of the caller's
+    int storage = -1, inner = -1;  ///< of the caller, and of the called body; -1: the body does not use it
+    std::int64_t first = 0;  ///< element of the caller's storage
     bool is_input = false, is_output = false;
   };
   [[gnu::cold]] bool run_calls(std::size_t b, std::size_t g, const Step& step, BodyId called, int first_location, int count,
@@ -299,7 +298,7 @@ class StrictExecutor final : public StrictRunner {
     }
     if (in) machine(replica).tensor_of(target, inner).is_written = false;
   }
-  /// The fast mode has changed what the caller gave by value: nobody may read it.
+  /// Marks a caller's value as unreadable, because the fast mode changes arguments that are passed by value.
   [[gnu::cold]] void spoil(int replica, std::size_t b, const Argument& argument, std::size_t target) {
     const StrictStorage& inner = plan_.bodies[target].storages[static_cast<std::size_t>(argument.inner)];
     if (argument.storage < 0 || !machine(replica).tensor_of(target, inner).is_written) return;

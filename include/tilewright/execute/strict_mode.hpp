@@ -10,7 +10,7 @@ class StrictRunner;
 
 using StrictFactory = std::unique_ptr<StrictRunner> (*)(const ProgramView&);
 
-/// Makes what runs programs in strict mode. <tilewright/execute/strict_executor.hpp> defines it for bool, the only T.
+/// Returns the factory of strict runners. <tilewright/execute/strict_executor.hpp> defines it for bool, the only T.
 template <class T>
 constexpr StrictFactory strict_factory() {
   static_assert(sizeof(T) == 0, "strict: #include <tilewright/execute/strict_executor.hpp> before its use expected");
@@ -18,12 +18,12 @@ constexpr StrictFactory strict_factory() {
 }
 }  // namespace internal
 
-/// Whether sessions check the plan and the ops while they run. A bool says so in sources that include
+/// Whether sessions check the plan and the ops while they run. A bool converts to it in sources that include
 /// <tilewright/execute/strict_executor.hpp>, whose code takes some seconds to compile:
 ///
 ///     tw::Session<train_step, tw::ipu_model> session({.strict = true});
 ///
-/// Other sources get a StrictMode from those.
+/// Other sources get a StrictMode from such a source.
 class StrictMode {
  public:
   constexpr StrictMode() = default;  ///< sessions do not check
@@ -31,7 +31,8 @@ class StrictMode {
   constexpr StrictMode(Bool checks) : factory_(checks ? internal::strict_factory<Bool>() : nullptr) {}
 
   constexpr explicit operator bool() const { return factory_ != nullptr; }
-  constexpr internal::StrictFactory factory() const { return factory_; }  ///< of what runs a program; null: sessions do not check
+  /// Creates the runner of a program; null: sessions do not check
+  constexpr internal::StrictFactory factory() const { return factory_; }
 
  private:
   internal::StrictFactory factory_ = nullptr;

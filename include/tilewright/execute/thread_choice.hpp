@@ -19,21 +19,21 @@ namespace tilewright::internal {
 /// Finds the number of threads for a program by timing its runs. Candidates are four numbers in each octave: 1, 2, 3, 4, 5, 6, 7,
 /// 8, 10, 12, 14, 16, 20, ... and the limit.
 ///
-/// In the first runs a search goes from a first guess to neighbours that are better, in steps of a power of two, then in finer
-/// ones. From then on, each neighbour of the best number is tried again and again, and now and then a number farther away. What
-/// these trials cost is measured, and the next one waits until that is at most two hundredths of the time of the runs in between.
-/// The time of runs without trials is watched, too. When it grows, as when another program takes cores, numbers are searched at
-/// once that did better before.
+/// In the first runs, a search moves from a first guess to better neighbours, in steps of a power of two, then in finer ones.
+/// Afterwards, it tries each neighbour of the best number again and again, and occasionally a distant number. The cost of these
+/// trials is measured: the next trial waits until the cost is at most two hundredths of the time of the runs in between. The time
+/// of runs without trials is watched, too. If it grows, for example because another program takes cores, the search tries at once
+/// numbers that were better before.
 ///
-/// Time is that of the runs: what a program does between them does not count. Functions that are called from several places are
-/// not inlined: each program has them, and should compile quickly.
+/// Times are those of runs: the time between runs does not count. Functions with several callers are not inlined, because every
+/// program contains them, and should compile quickly.
 class ThreadChoice {
  public:
   using Duration = std::chrono::steady_clock::duration;
 
-  /// A fixed number, or 0 to find one of up to `cores`. A fixed number above `cores` is taken, with a warning in the log; a
-  /// negative one is a std::invalid_argument. What is decided is logged at level DEBUG. `cores` is 0 where nobody knows.
-  /// `first_guess`: the number to begin with; 0 for that of the cores.
+  /// Takes a fixed number, or 0 to find one of up to `cores`. A fixed number above `cores` is used, with a warning in the log; a
+  /// negative one throws std::invalid_argument. Decisions are logged at level DEBUG. `cores`: 0 if it is unknown. `first_guess`:
+  /// the number at which the search begins; 0 for the number of cores.
   explicit ThreadChoice(int threads, int cores = usable_cores(), Logger logger = {}, int first_guess = 0)
       : limit_(threads > 0 ? threads : std::max(1, cores)),
         adapts_(threads <= 0 && limit_ > 1),
@@ -53,16 +53,16 @@ class ThreadChoice {
   }
 
   int limit() const { return limit_; }
-  /// Whether the next run is to be timed, and measured() called, not counted().
+  /// Returns whether to time the next run and then call measured(); otherwise call counted().
   bool measuring() const { return measuring_; }
-  /// The number of threads for the next run.
+  /// Returns the number of threads for the next run.
   int threads() const { return threads_; }
 
-  /// Takes note of a run that was not timed.
+  /// Records a run that was not timed.
   void counted() {
     if (adapts_ && --untimed_runs_ == 0) measuring_ = true;
   }
-  /// Takes the time of a run with threads().
+  /// Records the time of a run with threads().
   void measured(Duration duration) {
     const double time = static_cast<double>(std::max<std::int64_t>(1, std::chrono::nanoseconds(duration).count()));
     now_ += time;
@@ -80,7 +80,7 @@ class ThreadChoice {
  private:
   using Reason = ThreadTrial::Reason;
   using Verdict = ThreadTrial::Verdict;
-  /// All times are in nanoseconds.
+  /// A number of threads and its times, in nanoseconds.
   struct Candidate {
     int threads;
     int level;  // 0: a power of two, or the limit; 1: between two of them; 2: between those
@@ -90,20 +90,20 @@ class ThreadChoice {
   /// Runs without trials are judged in windows. A window has at least this length and this number of runs.
   static constexpr double window_length = 10e6;
   static constexpr int window_least_runs = 4;
-  /// Two windows in turn that are slower than the usual time by this factor are looked into; after a trial that finds the present
-  /// number no slower than this, it was chance.
+  /// slow: two consecutive windows that are slower than the usual time by this factor start a trial. chance: if the trial finds
+  /// the current number no slower than by this factor, the slow windows were chance.
   static constexpr double slow = 1.15, chance = 1.07;
-  /// Reading the clock twice takes about 50 ns: of runs shorter than this, three windows of four are not timed.
+  /// Reading the clock twice takes about 50 ns, so only one window of four is timed for runs shorter than this.
   static constexpr double short_run = 20e3;
   static constexpr int untimed_windows = 3;
-  /// What trials may cost, as a share of the time. Idle cores need some time to wake, so the first trials may mislead; they are
-  /// soon made again.
+  /// Limits of the cost of trials, as a share of the time. Idle cores need some time to wake, so the first trials may mislead;
+  /// they are soon repeated.
   static constexpr double start_length = 1e9, start_share = 0.1, share_of_each = 0.0025, most_share = 0.015, far_share = 0.005;
-  /// A part of a trial's time counts as cost, so that numbers that are as fast as each other are not tried all the time.
+  /// Part of a trial's time that always counts as cost, so that equally fast numbers are not tried all the time.
   static constexpr double least_cost = 0.05;
-  /// Far candidates that cost more than this are not tried.
+  /// Distant candidates that cost more than this are not tried.
   static constexpr double most_far_cost = 30e6;
-  /// First searches of longer runs than this leave out the finest steps.
+  /// First searches of longer runs than this skip the finest steps.
   static constexpr double long_run = 10e6;
 
   static constexpr int most_power = 1 << 12;  // so that there are at most 64 candidates on any machine
@@ -119,14 +119,15 @@ class ThreadChoice {
   }
   Candidate& at(int index) { return candidates_[static_cast<std::size_t>(index)]; }
   int count() const { return static_cast<int>(candidates_.size()); }
-  /// The next candidate of at most a level, up or down from the best one; -1: none.
+  /// Returns the next candidate of at most a level, up or down from the best one; -1: none.
   [[gnu::noinline]] int neighbour(int direction, int level) {
     int index = best_ + direction;
     while (index >= 0 && index < count() && at(index).level > level) index += direction;
     return index < count() ? index : -1;
   }
-  /// The time of a run with another number than the best. One that was not tried: no better than the best, and with fewer threads
-  /// as much slower as there are fewer; the square root of that after runs have become slow, so that few are left out.
+  /// Returns the expected time of a run with a number other than the best. An untried number is taken to be no better than the
+  /// best, and with fewer threads slower in proportion. After runs have become slow, the square root of that proportion is used,
+  /// so that few numbers are skipped.
   double expected_time(int index) {
     if (at(index).time > 0) return at(index).time;
     const double ratio = std::max(1., static_cast<double>(at(best_).threads) / at(index).threads);
@@ -161,12 +162,12 @@ class ThreadChoice {
     now_ += untimed_runs_ * time_;
     earn(untimed_runs_ * time_);
   }
-  /// What runs without trials allow later trials to cost.
+  /// Adds to the allowed cost of later trials, for a run without a trial.
   void earn(double time) {
     credit_ += time * (now_ < start_length ? start_share : std::min(share_of_each * count(), most_share));
     far_credit_ += time * far_share;
   }
-  /// Runs take longer than they did. Perhaps other programs use the cores, and fewer threads are faster.
+  /// Handles runs that have become slower. Perhaps other programs use the cores, and fewer threads are faster.
   void doubt(double mean) {
     slow_windows_ = 0;
     usual_time_ = time_;
@@ -175,7 +176,7 @@ class ThreadChoice {
     logger_.write(LogLevel::debug, "threads: in doubt about ", threads_, ", with ", static_cast<std::int64_t>(mean), " ns a run");
     search(Reason::slow);
   }
-  /// Tries one of the neighbours, which take turns, if trials may cost something again.
+  /// Tries one of the neighbours, in turn, if trials may cost something again.
   bool try_neighbour() {
     for (int tries = 0; credit_ >= 0 && tries < 6; ++tries) {
       turn_ = (turn_ + 1) % 6;
@@ -203,7 +204,7 @@ class ThreadChoice {
     direction_ = -1;
     search_on();
   }
-  /// Tries the next neighbour; in steps of powers of two first, and on in the direction that was better.
+  /// Tries the next neighbour: first in steps of powers of two, and further in the direction that was better.
   void search_on() {
     if (reason_ == Reason::slow)  // all that may be better by what is known: with one thread too many, all wait
       for (int index = best_ - 1; index >= 0; --index)

@@ -6,18 +6,17 @@
 
 namespace tilewright::internal {
 
-/// Compares the times of runs with two numbers of threads, the present one and a challenger. They take turns in blocks of runs,
-/// so that whatever else happens on the machine meets both. Of each number, the mean of its blocks without the slowest one is
-/// judged: a rare stall decides nothing, and stalls that come again and again count. A minimum would not see those, and they are
-/// what makes threads slow that wait for each other on a busy machine. All times are in nanoseconds.
+/// Compares the times of runs with two numbers of threads, the current one and a challenger. They alternate in blocks of runs, so
+/// that other activity on the machine affects both. The mean of each number's blocks without the slowest one is compared: a rare
+/// stall decides nothing, and repeated stalls count. A minimum would not see repeated stalls, which slow down threads that wait
+/// for each other on a busy machine. All times are in nanoseconds.
 class ThreadTrial {
  public:
-  /// Why there is a trial: in a program's first runs; to see whether another number has become better; because runs have become
-  /// slow.
+  /// Reason of a trial: first runs of a program; regular check whether another number has become better; runs have become slow.
   enum class Reason : unsigned char { first, usual, slow };
   enum class Verdict : unsigned char { open, better, worse };  ///< of the challenger
 
-  /// `time`: of a run with the present number.
+  /// `time`: of a run with the current number.
   void start(double time, Reason reason) {
     const bool is_long = time >= long_run;
     slow_ = reason == Reason::slow;
@@ -29,9 +28,9 @@ class ThreadTrial {
     price_ = total_ = 0;
     start_block(false);
   }
-  /// Whether the next run is one with the challenger's number of threads.
+  /// Returns whether the next run has the challenger's number of threads.
   bool is_challenger() const { return is_challenger_; }
-  /// Takes the time of a run.
+  /// Adds the time of a run.
   Verdict add(double time) {
     spent_ += time;
     if (++runs_ > skipped_runs_) judged_ += time;
@@ -49,26 +48,26 @@ class ThreadTrial {
     return judge();
   }
 
-  /// The time of a run with one of the numbers, once a pair of blocks has ended.
+  /// Returns the time of a run with one of the numbers, once a pair of blocks has ended.
   double mean(bool challenger) const {
     if (pairs_ == 1) return blocks_[challenger][0];
     return (sum(challenger) - *std::max_element(blocks_[challenger].begin(), end(challenger))) / (pairs_ - 1);
   }
-  /// What the challenger's runs took beyond the time of as many with the present number.
+  /// Returns the extra time of the challenger's runs over as many with the current number.
   double price() const { return price_; }
-  /// The time of all runs.
+  /// Returns the time of all runs.
   double total() const { return total_; }
 
  private:
   static constexpr int most_pairs = 6, most_pairs_hurried = 5, fewest_pairs_hurried = 3;
-  /// The length of a block. A scheduler takes a core away for some milliseconds at once, which six such blocks see; when a run
-  /// has become slow, each block sees it. The run after a change of the number is left out: threads wake, and memory moves
+  /// Length of a block. A scheduler takes a core away for some milliseconds at a time, which six such blocks notice. If a run has
+  /// become slow, each block notices it. The run after a change of the number is skipped, because threads wake and memory moves
   /// between cores' caches.
   static constexpr double block = 3e6, slow_block = 6e6;
   static constexpr int most_block_runs = 1000;
-  /// From here on, a block is one run, and no run is left out.
+  /// For runs of at least this time, a block is one run, and no run is skipped.
   static constexpr double long_run = 4e6;
-  /// A challenger that is not better by this stays what it is, so that numbers that are as fast as each other do not take turns.
+  /// A challenger must be better by this factor, so that equally fast numbers do not alternate.
   static constexpr double better = 0.985;
 
   void start_block(bool challenger) {

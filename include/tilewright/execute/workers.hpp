@@ -14,7 +14,7 @@
 
 namespace tilewright::internal {
 
-/// Lets a processor core rest a moment in a loop that waits.
+/// Pauses a processor core briefly in a loop that waits.
 inline void pause() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -23,7 +23,7 @@ inline void pause() {
 #endif
 }
 
-/// Waits until the value is no longer `old`: spins for a moment, then sleeps, so that a busy machine is not starved.
+/// Waits until the value is no longer `old`: spins briefly, then sleeps, so that other programs get the core.
 inline void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
   for (int spin = 0; spin < 2000; ++spin) {
     if (value.load(std::memory_order_acquire) != old) return;
@@ -32,10 +32,10 @@ inline void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t ol
   sleep_while(value, old);
 }
 
-/// The barrier of threads between supersteps.
+/// Barrier of threads between supersteps.
 class Barrier {
  public:
-  /// What arrive_and_wait throws when not all threads will arrive.
+  /// Thrown by arrive_and_wait when not all threads will arrive.
   struct Broken {};
 
   /// Returns when `threads` threads have arrived; throws Broken if one of them called break_up() instead.
@@ -54,13 +54,13 @@ class Barrier {
         throw Broken();
     }
   }
-  /// Says that the calling thread will not arrive: threads that wait, and those that arrive later, leave by Broken.
+  /// Announces that the calling thread will not arrive. Threads that wait, and those that arrive later, leave by Broken.
   void break_up() {
     broken_.store(true, std::memory_order_relaxed);
     phase_.fetch_add(1, std::memory_order_release);
     wake_all(phase_);
   }
-  /// Makes a broken barrier fit for use. No thread may be near it.
+  /// Resets a broken barrier. No thread may be near it.
   void mend() {
     arrived_.store(0, std::memory_order_relaxed);
     broken_.store(false, std::memory_order_relaxed);
@@ -72,11 +72,11 @@ class Barrier {
   std::atomic<bool> broken_{false};  // in the cache line of phase_: reading both costs no more than reading one
 };
 
-/// Threads that run the same function, each with its number; the caller is number 0. Threads that are not needed sleep.
+/// Threads that run the same function, each with its number; the caller is number 0. Idle threads sleep.
 class Workers {
  public:
-  /// `stack_bytes`: of each thread's stack, at least. Throws std::runtime_error if the system makes fewer threads than asked for;
-  /// those that were made end.
+  /// `stack_bytes`: smallest stack of each thread. Throws std::runtime_error if the system creates fewer threads than requested;
+  /// those that were created end.
   explicit Workers(int count, std::size_t stack_bytes = 0) : forks_(fork_count()) {
     try {
       for (int i = 1; i < count; ++i) {  // one by one: `count` may be more than there is memory for
@@ -96,10 +96,10 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// The threads that exist, the caller included.
+  /// Returns the number of threads, including the caller.
   int count() const { return static_cast<int>(threads_.size()) + 1; }
-  /// Calls job(context, number) on `active` threads and returns when all have ended; does not allocate. If calls threw, the
-  /// exception of one of them is thrown again here. Throws std::logic_error in a child that a fork made after the threads.
+  /// Calls job(context, number) on `active` threads and returns when all have ended; does not allocate. If calls threw, rethrows
+  /// the exception of one of them. Throws std::logic_error in a child process that was forked after the threads were created.
   void run(void (*job)(void*, int), void* context, int active) {
     if (is_forked()) [[unlikely]]
       throw std::logic_error("threads: " + std::to_string(count()) +

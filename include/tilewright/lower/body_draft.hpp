@@ -17,57 +17,59 @@ namespace tilewright::internal {
 struct Storage {
   TensorSpec whole{};     ///< dtype and shape of the tensor that fills it
   Location location{};    ///< in the frame the offset is 0 until `place` sets it; it may set it to 0
-  StorageId reuses = StorageId::none;  ///< the storage whose memory it takes over; none: it has memory of its own
-  bool internal = false;  ///< only one group uses it, each vertex its block, in scratch or in registers: it has no place
-  bool begins_undefined = false;  ///< an op gives it without writing its elements (OpInfo::gives_memory)
-  bool is_call_result = false;  ///< a plain call writes it, no loop and no conditional
-  Placement placement{};  ///< on which IPU and tiles it is; not known where the program names none, or where several have it
+  StorageId reuses = StorageId::none;  ///< storage whose memory it takes over; none: it has its own memory
+  /// Whether only one group uses it, each vertex its own block, in scratch or in registers: it has no place
+  bool internal = false;
+  bool begins_undefined = false;  ///< whether an op provides it without writing its elements (OpInfo::gives_memory)
+  bool is_call_result = false;  ///< whether a plain call writes it, not a loop or a conditional
+  Placement placement{};  ///< IPU and tiles; not known if the program names none, or if several have it
 };
 
 /// An operand of an operation: a view of a storage.
 struct Value {
-  StorageId storage = StorageId::none;  ///< none: not made yet
+  StorageId storage = StorageId::none;  ///< none: not created yet
   Layout layout{};  ///< in elements of `spec.dtype`
   TensorSpec spec{};
 };
 
-/// Whether a value has all elements of a storage, in row-major order.
+/// Returns whether a value has all elements of a storage, in row-major order.
 constexpr bool is_whole_and_dense(const Value& value, const Storage& storage) {
   return value.layout.offset == 0 && value.spec.bytes() == storage.whole.bytes() && is_dense(value.spec.shape, value.layout);
 }
 
-/// The bodies that an operation calls, or whose code it loads.
+/// Bodies that an operation calls, or whose code it loads.
 struct Calling {
   BodyId body = BodyId::none;  ///< called, by a conditional for true, or loaded; none: the operation is an op
-  BodyId else_body = BodyId::none;  ///< called by a conditional for false; none for others
-  int inputs = 0, outputs = 0;  ///< of the graph of `body`, also outputs that nothing uses
-  int else_inputs = 0, else_outputs = 0;  ///< the same of `else_body`; 0 for others
-  std::optional<LoopAttributes> loop{};  ///< of a loop; empty for others
+  BodyId else_body = BodyId::none;  ///< called by a conditional for false; otherwise none
+  int inputs = 0, outputs = 0;  ///< of the graph of `body`, including outputs that nothing uses
+  int else_inputs = 0, else_outputs = 0;  ///< of the graph of `else_body`; otherwise 0
+  std::optional<LoopAttributes> loop{};  ///< of a loop; otherwise empty
 };
 
 /// One op, one call, or one load of code.
 struct Operation {
   const OpInfo* op = nullptr;  ///< null: a call or a load of code
   PackedAttributes attributes{};
-  int input_count = 0;  ///< of the operands, which are inputs, then outputs
-  /// Of a call: the condition of a conditional; the inputs of each body; from `input_count` on the outputs of each body; for each
-  /// tensor that a loop carries its second place; the inputs that the call changes, again, as outputs; last the bodies' frame.
+  int input_count = 0;  ///< of the operands; inputs come before outputs
+  /// Operands of a call: the condition of a conditional; the inputs of each body; from `input_count` on the outputs of each body;
+  /// for each tensor that a loop carries, its second place; the inputs that the call changes, again, as outputs; finally the
+  /// bodies' frame.
   List<Value> operands{};
-  Work work{};  ///< of an op, set by split_reductions; axes of sums that are not cut are whole
-  /// It gives partials: some axis of a reduction (gives_partials) is cut. Each output that does not follow that axis is the first
-  /// of Partition::partials tensors, which its storage holds one after the other.
+  Work work{};  ///< of an op, set by split_reductions; axes of undivided sums are whole
+  /// Whether it produces partials: an axis of a reduction (gives_partials) is divided. Each output that does not follow that axis
+  /// is the first of Partition::partials tensors, which its storage holds in sequence.
   bool partial = false;
   Calling calling{};
   GraphId graph =
-      GraphId::none;  ///< in which the op was traced; none: a call, a load of code, or a copy or sum that the planner made
-  int scope = -1;  ///< in IrTables::name_scopes: where the op was traced; -1: in none, or `graph` is none
-  bool loads_code = false;  ///< of `calling.body`, which does not run
-  int stream = -1;  ///< the stream that moves to its next element afterwards; -1: none
-  bool alone = false;  ///< its group has no other operations
-  Placement placement{};  ///< where it runs: that of its first result, or input; not known as in Storage
-  int exchange = -1;  ///< counted from 0 in each draft: transfers with the same number go in one exchange; -1: it is in none
+      GraphId::none;  ///< graph in which the op was traced; none: a call, a load of code, or a copy or sum of the planner
+  int scope = -1;  ///< index in IrTables::name_scopes of the op's scope; -1: no scope, or `graph` is none
+  bool loads_code = false;  ///< whether it loads the code of `calling.body`, which does not run
+  int stream = -1;  ///< stream that moves to its next element afterwards; -1: none
+  bool alone = false;  ///< whether its group has no other operations
+  Placement placement{};  ///< that of its first result, or input; unknown in the cases of Storage
+  int exchange = -1;  ///< counted from 0 in each draft: transfers with equal numbers share one exchange; -1: no exchange
 
-  /// Whether it is a call or a load of code, which have no op. Step::is_call is of calls alone.
+  /// Returns whether it is a call or a load of code, which have no op. Step::is_call is true for calls only.
   constexpr bool is_call() const { return calling.body != BodyId::none; }
   constexpr bool is_output(int operand) const { return operand >= input_count; }
   constexpr bool writes(StorageId storage) const {
@@ -85,19 +87,20 @@ constexpr List<TensorSpec> operand_specs(const Operation& operation) {
   for (const Value& value : operation.operands) specs.push_back(value.spec);
   return specs;
 }
-/// The iteration space of an op, by its operands.
+/// Returns the iteration space of an op from its operands.
 constexpr Work work_of(const Operation& operation) {
   return tilewright::work_of(*operation.op, operand_specs(operation), operation.input_count, operation.attributes);
 }
 }  // namespace detail
 
-/// The values that the operation's kernel reports as faults.
+/// Returns the values that the operation's kernel reports as faults.
 constexpr FaultText fault_of(const Operation& operation) {
   if (operation.is_call() || !operation.op->fault) return {};
   const List<TensorSpec> specs = detail::operand_specs(operation);
   return operation.op->fault({specs.data(), specs.size()}, operation.input_count, operation.attributes);
 }
-/// Whether the op is a formula that can be part of a larger expression, or of an epilogue. One that can fault has a kernel.
+/// Returns whether the op is a formula that can be part of a larger expression, or of an epilogue. One that can fault has a
+/// kernel instead.
 constexpr bool is_formula(const Operation& operation) {
   return operation.op->has_formula && !(operation.op->fault && fault_of(operation).possible);
 }
@@ -105,44 +108,44 @@ constexpr bool is_formula(const Operation& operation) {
 /// An operation of a group.
 struct Member {
   int operation = 0;  ///< in the draft
-  FixedVector<std::int8_t, max_work_axes> grid_axis{};  ///< by axis of its work: the axis of the group's grid; -1: not cut
+  FixedVector<std::int8_t, max_work_axes> grid_axis{};  ///< by axis of its work: the axis of the group's grid; -1: not divided
 };
 
-/// Operations over a common grid, which each vertex runs one after the other on its block; or one call or load of code.
+/// Operations over a common grid, which each vertex runs in sequence on its block; or one call or load of code.
 struct Group {
   List<Member> members{};
   FixedVector<WorkAxis, max_work_axes> grid{};
-  std::int64_t cost = 0;  ///< an estimate of all vertices together, in multiply-adds, at least 1; not read for a call
+  std::int64_t cost = 0;  ///< estimate for all vertices together, in multiply-adds, at least 1; not read for a call
 };
 
 /// How the values of a group's members are computed; by member.
 struct Evaluations {
   List<Evaluation> kinds{};
-  List<int> kernels{};  ///< the member in whose kernel or loop the value is computed; itself for a kernel
-  List<bool> in_registers{};  ///< the value is never in memory: its readers have it in registers
+  List<int> kernels{};  ///< member in whose kernel or loop the value is computed; itself for a kernel
+  List<bool> in_registers{};  ///< whether the value is never in memory: its readers have it in registers
 };
 
-/// How a group is cut into vertices and its members are evaluated. Of a call: one vertex, and no members.
+/// How a group is divided into vertices and its members are evaluated. A call has one vertex, and no members.
 struct Cut {
-  Partition partition{};  ///< extents of blocks by axis of the group's grid, and how many there are
+  Partition partition{};  ///< extents of blocks by axis of the group's grid, and their number
   Evaluations evaluations{};
 };
 
-/// A body that is being planned. Passes fill the lists one after the other: see docs/adding-a-pass.md.
+/// A body during planning. Passes fill the lists in order: see docs/adding-a-pass.md.
 struct BodyDraft {
   PerStorage<Storage> storages{};
-  List<Operation> operations{};  ///< in an order in which they can run
-  List<Group> groups{};  ///< in the order in which they run; set by fuse
+  List<Operation> operations{};  ///< in a valid order of execution
+  List<Group> groups{};  ///< in the order of execution; set by fuse
   List<Cut> cuts{};  ///< by group; set by cut_groups
   Placement placement{};  ///< of new storages, while operations are added
-  List<StorageId> constants{};  ///< by number in the plan: the storage of each that operations use, or none
+  List<StorageId> constants{};  ///< by number in the plan: storage of each constant that operations use, or none
 
   constexpr Storage& storage(StorageId i) { return storages[i]; }
   constexpr const Storage& storage(StorageId i) const { return storages[i]; }
   constexpr const Operation& operation(const Member& member) const { return operations[member.operation]; }
-  /// Whether the location of a storage is in the frame: also that of an internal one, which has no place there.
+  /// Returns whether the location of a storage is in the frame. True also for an internal one, which has no place there.
   constexpr bool in_frame(StorageId i) const { return storages[i].location.base == Base::frame; }
-  /// The storage whose memory this one has in the end.
+  /// Returns the storage whose memory this one finally uses.
   constexpr StorageId owner(StorageId i) const {
     while (storages[i].reuses != StorageId::none) i = storages[i].reuses;
     return i;
@@ -159,17 +162,17 @@ struct BodyDraft {
       operation.placement = storages[operation.operands[results > 0 ? operation.input_count : 0].storage].placement;
     operations.push_back(std::move(operation));
   }
-  /// A dense value with a storage of its own: in the frame, or at the location.
+  /// Adds a dense value with a new storage in the frame, or at the location.
   constexpr Value add_value(const TensorSpec& spec, const Location& location = {}) {
     return {add_storage(spec, location), dense_layout(spec.shape), spec};
   }
-  /// Says where a new value's storage is.
+  /// Sets the placement of a new value's storage.
   constexpr Value placed(const Value& value, const Placement& where) {
     storages[value.storage].placement = where;
     return value;
   }
   constexpr const Placement& placement_of(const Value& value) const { return storages[value.storage].placement; }
-  /// Where the first element of a value is. If that is in the frame, the offset is right only once `place` has run.
+  /// Returns where the first element of a value is. In the frame, the offset is valid only after `place` has run.
   constexpr Location location_of(const Value& value) const {
     Location result = storages[owner(value.storage)].location;
     result.offset += value.layout.offset * size_of(value.spec.dtype);
@@ -185,7 +188,7 @@ constexpr void for_each_operand(const BodyDraft& draft, const Group& group, auto
   }
 }
 
-/// By axis of an operand: the axis of the grid along which it is cut; -1: not cut.
+/// By axis of an operand, the axis of the grid along which it is divided; -1: not divided.
 class GridAxes {
  public:
   constexpr GridAxes() = default;
@@ -203,7 +206,7 @@ class GridAxes {
 constexpr GridAxes grid_axes_of(const Operation& operation, const Member& member, int operand) {
   return {operation, member, operand};
 }
-/// Bytes of the block of a value that one vertex takes, if it is dense.
+/// Returns the bytes of a value's block for one vertex, if it is dense.
 constexpr std::int64_t block_bytes(const Value& value, const GridAxes& axes,
                                    const FixedVector<std::int64_t, max_work_axes>& blocks) {
   std::int64_t bytes = size_of(value.spec.dtype);
@@ -214,7 +217,7 @@ constexpr std::int64_t block_bytes(const Value& value, const GridAxes& axes,
   return bytes;
 }
 
-/// By storage: the first and the last group that uses it; -1: none does.
+/// By storage, the first and the last group that uses it; -1: none does.
 struct Lifetimes {
   PerStorage<int> first, last;
   constexpr explicit Lifetimes(const BodyDraft& draft) : first(draft.storages.size(), -1), last(first) {

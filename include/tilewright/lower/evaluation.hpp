@@ -50,7 +50,7 @@ class Evaluator {
   }
   constexpr bool writes(int member, StorageId storage) const { return operation(member).writes(storage); }
 
-  /// Whether a member, or an expression inside it, reads the storage of `written` through another view than `written`.
+  /// Returns whether a member, or an expression inside it, reads the storage of `written` through another view.
   constexpr bool reads_elsewhere(int member, const Value& written) const {
     const Operation& op = operation(member);
     for (int i = 0; i < op.input_count; ++i) {
@@ -63,18 +63,18 @@ class Evaluator {
     return false;
   }
 
-  /// Whether an operand can be in the lanes of an op that computes on vectors.
+  /// Returns whether an operand can be in the lanes of an op that computes on vectors.
   static constexpr bool fits_lanes(const Operation& op, const Value& value) {
     return computes_in_float(value.spec.dtype) || (value.spec.dtype == boolean && op.op->bools_are_masks);
   }
-  /// Whether a formula may have another in place of an operand: it has floating point numbers only, or bools as masks.
+  /// Returns whether another formula can replace an operand of a formula: it has floating-point numbers only, or bools as masks.
   static constexpr bool takes_expression(const Operation& op, int operands) {
     for (int i = 0; i < operands; ++i)
       if (!is_floating_point(op.operands[i].spec.dtype) && !fits_lanes(op, op.operands[i])) return false;
     return true;
   }
 
-  /// Whether vertices have the same blocks of two results of one shape.
+  /// Returns whether vertices have equal blocks of two results of one shape.
   constexpr bool same_blocks(int a, int b) const {
     const GridAxes of_a = grid_axes_of(operation(a), group_.members[a], operation(a).input_count);
     const GridAxes of_b = grid_axes_of(operation(b), group_.members[b], operation(b).input_count);
@@ -84,9 +84,9 @@ class Evaluator {
       if (shape[axis] > 1 && cut(of_a[axis]) != cut(of_b[axis])) return false;
     return true;
   }
-  /// Whether a member can be computed in the epilogue of a kernel: it is a formula of floats, in single or half precision, or of
-  /// bools, whose operands have the shape of the kernel's result, or are broadcast to it, and whose result is cut as the
-  /// kernel's.
+  /// Returns whether a member can be computed in the epilogue of a kernel. It must be a formula of floats, in single or half
+  /// precision, or of bools. Its operands have the shape of the kernel's result, or are broadcast to it, and its result is
+  /// divided like the kernel's.
   constexpr bool fits_epilogue(int kernel, int member) const {
     const Operation &producer = operation(kernel), &op = operation(member);
     const Value& result = result_of(kernel);
@@ -107,7 +107,7 @@ class Evaluator {
     return true;
   }
 
-  /// The member with the only operand that reads a member's result. -1: there are several, or the result is not internal.
+  /// Returns the member with the only operand that reads a member's result. -1: there are several, or the result is not internal.
   constexpr int only_reader(int member) const {
     const Value& result = result_of(member);
     if (!draft_.storage(result.storage).internal) return -1;
@@ -122,7 +122,7 @@ class Evaluator {
     }
     return reader;
   }
-  /// A formula becomes part of the only formula that reads its result, unless what it reads is overwritten before that.
+  /// Makes a formula part of the only formula that reads its result, unless its operands are overwritten before that.
   constexpr void inline_value(int member) {
     const Operation& op = operation(member);
     if (!is_formula(op) || op.op->modifies >= 0) return;
@@ -142,7 +142,7 @@ class Evaluator {
     result_.kernels[member] = kind == Evaluation::epilogue ? result_.kernels[member] : result_.kernels[reader];
     result_.in_registers[member] = true;
   }
-  /// Whether `writer` writes a storage that the expression of another member reads.
+  /// Returns whether `writer` writes a storage that the expression of another member reads.
   constexpr bool overwrites(int writer, int expression) const {
     const Operation& op = operation(expression);
     for (int i = 0; i < op.input_count; ++i) {
@@ -153,7 +153,7 @@ class Evaluator {
     }
     return false;
   }
-  /// The result of a kernel, or of a member in its epilogue, that only the epilogue reads stays in registers.
+  /// Keeps the result of a kernel, or of a member in its epilogue, in registers if only the epilogue reads it.
   constexpr void keep_in_registers(int member, int kernel) {
     const Value& result = result_of(member);
     if (!draft_.storage(result.storage).internal || operation(member).op->modifies >= 0) return;
@@ -174,8 +174,8 @@ class Evaluator {
 
 }  // namespace detail
 
-/// Decides for each member of a group whether it has a kernel of its own, or is part of an expression or of an epilogue. Only
-/// values of internal storages stay in registers.
+/// Decides for each member of a group whether it has its own kernel, or is part of an expression or of an epilogue. Only values
+/// of internal storages stay in registers.
 constexpr Evaluations evaluate(const BodyDraft& draft, const Group& group) { return detail::Evaluator(draft, group).run(); }
 
 }  // namespace tilewright::internal

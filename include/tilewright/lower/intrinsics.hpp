@@ -7,13 +7,13 @@ namespace tilewright::internal::detail {
 
 // The operations that the planner adds by itself. It knows no other op by name.
 
-/// A copy: of equal shapes and dtypes.
+/// Returns a copy between equal shapes and dtypes.
 constexpr Operation copy_operation(const Value& from, const Value& to) {
   return {.op = &op_info<Identity>, .input_count = 1, .operands = {from, to}};
 }
-/// Whether an operation is such a copy, or an op of the program that does the same.
+/// Returns whether an operation is a planner's copy, or an op of the program with the same effect.
 constexpr bool is_identity(const Operation& operation) { return operation.op == &op_info<Identity>; }
-/// The reduction of partials along their first axis: as an op states, or their sum.
+/// Returns the operation that reduces partials along their first axis: the op that is stated, or their sum.
 constexpr Operation combining_operation(const Partials& how, const Value& partials, const Value& result) {
   Operation operation{.op = how.combiner, .attributes = how.attributes, .input_count = 1, .operands = {partials, result}};
   if (!how.combiner) operation.op = &op_info<ReduceSum>, operation.attributes = pack(ReduceSum::make(Axes(0), false));

@@ -17,7 +17,7 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Gives each graph that is called more than once a body, and the main graph one for each execution context.
+/// Creates a body for each graph that is called more than once, and one for each execution context of the main graph.
 constexpr void add_bodies(Planning& planning) {
   const Ir& ir = planning.ir;
   Plan& plan = planning.plan;
@@ -39,7 +39,7 @@ constexpr void add_bodies(Planning& planning) {
   plan.bodies.resize(planning.bodies.size());
 }
 
-/// Plans all bodies with the passes of a machine, called graphs first, and counts what a run takes.
+/// Plans all bodies with the passes of a machine, called graphs first, and counts the figures of a run.
 template <class Planner>
 constexpr void plan_bodies(Planning& planning, Planner planner, auto& observe) {
   Plan& plan = planning.plan;
@@ -62,11 +62,11 @@ constexpr void plan_bodies(Planning& planning, Planner planner, auto& observe) {
 
 }  // namespace detail
 
-/// Plans a prepared program for its target: dead code is dropped, each graph that is called more than once becomes one body of
-/// supersteps, others are inlined, the ops of the main graph become one body for each execution context, and all memory gets its
+/// Plans a prepared program for its target. Dead code is dropped. Each graph that is called more than once becomes one body of
+/// supersteps; others are inlined. The ops of the main graph become one body for each execution context, and all memory gets its
 /// place. Errors: sizes beyond 64 bits; bfloat16 on a simulated IPU; more transfers in a run than num_host_transfers; a tile's
-/// memory is too small. With OnError::record they are in Plan::failure, as are those of the trace and of `prepare`. The observer
-/// sees what passes give: see pass.hpp. `keep_homes` gets where variables and constants are on tiles.
+/// memory is too small. With OnError::record, Plan::failure has them and those of the trace and of `prepare`. The observer sees
+/// the results of passes: see pass.hpp. `keep_homes` gets the positions of variables and constants on tiles.
 template <class Observer = Unobserved>
 constexpr Plan lower(const Prepared& prepared, Observer&& observe = Observer(), TileHomes* keep_homes = nullptr) {
   const Ir& ir = prepared.ir();

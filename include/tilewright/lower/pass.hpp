@@ -8,7 +8,7 @@
 
 namespace tilewright::internal {
 
-/// The passes that plan one body, in the order in which a machine runs its own: HostPlanner::passes, IpuPlanner::passes.
+/// Passes that plan one body, in the order in which a machine runs them: HostPlanner::passes, IpuPlanner::passes.
 enum class Pass : std::uint8_t {
   flatten,
   write_through,
@@ -27,7 +27,7 @@ enum class Pass : std::uint8_t {
   write_tiles,
   place_barriers
 };
-/// Whether a pass changes the draft. The others read it, and add to the plan.
+/// Returns whether a pass changes the draft. The others read it, and add to the plan.
 constexpr bool changes_draft(Pass pass) {
   return pass != Pass::count_moves && pass != Pass::count_step_cycles && pass != Pass::write_tiles &&
          pass != Pass::place_barriers;
@@ -54,9 +54,9 @@ constexpr std::string_view name_of(Pass pass) {
   return names[static_cast<int>(pass)];
 }
 
-/// Sees nothing of what passes do. An observer of `lower` is called after each pass over a body with the draft, and with the plan
-/// as far as it is made: a BodyDraft of the host, a TileDraft of a simulated IPU; at the end, before the checks that can fail, it
-/// is called with the whole plan.
+/// Observer that ignores all passes. An observer of `lower` is called after each pass over a body with the draft (a BodyDraft of
+/// the host, a TileDraft of a simulated IPU) and with the plan so far. At the end, before the checks that can fail, it is called
+/// with the whole plan.
 struct Unobserved {
   constexpr void operator()(Pass, BodyId /*body*/, const BodyDraft&, const Plan&) const {}
   constexpr void operator()(const Plan&) const {}

@@ -59,13 +59,13 @@ struct Profile {
     std::int64_t whole_bytes = 0;  ///< on all tiles
     int first_step = 0;  ///< first and last of `steps` in which it is live; unused if `always_live`
     int last_step = 0;
-    bool always_live = false;  ///< such as a variable
+    bool always_live = false;  ///< for example, a variable
     MemoryCategory category = MemoryCategory::frame;
   };
 
   /// A step of a plan. Cycles and bytes are those of one execution; a run executes it `times` times.
   struct Step {
-    std::string label;  ///< its ops, as print_plan shows them
+    std::string label;  ///< ops of the step, as print_plan shows them
     std::string module;  ///< module path of the op with the most work; empty: the main graph
     std::string kind;  ///< superstep, copy, stream, remote, collective, code
     int body = 0;  ///< index in `bodies`

@@ -5,31 +5,31 @@
 namespace tilewright {
 
 /// Cycles of products, convolutions and sums of parts on one tile, as poplibs sdk-release-3.4 estimates them
-/// (PerformanceEstimation of poplin and of popops), but where a comment says "assumed". All cycles are of the tile's clock. A
-/// worker's instruction takes `tile_workers` of them, since workers take turns.
+/// (PerformanceEstimation of poplin and of popops), unless a comment says "assumed". All cycles are those of the tile's clock. A
+/// worker's instruction takes `tile_workers` cycles, because workers take turns.
 inline constexpr std::int64_t tile_workers = 6;
 
 constexpr std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// The unit of a tile that multiplies matrices, for one choice of dtypes. It keeps a block of weights, `channels` of the inner
-/// axis by `units` columns of the result, and goes through rows of the other operand.
+/// The unit of a tile that multiplies matrices, for one choice of dtypes. It holds a block of weights, `channels` of the inner
+/// axis by `units` columns of the result, and processes rows of the other operand.
 struct AmpModel {
-  std::int64_t units = 0;  ///< columns of a block; 0: there is no such unit
+  std::int64_t units = 0;  ///< columns of a block; 0: the tile has no such unit
   std::int64_t channels = 0;  ///< of the inner axis in a block
-  std::int64_t row_cycles = 0;  ///< of a row by a block, for all workers together, when rows follow each other
+  std::int64_t row_cycles = 0;  ///< of a row by a block, for all workers together, with consecutive rows
   std::int64_t element_bytes = 2;  ///< of operands: 2 or 4
   std::int64_t partial_bytes = 2;  ///< of sums: 2 or 4
   std::int64_t load_bytes = 8;  ///< of weights, loaded in a cycle
-  std::int64_t more_block_cycles = 0;  ///< of a block of weights, beyond poplibs' estimate
+  std::int64_t more_block_cycles = 0;  ///< of a block of weights, in addition to poplibs' estimate
 
   constexpr std::int64_t macs_per_cycle() const { return row_cycles == 0 ? 0 : units * channels / row_cycles; }
-  /// Cycles to load a block of weights.
+  /// Returns the cycles to load a block of weights.
   constexpr std::int64_t load_cycles() const { return units * channels * element_bytes / load_bytes; }
-  /// Cycles of a block of weights beside those of its rows: 203 for 16 x 16 of float16 by poplibs' estimate.
+  /// Returns the cycles of a block of weights without those of its rows: 203 for 16 x 16 of float16 by poplibs' estimate.
   constexpr std::int64_t block_cycles() const {
     return (element_bytes == 4 ? 132 : 114) + 25 + load_cycles() + more_block_cycles;
   }
-  /// With 235 in place of 203 cycles for a block of 16 x 16 of float16, as measured on hardware by a third party.
+  /// Returns the model with 235 instead of 203 cycles for a block of 16 x 16 of float16, as a third party measured on hardware.
   constexpr AmpModel with_measured_overhead() const {
     AmpModel result = *this;
     result.more_block_cycles = 32;
@@ -39,7 +39,8 @@ struct AmpModel {
 };
 
 namespace detail {
-/// Instructions of a worker for `rows` rows by one block of weights: the first block of a result also sets the sums to zero.
+/// Returns the instructions of a worker for `rows` rows by one block of weights. The first block of a result also sets the sums
+/// to zero.
 constexpr std::int64_t amp_worker_cycles(const AmpModel& amp, std::int64_t rows, bool first) {
   if (amp.element_bytes == 4) {
     const std::int64_t zeros = first && rows > 0 ? 2 + 8 * rows : 0;
@@ -51,7 +52,7 @@ constexpr std::int64_t amp_worker_cycles(const AmpModel& amp, std::int64_t rows,
 }
 }  // namespace detail
 
-/// A product of (rows, inner) by (inner, columns) on a tile, `groups` times.
+/// Returns the cycles of a product of (rows, inner) by (inner, columns) on a tile, `groups` times.
 constexpr std::int64_t amp_cycles(const AmpModel& amp, std::int64_t rows, std::int64_t inner, std::int64_t columns,
                                   std::int64_t groups = 1) {
   const std::int64_t inner_blocks = ceil_divide(inner, amp.channels), column_blocks = ceil_divide(columns, amp.units);
@@ -63,27 +64,27 @@ constexpr std::int64_t amp_cycles(const AmpModel& amp, std::int64_t rows, std::i
                            (inner_blocks - 1) * (15 + column_blocks * (25 + load + next)));
 }
 
-/// Cycles of amp_cycles beside block_cycles() of each block of weights and row_cycles of each row in it: with these a search
-/// estimates products in a few operations. Derived from the formulas above; the static tests compare them.
+/// Corrections of amp_cycles in addition to block_cycles() of each block of weights and row_cycles of each row in it. With these,
+/// a search estimates products in a few operations. Derived from the formulas above; the static tests compare them.
 struct AmpCorrections {
-  std::int64_t one_row = 0, two_rows = 0;  ///< of a block of weights, if each worker has so few rows
+  std::int64_t one_row = 0, two_rows = 0;  ///< of a block of weights, if each worker has one row, or two
   std::int64_t inner_block = 0;  ///< of a block of the inner axis, once for all its blocks of weights
 };
 constexpr AmpCorrections amp_corrections(std::int64_t element_bytes) {
   return element_bytes == 4 ? AmpCorrections{102, 48, 15} : AmpCorrections{18, 48, 15 + 3 * tile_workers};
 }
 
-/// Instructions of a worker for each result of a dot product, beside those for its terms: as poplibs estimates them.
+/// Instructions of a worker for each result of a dot product, in addition to those for its terms, as poplibs estimates them.
 inline constexpr std::int64_t dot_product_end = 7;
-/// The product of amp_cycles by dot products of vectors, which takes any number of columns.
-/// Assumed: 65 cycles to start and 29 instructions of a worker.
+/// Returns the cycles of the product of amp_cycles by dot products of vectors, which support any number of columns. Assumed: 65
+/// cycles to start and 29 instructions of a worker.
 constexpr std::int64_t dot_product_cycles(std::int64_t element_bytes, std::int64_t rows, std::int64_t inner, std::int64_t columns,
                                           std::int64_t groups = 1) {
   const std::int64_t vector = 8 / element_bytes, worker_rows = ceil_divide(rows * groups, tile_workers);
   return 65 + tile_workers * (29 + worker_rows * (7 + columns * (ceil_divide(inner, vector) + dot_product_end)));
 }
 
-/// What a tile computes of a convolution: `rows` lines of `line` places of the result each, from `inner` channels to `columns`
+/// A tile's part of a convolution: `rows` lines of `line` positions of the result each, from `inner` channels to `columns`
 /// channels. A kernel has `kernel_rows` x `kernel_line` elements.
 struct ConvolutionBlock {
   std::int64_t rows = 1, line = 1;
@@ -91,9 +92,9 @@ struct ConvolutionBlock {
   std::int64_t kernel_rows = 1, kernel_line = 1;
 };
 
-/// A convolution by the unit for products, one product for each element of the kernel. A pass loads `filter_rows` rows of the
-/// kernel, 1, 2 or 4, of so many times fewer channels. Assumed: all workers have equally many places; one pass for each block of
-/// columns.
+/// Returns the cycles of a convolution by the unit for products, one product for each element of the kernel. A pass loads
+/// `filter_rows` rows of the kernel, 1, 2 or 4, with 1 / `filter_rows` of the channels. Assumed: all workers have equally many
+/// positions; one pass for each block of columns.
 constexpr std::int64_t convolution_cycles(const AmpModel& amp, const ConvolutionBlock& block, std::int64_t filter_rows = 1) {
   const bool single = amp.element_bytes == 4;
   // a worker has whole lines, or a part of one if there are fewer lines than workers
@@ -121,9 +122,9 @@ constexpr std::int64_t convolution_cycles(const AmpModel& amp, const Convolution
          block.groups * (23 * column_blocks + 16 + inner_blocks * (14 + column_blocks * (14 + of_kernel))) + zeros;
 }
 
-/// A convolution of groups with few channels by the unit's mode for these (SLIC): it slides a window of 4 elements along a line,
-/// with 2 x 4 products of at most 4 channels a cycle. Float16 only. Assumed: 200 cycles to start, and 30 for each line of the
-/// result and pass of the kernel.
+/// Returns the cycles of a convolution of groups with few channels by the unit's mode for these (SLIC). It slides a window of 4
+/// elements along a line, with 2 x 4 products of at most 4 channels per cycle. Float16 only. Assumed: 200 cycles to start, and 30
+/// for each line of the result and pass of the kernel.
 constexpr std::int64_t slic_cycles(const ConvolutionBlock& block) {
   const std::int64_t channels = std::min<std::int64_t>(4, block.inner), macs_per_cycle = channels * 4 * 2;
   const std::int64_t windows = block.kernel_rows * ceil_divide(block.kernel_line, 4);
@@ -131,9 +132,9 @@ constexpr std::int64_t slic_cycles(const ConvolutionBlock& block) {
   return 200 + ceil_divide(macs, macs_per_cycle) + 30 * ceil_divide(block.rows, tile_workers) * windows * block.groups;
 }
 
-/// Fewest parts that are combined in two stages, and in three: poplibs' choice (poplin, ConvReducePlan).
+/// Smallest numbers of parts that are combined in two stages, and in three: poplibs' choice (poplin, ConvReducePlan).
 inline constexpr std::int64_t min_parts_of_stages = 16, min_parts_of_three_stages = 125;
-/// The stages of a sum of parts: stage i adds depth[i] of them. Their number is poplibs' choice, too.
+/// Stages of a sum of parts: stage i adds depth[i] of them. Their number is also poplibs' choice.
 struct ReductionStages {
   std::int64_t depth[3]{1, 1, 1};
   int count = 0;  ///< 0: there is one part, and nothing to add
@@ -153,8 +154,8 @@ constexpr ReductionStages reduction_stages(std::int64_t parts) {
   return {{ceil_divide(parts, rest), ceil_divide(rest, root), root}, 3};
 }
 
-/// One stage: sums of `parts` parts for each of `outputs` results, which lie next to each other. `fast`: parts are in interleaved
-/// memory, of which twice as many bytes are read in a cycle.
+/// Returns the cycles of one stage: sums of `parts` parts for each of `outputs` neighbouring results. `fast`: parts are in
+/// interleaved memory, from which twice as many bytes are read per cycle.
 constexpr std::int64_t reduction_stage_cycles(std::int64_t outputs, std::int64_t parts, std::int64_t partial_bytes,
                                               std::int64_t output_bytes, bool fast = false) {
   const std::int64_t vector = partial_bytes == 4 ? 4 : 8, part_cycles = fast ? 1 : 2;
@@ -163,15 +164,16 @@ constexpr std::int64_t reduction_stage_cycles(std::int64_t outputs, std::int64_t
                   (20 + (part_cycles * (parts - 1) + store_cycles) * ceil_divide(ceil_divide(outputs, vector), tile_workers));
 }
 
-/// Cycles of a sum of `parts` parts beside those that grow with its results, for a search. One stage: 33, and of each worker 20
-/// instructions and 2 for each part, derived from reduction_stage_cycles. Two and three stages: an estimate, the same for all
-/// numbers of parts, as if there were two stages of 6 parts, or about three of 7.
+/// Returns the cycles of a sum of `parts` parts that do not grow with its results, for a search. One stage: 33, and for each
+/// worker 20 instructions and 2 for each part, derived from reduction_stage_cycles. Two and three stages: an estimate that does
+/// not depend on the number of parts, for two stages of 6 parts, or about three of 7.
 constexpr std::int64_t reduction_start_cycles(std::int64_t parts) {
   if (parts < min_parts_of_stages) return 33 + 20 * tile_workers + 2 * tile_workers * parts;
   return parts < min_parts_of_three_stages ? 450 : 700;
 }
 
-/// All stages of a sum of parts, of which each tile of the first stage has `outputs` x `parts` at most; 0 for a single part.
+/// Returns the cycles of all stages of a sum of parts, of which each tile of the first stage has at most `outputs` x `parts`; 0
+/// for a single part.
 constexpr std::int64_t reduction_cycles(std::int64_t outputs, std::int64_t parts, std::int64_t partial_bytes,
                                         std::int64_t output_bytes, bool fast = false) {
   const ReductionStages stages = reduction_stages(parts);

@@ -7,7 +7,7 @@
 
 namespace tilewright {
 
-/// Bytes on a tile of what is no tensor: code, state of vertices, stacks.
+/// Bytes on a tile other than tensors: code, state of vertices, stacks.
 struct CodeSizes {
   Figure vertex_code[code_kinds]{};  ///< by CodeKind: of a vertex's code, once for all of a compute set on a tile
 
@@ -20,7 +20,7 @@ struct CodeSizes {
 
   Figure exchange_instruction = 0;  ///< of exchange code
   Figure stack = 0;                 ///< of a tile: its supervisor's and its workers'
-  Figure reserve = 0;               ///< of a tile: what the run-time system keeps
+  Figure reserve = 0;  ///< of a tile: memory of the run-time system
 
   constexpr const Figure& code(CodeKind kind) const { return vertex_code[static_cast<std::size_t>(kind)]; }
 };

@@ -30,7 +30,7 @@ struct CycleCount {
   friend constexpr bool operator==(const CycleCount&, const CycleCount&) = default;
 };
 
-/// The longer of two things that run at the same time.
+/// Returns the longer of two activities that run in parallel.
 constexpr CycleCount longer(const CycleCount& a, const CycleCount& b) { return a.cycles < b.cycles ? b : a; }
 
 }  // namespace tilewright

@@ -12,39 +12,40 @@
 
 namespace tilewright {
 
-/// A loop as it is for a dtype. Float64 and 64-bit integers, which no IPU has, take twice as long as float32.
+/// Returns the loop for a dtype. IPUs have neither float64 nor 64-bit integers, which take twice as long as float32 here.
 constexpr LoopCost loop_of(const VertexCost& cost, DType dtype) {
   LoopCost loop = size_of(dtype) == 2 ? cost.float16 : cost.float32;
   if (size_of(dtype) == 8) loop.cycles = static_cast<std::int16_t>(2 * loop.cycles);
   return loop;
 }
-/// How far a cost can be trusted for a dtype: stated costs are of float16 and float32, others are assumed to be alike.
+/// Returns the confidence of a cost for a dtype: stated costs are for float16 and float32, and others are assumed to be equal.
 constexpr Confidence confidence_of(const VertexCost& cost, DType dtype) {
   return dtype == float16 || dtype == float32 || is_guess(cost.confidence) ? cost.confidence : Confidence::assumed;
 }
-/// Instructions of a worker for its share of the elements.
+/// Returns the instructions of a worker for its share of the elements.
 constexpr std::int64_t loop_instructions(const IpuModel& model, const LoopCost& loop, std::int64_t elements) {
   return ceil_divide(ceil_divide(elements, model.workers), loop.elements) * loop.cycles;
 }
 
-/// A map with one input: 20 + w (17 + steps of a worker x cycles of a step). Published.
+/// Returns the cycles of a map with one input: 20 + w (17 + steps of a worker x cycles of a step). Published.
 constexpr std::int64_t map_cycles(const IpuModel& model, const LoopCost& loop, std::int64_t elements) {
   return 20 + model.workers * ((loop.start > 0 ? loop.start : 17) + loop_instructions(model, loop, elements));
 }
-/// A map with two inputs: launch + w (29 + steps x cycles); 26 in place of 29 for float16, 58 in place. Published.
+/// Returns the cycles of a map with two inputs: launch + w (29 + steps x cycles); 26 instead of 29 for float16, 58 in place.
+/// Published.
 constexpr std::int64_t binary_map_cycles(const IpuModel& model, const LoopCost& loop, DType dtype, std::int64_t elements,
                                          bool in_place = false) {
   const std::int64_t start = loop.start > 0 ? loop.start : in_place ? 58 : dtype == float16 ? 26 : 29;
   return model.launch_cycles + model.workers * (start + loop_instructions(model, loop, elements));
 }
-/// Elements added to others: the binary map in place, with 3 instructions for a vector.
+/// Returns the cycles of adding elements to others: the binary map in place, with 3 instructions for a vector.
 constexpr std::int64_t add_in_place_cycles(const IpuModel& model, std::int64_t bytes) {
   const LoopCost loop{.cycles = 3, .elements = static_cast<std::int16_t>(model.data_path_bytes)};
   return binary_map_cycles(model, loop, float32, bytes, true);
 }
 
-/// Several maps in one loop. Each op's arithmetic is that of its own loop less the 2 slots that load and store there; the loop
-/// has 2 to 4 slots, one fewer than tensors that it reads and writes. Assumed.
+/// Several maps in one loop. Each op's arithmetic is that of its own loop less the 2 slots that load and store there. The loop
+/// has 2 to 4 slots, one fewer than the tensors that it reads and writes. Assumed.
 class FusedMap {
  public:
   constexpr explicit FusedMap(DType dtype, const IpuModel& model) : dtype_(dtype), width_(model.vector_width(dtype)) {}
@@ -70,15 +71,16 @@ class FusedMap {
   int ops_ = 0;
 };
 
-/// A conversion: 12 + w (18 + 19 + e / 4 x cycles), with 2 cycles for 4 elements. Published for float16 and float32.
+/// Returns the cycles of a conversion: 12 + w (18 + 19 + e / 4 x cycles), with 2 cycles for 4 elements. Published for float16 and
+/// float32.
 constexpr std::int64_t cast_cycles(const IpuModel& model, std::int64_t elements) {
   return 12 + model.workers * (18 + 19 + 2 * ceil_divide(ceil_divide(elements, model.workers), 4));
 }
 
-/// Where x and y of a scaled addition are: the more of them can be loaded in a cycle, the faster it is.
+/// Memory banks of x and y of a scaled addition. It is faster if more of them can be loaded in one cycle.
 enum class OperandBanks : std::uint8_t { same, different, interleaved };
-/// x + a y: 60 + w (24 + cycles x (e / v - 1)), with 3 cycles for a vector; 2 if x and y are in different banks of memory; 1 if
-/// they are interleaved too, from 16 vectors on. Published: 57 to 63 to start.
+/// Returns the cycles of x + a y: 60 + w (24 + cycles x (e / v - 1)), with 3 cycles for a vector; 2 if x and y are in different
+/// banks of memory; 1 if they are also interleaved, from 16 vectors on. Published: 57 to 63 to start.
 constexpr std::int64_t scaled_add_cycles(const IpuModel& model, DType dtype, std::int64_t elements,
                                          OperandBanks banks = OperandBanks::same) {
   const std::int64_t vectors = ceil_divide(ceil_divide(elements, model.workers), model.vector_width(dtype));
@@ -86,12 +88,14 @@ constexpr std::int64_t scaled_add_cycles(const IpuModel& model, DType dtype, std
   return 60 + model.workers * (24 + cycles * (vectors > 0 ? vectors - 1 : 0));
 }
 
-/// Elements set to a number: 23 + elements / v, by one worker, whose stores the others would not make faster. Published.
+/// Returns the cycles of setting elements to a number: 23 + elements / v, by one worker, because more workers would not speed up
+/// the stores. Published.
 constexpr std::int64_t fill_cycles(const IpuModel& model, DType dtype, std::int64_t elements) {
   return 23 + ceil_divide(elements, model.vector_width(dtype));
 }
 
-/// A copy within the tile: a call of all workers, and 8 bytes a cycle. Published: measured on ipu21 by a third party.
+/// Returns the cycles of a copy within the tile: a call of all workers, and 8 bytes per cycle. Published: measured on ipu21 by a
+/// third party.
 constexpr std::int64_t copy_cycles(const IpuModel& model, std::int64_t bytes) {
   return bytes == 0 ? 0 : model.copy_call_cycles + ceil_divide(bytes, model.copy_bytes);
 }

@@ -8,16 +8,17 @@
 
 namespace tilewright {
 
-/// `slices` slices, read from a table or written to it: 25 + w (39 + slices (24 + 2 e / v)), with e = ceil(elements of a slice /
-/// w) and v the elements of a vector. Published.
+/// Returns the cycles of `slices` slices, read from a table or written to it: 25 + w (39 + slices (24 + 2 e / v)), with e =
+/// ceil(elements of a slice / w) and v the elements of a vector. Published.
 constexpr std::int64_t dynamic_slice_cycles(const IpuModel& model, DType dtype, std::int64_t slices,
                                             std::int64_t slice_elements) {
   const std::int64_t vectors = ceil_divide(ceil_divide(slice_elements, model.workers), model.vector_width(dtype));
   return 25 + model.workers * (39 + slices * (24 + 2 * vectors));
 }
 
-/// Rows of a table: w (30 + hits (19 + 2 ceil(row / 2)) + misses x 8), and 20 log2(rows) for each search if indices are sorted.
-/// hits: indices of rows that the tile has, misses: others; `row_elements`: what the tile has of a row. Published.
+/// Returns the cycles of reading rows of a table: w (30 + hits (19 + 2 ceil(row / 2)) + misses x 8), and 20 log2(rows) for each
+/// search if indices are sorted. hits: indices of rows on the tile, misses: others; `row_elements`: the tile's part of a row.
+/// Published.
 constexpr std::int64_t gather_cycles(const IpuModel& model, std::int64_t hits, std::int64_t misses, std::int64_t row_elements,
                                      std::int64_t sorted_indices = 0) {
   std::int64_t search = 0;
@@ -25,8 +26,8 @@ constexpr std::int64_t gather_cycles(const IpuModel& model, std::int64_t hits, s
   return model.workers * (30 + hits * (19 + 2 * ceil_divide(row_elements, 2)) + misses * 8 + search);
 }
 
-/// Rows added to those of a table: w (33 + hits (12 + 3 (row / atom - 1)) + misses x 5), an atom being the 4 bytes that are
-/// stored at a time; smaller elements take 20 more each. Published; the atom is assumed.
+/// Returns the cycles of adding rows to those of a table: w (33 + hits (12 + 3 (row / atom - 1)) + misses x 5), where an atom is
+/// the 4 bytes that are stored together; smaller elements take 20 more each. Published; the atom is assumed.
 constexpr std::int64_t scatter_add_cycles(const IpuModel& model, DType dtype, std::int64_t hits, std::int64_t misses,
                                           std::int64_t row_elements) {
   const std::int64_t atoms = ceil_divide(row_elements * size_of(dtype), 4);

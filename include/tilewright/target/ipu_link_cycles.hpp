@@ -13,11 +13,12 @@ namespace tilewright {
 
 enum class RingScheme : std::uint8_t {
   one_way,  ///< one ring: n - 1 steps of S / n bytes
-  two_ways,  ///< two rings, one each way, each with one half of every piece: n - 1 steps of S / 2n bytes
-  middle  ///< pieces go both ways at a time and meet in the middle: ceil(n / 2) steps of S / n bytes
+  two_ways,  ///< two rings, one in each direction, each with one half of every piece: n - 1 steps of S / 2n bytes
+  middle  ///< pieces travel in both directions and meet in the middle: ceil(n / 2) steps of S / n bytes
 };
 
-/// Bytes from machine to machine: sync + bytes / (links x bandwidth). Published: 16 GB/s by 0.85 for a link.
+/// Returns the cycles of bytes from machine to machine: sync + bytes / (links x bandwidth). Published: 16 GB/s by 0.85 for a
+/// link.
 constexpr CycleCount link_cycles(const IpuModel& model, std::int64_t bytes, std::int64_t links) {
   const std::int64_t cycles = model.link.cycles(bytes, model.clock_hz, links);
   return cycles == 0 ? CycleCount()
@@ -25,17 +26,18 @@ constexpr CycleCount link_cycles(const IpuModel& model, std::int64_t bytes, std:
                            CycleCount(cycles - model.link.sync_cycles, model.link.bytes_per_second.confidence);
 }
 
-/// What one IPU of a replica sends to another one: over the links of their pair, or over those between neighbours, which pass it
-/// on meanwhile. `from` and `to` are their numbers along the ladder. Assumed: nothing else is on these links.
+/// Returns the cycles of a copy from one IPU of a replica to another: over the links of their pair, or over those between
+/// neighbours, which forward the data at the same time. `from` and `to` are their numbers along the ladder. Assumed: these links
+/// are otherwise idle.
 constexpr CycleCount ipu_copy_cycles(const IpuModel& model, std::int64_t bytes, int from, int to) {
   const bool are_pair = from / 2 == to / 2;
   return link_cycles(model, bytes, are_pair ? model.link.pair_links : model.link.links);
 }
 
-/// A tensor of so many bytes that each machine of a group has a part of afterwards, reduced, or had a part of before. In groups
-/// with a stride of s, a piece goes over s links to the next member, and the pieces of s groups share each link. What came in a
-/// step is added to the machine's own, if it reduces. The way from a group's last member to its first is taken to be a step like
-/// others.
+/// Returns the cycles of a ring collective. `bytes`: the whole tensor, of which each machine has a part after a reduction or
+/// before a gather. In groups with a stride of s, a piece passes s links to the next member, and the pieces of s groups share
+/// each link. A reduction adds the data of each step to the machine's own. The path from a group's last member to its first
+/// counts like any other.
 constexpr CycleCount ring_cycles(const IpuModel& model, std::int64_t tiles, std::int64_t bytes, const ReplicaGroups& groups,
                                  RingScheme scheme, bool reduces) {
   const std::int64_t n = groups.group_size;
@@ -48,7 +50,7 @@ constexpr CycleCount ring_cycles(const IpuModel& model, std::int64_t tiles, std:
   return count * step;
 }
 
-/// The faster scheme by these formulas, which need not be the one of poplibs' thresholds.
+/// Returns the cycles of the faster scheme by these formulas; poplibs' thresholds may choose another.
 constexpr CycleCount fastest_ring_cycles(const IpuModel& model, std::int64_t tiles, std::int64_t bytes,
                                          const ReplicaGroups& groups, bool reduces) {
   const auto by = [&](RingScheme scheme) { return ring_cycles(model, tiles, bytes, groups, scheme, reduces); };
@@ -57,8 +59,9 @@ constexpr CycleCount fastest_ring_cycles(const IpuModel& model, std::int64_t til
   return middle.cycles < around.cycles ? middle : around;
 }
 
-/// Cycles of a collective of `bytes` bytes on each machine over groups that may be larger than what links connect: pieces are
-/// reduced among linked machines, then around over the gateways of these pods. Assumed for such groups.
+/// Returns the cycles of a collective of `bytes` bytes on each machine over groups that may be larger than the number of linked
+/// machines. Pieces are reduced among linked machines, and then in a ring over the gateways of these pods. Assumed for such
+/// groups.
 constexpr CycleCount collective_cycles(const IpuModel& model, std::int64_t tiles, std::int64_t bytes, const ReplicaGroups& groups,
                                        bool reduces) {
   const std::int64_t linked = std::max<std::int64_t>(1, model.link.linked_ipus / groups.stride);

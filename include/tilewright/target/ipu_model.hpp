@@ -10,7 +10,7 @@
 
 namespace tilewright {
 
-/// The units of a tile that multiply matrices, one for each choice of operands and partial sums.
+/// Units of a tile that multiply matrices, one for each choice of operands and partial sums.
 struct ProductUnits {
   AmpModel float16{};          ///< float16 operands and partial sums
   AmpModel float16_float32{};  ///< float16 operands, float32 partial sums
@@ -21,7 +21,7 @@ struct ProductUnits {
   constexpr bool has_source() const { return *source != 0; }
 };
 
-/// The numbers of a simulated IPU, from which cycles and bytes are counted. A user's own machine is a copy with other numbers:
+/// Numbers of a simulated IPU, from which cycles and bytes are counted. A user's machine is a copy with other numbers:
 ///
 ///     constexpr tw::IpuModel wide_model = [] {
 ///       tw::IpuModel model = tw::gc200_model;
@@ -42,18 +42,18 @@ struct IpuModel {
   Figure store_bytes = 8;             ///< in a cycle
   Figure copy_bytes = 8;              ///< in a worker's instruction: of a copy within the tile
   Figure accumulator_bytes = 16;      ///< of a vector of sums
-  Figure memory_element_bytes = 0;    ///< of a bank: a load and a store of different banks go together
+  Figure memory_element_bytes = 0;  ///< of a bank: a load and a store of different banks can share a cycle
   Figure interleaved_bytes = 0;       ///< of a tile's memory
   Figure launch_cycles = 0;           ///< to start a vertex of all workers
   Figure copy_call_cycles = 0;        ///< to start a copy within the tile and wait for its workers
   ProductUnits products{};
 
   // the exchange between tiles
-  Figure exchange_bytes_per_cycle = 4;  ///< of a tile: in, and at the same time out
-  Figure tiles_per_exchange_bus = 1;    ///< neighbours that receive at their joint rate what both get
-  Figure sync_cycles = 0;               ///< of the barrier of all tiles, for the farthest one
-  Figure nearest_sync_cycles = 0;       ///< for the nearest tile
-  Figure hop_cycles = 0;                ///< from the farthest tile to the one that receives
+  Figure exchange_bytes_per_cycle = 4;  ///< of a tile: received, and sent at the same time
+  Figure tiles_per_exchange_bus = 1;  ///< neighbours that receive equal bytes at their joint rate
+  Figure sync_cycles = 0;  ///< of the barrier of all tiles, for the farthest one
+  Figure nearest_sync_cycles = 0;  ///< of the barrier, for the nearest tile
+  Figure hop_cycles = 0;  ///< from the farthest tile to the receiver
   Figure fragment_instructions = 0;     ///< of a tile, for each contiguous piece that it sends or receives
 
   // what is outside of the chip
@@ -63,12 +63,12 @@ struct IpuModel {
 
   CodeSizes code{};
 
-  /// The unit for operands of a dtype and partial sums of another: float32's for all other dtypes.
+  /// Returns the unit for operands of a dtype and partial sums of another; float32's for all other dtypes.
   constexpr const AmpModel& product_unit(DType dtype, DType partials) const {
     if (dtype != DType::float16) return products.float32;
     return partials == DType::float16 ? products.float16 : products.float16_float32;
   }
-  /// Elements of a vector: 2 of float32, 4 of float16.
+  /// Returns the elements of a vector: 2 of float32, 4 of float16.
   constexpr std::int64_t vector_width(DType dtype) const {
     const std::int64_t width = data_path_bytes / size_of(dtype);
     return width < 1 ? 1 : width;
@@ -77,18 +77,18 @@ struct IpuModel {
 
 // ---- what the chip does at most; with fewer tiles than the model's, accordingly less
 
-/// Floating-point operations in a second, a multiplication and an addition counting as two.
+/// Returns the floating-point operations per second; a multiplication and an addition count as two.
 constexpr std::int64_t peak_flops(const IpuModel& model, std::int64_t tiles, DType dtype, DType partials) {
   return 2 * model.product_unit(dtype, partials).macs_per_cycle() * tiles * model.clock_hz;
 }
 constexpr std::int64_t peak_flops(const IpuModel& model, DType dtype, DType partials) {
   return peak_flops(model, model.tiles, dtype, partials);
 }
-/// Bytes in a second that tiles receive from each other, if each receives at its full rate.
+/// Returns the bytes per second that tiles receive from each other, if each receives at its full rate.
 constexpr std::int64_t exchange_bandwidth(const IpuModel& model) {
   return model.tiles * model.exchange_bytes_per_cycle * model.clock_hz;
 }
-/// Bytes in a second that tiles read and write of their memory, with two loads and a store in each cycle.
+/// Returns the bytes per second that tiles read from and write to their memory, with two loads and a store in each cycle.
 constexpr std::int64_t memory_bandwidth(const IpuModel& model) {
   return model.tiles * (2 * model.load_bytes + model.store_bytes) * model.clock_hz;
 }

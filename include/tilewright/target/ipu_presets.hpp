@@ -5,8 +5,8 @@
 
 namespace tilewright {
 
-/// The numbers of Graphcore's IPUs. Each has its source and how far it can be trusted; nothing else in the library has a number
-/// of a machine, but for cycles of kernels in target/ipu_cycles*.hpp and target/amp.hpp and those that ops state.
+/// Numbers of Graphcore's IPUs, each with its source and confidence. No other part of the library has numbers of a machine,
+/// except cycles of kernels in target/ipu_cycles*.hpp and target/amp.hpp, and those that ops state.
 namespace ipu_presets {
 
 using enum Confidence;
@@ -25,7 +25,7 @@ inline constexpr const char* own_choice = "the model's choice";
 
 // ---- parts that chips share
 
-/// Blocks of products: 16 channels of float16, 8 of float32; so many units; cycles of a row by a block.
+/// Returns blocks of products: 16 channels of float16, 8 of float32, with the given units and cycles of a row by a block.
 constexpr ProductUnits product_units(std::int64_t float16_units, std::int64_t float32_units, const char* source) {
   return {.float16 = {.units = float16_units, .channels = 16, .row_cycles = 4, .element_bytes = 2, .partial_bytes = 2},
           // 8 units: of 16 results of float16 in 4 cycles, and 2 of float32 stored in each (poplibs' tools/single_conv_layer)
@@ -43,7 +43,8 @@ inline constexpr IpuLink mk2_links{
     .linked_ipus = {64, published, "IPU-POD64 datasheet 2.1"},
     .gateway_bytes_per_second = {6'250'000'000, derived, "2 x 100 Gbit/s for 4 IPUs: Bow-2000 datasheet"}};
 
-/// Rough averages over tiles of what popliner's tests expect of Poplar's profiles. Padding and exchange code are none of them.
+/// Returns rough averages over tiles of the numbers that popliner's tests expect from Poplar's profiles, without padding and
+/// exchange code.
 constexpr CodeSizes code_sizes() {
   constexpr const char* by_eye = "read off the averages of popliner's tests by eye";
   CodeSizes sizes{.vertex = {4, derived, popliner},

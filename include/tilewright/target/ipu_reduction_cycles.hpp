@@ -8,9 +8,9 @@
 
 namespace tilewright {
 
-/// `outputs` results, each of `terms` terms that lie in as many rows: w (16 + ceil(outputs / w, v) (6 + post + (terms - 1) x
-/// cycles)), with post = 8 from float16 to float16, 7 from float16 to float32, and 5 else. `term_cycles`: of a vector of terms, 1
-/// for sums and extremes. Published.
+/// Returns the cycles of `outputs` results, each of `terms` terms in different rows: w (16 + ceil(outputs / w, v) (6 + post +
+/// (terms - 1) x cycles)), with post = 8 from float16 to float16, 7 from float16 to float32, and 5 otherwise. `term_cycles`: of a
+/// vector of terms, 1 for sums and extremes. Published.
 constexpr std::int64_t reduce_rows_cycles(const IpuModel& model, DType in, DType out, std::int64_t outputs, std::int64_t terms,
                                           std::int64_t term_cycles = 1) {
   const std::int64_t post = in == float16 ? (out == float16 ? 8 : 7) : 5;
@@ -18,16 +18,16 @@ constexpr std::int64_t reduce_rows_cycles(const IpuModel& model, DType in, DType
   return model.workers * (16 + vectors * (6 + post + (terms - 1) * term_cycles));
 }
 
-/// One result of `terms` terms that lie next to each other: w (22 + e / v x cycles) and a second pass over the w partial results.
-/// Published.
+/// Returns the cycles of one result of `terms` neighbouring terms: w (22 + e / v x cycles) and a second pass over the w partial
+/// results. Published.
 constexpr std::int64_t reduce_line_cycles(const IpuModel& model, DType in, std::int64_t terms, std::int64_t term_cycles = 1) {
   const auto pass = [&](std::int64_t of_worker) {
     return model.workers * (22 + ceil_divide(of_worker, model.vector_width(in)) * term_cycles);
   };
   return pass(ceil_divide(terms, model.workers)) + pass(model.workers);
 }
-/// `lines` results of so many terms each. Whole lines go to workers, of which each needs the start of 22 for one; a few long
-/// lines are shared by all workers, if that is faster. Derived: 22 and 1 are the published ones.
+/// Returns the cycles of `lines` results of `terms` terms each. Each worker takes whole lines, with a start of 22 per line; or
+/// all workers share each line, if there are few long lines and that is faster. Derived: 22 and 1 are the published numbers.
 constexpr std::int64_t reduce_lines_cycles(const IpuModel& model, DType in, std::int64_t lines, std::int64_t terms,
                                            std::int64_t term_cycles = 1) {
   const std::int64_t vectors = ceil_divide(terms, model.vector_width(in)) * term_cycles;
@@ -36,8 +36,8 @@ constexpr std::int64_t reduce_lines_cycles(const IpuModel& model, DType in, std:
   return whole < shared ? whole : shared;
 }
 
-/// An op of several loops over each line of the tile: for each pass the start of a map, 20 + 17 w, and 22 instructions for each
-/// line of a worker; then the loops themselves. Derived from map_cycles and reduce_lines_cycles.
+/// Returns the cycles of an op of several loops over each line of the tile: for each pass the start of a map, 20 + 17 w, and 22
+/// instructions for each line of a worker; then the loops themselves. Derived from map_cycles and reduce_lines_cycles.
 constexpr std::int64_t line_cycles(const IpuModel& model, const LoopCost& loop, std::int64_t passes, std::int64_t lines,
                                    std::int64_t length) {
   const std::int64_t start = loop.start > 0 ? loop.start : 17, of_worker = ceil_divide(lines, model.workers);
@@ -45,9 +45,9 @@ constexpr std::int64_t line_cycles(const IpuModel& model, const LoopCost& loop, 
          model.workers * loop_instructions(model, loop, lines * length);
 }
 
-/// The softmax of `rows` rows, by its parts: largest element, difference, exponential, sum in float32, inverse of the sums,
-/// product; and for float16 the conversion of the inverses. Without `stable`, without the first two. Published parts: a test
-/// compares them with the cost that Softmax states.
+/// Returns the cycles of a softmax of `rows` rows, by its parts: largest element, difference, exponential, sum in float32,
+/// inverse of the sums, product; and for float16 the conversion of the inverses. Without `stable`, the first two parts are
+/// omitted. Published parts: a test compares them with the cost that Softmax states.
 constexpr std::int64_t softmax_cycles(const IpuModel& model, DType dtype, std::int64_t rows, std::int64_t length,
                                       bool stable = true) {
   const bool half = dtype == float16;
@@ -61,8 +61,8 @@ constexpr std::int64_t softmax_cycles(const IpuModel& model, DType dtype, std::i
   return cycles;
 }
 
-/// A layer, group or batch norm of `groups` groups by its parts: two reductions, the inverse deviations, and four maps; backward
-/// two reductions and three maps. Published parts.
+/// Returns the cycles of a layer, group or batch norm of `groups` groups by its parts: two reductions, the inverse deviations,
+/// and four maps; backward two reductions and three maps. Published parts.
 constexpr std::int64_t norm_cycles(const IpuModel& model, DType dtype, std::int64_t groups, std::int64_t length, bool backward) {
   const std::int64_t n = groups * length;
   const LoopCost three{3, static_cast<std::int16_t>(model.vector_width(dtype))};
@@ -72,16 +72,16 @@ constexpr std::int64_t norm_cycles(const IpuModel& model, DType dtype, std::int6
   return reductions + map_cycles(model, inverse_deviation, groups) + 4 * binary_map_cycles(model, three, dtype, n);
 }
 
-/// Windows: for each of `rows` rows of results, 30 instructions and 3 for a vector of each term, 5 for the gradient of a maximum.
-/// Published: 30 and 3; assumed: that rows are shared among workers.
+/// Returns the cycles of windows: for each of `rows` rows of results, 30 instructions and 3 for a vector of each term, 5 for the
+/// gradient of a maximum. Published: 30 and 3; assumed: that workers share the rows.
 constexpr std::int64_t pool_cycles(const IpuModel& model, DType dtype, std::int64_t rows, std::int64_t row_elements,
                                    std::int64_t terms, std::int64_t vector_cycles = 3) {
   const std::int64_t vectors = ceil_divide(row_elements, model.vector_width(dtype)) * terms;
   return model.workers * ceil_divide(rows, model.workers) * (30 + vector_cycles * vectors);
 }
 
-/// A cross-entropy of `elements` probabilities by one worker: 25 + 4 an element, 9 with the gradient of a softmax; half of that
-/// for float16. Published.
+/// Returns the cycles of a cross-entropy of `elements` probabilities by one worker: 25 + 4 per element, 9 with the gradient of a
+/// softmax; half of that for float16. Published.
 constexpr std::int64_t cross_entropy_cycles(DType dtype, std::int64_t elements, bool with_softmax) {
   return 25 + (with_softmax ? 9 : 4) * (dtype == float16 ? ceil_divide(elements, 2) : elements);
 }

@@ -10,17 +10,17 @@
 
 namespace tilewright {
 
-/// The path between a machine and what is outside of it, its host or its streaming memory: exchange blocks that work in parallel.
-/// The blocks take packets of data in turn, so the time of a transfer is that of the block with most bytes.
+/// The path between a machine and its host or its streaming memory: exchange blocks that work in parallel. The blocks take
+/// packets of data in turn, so the time of a transfer is that of the block with most bytes.
 struct OffChipPath {
-  Figure bytes_per_second = 0;  ///< of all blocks, each way; 0: there is no such path, and transfers cost nothing
+  Figure bytes_per_second = 0;  ///< of all blocks, in each direction; 0: there is no such path, and transfers cost nothing
   Figure sync_cycles = 0;  ///< of the barrier of tiles and exchange blocks before a transfer
   Figure latency_cycles = 0;  ///< from the barrier to the first byte
   Figure exchange_blocks = 1;
   Figure packet_bytes = 1;
 
-  /// Cycles of a machine's clock for one transfer of `bytes` bytes, or for several transfers at once: sync + latency + clock x
-  /// (bytes of the fullest block / (bandwidth / blocks)). 0 for no bytes.
+  /// Returns the cycles of a machine's clock for one transfer of `bytes` bytes, or for several parallel transfers: sync + latency
+  /// + clock x (bytes of the fullest block / (bandwidth / blocks)). 0 for no bytes.
   constexpr std::int64_t cycles(std::int64_t bytes, std::int64_t clock_hz) const {
     return cycles(std::span<const std::int64_t>(&bytes, 1), clock_hz);
   }
@@ -34,7 +34,7 @@ struct OffChipPath {
   }
 
  private:
-  /// Bytes of the block with most of them. The blocks take full packets in turn; then the rest of each transfer, the largest
+  /// Returns the bytes of the fullest block. The blocks take full packets in turn; then the rest of each transfer, the largest
   /// first, goes to the block with the fewest bytes.
   constexpr std::int64_t fullest_block(std::span<const std::int64_t> transfers) const {
     std::int64_t packets = 0;

@@ -8,31 +8,33 @@
 
 namespace tilewright {
 
-/// A machine: tiles that compute in supersteps, each with a memory of its own. A structural type, so that a session can have it
-/// as template argument: `Session<step, ipu_model.with_tiles(64)>`.
+/// A machine: tiles that compute in supersteps, each with its own memory. A structural type, so that it can be a template
+/// argument of a session: `Session<step, ipu_model.with_tiles(64)>`.
 struct Target {
   std::int64_t tiles = 1;
-  std::int64_t bytes_per_tile = 0;     ///< memory of a tile; 0: the host's memory, and no limit is checked
-  std::int64_t vector_bytes = 8;       ///< width of a vector: work is cut at multiples of it
-  std::int64_t shortest_reduction = 0;  ///< fewest terms of a part that a reduction is cut into; 0: it is never cut
-  /// Limit of the working set that ops of one vertex pass on to each other, the size of a first-level cache; work is cut to it.
-  /// The benchmarks' GPTs have other vertices at 40,960, the MNIST steps at twice that, and the CNN without a limit.
+  std::int64_t bytes_per_tile = 0;  ///< memory of a tile; 0: the host's memory, without a limit
+  std::int64_t vector_bytes = 8;  ///< width of a vector: work is divided at multiples of it
+  /// Smallest number of terms in a part of a divided reduction; 0: reductions are never divided
+  std::int64_t shortest_reduction = 0;
+  /// Limit of the working set that ops of one vertex pass on to each other, the size of a first-level cache. Work is divided
+  /// accordingly. The benchmarks' GPTs have other vertices at 40,960, the MNIST steps at twice that, and the CNN without a limit.
   std::int64_t block_bytes = 32'768;
-  /// A first-level cache of the host, and the limit in place of `block_bytes` for ops whose smallest vertex does not fit in it.
-  /// A step of GPT-2 124M has vertices of 32 and 48 columns so; of 16, as many as a vector has, it is 2 % slower (on an Intel
-  /// Xeon). 0: tiles have no caches.
+  /// Size of a first-level cache of the host, and the limit that replaces `block_bytes` for ops whose smallest vertex does not
+  /// fit into it. Then a step of GPT-2 124M has vertices of 32 and 48 columns; with 16, the length of a vector, it is 2 % slower
+  /// (on an Intel Xeon). 0: tiles have no caches.
   std::int64_t first_cache_bytes = 49'152, second_block_bytes = 163'840;
 
-  bool keeps_weights = false;  ///< whether large matrices are always cut along their rows, so that each row stays with one tile
-  bool fuses = true;  ///< whether ops are joined; without, every op is a step of its own
+  /// Whether large matrices are always divided along their rows, so that each row stays with one tile
+  bool keeps_weights = false;
+  bool fuses = true;  ///< whether ops are joined; if false, every op is a separate step
 
-  /// What a barrier and the way of a result through memory cost, in multiply-adds of one worker: a rough price, by which ops are
-  /// joined. Of the host, the benchmarks' MNIST steps have other groups at an eighth of it, the CNN at an eighth and at eight
-  /// times as much. Of an IPU it is about 300 cycles of barrier and exchange.
+  /// Cost of a barrier and of a result's trip through memory, in multiply-adds of one worker: a rough price, by which ops are
+  /// joined. On the host, the benchmarks' MNIST steps have other groups at an eighth of it, the CNN at an eighth and at eight
+  /// times as much. On an IPU it is about 300 cycles of barrier and exchange.
   std::int64_t barrier_cost = 4096;
 
-  int ipus = 1;  ///< of a replica; each has `tiles` of its own
-  std::int64_t io_tiles = 0;  ///< those of `tiles` that only move data: tw::io_tiles
+  int ipus = 1;  ///< of a replica; each has its own `tiles`
+  std::int64_t io_tiles = 0;  ///< number of `tiles` that only move data, see tw::io_tiles
   const IpuModel* ipu = nullptr;  ///< a static object: the simulated IPU, whose cycles are counted; null for the host
 
   constexpr Target without_fusion() const {
@@ -45,8 +47,8 @@ struct Target {
     result.tiles = count;
     return result;
   }
-  /// A machine whose replicas have several IPUs, each as this one: tw::ipu names them. Throws std::invalid_argument for fewer
-  /// than 1 and more than 64, and for several simulated IPUs that no links connect.
+  /// Returns a machine whose replicas have several IPUs, each like this one; tw::ipu selects them. Throws std::invalid_argument
+  /// for fewer than 1 and more than 64, and for several simulated IPUs without links.
   constexpr Target with_ipus(int count) const {
     if (count < 1 || count > max_ipus) throw std::invalid_argument("with_ipus: from 1 to 64 IPUs expected");
     if (count > 1 && ipu != nullptr && ipu->link.linked_ipus < count)
@@ -56,9 +58,8 @@ struct Target {
     return result;
   }
   static constexpr int max_ipus = 64;
-  /// A simulated IPU of which so many tiles are IO tiles, which move data while the others compute: tw::io_tiles names them.
-  /// Throws std::invalid_argument for the host, which has no such tiles, and for a number that is odd, below 32, or not below
-  /// `tiles`.
+  /// Returns a simulated IPU with `count` IO tiles, which move data while the others compute; tw::io_tiles selects them. Throws
+  /// std::invalid_argument for the host, which has no such tiles, and for a number that is odd, below 32, or not below `tiles`.
   constexpr Target with_io_tiles(std::int64_t count) const {
     if (ipu == nullptr) throw std::invalid_argument("with_io_tiles: a simulated IPU expected, such as gc200");
     if (count < min_io_tiles || count % 2 != 0 || count >= tiles)
@@ -67,14 +68,14 @@ struct Target {
     result.io_tiles = count;
     return result;
   }
-  static constexpr std::int64_t min_io_tiles = 32;  ///< popart, irlowering
-  /// A machine that has the tiles that compute, and no others.
+  static constexpr std::int64_t min_io_tiles = 32;  ///< popart's limit, in irlowering
+  /// Returns a machine with the compute tiles only.
   constexpr Target without_io_tiles() const {
     Target result = with_tiles(tiles - io_tiles);
     result.io_tiles = 0;
     return result;
   }
-  /// A machine that has the IO tiles, and no others.
+  /// Returns a machine with the IO tiles only.
   constexpr Target io_tiles_alone() const {
     Target result = with_tiles(io_tiles);
     result.io_tiles = 0;
@@ -85,7 +86,7 @@ struct Target {
     result.bytes_per_tile = bytes;
     return result;
   }
-  /// Another model's numbers, its tiles and their memory among them.
+  /// Returns a machine with another model's numbers, including its tiles and their memory.
   constexpr Target with_ipu(const IpuModel* model) const {
     Target result = *this;
     result.ipu = model;
@@ -99,29 +100,29 @@ struct Target {
   constexpr double seconds(std::int64_t cycles) const {
     return ipu ? static_cast<double>(cycles) / static_cast<double>(ipu->clock_hz.value) : 0;
   }
-  /// Floating-point operations in a second at most, a multiplication and an addition counting as two; 0 for the host.
+  /// Returns the peak floating-point operations per second; a multiplication and an addition count as two; 0 for the host.
   constexpr std::int64_t peak_flops(DType dtype, DType partials) const {
     return ipu ? tilewright::peak_flops(*ipu, tiles, dtype, partials) : 0;
   }
-  /// Bytes of code; the host has those of gc200.
+  /// Returns the bytes of code; the host has those of gc200.
   constexpr const CodeSizes& code() const { return ipu ? ipu->code : gc200_model.code; }
   constexpr bool checks_memory() const { return bytes_per_tile > 0; }
   constexpr bool operator==(const Target&) const = default;
 };
 
-/// The host: its cores as a few large tiles. The number of tiles is fixed, so that results do not depend on the host. 8 threads
-/// have work in each step; twice as many tiles would have twice as many partials of sums, and shorter loops. All workloads of
-/// ./dev bench have other vertices at 4 and at 16.
+/// The host: its cores as a few large tiles. The number of tiles is fixed, so that results do not depend on the host. With 8
+/// tiles, 8 threads have work in each step; twice as many tiles would have twice as many partials of sums, and shorter loops. All
+/// workloads of ./dev bench have other vertices at 4 and at 16.
 inline constexpr Target cpu{.tiles = 8, .vector_bytes = 64, .keeps_weights = true};
 
-/// An IPU. Work is cut at multiples of 32 bytes, the output of one 8-row float32 matrix product.
+/// Returns an IPU. Work is divided at multiples of 32 bytes, the output of one 8-row float32 matrix product.
 constexpr Target ipu_target(const IpuModel* model) {
   return Target{.vector_bytes = 32, .shortest_reduction = 32, .barrier_cost = 256}.with_ipu(model);
 }
 inline constexpr Target gc2 = ipu_target(&gc2_model);  ///< Mk1: 1,216 tiles of 256 KiB
 inline constexpr Target gc200 = ipu_target(&gc200_model);  ///< Mk2: 1,472 tiles of 624 KiB, 897 MiB on the chip
-inline constexpr Target bow = ipu_target(&bow_model);  ///< the same with a faster clock
-inline constexpr Target c600 = ipu_target(&c600_model);  ///< the same on a PCIe card
+inline constexpr Target bow = ipu_target(&bow_model);  ///< Mk2 with a faster clock
+inline constexpr Target c600 = ipu_target(&c600_model);  ///< Mk2 on a PCIe card
 inline constexpr Target ipu_model = gc200;
 
 }  // namespace tilewright

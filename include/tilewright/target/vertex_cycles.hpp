@@ -8,19 +8,18 @@
 
 namespace tilewright {
 
-/// Where the terms of a reduction lie.
+/// Arrangement of the terms of a reduction.
 enum class TermOrder : std::uint8_t {
-  rows,  ///< a result's terms are as far apart as results are many, so that vectors are of results
-  lines  ///< next to each other, so that vectors are of terms
+  rows,  ///< terms of one result are as far apart as there are results, so vectors are of results
+  lines  ///< terms are neighbours, so vectors are of terms
 };
 
-/// Cycles of a vertex that has a tile to itself, by the cost that its op states.
+/// Returns the cycles of a vertex that has a tile to itself, by the cost that its op states.
 ///  - `elements`: of the vertex's block of the result; of an op on lines, of all its lines; of an indexed op, of all rows or
-///  slices
-///    that it moves.
+///    slices that it moves.
 ///  - `reduced`: terms of each element; of an op on lines, the length of a line; of an indexed op, the elements of a row or
-///  slice.
-/// A product by these numbers alone is a guess: target/amp.hpp has the formulas, and pair_cycles that of pairs.
+///    slice.
+/// These numbers give only a guess for a product: target/amp.hpp has the formulas, and pair_cycles those of pairs.
 constexpr CycleCount vertex_cycles(const VertexCost& cost, DType dtype, std::int64_t elements, std::int64_t reduced,
                                    const IpuModel& model, bool in_place = false, TermOrder order = TermOrder::rows) {
   if (elements == 0 || cost.formula == CostFormula::none) return {};
@@ -58,9 +57,9 @@ constexpr CycleCount vertex_cycles(const VertexCost& cost, DType dtype, std::int
     default: return {20 + model.workers * (17 + loop_instructions(model, loop, elements)), confidence};
   }
 }
-/// Cycles of a vertex with pairs of `lines` lines of input 0 and `keys` lines of input 1, of `width` elements each, `groups`
-/// times: each product costs what that of the lines costs, by the unit for products, and all loops together are one over the
-/// pairs. An estimate: of the ways in which a tile may go through blocks of pairs none has been measured.
+/// Returns the cycles of a vertex with pairs of `lines` lines of input 0 and `keys` lines of input 1, of `width` elements each,
+/// `groups` times. Each product costs as much as that of the lines, by the unit for products, and all loops together are one over
+/// the pairs. An estimate: no order in which a tile may process blocks of pairs has been measured.
 constexpr CycleCount pair_cycles(const VertexCost& cost, DType dtype, std::int64_t lines, std::int64_t keys, std::int64_t width,
                                  std::int64_t groups, const IpuModel& model) {
   const std::int64_t product = amp_cycles(model.product_unit(dtype, float32), lines, width, keys, groups);

@@ -12,7 +12,7 @@
 namespace tilewright::detail {
 
 /// Appends a tensor to the outputs of its graph and of the existing calls. A loop's new output has the values of all iterations;
-/// conditionals get none.
+/// conditionals get no output.
 constexpr void add_activation_output(Ir& ir, GraphId graph, TensorId tensor) {
   ir.tables.record(graph).outputs.push_back(tensor);
   ++ir.tables.record(graph).activations;
@@ -43,15 +43,15 @@ class TensorPositions {
   constexpr TensorPositions(const List<TensorId>& list, std::size_t tensors, std::size_t first = 0) : positions_(tensors, -1) {
     for (std::size_t i = list.size(); i-- > first;) positions_[list[i]] = static_cast<int>(i);
   }
-  /// The first position of the tensor, or -1.
+  /// Returns the first position of the tensor, or -1.
   constexpr int operator[](TensorId tensor) const { return positions_[tensor]; }
 
  private:
   List<int, TensorId> positions_;
 };
 
-/// For each gradient provided to a gradient graph: the number of the forward graph's output that it belongs to. Two outputs may
-/// be the same tensor.
+/// Returns, for each gradient provided to a gradient graph, the number of the forward graph's output to which it belongs. Two
+/// outputs may be the same tensor.
 constexpr List<int> provided_outputs(const GradientRecord& gradient, const List<TensorId>& outputs) {
   List<int> result;
   std::size_t output = 0;
@@ -64,7 +64,7 @@ constexpr List<int> provided_outputs(const GradientRecord& gradient, const List<
 }
 constexpr Tensor zeros_like(Ir& ir, const TensorSpec& spec) { return ir.constant(List<double>{0}, spec.shape, spec.dtype); }
 
-/// The gradient of a call is a call of the called graph's gradient graph.
+/// Differentiates a call: calls the gradient graph of the called graph.
 constexpr void differentiate_call(GradientContext& context) {
   Ir& ir = context.ir();
   const GraphRecord& record = ir.tables.record(context.node().called_graph);
@@ -83,7 +83,7 @@ constexpr void differentiate_call(GradientContext& context) {
 }
 
 /// Adds the carried activations that a loop's gradient needs to the loop's outputs, with the values of all iterations. Other
-/// activations are inner tensors of its graph, and outputs already.
+/// activations are inner tensors of its graph, and already outputs.
 constexpr void keep_iterations(Ir& ir, const Node& loop) {
   const GraphId body = loop.called_graph;
   const auto carried = static_cast<std::size_t>(unpack<LoopAttributes>(loop.attributes).carried);
@@ -96,22 +96,22 @@ constexpr void keep_iterations(Ir& ir, const Node& loop) {
   }
 }
 
-/// A gradient that the gradient of a loop carries from one iteration to the one before it.
+/// A gradient that the gradient of a loop carries from one iteration to the previous one.
 struct CarriedGradient {
-  int input = -1;   ///< of the loop's graph: what it is the gradient of
-  Tensor parent{};  ///< its value after the last iteration, in the graph that has the loop's gradient
-  Tensor inner{};   ///< the input for it of the graph of one iteration
+  int input = -1;  ///< of the loop's graph: the input whose gradient it is
+  Tensor parent{};  ///< value after the last iteration, in the graph that contains the loop's gradient
+  Tensor inner{};  ///< input for it in the graph of one iteration
 };
 /// A forward value that an iteration needs, in the order of the gradient graph's inputs.
 struct LoopActivation {
   TensorId tensor = TensorId::none;  ///< of the loop's graph
-  bool is_slice = false;  ///< each iteration has its own; else it is the same for all
+  bool is_slice = false;  ///< whether each iteration has its own; otherwise all share one
   Tensor parent{};        ///< the value, or all slices
   Tensor inner{};
 };
 
-/// The gradient of a loop is a loop from the last iteration to the first. It carries the gradients of what the loop carries, and
-/// sums those of the inputs that are the same for all iterations; the activations are slices of what the loop kept.
+/// Builds the gradient of a loop: a loop from the last iteration to the first. It carries the gradients of carried tensors, and
+/// sums those of inputs that are equal for all iterations. The activations are slices of the values that the loop kept.
 class LoopGradient {
  public:
   constexpr explicit LoopGradient(GradientContext& context)
@@ -144,13 +144,13 @@ class LoopGradient {
   constexpr const GradientRecord& callee() const { return record_.gradient; }
   constexpr TensorSpec spec_of(TensorId tensor) const { return record_.tensors[tensor].spec; }
   constexpr TensorSpec input_spec(int input) const { return spec_of(record_.inputs[static_cast<std::size_t>(input)]); }
-  /// What is carried for the gradient of an input: sums over all iterations are in float32, if they are of half precision.
+  /// Returns the spec of the carried gradient of an input. Sums over all iterations are float32 for half precision.
   constexpr TensorSpec carried_spec(int input) const {
     TensorSpec spec = input_spec(input);
     if (!is_carried(input)) spec.dtype = computed_dtype(spec.dtype);
     return spec;
   }
-  /// Whether each iteration has a value of its own for the input; so for -1, an inner tensor.
+  /// Returns whether each iteration has its own value of the input; true for -1, an inner tensor.
   constexpr bool is_carried(int input) const { return input < loop_.carried; }
 
   constexpr void find_carried() {
@@ -172,7 +172,7 @@ class LoopGradient {
       for (std::size_t i = 0; i < activations_.size(); ++i)
         if (activations_[i].is_slice == slices) in_order_.push_back(i);
   }
-  /// One iteration: from the gradients of the loop's graph's outputs to those of its inputs.
+  /// Builds one iteration: from the gradients of the outputs of the loop's graph to those of its inputs.
   constexpr void build_iteration(Graph graph) {
     const GraphScope scope(graph);
     for (CarriedGradient& gradient : carried_) gradient.inner = detail::add_graph_input(ir_, carried_spec(gradient.input));
@@ -186,7 +186,7 @@ class LoopGradient {
       else graph_output(results[static_cast<std::size_t>(result)]);
     }
   }
-  /// The inputs of the gradient graph of the loop's graph.
+  /// Returns the inputs of the gradient graph of the loop's graph.
   constexpr List<Tensor> iteration_arguments() {
     List<Tensor> arguments;
     for (int output : provided_outputs(callee(), record_.outputs)) {
@@ -245,7 +245,7 @@ constexpr List<Tensor> call_forward_and_gradient(Ir& ir, GraphId forward, const 
   return {results.begin(), results.end()};
 }
 
-/// Whether a graph, or a graph below it, has ops whose side effect must not come twice.
+/// Returns whether a graph, or a graph below it, has ops whose side effect must not happen twice.
 constexpr bool has_side_effects(const Ir& ir, GraphId graph) {
   List<bool, GraphId> seen(ir.tables.graphs.size(), false);
   List<GraphId> open{graph};
@@ -261,8 +261,8 @@ constexpr bool has_side_effects(const Ir& ir, GraphId graph) {
   return false;
 }
 
-/// The gradient of a conditional is a conditional: each branch computes its graph again, then the gradients of its inputs. For
-/// the inputs of the other branch it gives zeros.
+/// Differentiates a conditional by a conditional: each branch recomputes its graph, then the gradients of its inputs. It returns
+/// zeros for the inputs of the other branch.
 constexpr void differentiate_conditional(GradientContext& context) {
   Ir& ir = context.ir();
   const Node& node = context.node();

@@ -10,7 +10,7 @@
 
 namespace tilewright::detail {
 
-/// A graph that ops move into, and all its calls: what passes that move ops from before or behind calls have in common.
+/// A graph into which ops move, and all its calls: the base of passes that move ops from before or after calls.
 class CalledGraph {
  protected:
   constexpr explicit CalledGraph(Ir& ir) : ir_(ir) { uses_.resize(ir.tables.graphs.size()); }
@@ -23,13 +23,13 @@ class CalledGraph {
     if (!result) result.emplace(record((*sites_)[site].graph));
     return *result;
   }
-  /// Goes on to another graph.
+  /// Selects another graph.
   constexpr void choose(GraphId callee, const List<CallSite>& sites) {
     callee_ = callee;
     sites_ = &sites;
     find_changed_inputs();
   }
-  /// Which inputs the graph changes, and which are in its results.
+  /// Finds the inputs that the graph changes, and those in its results.
   constexpr void find_changed_inputs() {
     const GraphRecord& called = record(callee_);
     changed_.assign(called.tensors.size(), false);
@@ -43,19 +43,19 @@ class CalledGraph {
   constexpr const TensorSpec& spec_at(std::size_t site, TensorId tensor) {
     return record((*sites_)[site].graph).tensors[tensor].spec;
   }
-  /// Whether ops of this kind may move into a graph.
+  /// Returns whether ops of this kind may move into a graph.
   static constexpr bool may_move(const Node& each) {
     const OpInfo& op = *each.op;
     return op.elementwise && !op.has_side_effect && !op.view && !op.is_alias && !op.is_copy && !op.gives_memory && !op.expand &&
            !op.transfer && !op.collective_items && !op.result_placement && !op.fault && each.outputs.size() == 1;
   }
-  /// Whether two ops are the same in all but their operands.
+  /// Returns whether two ops are equal in everything except their operands.
   static constexpr bool are_alike(const Node& a, const Node& b) {
     return a.op == b.op && a.called_graph == b.called_graph && a.else_graph == b.else_graph &&
            a.inputs.size() == b.inputs.size() && a.outputs.size() == b.outputs.size() && a.modified == b.modified &&
            a.attributes == b.attributes;
   }
-  /// Whether a tensor of each site is a constant, with the same values at all.
+  /// Returns whether a tensor of each site is a constant, with equal values at all sites.
   constexpr bool is_same_constant(const List<TensorId>& tensors) {
     const int payload = record((*sites_)[0].graph).tensors[tensors[0]].payload;
     const ConstantRecord& values = ir_.tables.constants[static_cast<std::size_t>(payload)];
@@ -70,12 +70,12 @@ class CalledGraph {
     }
     return true;
   }
-  /// A constant of the first site in the called graph.
+  /// Copies a constant of the first site into the called graph.
   constexpr TensorId add_constant(TensorId constant) {
     const TensorRecord known = record((*sites_)[0].graph).tensors[constant];
     return add_tensor({.spec = known.spec, .kind = TensorKind::constant, .payload = known.payload});
   }
-  /// A new input of the called graph, for a tensor of each site.
+  /// Adds an input to the called graph, for a tensor of each site.
   constexpr TensorId add_input(const List<TensorId>& tensors, bool is_changed) {
     const auto input = static_cast<int>(record(callee_).inputs.size());
     record(callee_).inputs.push_back(add_tensor({.spec = spec_at(0, tensors[0]), .kind = TensorKind::input}));
@@ -86,7 +86,7 @@ class CalledGraph {
     }
     return record(callee_).inputs[input];
   }
-  /// Removes the nodes that have left their graphs. Whether there were any.
+  /// Removes the nodes that have left their graphs. Returns whether there were any.
   constexpr bool remove_left() {
     bool any_left = false;
     for (std::size_t g = 0; g < uses_.size(); ++g) {

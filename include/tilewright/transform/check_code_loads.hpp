@@ -7,13 +7,13 @@
 namespace tilewright {
 
 namespace detail {
-/// The graph whose code a node loads, or none.
+/// Returns the graph whose code a node loads, or none.
 constexpr GraphId loaded_graph(const Node& node) {
   if (!node.op->transfer) return GraphId::none;
   const Transfer transfer = node.op->transfer(node.attributes);
   return transfer.kind == TransferKind::code ? GraphId(transfer.number) : GraphId::none;
 }
-/// Whether the graph is called after a node: in the node's graph, or after a call of that.
+/// Returns whether the graph is called after a node: in the node's graph, or after a call of that graph.
 constexpr bool is_called_after(const Ir& ir, GraphId graph, GraphId place, NodeId node) {
   const List<Node, NodeId>& nodes = ir.tables.record(place).nodes;
   for (std::size_t n = static_cast<std::size_t>(node) + 1; n < nodes.size(); ++n)
@@ -24,7 +24,7 @@ constexpr bool is_called_after(const Ir& ir, GraphId graph, GraphId place, NodeI
 }
 }  // namespace detail
 
-/// Fails if a graph's code is loaded, and the graph is not called afterwards.
+/// Fails if a graph's code is loaded and the graph is not called afterwards.
 constexpr void check_code_loads(Ir& ir) {
   for (std::size_t g = 0; g < ir.tables.graphs.size(); ++g) {
     const List<Node, NodeId>& nodes = ir.tables.record(GraphId(g)).nodes;

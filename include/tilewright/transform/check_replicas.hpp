@@ -13,33 +13,33 @@ namespace tilewright {
 
 namespace detail {
 
-/// How a tensor differs by replica.
+/// How the values of a tensor differ between replicas.
 struct ReplicaDifference {
   int partition = ReplicaPartitions::equal;
-  /// What made the difference first: Node::id of an op; below 0, -1 - the number of a variable; 0: nothing. An op without a
-  /// difference is a load of one element.
+  /// First cause of the difference: Node::id of an op; below 0, -1 - the number of a variable; 0: none. For an op without a
+  /// difference, it is a load of one element.
   int origin = 0;
   constexpr bool operator==(const ReplicaDifference&) const = default;
 };
 
-/// What a graph is given for an input, and what it leaves there.
+/// State of a graph's input, before and after the graph.
 struct ReplicaInput {
   ReplicaDifference value{};
-  ReplicaDifference unmeant{};  ///< without the changes that are meant to differ by replica
-  int updater = 0;              ///< Node::id of the last op that changed `unmeant`; 0: none did
+  ReplicaDifference unmeant{};  ///< without changes that are intended to differ by replica
+  int updater = 0;  ///< Node::id of the last op that changed `unmeant`; 0: none
   constexpr bool operator==(const ReplicaInput&) const = default;
 };
 
-/// What a call of a graph does for given inputs.
+/// Effect of a call of a graph for given inputs.
 struct ReplicaEffect {
   List<ReplicaInput> before{}, after{};
   List<ReplicaDifference> outputs{};
   ReplicaDifference control{};  ///< of the condition under which the graph runs
-  int stores = 0;               ///< ReplicaCheck::stores_ in which it is right
+  int stores = 0;  ///< value of ReplicaCheck::stores_ for which it is valid
 };
 
-/// Follows tensors through a program and finds which differ by replica. Each graph is followed once for each difference of what
-/// it is given, loops until nothing changes; a run is followed until variables no longer change from run to run.
+/// Follows tensors through a program and finds those that differ by replica. Each graph is followed once for each difference of
+/// its inputs, loops until nothing changes. A run is followed until variables no longer change from run to run.
 class ReplicaCheck {
  public:
   constexpr explicit ReplicaCheck(Ir& ir) : ir_(ir), partitions_(ir.replication_factor()) {
@@ -73,28 +73,28 @@ class ReplicaCheck {
       }
     }
   }
-  /// Whether an op said that a difference is meant.
+  /// Returns whether an op declared a difference as intended.
   constexpr bool found_meant() const { return found_meant_; }
 
  private:
-  /// A tensor of the graph that is followed. Aliases of one memory are a list that begins with its root.
+  /// A tensor of the graph that is followed. Aliases of one memory form a list that begins with its root.
   struct Followed {
-    ReplicaInput input{};  ///< only of a root more than the value
-    TensorId root = TensorId::none;  ///< none: it is one itself
+    ReplicaInput input{};  ///< complete for a root only; others have the value
+    TensorId root = TensorId::none;  ///< none: the tensor itself is a root
     TensorId next = TensorId::none;  ///< next alias of the root
-    bool is_meant = false;           ///< changes through this alias are meant to differ
-    bool counts_as_equal = false;    ///< whatever is written to the root
+    bool is_meant = false;  ///< whether changes through this alias are intended to differ
+    bool counts_as_equal = false;  ///< whether all writes to the root count as equal
   };
   using Tensors = List<Followed, TensorId>;
-  /// A row of a remote buffer, or all of them: what is stored there in any run.
+  /// A row of a remote buffer, or all of them: the values that any run stores there.
   struct Row {
     int buffer = 0;
-    std::int64_t row = -1;  ///< -1: stores whose row is not known
+    std::int64_t row = -1;  ///< -1: stores whose row is unknown
     ReplicaDifference value{};
     int updater = 0;
   };
 
-  /// The replicas that share a variable, or the same shard of one.
+  /// Returns the partition of replicas that share a variable, or the same shard of one.
   constexpr int partition_of(const VariableRecord& variable) {
     const std::int64_t shards = variable.distribution.shard_over;
     if (variable.assignment.empty() && shards == 1) return ReplicaPartitions::equal;
@@ -125,7 +125,7 @@ class ReplicaCheck {
     for (std::size_t n = 0; n < nodes.size(); ++n)
       if (nodes[NodeId(n)].context == context) follow(GraphId::main, nodes[NodeId(n)], {}, tensors);
   }
-  /// The number of the effect in effects_ of the graph.
+  /// Returns the number of the effect in effects_ of the graph.
   constexpr std::size_t effect_of(GraphId graph, const List<ReplicaInput>& before, const ReplicaDifference& control) {
     List<ReplicaEffect>& known = effects_[graph];
     for (std::size_t e = 0; e < known.size(); ++e)
@@ -140,7 +140,7 @@ class ReplicaCheck {
     known.push_back(std::move(effect));
     return known.size() - 1;
   }
-  /// Of a loop: `before` becomes what any iteration is given.
+  /// Returns the number of the effect of a loop; `before` becomes the inputs of any iteration.
   constexpr std::size_t effect_of_loop(const Node& node, List<ReplicaInput>& before, const ReplicaDifference& control) {
     const std::int64_t carried = unpack<LoopAttributes>(node.attributes).carried;
     for (;;) {
@@ -183,7 +183,7 @@ class ReplicaCheck {
     if (is_loop(node) && unpack<LoopAttributes>(node.attributes).count == 0)
       for (std::size_t o = 0; o < node.outputs.size(); ++o) value_of(node.outputs[o]) = value_of(node.inputs[o]);
   }
-  /// Of a load of one element where it is data: in a graph that is differentiated.
+  /// Returns the difference of a load of one element that serves as data, in a graph that is differentiated.
   static constexpr ReplicaDifference as_data(const ReplicaDifference& value) {
     if (value.partition != ReplicaPartitions::equal) return value;
     return {ReplicaPartitions::own, value.origin};
@@ -209,7 +209,7 @@ class ReplicaCheck {
     if (op.collective_items) others = collected(graph, node, others);
     for (const TensorId output : node.outputs) tensors[output].input.value = others;
   }
-  /// Puts output 0 among the aliases of what it is an alias of.
+  /// Adds output 0 to the aliases of its input.
   constexpr Followed& add_alias(const Node& node, Tensors& tensors) {
     const TensorId alias = node.outputs[0], input = aliased_input(node, alias), root = root_of(tensors, input);
     Followed& result = tensors[alias];
@@ -219,7 +219,7 @@ class ReplicaCheck {
     tensors[root].next = alias;
     return result;
   }
-  /// An op in place.
+  /// Follows an in-place op.
   constexpr void follow_change(GraphId graph, const Node& node, const ReplicaDifference& others, Tensors& tensors) {
     const TensorId input = node.inputs[node.op->modifies];
     const Followed& root = tensors[root_of(tensors, input)];
@@ -239,13 +239,13 @@ class ReplicaCheck {
     write(graph, input, result, false, tensors);
     alias.input.value = result.value;
   }
-  /// Whether an op in place leaves nothing of what it changes.
+  /// Returns whether an in-place op overwrites the whole old value.
   static constexpr bool overwrites(const Node& node) {
     if (node.op->transfer || node.op->is_copy || node.op == &op_info<CopyVarUpdate>) return true;
     return node.op == &op_info<AccumulatorScale> && node.inputs.size() == 1 &&
            unpack<AccumulatorScale::Attributes>(node.attributes).factor == 0;
   }
-  /// Changes a tensor, and with it all that share its memory. `may_be`: it may also stay as it is.
+  /// Changes a tensor and all tensors that share its memory. `may_be`: the value may also remain.
   constexpr void write(GraphId graph, TensorId changed, const ReplicaInput& result, bool may_be, Tensors& tensors) {
     const TensorId root = root_of(tensors, changed);
     const auto& records = ir_.tables.record(graph).tensors;
@@ -260,7 +260,7 @@ class ReplicaCheck {
     input.unmeant = is_whole ? result.unmeant : joined(input.unmeant, result.unmeant);
     if (result.updater != 0) input.updater = result.updater;
   }
-  /// What a collective makes of a tensor.
+  /// Returns the difference of a collective's result.
   constexpr ReplicaDifference collected(GraphId graph, const Node& node, const ReplicaDifference& given) {
     const auto spec_of = [&](TensorId tensor) -> const TensorSpec& { return ir_.tables.record(graph).tensors[tensor].spec; };
     const CollectiveVolume volume = node.op->collective_volume(node.attributes, spec_of(node.inputs[0]),
@@ -274,7 +274,7 @@ class ReplicaCheck {
                             : partitions_.of_group(given.partition, volume.groups, true);
     return {part, origin != 0 || part == ReplicaPartitions::equal ? origin : node.id};
   }
-  /// What a load gives; `moved`: of what it takes.
+  /// Returns the difference of a load's result; `moved`: the difference of its inputs.
   constexpr ReplicaDifference follow_transfer(GraphId graph, const Node& node, const ReplicaDifference& moved,
                                               const ReplicaDifference& control) {
     const Transfer transfer = node.op->transfer(node.attributes);
@@ -331,13 +331,13 @@ class ReplicaCheck {
                   origin_text(difference.origin),
                   ": the replicated_all_reduce of a gradient, or tw::differs_by_replica where it is meant, expected"));
   }
-  /// By replica: the number of its block.
+  /// Returns, by replica, the number of its block as text.
   constexpr Text text_of(int partition) const {
     Text result;
     for (const int block : partitions_[partition]) result += text(result.empty() ? "" : " ", block);
     return result;
   }
-  /// ScaledAddInplace.104 in sgd_subgraph(1)
+  /// Returns the op and its graph for errors: ScaledAddInplace.104 in sgd_subgraph(1)
   constexpr Text op_text(int id) const {
     for (const GraphRecord& graph : ir_.tables.graphs)
       for (const Node& node : graph.nodes)
@@ -367,7 +367,7 @@ class ReplicaCheck {
   bool found_meant_ = false;
 };
 
-/// Makes what reads the alias of differs_by_replica read the tensor itself, but for calls: no pass meets the op then.
+/// Makes readers of the alias of differs_by_replica read the tensor itself, except calls, so that no pass meets the op.
 constexpr void drop_differs_by_replica(Ir& ir) {
   for (GraphRecord& graph : ir.tables.graphs) {
     List<TensorId, TensorId> read(graph.tensors.size());
@@ -383,10 +383,9 @@ constexpr void drop_differs_by_replica(Ir& ir) {
 
 }  // namespace detail
 
-/// Fails if a variable that replicas share is changed in a run so that they go on with different values, and the program does not
-/// say by differs_by_replica that it is meant. Each replica has its own elements of
-/// streams, but one element alone is taken to be the same for all, such as a learning rate, if no gradient is taken of what is
-/// computed from it. Before the first pass of planning.
+/// Fails if a run changes a variable that replicas share so that they continue with different values, and the program does not
+/// declare that by differs_by_replica. Each replica has its own elements of streams. One exception: a single element, such as a
+/// learning rate, counts as equal for all if no gradient is taken of its uses. Runs before the first pass of planning.
 constexpr void check_replicas(Ir& ir) {
   if (ir.replication_factor() == 1 || ir.failed()) return;
   detail::ReplicaCheck check(ir);

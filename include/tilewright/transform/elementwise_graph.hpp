@@ -3,12 +3,12 @@
 
 namespace tilewright::detail {
 
-/// The most ops of a graph that is inlined at each of its calls: the plan, and the time to compile, grow by calls x ops. No
-/// line of ./dev bench changes with it, from 4 to 400: updates of the library's optimisers are a few ops.
+/// Largest number of ops in a graph that is inlined at each of its calls. The plan, and the compile time, grow by calls x ops.
+/// Values from 4 to 400 change no line of ./dev bench, because updates of the library's optimisers are a few ops.
 inline constexpr std::size_t max_update_ops = 32;
 
-/// Whether a graph has a few ops, each of which is elementwise, a view, stands for such ops, or is of scalars: as the update of a
-/// variable by an optimiser.
+/// Returns whether a graph has a few ops, each of which is elementwise, a view, expands to such ops, or works on scalars, as in
+/// an optimiser's update of a variable.
 constexpr bool is_elementwise(const GraphRecord& record) {
   if (record.nodes.size() > max_update_ops) return false;
   const auto is_of_scalars = [&](const Node& node) {

@@ -11,7 +11,7 @@
 namespace tilewright {
 
 namespace detail {
-/// By graph and input: whether some call lets the graph change the caller's tensor.
+/// Returns, by graph and input, whether a call lets the graph change the caller's tensor.
 constexpr List<List<bool>, GraphId> find_changed_inputs(const Ir& ir) {
   List<List<bool>, GraphId> changed;
   for (const GraphRecord& graph : ir.tables.graphs) changed.push_back(List<bool>(graph.inputs.size(), false));
@@ -26,7 +26,7 @@ constexpr List<List<bool>, GraphId> find_changed_inputs(const Ir& ir) {
   return changed;
 }
 
-/// Lets a loop repeat a graph that only calls the loop's graph, with the same inputs.
+/// Wraps the graph of a loop: the loop then repeats a graph that only calls it, with the same inputs.
 constexpr void add_call_in_loop(Ir& ir, GraphId graph, NodeId node) {
   const auto loop = [&]() -> Node& { return ir.tables.record(graph).nodes[node]; };
   const GraphId called = loop().called_graph;
@@ -41,9 +41,9 @@ constexpr void add_call_in_loop(Ir& ir, GraphId graph, NodeId node) {
 }
 }  // namespace detail
 
-/// Each iteration of a loop is given what its inputs by value were before the loop. If another call lets the graph change such an
-/// input, the graph's body changes it in place: then the loop gets a wrapper graph, whose call copies the input in each
-/// iteration.
+/// Adds wrapper graphs to loops. Each iteration must see the values that inputs by value had before the loop. If another call
+/// lets the graph change such an input, the graph's body changes it in place. The loop then gets a wrapper graph, whose call
+/// copies the input in each iteration.
 constexpr void keep_loop_inputs(Ir& ir) {
   const auto changed = detail::find_changed_inputs(ir);
   for (std::size_t g = 0; g < changed.size(); ++g)

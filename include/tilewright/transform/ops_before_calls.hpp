@@ -8,17 +8,17 @@
 
 namespace tilewright::detail {
 
-/// Moves elementwise ops that stand before every call of a graph into that graph, before its first ops. An op moves if
-///  - each call has such an op, alike in all but its operands, before it, and nothing but the call reads its result;
-///  - the op of the graph that reads the result first can be in a step with it: it is no product, view or call;
-///  - the call can be given the op's operands: nothing changes them between the op and the end of the call;
-///  - memory does not grow: at most one operand is there for the op alone, and it has no more bytes than the op's result.
-/// The graph's input becomes one of the operands, constants move along, and other operands become inputs.
+/// Moves elementwise ops before every call of a graph into that graph, before its first ops. An op moves if
+///  - each call has such an op before it, the ops differ in their operands only, and only the call reads the result;
+///  - the first op of the graph that reads the result can share a step with it: it is not a product, view or call;
+///  - the op's operands can be passed to the call: nothing changes them between the op and the end of the call;
+///  - memory does not grow: at most one operand exists for the op alone, and it is not larger than the op's result.
+/// The graph's input becomes one of the operands, constants move too, and other operands become inputs.
 class OpsBeforeCalls : CalledGraph {
  public:
   constexpr explicit OpsBeforeCalls(Ir& ir) : CalledGraph(ir), put_first_(ir.tables.graphs.size(), 0) {}
 
-  /// Whether the first two calls of a graph have ops before them that are alike, and may move.
+  /// Returns whether the first two calls of a graph follow ops that differ in their operands only, and may move.
   static constexpr bool may_move_into(const Ir& ir, const GraphRecord& graph) {
     if (graph.call_sites.size() < 2) return false;
     const Node *makers[2], *calls[2];
@@ -59,7 +59,7 @@ class OpsBeforeCalls : CalledGraph {
     }
     put_moved_first();
   }
-  /// Whether an op before the first one that reads a tensor can be in a step with it.
+  /// Returns whether an op before the first reader of a tensor can share a step with that reader.
   constexpr bool joins_first_reader(TensorId tensor) {
     for (const Node& each : record(callee_).nodes)
       if (has_item(each.inputs, tensor))
@@ -67,7 +67,7 @@ class OpsBeforeCalls : CalledGraph {
                !each.op->transfer && !each.op->collective_items && !each.op->has_side_effect;
     return false;
   }
-  /// Plans to move the op that makes an input of each call.
+  /// Plans to move the op that produces an input of each call.
   constexpr bool plan(int input) {
     makers_.clear();
     for (std::size_t s = 0; s < sites_->size(); ++s) {
@@ -106,13 +106,14 @@ class OpsBeforeCalls : CalledGraph {
       if (record((*sites_)[0].graph).tensors[operands(o)[0]].kind != TensorKind::constant) in_place_ = o;
     return in_place_ >= 0;
   }
-  /// By site: an operand of the op.
+  /// Returns an operand of the op, by site.
   constexpr List<TensorId> operands(int number) {
     List<TensorId> tensors;
     for (std::size_t s = 0; s < makers_.size(); ++s) tensors.push_back(node(s, makers_[s]).inputs[number]);
     return tensors;
   }
-  /// Whether the calls can be given a tensor each: it is as the op reads it until the call ends.
+  /// Returns whether a tensor of each site can be passed to the call: its value does not change from the op's read to the end of
+  /// the call.
   constexpr bool may_be_given(const List<TensorId>& tensors) {
     for (std::size_t s = 0; s < tensors.size(); ++s) {
       const TensorRecord& known = record((*sites_)[s].graph).tensors[tensors[s]];
@@ -127,7 +128,7 @@ class OpsBeforeCalls : CalledGraph {
     }
     return true;
   }
-  /// The input of all calls that such tensors are; -1: none.
+  /// Returns the input of all calls for which the tensors are passed; -1: none.
   constexpr int position_of(const List<TensorId>& tensors) {
     const List<TensorId>& inputs = node((*sites_)[0]).inputs;
     for (int i = 0; i < static_cast<int>(inputs.size()); ++i) {
@@ -168,7 +169,7 @@ class OpsBeforeCalls : CalledGraph {
     for (Node& each : record(callee_).nodes) replace(each);
     for (Node& each : moved_) replace(each);
   }
-  /// Puts the ops that have moved before the others of the graph, the last one first.
+  /// Puts the moved ops before the other ops of the graph, the last one first.
   constexpr void put_moved_first() {
     if (moved_.empty()) return;
     GraphRecord& called = record(callee_);
@@ -188,12 +189,12 @@ class OpsBeforeCalls : CalledGraph {
   }
 
   List<int, GraphId> put_first_;  // nodes that were put before the others of a graph
-  List<NodeId> makers_{};         // by site: the op that is planned
-  int in_place_ = -1;             // its operand that the graph's input becomes
-  List<Node> moved_{};            // into callee_: each before those that moved earlier
+  List<NodeId> makers_{};  // by site: the op that is planned
+  int in_place_ = -1;  // its operand that the graph's input becomes
+  List<Node> moved_{};  // into callee_: each before those that moved earlier
 };
 
-/// Whether OpsBeforeCalls may move an op. It is asked of programs that have none, too, so it looks at few calls.
+/// Returns whether OpsBeforeCalls may move an op. Programs without such ops ask, too, so it examines few calls.
 constexpr bool may_have_ops_before_calls(const Ir& ir) {
   for (const GraphRecord& graph : ir.tables.graphs)
     if (OpsBeforeCalls::may_move_into(ir, graph)) return true;

@@ -10,7 +10,7 @@
 
 namespace tilewright::detail {
 
-/// Which ops that follow every call of a graph may move into it.
+/// Finds the ops after every call of a graph that may move into it.
 class OpsBehindCalls : protected CalledGraph {
  protected:
   constexpr OpsBehindCalls(Ir& ir, std::int64_t least_update) : CalledGraph(ir), least_update_(least_update) {}
@@ -28,21 +28,21 @@ class OpsBehindCalls : protected CalledGraph {
     bool is_changed = false;     // by the op
     List<TensorId> tensors{};    // by site
   };
-  /// An op that moves: its node at each site.
+  /// An op that moves, with its node at each site.
   struct PlannedOp {
     List<NodeId> nodes{};
     List<PlannedOperand> operands{};
   };
-  /// The most ops that move together: the last one, and those that only make its operands.
+  /// Largest number of ops that move together: the last one, and those that only produce its operands.
   static constexpr std::size_t max_planned = 8;
 
-  /// Whether a node calls a graph that updates a variable by a gradient that is large enough.
+  /// Returns whether a node calls a graph that updates a variable by a sufficiently large gradient.
   constexpr bool is_update_by(const Node& each, const TensorSpec& gradient) {
     return is_plain_call(each) && gradient.bytes() >= least_update_ && each.outputs.empty() && !each.modified.empty() &&
            is_elementwise(record(each.called_graph));
   }
 
-  /// Plans to move the op that reads a result of the graph at each site, where nothing else does.
+  /// Plans to move the op that reads a result of the graph at each site, if nothing else reads it.
   constexpr bool plan_reader_of(int output) {
     const TensorId made = record(callee_).outputs[output];
     if (record(callee_).tensors[made].producer == NodeId::none) return false;
@@ -66,8 +66,8 @@ class OpsBehindCalls : protected CalledGraph {
     }
     return true;
   }
-  /// Plans to move one op of each site, and what it alone needs of ops after the calls. The number of the planned op, or -1: the
-  /// ops are not alike, or have operands that the graph cannot be given.
+  /// Plans to move one op of each site, and the ops after the calls that only it needs. Returns the number of the planned op, or
+  /// -1 if the ops differ, or if their operands cannot be passed to the graph.
   constexpr int plan(List<NodeId> nodes) {
     const Node& first = node(0, nodes[0]);
     for (std::size_t s = 1; s < nodes.size(); ++s) {
@@ -115,7 +115,7 @@ class OpsBehindCalls : protected CalledGraph {
       if (node((*sites_)[s]).outputs[operand.index] != operand.tensors[s]) return false;
     return true;
   }
-  /// An operand that an op makes after the call: the op moves too, if nothing else needs it.
+  /// Plans an operand that an op produces after the call: the op moves too, if nothing else needs it.
   constexpr bool plan_maker(PlannedOperand& operand) {
     List<NodeId> makers;
     for (std::size_t s = 0; s < sites_->size(); ++s) {
@@ -131,7 +131,7 @@ class OpsBehindCalls : protected CalledGraph {
     if (operand.index < 0) operand.index = plan(std::move(makers));
     return operand.index >= 0;
   }
-  /// An operand that the call can be given, or is given.
+  /// Plans an operand that the call can take, or already takes.
   constexpr bool plan_given(PlannedOperand& operand, const Node& call) {
     bool may = true;
     int given = -1;

@@ -5,13 +5,13 @@
 
 namespace tilewright::detail {
 
-/// What ops in place leave of the tensors of a graph, for its gradient graph.
+/// Values of a graph's tensors that in-place ops overwrite, for its gradient graph.
 struct Overwritten {
-  List<NodeId, TensorId> by{};  ///< by tensor: the node that overwrites its value, which is then lost; none: it is kept
+  List<NodeId, TensorId> by{};  ///< by tensor: the node that overwrites its value; none: the value remains
 };
 
-/// Follows the ops in place of a graph. Fails if a tensor is read, or is a result, after an op in place has changed it through
-/// another handle: its gradient would pass that op by.
+/// Follows the in-place ops of a graph. Fails if a tensor is read, or is a result, after an in-place op has changed it through
+/// another handle, because its gradient would bypass that op.
 constexpr Overwritten find_overwritten(Ir& ir, GraphId graph) {
   const GraphRecord& record = ir.tables.record(graph);
   const std::size_t count = record.tensors.size();

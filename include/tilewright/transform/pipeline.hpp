@@ -7,8 +7,8 @@
 
 namespace tilewright {
 
-/// While it lives, new ops of the graph that was current at its creation are a step that runs `steps` times, in stages, which
-/// work side by side, each on another step:
+/// Scope of a pipeline: new ops of the graph that was current at its creation form a step that runs `steps` times. The step is
+/// divided into stages that run in parallel, each on a different step:
 ///
 ///     {
 ///       auto pipeline = tw::pipelined_execution(ir, 8);
@@ -25,14 +25,14 @@ namespace tilewright {
 ///       }
 ///     }
 ///
-/// When it ends, the ops are regrouped: stages - 1 cycles in which one stage after the other begins, a loop of cycles in which
-/// all run, and stages - 1 cycles in which one after the other ends. Each stream moves as often as if the step ran `steps` times
-/// in order, and all results have the same bits.
+/// When the scope ends, the ops are regrouped: stages - 1 cycles that fill the pipeline, a loop of cycles in which all stages
+/// run, and stages - 1 cycles that drain it. Each stream moves as often as if the step ran `steps` times in order, and all
+/// results have equal bits.
 ///
-/// A stage uses tensors of the stage before it; those of earlier ones come by stash_and_restore_tensor. Tensors of stages end
-/// with the pipeline: what is to stay is changed in place by one stage, such as an accumulated gradient, or stored to the host.
-/// Errors: an op in no stage; fewer than 2 x stages steps; a stage without ops; tensors of other stages; a tensor from outside
-/// that one stage changes and another one uses; a stream in two stages.
+/// A stage uses tensors of the previous stage; stash_and_restore_tensor provides those of earlier ones. Tensors of stages cannot
+/// be used after the pipeline. To keep a value, one stage writes it in place, such as an accumulated gradient, or stores it to
+/// the host. Errors: an op in no stage; fewer than 2 x stages steps; a stage without ops; tensors of other stages; a tensor from
+/// outside that one stage changes and another one uses; a stream in two stages.
 class [[nodiscard]] Pipeline {
  public:
   constexpr Pipeline(Ir& ir, std::int64_t steps)
@@ -49,7 +49,7 @@ class [[nodiscard]] Pipeline {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  /// While it lives, new ops belong to a stage, from 0 on.
+  /// Scope that adds new ops to a stage, from 0 on.
   class [[nodiscard]] Stage {
    public:
     constexpr Stage(Pipeline& pipeline, int number)
@@ -74,8 +74,8 @@ class [[nodiscard]] Pipeline {
   };
   constexpr Stage stage(int number) { return {*this, number}; }
 
-  /// The tensor of an earlier stage, as it was in the step that the current stage works on: it is kept for the cycles in between.
-  /// `from_stage` is needed for a tensor that no op of the pipeline makes. The result is where t is.
+  /// Returns the tensor of an earlier stage with its value in the current stage's step. The value is kept for the cycles in
+  /// between. `from_stage` is required for a tensor that no op of the pipeline produces. The result is where t is.
   constexpr Tensor stash_and_restore_tensor(Tensor t, std::optional<int> from_stage = {}) {
     if (!t.valid() || ir_.failed()) return t;
     const auto fail = [&](const auto&... problem) {
@@ -96,8 +96,8 @@ class [[nodiscard]] Pipeline {
     known_.push_back({stage_, t, result});
     return result;
   }
-  /// The arguments of a call of a gradient graph, from a call of its forward graph in an earlier stage: the activations that the
-  /// pipeline makes are stashed, and others, such as weights, are given as they are.
+  /// Returns the arguments of a call of a gradient graph, from a call of its forward graph in an earlier stage. Activations that
+  /// the pipeline produces are stashed; others, such as weights, are passed directly.
   constexpr TensorMap stash_and_restore_activations(const CallSiteInfo& forward_call, const GradGraphInfo& info) {
     TensorMap result;
     for (const auto& [input, parent] : info.inputs_dict(forward_call))
@@ -110,7 +110,7 @@ class [[nodiscard]] Pipeline {
     int stage;
     Tensor given, result;
   };
-  /// The stage that makes a tensor; nothing for one from outside.
+  /// Returns the stage that produces a tensor; nothing for one from outside.
   constexpr std::optional<int> stage_of(Tensor t) const {
     const NodeId producer = ir_.tables.record(t).producer;
     if (t.graph_id() != graph_ || producer == NodeId::none || producer < first_) return {};

@@ -18,12 +18,12 @@
 
 namespace tilewright::detail {
 
-/// Takes the nodes of a pipeline from their graph and puts calls in their place: a graph for each stage, called in cycles. In
-/// cycle c stage s runs step c - s of the pipeline, on what the stages before it made in cycle c - 1. The first cycles and the
-/// last, in which not all stages run, stand one by one; a loop repeats the others.
+/// Replaces the nodes of a pipeline in their graph by calls: a graph for each stage, called in cycles. In cycle c stage s runs
+/// step c - s of the pipeline, on tensors that the stages before it produced in cycle c - 1. The first and the last cycles, in
+/// which not all stages run, are single calls; a loop repeats the others.
 ///
-/// Loads from the host, copies to other IPUs and stores to the host are no part of the stages' graphs: so each of these runs on
-/// one IPU, and the IPUs wait for each other between cycles only.
+/// Loads from the host, copies to other IPUs and stores to the host are not part of the stages' graphs. Each graph therefore runs
+/// on one IPU, and the IPUs wait for each other between cycles only.
 class PipelineCycles {
  public:
   constexpr PipelineCycles(Ir& ir, GraphId graph, NodeId first, std::int64_t steps, const List<StageNodes>& ranges,
@@ -51,7 +51,7 @@ class PipelineCycles {
     TensorId tensor{};
     bool by_reference = false;
   };
-  /// The counter of a stage for all its stashes of so many slots.
+  /// Counter of a stage for all its stashes with one number of slots.
   struct Counter {
     int stage = 0;
     std::int64_t slots = 0;
@@ -67,7 +67,7 @@ class PipelineCycles {
 
   // ---- stashes: rings of slots, which one stage writes and another one reads
 
-  /// The stage whose graph writes a stash: that of the tensor, or the next one, to whose IPU it was copied.
+  /// Returns the stage whose graph writes a stash: that of the tensor, or the next one, to whose IPU it was copied.
   constexpr int writer_of(const Stash& stash) const {
     const int maker = all_.maker[stashed(stash)];
     const bool is_copied = maker >= 0 && all_.nodes[static_cast<std::size_t>(maker)].part == CyclePart::copies_out;
@@ -112,7 +112,7 @@ class PipelineCycles {
     return result;
   }
 
-  /// Finds which tensors leave the graph of their stage, and which the next stage uses.
+  /// Finds the tensors that leave the graph of their stage, and those that the next stage uses.
   constexpr void find_uses() {
     const std::size_t count = all_.made_in.size();
     leaves_graph_.assign(count, false);
@@ -187,8 +187,8 @@ class PipelineCycles {
 
   // ---- cycles
 
-  /// Appends a cycle to the graph that is being built, in which stages `first` to `last` run. `values` has the tensors there: of
-  /// outside, and what stages made in the cycle before; it gets what they make in this one.
+  /// Appends a cycle, in which stages `first` to `last` run, to the graph that is being built. `values` has the tensors from
+  /// outside and those that stages produced in the previous cycle; it gets those of this cycle.
   constexpr void add_cycle(int first, int last, List<Tensor, TensorId>& values) {
     List<Tensor, TensorId> made = values;
     const auto value_for = [&](int stage) {

@@ -18,17 +18,17 @@ struct StageNodes {
   int stage = 0;
   NodeId first{}, end{};
 };
-/// A tensor that a stage keeps for a later one. `node` stands for its return: an Identity of the later stage.
+/// A tensor that a stage keeps for a later one. `node` is the Identity in the later stage that returns it.
 struct Stash {
   NodeId node{};
-  int from = 0;  ///< the stage that makes the tensor
-  int to = 0;    ///< the stage that gets it back
+  int from = 0;  ///< stage that produces the tensor
+  int to = 0;  ///< stage that gets it back
 };
 
 /// The part of a cycle in which a node runs.
 enum class CyclePart : std::uint8_t {
   loads,     ///< loads from the host
-  copies_in,  ///< copies to other IPUs of what the stage before made
+  copies_in,  ///< copies to other IPUs of tensors of the previous stage
   stages,    ///< the graphs of the stages
   copies_out,  ///< copies to other IPUs for the next stage
   stores     ///< stores to the host
@@ -37,7 +37,7 @@ struct StagedNode {
   Node node{};
   int stage = 0;
   CyclePart part = CyclePart::stages;
-  int stash = -1;  ///< the stash that the node returns, by number; -1: it is an op of the user
+  int stash = -1;  ///< number of the stash that the node returns; -1: it is an op of the user
 };
 
 /// Takes the nodes of a pipeline from their graph, sorts them, and checks what they use.
@@ -53,7 +53,7 @@ class PipelineNodes {
     for (const StagedNode& staged : nodes)
       if (staged.stash >= 0) stashed[static_cast<std::size_t>(staged.stash)] = staged.node.inputs[0];
   }
-  /// Sorts the nodes. Returns whether all is right; fails if not.
+  /// Sorts the nodes. Returns whether they are valid; fails if not.
   constexpr bool check(std::int64_t steps) {
     if (ir_.failed()) return false;
     List<bool> has_ops(static_cast<std::size_t>(stages), false);
@@ -69,7 +69,7 @@ class PipelineNodes {
   }
 
   constexpr GraphRecord& record() const { return ir_.tables.record(graph_); }
-  /// For tensors that were added to the graph since.
+  /// Makes room for tensors that were added to the graph later.
   constexpr void make_room_for_tensors() {
     made_in.resize(record().tensors.size(), outside);
     maker.resize(record().tensors.size(), -1);
@@ -78,10 +78,10 @@ class PipelineNodes {
 
   int stages = 0;
   List<StagedNode> nodes{};
-  List<int, TensorId> made_in{};     ///< by tensor of the pipeline's graph: its stage; outside
-  List<int, TensorId> maker{};       ///< its node in `nodes`; -1: outside
-  List<int, TensorId> changed_in{};  ///< of tensors from outside: the stage that changes it in place; outside: none does
-  List<TensorId> stashed{};          ///< by stash: its tensor
+  List<int, TensorId> made_in{};  ///< by tensor of the pipeline's graph: its stage; `outside` for others
+  List<int, TensorId> maker{};  ///< by tensor: its producer in `nodes`; -1: outside
+  List<int, TensorId> changed_in{};  ///< by tensor from outside: the stage that changes it in place; `outside`: none does
+  List<TensorId> stashed{};  ///< by stash: its tensor
 
  private:
   constexpr void take(NodeId first, const List<StageNodes>& ranges, const List<Stash>& stashes) {
@@ -123,7 +123,7 @@ class PipelineNodes {
       if (staged.node.op->result_placement && staged.part == CyclePart::stages && !is_used_here[staged.node.outputs[0]])
         staged.part = CyclePart::copies_out;
   }
-  /// Whether each stage uses only what it can have: what is outside, its own, and what the stage before it made.
+  /// Checks that each stage uses only tensors from outside, its own, and those of the previous stage.
   constexpr bool check_uses() {
     for (const StagedNode& staged : nodes)
       for (const TensorId input : staged.node.inputs) {
@@ -137,7 +137,7 @@ class PipelineNodes {
       }
     return true;
   }
-  /// What a stage changes, another one may not use: its steps would see it early or late.
+  /// Checks that a tensor that one stage changes is not used by another, whose steps would see the change early or late.
   constexpr bool check_changes() {
     changed_in.assign(made_in.size(), outside);
     for (const StagedNode& staged : nodes) {
@@ -162,9 +162,9 @@ class PipelineNodes {
     int stage = 0;
     bool is_called = false;  // in such a graph
   };
-  /// A stream that two stages use would give or take its elements in another order, as would one that a stage uses and a graph
-  /// that it calls, since a cycle begins with loads. A row of a remote buffer that one stage stores would be seen early by
-  /// others.
+  /// Checks transfers. Two stages cannot use one stream, because its elements would get another order; nor can a stage and a
+  /// graph that it calls, because a cycle begins with loads. Other stages would see early a row of a remote buffer that one stage
+  /// stores.
   constexpr bool check_transfers() {
     List<StageTransfer> all;
     List<bool> is_seen(static_cast<std::size_t>(stages) * ir_.tables.graphs.size(), false);  // by stage, then by graph
@@ -188,7 +188,7 @@ class PipelineNodes {
       for (const Node& called : ir_.tables.record(callee).nodes) add_transfers(called, stage, true, is_seen, all);
     });
   }
-  /// What is wrong with two loads or stores; empty: nothing.
+  /// Returns what is wrong with two loads or stores; empty: nothing.
   constexpr Text problem_of(const StageTransfer& a, const StageTransfer& b) const {
     const Transfer &x = a.transfer, &y = b.transfer;
     if (x.kind != y.kind || x.number != y.number) return {};
@@ -209,7 +209,7 @@ class PipelineNodes {
   static constexpr bool is_stream(const Node& node) {
     return node.op->transfer && node.op->transfer(node.attributes).kind == TransferKind::stream;
   }
-  /// The tensor whose memory a tensor of the pipeline is an alias of.
+  /// Returns the tensor whose memory a tensor of the pipeline aliases.
   constexpr TensorId root_of(TensorId t) const {
     while (maker[t] >= 0) {
       const TensorId input = aliased_input(nodes[static_cast<std::size_t>(maker[t])].node, t);

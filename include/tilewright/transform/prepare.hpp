@@ -13,7 +13,7 @@
 
 namespace tilewright {
 
-/// A program whose graphs are as a machine runs them: what `lower` plans. prepare() makes it. With OnError::record, the Ir has
+/// A program whose graphs are ready for a machine: the input of `lower`. prepare() creates it. With OnError::record, the Ir has
 /// the first error.
 class Prepared {
  public:
@@ -28,9 +28,9 @@ class Prepared {
   Target target_;
 };
 
-/// Makes a traced program ready for a machine: checks replicas and loads of code, puts ops in place of composed forms, moves ops
-/// into the graphs that are called (for the host), and wraps graphs whose loop's inputs would change. It takes the Ir, whose
-/// tensors and graphs are gone then. Errors: an Ir that was traced for another kind of machine; what the checks find.
+/// Prepares a traced program for a machine: checks replicas and loads of code, replaces composed forms by ops, moves ops into
+/// called graphs (for the host), and wraps graphs of loops whose inputs would change. Takes ownership of the Ir, so its tensors
+/// and graphs become invalid. Errors: an Ir that was traced for another kind of machine; errors of the checks.
 constexpr Prepared prepare(Ir&& ir, const Target& target) {
   Prepared prepared(std::move(ir), target);
   Ir& graphs = prepared.ir_;

@@ -15,8 +15,8 @@ struct CallSite {
   NodeId node{};
 };
 
-/// Whether a graph is called several times, in a program without several IPUs, execution contexts, sharded tensors and open
-/// in_sequence scopes.
+/// Returns whether a graph is called several times, in a program without several IPUs, execution contexts, sharded tensors and
+/// open in_sequence scopes.
 constexpr bool may_have_repeated_graphs(const Ir& ir) {
   if (ir.failed() || ir.tables.has_contexts || ir.tables.has_placements || !ir.tables.sequences.empty() ||
       !ir.tables.meta_shapes.empty())
@@ -39,9 +39,9 @@ class RepeatedGraphs {
       if (found[graph]) in_order_.push_back(graph);
     reverse_items(in_order_);
   }
-  /// The graphs, each before those that it calls.
+  /// Returns the graphs, each before those that it calls.
   constexpr const List<GraphId>& in_order() const { return in_order_; }
-  /// All calls of a graph.
+  /// Returns all calls of a graph.
   constexpr const List<CallSite>& calls(GraphId graph) const { return calls_[graph]; }
 
  private:
@@ -86,7 +86,7 @@ class RepeatedGraphs {
   List<GraphId> in_order_{};
 };
 
-/// Finds the calls of all graphs anew.
+/// Finds the calls of all graphs again.
 constexpr void find_call_sites(Ir& ir) {
   for (GraphRecord& graph : ir.tables.graphs) graph.call_sites.clear();
   for (std::size_t g = 0; g < ir.tables.graphs.size(); ++g) {

@@ -8,8 +8,8 @@
 
 namespace tilewright::detail {
 
-/// Which replicas have equal tensors: partitions of the replicas into blocks, each kept once and named by its number. Of a tensor
-/// that is the same on all replicas, the number is `equal`; of one that each replica has for itself, `own`.
+/// Partitions of the replicas into blocks with equal tensors. Each partition is stored once and identified by its number. The
+/// number is `equal` for a tensor that is equal on all replicas, and `own` for one that differs on each replica.
 class ReplicaPartitions {
  public:
   static constexpr int equal = 0, own = 1;
@@ -20,10 +20,10 @@ class ReplicaPartitions {
     for (int replica = 0; replica < replicas_; ++replica) partitions_[own].push_back(replica);
   }
 
-  /// The block of each replica.
+  /// Returns the block of each replica.
   constexpr const List<int>& operator[](int partition) const { return partitions_[partition]; }
 
-  /// The partition of replicas with equal labels, of which there is one for each replica.
+  /// Returns the partition of replicas with equal labels, one label for each replica.
   constexpr int of_labels(List<int> labels) {
     List<int> first_with;  // by block
     for (int& label : labels) {
@@ -37,7 +37,7 @@ class ReplicaPartitions {
     partitions_.push_back(std::move(labels));
     return static_cast<int>(partitions_.size()) - 1;
   }
-  /// The partition of what is computed from tensors with two partitions.
+  /// Returns the partition of a result that is computed from tensors with two partitions.
   constexpr int refined(int a, int b) {
     if (a == b || b == equal || a == own) return a;
     if (a == equal || b == own) return b;
@@ -45,11 +45,10 @@ class ReplicaPartitions {
     for (int replica = 0; replica < replicas_; ++replica) labels[replica] = labels[replica] * replicas_ + partitions_[b][replica];
     return of_labels(std::move(labels));
   }
-  /// Whether tensors with the first partition are equal wherever those with the second are.
+  /// Returns whether tensors with the first partition are equal wherever those with the second are.
   constexpr bool keeps(int partition, int needed) { return refined(partition, needed) == needed; }
 
-  /// Of what a collective makes of tensors with a partition: each replica of a group gets all that the group has, or its share
-  /// of it.
+  /// Returns the partition of a collective's result: each replica of a group gets the whole result of the group, or its share.
   constexpr int of_group(int partition, const ReplicaGroups& groups, bool shares) {
     const auto count = static_cast<int>(groups.num_groups()), size = static_cast<int>(groups.group_size);
     const List<int>& blocks = partitions_[partition];
@@ -68,7 +67,7 @@ class ReplicaPartitions {
     }
     return of_labels(std::move(labels));
   }
-  /// Of what each replica of a group cuts out of its own tensor.
+  /// Returns the partition of slices that each replica of a group takes of its own tensor.
   constexpr int of_slices(int partition, const ReplicaGroups& groups) {
     List<int> labels = partitions_[partition];
     for (int replica = 0; replica < replicas_; ++replica)

@@ -14,7 +14,7 @@ struct TensorAccess {
   int next = -1;         ///< of the same tensor; -1: none
 };
 
-/// Which nodes of a graph use its tensors. Nodes may leave the graph meanwhile; their numbers stay.
+/// Uses of a graph's tensors by its nodes. Nodes may leave the graph meanwhile; their numbers do not change.
 class TensorUses {
  public:
   constexpr explicit TensorUses(const GraphRecord& record) : record_(&record) {
@@ -40,17 +40,18 @@ class TensorUses {
     for (const TensorId output : record.outputs) ++uses_[output];
   }
 
-  /// How often nodes and the graph's results have the tensor.
+  /// Returns how often nodes and the graph's results use the tensor.
   constexpr int count(TensorId tensor) const { return uses_[tensor]; }
-  /// The only node that has the tensor, once or more often; none: others do, or it is a result, or nobody does.
+  /// Returns the only node that uses the tensor, once or more often; none: others do, it is a result, or nothing does.
   constexpr NodeId only_reader(TensorId tensor) const {
     const NodeId reader = readers_[tensor];
     if (reader == NodeId::none || has_left_[reader]) return NodeId::none;
     return uses_by_reader_[tensor] == uses_[tensor] ? reader : NodeId::none;
   }
-  /// The tensor whose memory this one shares as a view; itself if it is none.
+  /// Returns the tensor whose memory this one shares as a view; itself if it is not a view.
   constexpr TensorId whole(TensorId tensor) const { return whole_[tensor]; }
-  /// Whether a node after `first` and before `end` changes the tensor or what it is a view of; with `or_reads`, or reads that.
+  /// Returns whether a node after `first` and before `end` changes the tensor or the tensor that it views; with `or_reads`, also
+  /// whether one reads it.
   constexpr bool is_used_between(NodeId first, NodeId end, TensorId tensor, bool or_reads) const {
     for (int a = first_[whole_[tensor]]; a >= 0; a = accesses_[a].next) {
       const TensorAccess& access = accesses_[a];
@@ -58,13 +59,13 @@ class TensorUses {
     }
     return false;
   }
-  /// Calls f(access) for each access of a node to the tensor, or to what it is a view of.
+  /// Calls f(access) for each access of a node to the tensor, or to the tensor that it views.
   constexpr void for_each_access(NodeId node, TensorId tensor, const auto& f) {
     for (int a = first_[whole_[tensor]]; a >= 0; a = accesses_[a].next)
       if (accesses_[a].node == node) f(accesses_[a]);
   }
 
-  /// Notes an input that a node has got.
+  /// Records a new input of a node.
   constexpr void add(NodeId node, int input, bool writes) {
     const TensorId tensor = record_->nodes[node].inputs[input];
     ++uses_[tensor];
@@ -74,7 +75,7 @@ class TensorUses {
     int& first = first_[whole_[tensor]];
     accesses_.push_back({node, input, writes, std::exchange(first, static_cast<int>(accesses_.size()))});
   }
-  /// Notes that a node leaves the graph.
+  /// Records that a node leaves the graph.
   constexpr void leave(NodeId node) {
     has_left_[node] = true;
     any_left_ = true;
@@ -86,16 +87,16 @@ class TensorUses {
  private:
   const GraphRecord* record_;
   List<int, TensorId> uses_{};
-  List<NodeId, TensorId> readers_{};      // the last node that reads the tensor; none: no node does
+  List<NodeId, TensorId> readers_{};  // the last node that reads the tensor; none: no node does
   List<int, TensorId> uses_by_reader_{};  // how often that node has it
   List<TensorId, TensorId> whole_{};
-  List<int, TensorId> first_{};        // by tensor that is no view: its last access, in accesses_; -1: none
+  List<int, TensorId> first_{};  // by tensor that is no view: its last access, in accesses_; -1: none
   List<TensorAccess> accesses_{};
   List<bool, NodeId> has_left_{};
   bool any_left_ = false;
 };
 
-/// Removes the nodes that have left a graph. Results of theirs that no other node has taken over have no producer then.
+/// Removes the nodes that have left a graph. Their results have no producer afterwards, unless another node has taken them over.
 constexpr void remove_left_nodes(GraphRecord& record, const TensorUses& uses) {
   List<Node, NodeId> nodes = std::exchange(record.nodes, {});
   record.nodes.reserve(nodes.size());

@@ -8,8 +8,8 @@
 
 namespace tilewright {
 
-/// What the strict executor finds wrong in a plan, or in an op: an element that is not where the plan says, or an op that reads
-/// or writes what it does not declare.
+/// Thrown by the strict executor for an error in a plan or an op: an element that is not where the plan says, or an op that
+/// accesses memory that it does not declare.
 struct StrictError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -25,7 +25,7 @@ struct StrictTextPiece {
   std::int64_t number = 0;
   bool is_number = false;
 };
-/// The pieces one after the other. Not inlined: texts are many, and should compile quickly.
+/// Concatenates pieces. Not inlined, because there are many texts, which should compile quickly.
 [[gnu::cold, gnu::noinline]] inline std::string strict_text(std::initializer_list<StrictTextPiece> pieces) {
   std::string result;
   for (const StrictTextPiece& piece : pieces) {

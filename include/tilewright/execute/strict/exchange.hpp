@@ -7,7 +7,7 @@
 
 namespace tilewright::internal {
 
-/// Finds where the elements of storages are, and what is exchanged before and after each step.
+/// Finds where the elements of storages are, and which data is exchanged before and after each step.
 class StrictExchange {
  public:
   explicit StrictExchange(StrictPlan& plan) : plan_(plan) {}
@@ -56,7 +56,7 @@ class StrictExchange {
                                                       local * storage.bytes);
     }
   }
-  /// The exchange of a step: from homes to the rooms where slices are received, and back from those where they are made.
+  /// Finds the exchange of a step: from homes to the rooms that receive slices, and back from the rooms of results.
   void find_moves(const StrictBody& body, const Step& its_step, int g, StrictGroup& group) const {
     if (its_step.is_call() || its_step.kind == StepKind::load_code) return;
     const ComputeSet& set = plan_.set_of(its_step);
@@ -102,7 +102,7 @@ class StrictExchange {
       }
     }
   }
-  /// An operand that has nothing but what its own vertex has written before is not read from elsewhere.
+  /// Drops transfers for an operand whose only contents are earlier results of its own vertex.
   [[gnu::cold]] static void drop_own_results(const StrictBody& body, const Step& its_step, StrictGroup& group,
                                              const ComputeSet& set) {
     std::vector<ElementRun> runs;

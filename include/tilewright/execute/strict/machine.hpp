@@ -11,32 +11,32 @@
 
 namespace tilewright::internal {
 
-/// What stands in a tile's memory: an element of a tensor as one write of it left it.
+/// Tag of memory of a tile: an element of a tensor, in the version of one write.
 struct ElementTag {
-  std::uint32_t tensor = 0, element = 0, version = 0;  ///< of no tensor: 0
+  std::uint32_t tensor = 0, element = 0, version = 0;  ///< tensor 0: none
   bool operator==(const ElementTag&) const = default;
 };
 
-/// The elements of a storage or home of one replica. Versions are numbers of writes; 0: the element was never written.
+/// Elements of a storage or home of one replica. Versions are numbers of writes; 0: the element was never written.
 struct StrictTensor {
   std::uint32_t number = 0;
   int body = -1, storage = -1;
-  bool is_written = false;  ///< since it was made
+  bool is_written = false;  ///< since its creation
   std::vector<std::uint32_t> versions;
 };
 
-/// A room at its place on tiles while it is in use, with a tag for each element.
+/// A room in use on tiles, with a tag for each element.
 struct LiveRoom {
-  std::uint32_t number = 0;  ///< as the owner of words
+  std::uint32_t number = 0;  ///< identifies the owner of words
   bool is_live = false;
-  int set = 0;  ///< of tiles
+  int set = 0;  ///< set of tiles
   std::int64_t begin = 0, bytes = 0;  ///< on each tile
   std::int64_t element_bytes = 1, per_tile = 0;
   int body = -1, storage = -1;
   std::vector<ElementTag> tags;
 };
 
-/// The tiles of one replica.
+/// Tiles of one replica.
 class StrictMachine {
  public:
   [[gnu::cold]] StrictMachine(const StrictPlan& plan, std::int64_t tile_bytes)
@@ -68,7 +68,7 @@ class StrictMachine {
     }
   }
 
-  /// Forgets all but homes, which get back their words.
+  /// Clears everything except homes, which own their words again.
   [[gnu::cold]] void reset() {
     std::fill(owners_.begin(), owners_.end(), 0u);
     for (auto& body : bodies_)
@@ -114,8 +114,8 @@ class StrictMachine {
   StrictTensor& home_tensor(std::size_t number) { return home_tensors_[number]; }
 
   std::byte* data(std::int64_t tile, std::int64_t address) const { return memory_.get() + tile * tile_bytes_ + address; }
-  /// The tag of the element `offset` bytes from the start of a room on a tile; null if it is not in the room, if the room is not
-  /// in use, or if it is not on that tile.
+  /// Returns the tag of the element `offset` bytes from the start of a room on a tile; null if it is not in the room, if the
+  /// room is not in use, or if it is not on that tile.
   ElementTag* tag(LiveRoom& room, std::int64_t tile, std::int64_t offset) const {
     tile -= plan_.program.sets.first(room.set);
     if (!room.is_live || tile < 0 || tile >= plan_.program.sets.count(room.set) || offset < 0 ||
@@ -123,12 +123,12 @@ class StrictMachine {
       return nullptr;
     return &room.tags[static_cast<std::size_t>(tile * room.per_tile + offset / room.element_bytes)];
   }
-  /// The room that owns an address of a set's tiles, or null.
+  /// Returns the room that owns an address of a set's tiles, or null.
   LiveRoom* owner(int set, std::int64_t address) {
     if (address < 0 || address >= tile_bytes_) return nullptr;
     return rooms_[owner_of_word(set, address / 8)];
   }
-  /// Copies elements with their tags. `frames`: where the body's frame is, by set of tiles.
+  /// Copies elements with their tags. `frames`: address of the body's frame, by set of tiles.
   void move(const StrictMove& move, const std::vector<std::int64_t>& frames) {
     const int from_set = plan_.program.sets.of(move.from_tile), to_set = plan_.program.sets.of(move.to_tile);
     const std::int64_t from = move.from + (move.from_home ? 0 : frames[static_cast<std::size_t>(from_set)]);
@@ -149,7 +149,7 @@ class StrictMachine {
       *to_tag = *from_tag;
     }
   }
-  /// What stands at a place, for an error text.
+  /// Returns the contents of a place, for an error.
   [[gnu::cold]] std::string found(const ElementTag* tag, const ElementTag& expected) const {
     if (tag == nullptr) return "no room in use";
     if (tag->tensor == 0) return "nothing";

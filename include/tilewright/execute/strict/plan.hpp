@@ -11,7 +11,7 @@
 
 namespace tilewright::internal {
 
-/// What a plan says of tiles: see plan_reader.hpp. Tests change it before it runs.
+/// A plan's records about tiles, see plan_reader.hpp. Tests change it before it runs.
 struct StrictPlan {
   const ProgramView& program;
   std::vector<StrictBody> bodies;
@@ -31,12 +31,12 @@ struct StrictPlan {
   const StageOperand& stage_operand(const ComputeSet& set, int member, int operand) const {
     return program.operands[static_cast<std::size_t>(stage(set, member).first_operand + operand)];
   }
-  /// The address of a storage on its tiles, and whether it counts from the frame.
+  /// Returns the address of a storage on its tiles, and whether it is relative to the frame.
   std::int64_t address_of(const StrictBody& body, const StrictStorage& storage) const {
     if (storage.home >= 0) return homes[static_cast<std::size_t>(storage.home)].address;
     return body.rooms[static_cast<std::size_t>(storage.room)].address;
   }
-  /// The coordinates of a vertex in its grid; returns its place.
+  /// Computes the coordinates of a vertex in its grid, and returns its position.
   static std::int64_t locate(const ComputeSet& set, const StrictGroup& group, std::int64_t vertex, std::int64_t* coordinates) {
     std::int64_t place = 0;
     for (int axis = set.blocks.size(); axis-- > 0;) {
@@ -47,7 +47,7 @@ struct StrictPlan {
     }
     return place;
   }
-  /// The elements of a vertex's slice, in the order of the slice. Without coordinates: those of the whole operand.
+  /// Finds the elements of a vertex's slice, in the order of the slice; without coordinates, those of the whole operand.
   static void runs_of(const StrictOperand& operand, const std::int64_t* coordinates, std::vector<ElementRun>& runs) {
     runs.clear();
     std::int64_t first = operand.offset;
@@ -78,12 +78,12 @@ struct StrictPlan {
       if (a < 0) return;
     }
   }
-  /// Bytes of the slice of a vertex in a room.
+  /// Returns the bytes of a vertex's slice in a room.
   static std::int64_t slice_bytes(const StrictOperand& operand, const StrictStorage& storage) {
     return align(operand.slice_elements * storage.bytes, 8);
   }
 
-  /// The storage as an error names it: of a variable its name, of what an op makes the op and its place in the model.
+  /// Returns the name of a storage for errors: a variable's name, or the op that produces the tensor and its place in the model.
   [[gnu::cold]] std::string name_of(std::size_t b, int s) const {
     const StrictStorage& storage = bodies[b].storages[static_cast<std::size_t>(s)];
     const auto text = [&](const PoolRange& range) { return std::string(program.characters.substr(range.first, range.count)); };
@@ -110,7 +110,7 @@ struct StrictPlan {
     }
     return strict_text({"storage ", s, " of body ", b});
   }
-  /// "step 3 (MatMul, Relu in Net/fc1)"
+  /// Returns the name of a step for errors: "step 3 (MatMul, Relu in Net/fc1)"
   [[gnu::cold]] std::string name_of_step(std::size_t b, std::size_t g) const {
     const Step& its_step = step(b, g);
     const StrictGroup& group = bodies[b].groups[g];

@@ -8,7 +8,7 @@
 
 namespace tilewright::internal {
 
-/// Reads records from the table of a frozen plan, as TileTableWriter has written them.
+/// Reads records from the table of a frozen plan that TileTableWriter wrote.
 class TileTableReader {
  public:
   explicit TileTableReader(std::string_view table) : rest_(table) {}
@@ -51,7 +51,7 @@ class TileTableReader {
   std::string_view rest_;
 };
 
-/// Reads what a plan says of tiles from the table of a frozen plan and from its compute sets.
+/// Reads a plan's records about tiles from the table of a frozen plan and from its compute sets.
 class StrictPlanReader {
  public:
   explicit StrictPlanReader(StrictPlan& plan) : plan_(plan), table_(plan.program.tile_table) {}
@@ -115,7 +115,7 @@ class StrictPlanReader {
     for (std::size_t k = 0; k < group.operands.size(); ++k) cut(body, its_step, group, group.operands[k], k < count);
     find_uses(set, group);
   }
-  /// As the codelet of the group takes it.
+  /// Divides an operand as the codelet of the group does.
   [[gnu::cold]] void cut(const StrictBody& body, const Step& its_step, const StrictGroup& group, StrictOperand& operand,
                          bool is_checked) {
     const ComputeSet& set = plan_.set_of(its_step);
@@ -149,7 +149,7 @@ class StrictPlanReader {
           strict_text({"strict: a slice of ", elements, " elements, where the plan has ", operand.slice_elements}));
     operand.slice_elements = elements;
   }
-  /// Whether operands are read or written first.
+  /// Finds whether operands are first read or first written.
   [[gnu::cold]] void find_uses(const ComputeSet& set, StrictGroup& group) const {
     for (int m = 0; m < set.stage_count; ++m)
       for (int o = 0; o < plan_.stage(set, m).operand_count; ++o) {

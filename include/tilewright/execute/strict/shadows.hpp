@@ -13,7 +13,7 @@ class StrictPlace {
       : machine_(machine), storage_(storage), room_(machine.room_of(body, storage)), tensor_(machine.tensor_of(body, storage)) {}
 
   bool is_written(std::int64_t e) const { return tensor_.versions[static_cast<std::size_t>(e)] != 0; }
-  /// The element's bytes on its tile. Throws if it is not there as it was written last.
+  /// Returns the element's bytes on its tile. Throws if the tile does not have its last version.
   const std::byte* read(std::int64_t e, const std::string& reader) const {
     const auto at = static_cast<std::size_t>(e);
     const ElementTag* const tag = machine_.tag(room_, storage_.tiles[at], storage_.offsets[at]);
@@ -43,11 +43,11 @@ class StrictPlace {
   StrictTensor& tensor_;
 };
 
-/// Bytes of poison that are checked on both sides of what a vertex declares.
+/// Bytes of poison that are checked on both sides of the memory that a vertex declares.
 inline constexpr std::int64_t strict_guard = 64;
 
-/// Memory as the fast mode has it, full of poison: what a vertex declares is written to it before the vertex runs, and taken away
-/// after it. It exists twice, with two poisons: negative and positive numbers of all dtypes, but for bool.
+/// Memory in the layout of the fast mode, filled with poison. Declared elements are written to it before a vertex runs, and
+/// removed afterwards. It exists twice, with two poisons: negative and positive numbers of all dtypes, except bool.
 class StrictShadows {
  public:
   explicit StrictShadows(const StrictPlan& plan) : plan_(plan) {}
@@ -62,7 +62,7 @@ class StrictShadows {
       default: return static_cast<std::byte>(side == 0 ? 0xCB : 0x4C);
     }
   }
-  /// Element 0 of a storage.
+  /// Returns element 0 of a storage.
   std::byte* data(std::size_t body, int storage, int side) {
     if (bodies_.empty()) bodies_.resize(plan_.bodies.size());
     auto& shadows = bodies_[body];
@@ -75,7 +75,7 @@ class StrictShadows {
     }
     return shadow.sides[static_cast<std::size_t>(side)]->data() + guard;
   }
-  /// Makes all of it poison again.
+  /// Fills all memory with poison again.
   [[gnu::cold]] void poison() {
     for (std::size_t b = 0; b < bodies_.size(); ++b)
       for (std::size_t s = 0; s < bodies_[b].size(); ++s)
@@ -92,7 +92,7 @@ class StrictShadows {
     for (int side = 0; side < 2; ++side)
       std::memset(shadow.sides[side]->data(), static_cast<int>(poison_of(dtype, side)), static_cast<std::size_t>(shadow.bytes));
   }
-  /// Tables in streaming memory are larger than their elements.
+  /// Returns the bytes of a storage. Tables in streaming memory are larger than their elements.
   [[gnu::cold]] std::int64_t bytes_of(std::size_t body, int s) const {
     const StrictStorage& storage = plan_.bodies[body].storages[static_cast<std::size_t>(s)];
     std::int64_t elements = storage.elements;

@@ -6,59 +6,59 @@
 
 namespace tilewright::internal {
 
-/// Bytes that are copied from one tile to another, or on one tile. Addresses are on the tile; those outside of the homes count
-/// from the start of the body's frame.
+/// A copy of bytes from one tile to another, or on one tile. Addresses are on the tile; those outside of the homes are relative
+/// to the start of the body's frame.
 struct StrictMove {
   std::int64_t from_tile = 0, from = 0;
   std::int64_t to_tile = 0, to = 0;
   std::int64_t bytes = 0;
   bool from_home = false, to_home = false;
-  int storage = -1;  ///< whose elements they are
+  int storage = -1;  ///< storage of the elements
 };
 
 /// A storage on tiles. Element e is on tile `tiles[e]`, `offsets[e]` bytes from the start of its room or home.
 struct StrictStorage : StorageRecord {
   bool is_on_tiles = false;
   std::int64_t bytes = 4;  ///< of an element
-  int room = -1;  ///< of its body; -1: none, or it has a home
+  int room = -1;  ///< room of its body; -1: none, or it has a home
   int home = -1;
   std::vector<std::uint32_t> tiles{}, offsets{};
 };
 
-/// What the vertices of a group declare of a storage.
+/// An operand that the vertices of a group declare.
 struct StrictOperand {
   int storage = -1;
-  bool is_read = false;  ///< before the group writes it
+  bool is_read = false;  ///< whether it is read before the group writes it
   bool is_written = false;
-  bool is_seen = false;  ///< while uses are found
-  std::vector<int> writers{};  ///< other operands of the group that write to the same storage before this one is read
-  bool is_used = false;  ///< in memory, and not in registers alone
+  bool is_seen = false;  ///< scratch value while uses are found
+  std::vector<int> writers{};  ///< other operands of the group that write the storage before this one is read
+  bool is_used = false;  ///< whether it is in memory, and not in registers only
   bool is_remote = false;
   int member = 0, operand = 0;
   std::int64_t offset = 0;  ///< of the first element
   std::int64_t slice_elements = 0;  ///< of a vertex with full blocks
   LayoutAxes axes{};
   TileAccess access = TileAccess::local;
-  int room = -1;  ///< where its slices are received, or from where they are sent; -1: they are local
+  int room = -1;  ///< room where its slices are received, or from where they are sent; -1: local
 };
 
 /// An operand of a call, without the bodies' frame.
 struct StrictCallOperand {
-  int storage = -1;  ///< that owns the memory
+  int storage = -1;  ///< storage that owns the memory
   std::int64_t offset = 0;  ///< of its first element there, in elements
 };
 
 struct StrictGroup : StepRecord {
-  std::vector<StrictOperand> operands{};  ///< those on tiles, then those in streaming memory
+  std::vector<StrictOperand> operands{};  ///< operands on tiles, then those in streaming memory
   std::vector<StrictMove> before{}, after{};
   std::vector<StrictCallOperand> call_operands{};
-  std::vector<int> loads{}, stores{};  ///< storages that come from streams before the step, and go there after it
+  std::vector<int> loads{}, stores{};  ///< storages of streams that are loaded before the step, and stored after it
 };
 
 struct StrictHome : Home {
   Base base = Base::variable;
   std::int64_t bytes = 0, room_bytes = 0, elements = 0;  ///< bytes: of an element
-  int body = -1, storage = -1;  ///< the first that has it; -1: no body uses it
+  int body = -1, storage = -1;  ///< the first body that has it; -1: no body uses it
   int set = 0;  ///< of tiles
 };
 
@@ -69,7 +69,7 @@ struct StrictBody {
   std::vector<StrictGroup> groups{};
 };
 
-/// A part of the elements of a storage: first, first + step, ...
+/// Some elements of a storage: first, first + step, ...
 struct ElementRun {
   std::int64_t first = 0, count = 0, step = 1;
 };

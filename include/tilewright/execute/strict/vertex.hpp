@@ -5,10 +5,9 @@
 
 namespace tilewright::internal {
 
-/// Runs the vertices of a step on one replica. A vertex gets copies of the elements that it declares to read, at the places that
-/// they have in the fast mode's memory; everything else is poison. It runs twice, with two poisons: if it reads what it does not
-/// declare, its results differ. (A vertex that prints runs once.) What it writes beyond its declaration is found by the poison
-/// that is gone.
+/// Runs the vertices of a step on one replica. A vertex gets copies of the elements that it declares to read, at their places in
+/// the fast mode's memory; everything else is poison. It runs twice, with two poisons: if it reads undeclared memory, its results
+/// differ. (A vertex that prints runs once.) Missing poison reveals writes outside of its declaration.
 class StrictVertices {
  public:
   StrictVertices(const ProgramView& program, const StrictPlan& plan, StrictMachine& machine, StrictShadows& shadows,
@@ -75,7 +74,7 @@ class StrictVertices {
   std::string name(const StrictOperand& operand, std::int64_t e) const {
     return strict_text({"element ", e, " of ", plan_.name_of(b_, operand.storage)});
   }
-  /// Where the elements of an operand are for the vertex: one after the other in a room of slices, or at home.
+  /// Location of an operand's elements for the vertex: contiguous in a room of slices, or at home.
   struct Source {
     LiveRoom* room = nullptr;
     std::int64_t next = 0;  ///< in a room of slices, in bytes from its start
@@ -86,7 +85,7 @@ class StrictVertices {
     if (operand.access == TileAccess::local) return {&machine_.room_of(b_, of), 0, true};
     return {&machine_.room(b_, operand.room), slot_ * StrictPlan::slice_bytes(operand, of), false};
   }
-  /// The offset in the room of an element on the vertex's tile, of the next one of a slice.
+  /// Returns the offset in the room of an element on the vertex's tile, for the next element of a slice.
   std::int64_t offset_of(Source& from, const StrictOperand& operand, std::int64_t e) const {
     const StrictStorage& of = storage(operand);
     if (!from.is_home) {
@@ -134,7 +133,7 @@ class StrictVertices {
       for (const ElementRun& run : runs_[static_cast<std::size_t>(k)])
         for (std::int64_t i = 0; i < run.count; ++i) marks_[static_cast<std::size_t>(run.first + i * run.step)] = 1;
   }
-  /// In place of a second run.
+  /// Copies results instead of a second run.
   void copy_results(std::size_t k) {
     const StrictOperand& operand = group_.operands[k];
     if (!operand.is_used || !operand.is_written) return;
@@ -147,7 +146,7 @@ class StrictVertices {
         std::memcpy(to + at, from + at, static_cast<std::size_t>(bytes));
       }
   }
-  /// Takes what the vertex has written to its tile.
+  /// Copies the vertex's results to its tile.
   void take(std::size_t k, std::uint32_t version) {
     const StrictOperand& operand = group_.operands[k];
     if (!operand.is_used || !operand.is_written) return;
@@ -186,7 +185,7 @@ class StrictVertices {
     if (is_poison) fail(strict_text({name(operand, e), " is declared to be written, and is not"}));
     fail(strict_text({name(operand, e), " depends on elements that the op does not declare to read"}));
   }
-  /// What a vertex only reads must be as it was.
+  /// Checks that memory that a vertex only reads is unchanged.
   void check_kept(std::size_t k, std::uint32_t version) {
     const StrictOperand& operand = group_.operands[k];
     if (!operand.is_used || !operand.is_read || operand.is_written || operand.is_remote) return;
@@ -220,7 +219,7 @@ class StrictVertices {
       }
     }
   }
-  /// All around what an operand declares must be poison.
+  /// Checks the poison around an operand's declared memory.
   void check_guards(std::size_t k) {
     const StrictOperand& operand = group_.operands[k];
     if (!operand.is_used || runs_[k].empty()) return;
@@ -279,7 +278,7 @@ class StrictVertices {
   std::int64_t vertex_ = 0, tile_ = 0, slot_ = 0;
 };
 
-/// Runs a collective: inputs of all replicas are read at their homes, and outputs are written there.
+/// Runs a collective: reads inputs of all replicas at their homes, and writes outputs there.
 [[gnu::cold]] inline void run_collective_step(std::vector<StrictVertices>& replicas, ComputeFunction function, std::int64_t items,
                                               std::uint32_t version) {
   const StrictVertices& first = replicas.front();

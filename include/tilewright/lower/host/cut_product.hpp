@@ -9,8 +9,8 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// What a vertex of a product does to each element of a or b before it multiplies, in 1/8 cycles on Zen 5: kernels convert half
-/// precision, a by itself and b with the first rows of a, and turn a b whose columns are runs in memory. [steps of
+/// Returns the cost of preparing an element of a or b before the multiplication, in 1/8 cycles on Zen 5. Kernels convert half
+/// precision, a directly and b with the first rows of a, and transpose a b whose columns are contiguous in memory. [steps of
 /// nanoGPT, also in float16, and of llm.c's GPT]
 constexpr std::int64_t preparing_cost(const Value& operand, bool is_b) {
   const std::int64_t converting = size_of(operand.spec.dtype) > 2 ? 0 : is_b ? 3 : 4;
@@ -20,9 +20,9 @@ constexpr std::int64_t preparing_cost(const Value& operand, bool is_b) {
 
 }  // namespace detail
 
-/// Cuts a group that begins with a product for a host's tiles. Each block of columns prepares its rows of a anew, each block of
-/// rows its columns of b: columns are cut first, into as many blocks as make this least, if there are at least two vectors in
-/// each and no fewer vertices than the group's grid has by its order.
+/// Divides a group that begins with a product for a host's tiles. Each block of columns prepares its rows of a again, and each
+/// block of rows prepares its columns of b again. Columns are divided first, into the number of blocks that minimises this cost,
+/// with at least two vectors in each block and no fewer vertices than the group's grid has by its order.
 constexpr Partition cut_product(const BodyDraft& draft, const Group& group, DType dtype, const Target& target) {
   Partition best = partition(group.grid, dtype, target);
   const Member& member = group.members[0];

@@ -10,7 +10,7 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// The three largest tensors of the program, for the error text.
+/// Returns the three largest tensors of the program, for the error text.
 constexpr Text largest_tensors(const Ir& ir, const LiveCode& live) {
   struct Named {
     std::int64_t bytes;
@@ -35,8 +35,8 @@ constexpr Text largest_tensors(const Ir& ir, const LiveCode& live) {
   return join(names, ", ");
 }
 
-/// Bytes of tile 0, which has a part of everything: tensors are spread evenly over the tiles, the operands of its vertex
-/// come together on it, and it has all code.
+/// Returns the bytes of tile 0, which has a part of everything: tensors are spread evenly over the tiles, the operands of its
+/// vertex come together on it, and it has all code.
 constexpr std::int64_t fullest_tile(const MemoryUse& memory, const ComputeSets& sets, const Target& target) {
   const auto share = [&](std::int64_t bytes) { return (bytes + target.tiles - 1) / target.tiles; };
   return share(memory.variables) + share(memory.constants) + share(memory.frame) + memory.code + memory.loaded_code +
@@ -45,8 +45,8 @@ constexpr std::int64_t fullest_tile(const MemoryUse& memory, const ComputeSets& 
 
 }  // namespace detail
 
-/// Counts the bytes of the fullest tile of a machine that is no simulated IPU, when all other memory of the plan is counted.
-/// Error: they are more than the target's tiles have.
+/// Counts the bytes of the fullest tile of a machine other than a simulated IPU, after all other memory of the plan is counted.
+/// Error: the target's tiles have less memory.
 constexpr void count_even_memory(const Ir& ir, const LiveCode& live, const CodeUse& code, const ComputeSets& sets,
                                  const Target& target, Plan& plan) {
   plan.memory.code = code.always.total();

@@ -6,8 +6,8 @@
 
 namespace tilewright::internal {
 
-/// The layout of a result once the elements of `view`, which are all of its elements, lie as `to` says. Nothing if `view` does
-/// not have all of them once, or if an axis of the result is not part of one of its axes.
+/// Returns the layout of a result if the elements of `view`, which are all of its elements, have the layout `to`. Returns nothing
+/// if `view` does not have all of them once, or if an axis of the result is not part of one of its axes.
 constexpr std::optional<Layout> moved_layout(const Value& result, const Value& view, const Layout& to) {
   if (view.spec.dtype != result.spec.dtype || view.spec.nelms() != result.spec.nelms() || view.layout.offset != 0) return {};
   Layout layout = result.layout;

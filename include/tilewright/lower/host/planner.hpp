@@ -14,7 +14,7 @@ namespace tilewright::internal {
 class HostPlanner {
  public:
   using Draft = BodyDraft;
-  /// Over each body, in this order.
+  /// Passes over each body, in this order.
   static constexpr Pass passes[] = {
       Pass::flatten,        Pass::write_through,          Pass::write_as_read, Pass::order_updates,      Pass::split_reductions,
       Pass::fuse,           Pass::find_internal_storages, Pass::cut_groups,    Pass::reuse_dying_inputs, Pass::place,
@@ -38,7 +38,7 @@ class HostPlanner {
       default: run_shared(pass, body, draft, planning_);
     }
   }
-  /// When all bodies are planned.
+  /// Counts the figures of the plan after all bodies are planned.
   constexpr void count(const List<CodeUse>& code) {
     count_even_memory(planning_.ir, planning_.live, code[0], planning_.compute_sets, planning_.target, planning_.plan);
   }

@@ -8,16 +8,16 @@
 
 namespace tilewright::internal {
 
-/// Pieces of a vertex, and vertices for each tile, at most, that threads share: 8 tiles have work for 64 threads.
+/// Largest number of pieces of a vertex, and of vertices for each tile, that threads share: 8 tiles have work for 64 threads.
 inline constexpr std::int64_t most_pieces = 8;
-/// Multiply-adds of a piece, at least: 3 us of a core that makes 85e9 a second, as one of an Intel Xeon with AVX-512 does alone.
-/// To take a piece is one atomic exchange, and the addresses of a step's operands.
+/// Smallest number of multiply-adds in a piece: 3 us of a core that computes 85e9 per second, as one core of an Intel Xeon with
+/// AVX-512 does. Taking a piece costs one atomic exchange, and the addresses of a step's operands.
 inline constexpr std::int64_t least_work_of_piece = 1 << 18;
 
 namespace detail {
 
-/// Pieces of a vertex that is one product, with formulas in its epilogue: as many as are worth it, and as there are matrices,
-/// vectors of rows or pairs of vectors of columns.
+/// Returns the pieces of a vertex that is one product with formulas in its epilogue. The number is limited by the work, and by
+/// the numbers of matrices, vectors of rows or pairs of vectors of columns.
 constexpr int pieces_of_product(const BodyDraft& draft, const Group& group, const Cut& cut, std::int64_t worth,
                                 const Target& target) {
   const Operation& product = draft.operation(group.members[0]);
@@ -39,7 +39,7 @@ constexpr int pieces_of_product(const BodyDraft& draft, const Group& group, cons
   return static_cast<int>(std::clamp<std::int64_t>(std::min(most, worth), 1, most_pieces));
 }
 
-/// Cuts vertices into as many as `most`, along parallel axes from the first to the last, each into equal ones.
+/// Divides vertices into up to `most`, along parallel axes from the first to the last, each into equal parts.
 constexpr void cut_evenly(const Group& group, Partition& cut, std::int64_t most, DType dtype, const Target& target) {
   for (int i = 0; i < group.grid.size(); ++i) {
     const WorkAxis& axis = group.grid[i];
@@ -57,9 +57,8 @@ constexpr void cut_evenly(const Group& group, Partition& cut, std::int64_t most,
 
 }  // namespace detail
 
-/// Gives more threads than a host has tiles something to do, in groups of several vertices that have much work: pieces of a
-/// product's vertices, and smaller vertices of groups without products and convolutions, whose blocks prepare nothing for each
-/// other.
+/// Gives work to more threads than a host has tiles, in groups of several vertices with much work: pieces of a product's
+/// vertices, and smaller vertices of groups without products and convolutions, whose blocks prepare nothing for each other.
 constexpr void share_vertices(const BodyDraft& draft, const Group& group, Cut& cut, DType dtype, const Target& target) {
   if (target.first_cache_bytes == 0 || target.checks_memory() || cut.partition.vertices == 1) return;  // tiles that are no cores
   double work = 0;

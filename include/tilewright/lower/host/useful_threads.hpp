@@ -3,16 +3,16 @@
 
 namespace tilewright::internal {
 
-/// Programs of more bodies than these are not looked at by useful_threads.
+/// Largest number of bodies of a program that useful_threads examines.
 inline constexpr int most_bodies_of_guess = 64;
 
-/// Work alone: nothing else has a price.
+/// Costs of work alone; everything else is free.
 inline constexpr HostCosts by_work_alone{.crowding = 1, .bytes_per_second = 1e30, .barrier_seconds_per_doubling = 0};
 
-/// The number of threads, up to `cores`, beyond which a plan's cut has no more work to share: the fewest within a hundredth of
-/// the shortest time, by work alone. It tries 1, 2, 3, 4, 6, 8, 12 and so on, and `cores`; it goes over the steps once for each,
-/// and allocates nothing. `plan` is of any kind, also a ProgramView of a program for the host. A program of more than
-/// most_bodies_of_guess bodies gets `cores`. `cores` below 1 counts as 1.
+/// Returns the number of threads, up to `cores`, beyond which a plan has no more work to share: the smallest number within a
+/// hundredth of the shortest time, by work alone. It tries 1, 2, 3, 4, 6, 8, 12 and so on, and `cores`; it walks over the steps
+/// once for each, and allocates nothing. `plan` has any plan type, or is a ProgramView of a program for the host. A program of
+/// more than most_bodies_of_guess bodies gets `cores`. `cores` below 1 counts as 1.
 constexpr int useful_threads(const auto& plan, int cores, Sharing sharing = Sharing::pool,
                              const HostCosts& costs = by_work_alone) {
   if (cores < 2) return 1;

@@ -8,7 +8,7 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// The product whose only reader has this operand, and nothing else uses its result; or none.
+/// Returns the product whose only reader has this operand, if nothing else uses its result; or none.
 constexpr Operation* product_read_by(BodyDraft& draft, const Value& read) {
   Operation* product = nullptr;
   int uses = 0;
@@ -21,7 +21,7 @@ constexpr Operation* product_read_by(BodyDraft& draft, const Value& read) {
   if (uses != 2 || product == nullptr || product->is_call() || product->op->work_kind != WorkKind::product) return nullptr;
   return product->op->any_result_layout ? product : nullptr;
 }
-/// Lets the product that makes an operand of a formula write it in the order in which the formula reads it.
+/// Makes the product that computes an operand of a formula write it in the order in which the formula reads it.
 constexpr void write_in_order(BodyDraft& draft, Value& read) {
   if (!draft.in_frame(read.storage) || is_dense(read.spec.shape, read.layout)) return;
   Operation* const product = product_read_by(draft, read);
@@ -41,8 +41,8 @@ constexpr void write_in_order(BodyDraft& draft, Value& read) {
 
 }  // namespace detail
 
-/// A product that only a formula reads, with axes in another order, is written in that order: loops of formulas are fast only
-/// where elements follow each other, and products are stored in either order at the same cost.
+/// Makes a product write its result in the order of its reader, if only a formula reads it, with its axes in another order. Loops
+/// of formulas are fast only on contiguous elements, and products can be stored in either order at the same cost.
 constexpr void write_as_read(BodyDraft& draft) {
   for (Operation& operation : draft.operations) {
     if (operation.is_call() || !operation.op->has_formula) continue;

@@ -14,7 +14,7 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Whether shorter strides stay below `stride`, and longer ones are multiples of `around`.
+/// Returns whether shorter strides stay below `stride`, and longer ones are multiples of `around`.
 constexpr bool is_nested(const Value& value, std::int64_t stride, std::int64_t around) {
   std::int64_t below = value.layout.offset % stride;
   for (int axis = 0; axis < value.spec.shape.rank; ++axis) {
@@ -24,7 +24,7 @@ constexpr bool is_nested(const Value& value, std::int64_t stride, std::int64_t a
   }
   return below < stride;
 }
-/// Whether two values in a storage of `size` elements are parts along one axis that have no element in common.
+/// Returns whether two values in a storage of `size` elements are disjoint parts along one axis.
 constexpr bool are_apart(const Value& a, const Value& b, std::int64_t size) {
   if (a.layout.strides != b.layout.strides || a.spec.shape.rank != b.spec.shape.rank) return false;
   for (int axis = 0; axis < a.spec.shape.rank; ++axis) {
@@ -42,7 +42,7 @@ constexpr bool are_apart(const Value& a, const Value& b, std::int64_t size) {
   return false;
 }
 
-/// Finds results that are only copied, and writes them where the copies would be.
+/// Finds results that are only copied, and writes them directly to the targets of the copies.
 class CopyRemover {
  public:
   constexpr explicit CopyRemover(BodyDraft& draft)
@@ -80,8 +80,8 @@ class CopyRemover {
     Uses& uses = uses_[storage];
     if (uses.count++ == 0) uses.first = i;
   }
-  /// The copies from copy `begin` on that write parts of a storage in the frame, which nothing used before: none of them writes
-  /// or reads what another writes. Returns the operation after them; `begin` if there are none.
+  /// Finds the copies from copy `begin` on that write parts of a storage in the frame that is unused so far: none of them
+  /// accesses memory that another writes. Returns the operation after them; `begin` if there are none.
   constexpr int end_of_parts(int begin) {
     const StorageId storage = operation(begin).operands[1].storage;
     if (!draft_.in_frame(storage) || uses_[storage].first != begin) return begin;
@@ -123,8 +123,8 @@ class CopyRemover {
 
 }  // namespace detail
 
-/// Results that are only copied are written where the copies would be: into their parts of a concatenation, or with axes in
-/// another order.
+/// Makes results that are only copied go directly to the targets of the copies: into their parts of a concatenation, or with axes
+/// in another order.
 constexpr void write_through(BodyDraft& draft) {
   for (const Operation& operation : draft.operations)
     if (detail::is_identity(operation)) return detail::CopyRemover(draft).run();

@@ -8,8 +8,8 @@
 
 namespace tilewright::internal {
 
-/// Notes which arguments of a gradient graph's body are tensors of its forward graph, or their gradients. Where the forward body
-/// is planned first, its weights and activations then lie alike in both, so that calls copy them within tiles.
+/// Records which arguments of a gradient graph's body are tensors of its forward graph, or their gradients. If the forward body
+/// is planned first, its weights and activations get equal layouts in both, so that calls copy them within tiles.
 constexpr void link_gradients(const Ir& ir, const List<BodyId, GraphId>& body_of, TileHomes& homes) {
   for (std::size_t i = 0; i < body_of.size(); ++i) {
     const GraphRecord& forward = ir.tables.record(GraphId(i));

@@ -9,8 +9,8 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Blocks of rows are made where they save at least a quarter of the cycles of a convolution: the cost of copies is an estimate.
-/// The plan of the benchmarks' CNN for a simulated IPU notices it.
+/// Blocks of rows are used if they save at least a quarter of the cycles of a convolution, because the cost of copies is an
+/// estimate. The plan of the benchmarks' CNN for a simulated IPU depends on it.
 inline constexpr double most_cycles_in_blocks = 0.75;
 
 /// Searches for the number of blocks of rows over which a convolution takes the fewest cycles on a simulated IPU.
@@ -18,7 +18,7 @@ class ConvolutionBlocks {
  public:
   constexpr ConvolutionBlocks(const Target& target, ProductPartitions& partitions) : target_(target), partitions_(partitions) {}
 
-  /// The parts of a convolution over the best blocks; none: it is planned as it is.
+  /// Returns the parts of a convolution over the best blocks; none: it is planned without blocks.
   constexpr List<OpPart> find(const OpInfo& op, std::span<const TensorSpec> operands, const PackedAttributes& attributes) {
     if (op.work_kind != WorkKind::convolution || operands.size() != 3) return {};
     const ProductPartition whole = partition_of(op, operands, attributes);
@@ -46,7 +46,8 @@ class ConvolutionBlocks {
                                           const PackedAttributes& attributes) {
     return cut_product_on_tiles(op, operands, attributes, work_of(op, operands, 2, attributes), target_, partitions_).part;
   }
-  /// Of the product among the parts, and of the copies. `fits`: whether the product is within its share of the memory.
+  /// Returns the cycles of the product among the parts, and of the copies. `fits`: whether the product is within its share of the
+  /// memory.
   constexpr std::int64_t cycles_of(const List<OpPart>& parts, std::span<const TensorSpec> inputs, bool& fits) {
     const ProductMachine& machine = partitions_.machine();
     List<TensorSpec> tensors(inputs.begin(), inputs.begin() + 2);

@@ -6,15 +6,15 @@
 
 namespace tilewright::internal {
 
-/// In which order a vertex has a slice that came from other tiles.
+/// Order of the elements of a slice that a vertex gets from other tiles.
 enum class SliceOrder : std::uint8_t {
   rows,  ///< row-major
-  blocks  ///< block of the layout by block, each in its row-major order, as products take their operands
+  blocks  ///< block of the layout by block, each in its row-major order, as products read their operands
 };
 
 namespace detail {
 
-/// Elements that follow each other in the storage's row-major order and lie in one block.
+/// Returns the number of elements that are consecutive in the storage's row-major order and lie in one block.
 constexpr std::int64_t run_of(const LayoutAxes& axes) {
   std::int64_t run = 1;
   for (int axis = axes.size(); axis-- > 0;) {
@@ -25,15 +25,15 @@ constexpr std::int64_t run_of(const LayoutAxes& axes) {
   return run;
 }
 
-/// Pieces into which the blocks of a layout cut a block of a use, at most.
+/// Returns the largest number of pieces into which the blocks of a layout divide a block of a use.
 constexpr std::int64_t pieces_of(std::int64_t use, std::int64_t home, std::int64_t extent) {
   if (home >= extent) return 1;
   const bool aligned = use % home == 0 || home % use == 0 || use == extent;
   return block_count(use, home) + (aligned ? 0 : 1);
 }
 
-/// Cuts axes of one list in two where the other list has an axis that begins within them, as an axis of heads within one of
-/// columns. A block must be whole in one of the two. Their numbering is not kept.
+/// Splits axes of one list in two if the other list has an axis that begins inside them, for example an axis of heads inside one
+/// of columns. A block must be whole in one of the two. Their numbering is not kept.
 constexpr LayoutAxes cut_at(const LayoutAxes& axes, const LayoutAxes& others) {
   LayoutAxes result = axes;
   for (const LayoutAxis& other : others)
@@ -59,8 +59,8 @@ constexpr bool are_same_axes(const LayoutAxes& a, const LayoutAxes& b) {
 
 }  // namespace detail
 
-/// The pieces in which a vertex's slice of a storage comes from tiles or goes to them, at most: elements of one piece follow each
-/// other both in the block of the layout and in the slice.
+/// Returns the largest number of pieces in which a vertex's slice of a storage comes from tiles or goes to them. Elements of one
+/// piece are consecutive both in the block of the layout and in the slice.
 constexpr std::int64_t fragments_of(const OperandCut& cut, const TileLayout& layout, SliceOrder order = SliceOrder::rows) {
   const std::int64_t elements = cut.slice_elements();
   const bool same = detail::are_same_axes(cut.axes, layout.axes);

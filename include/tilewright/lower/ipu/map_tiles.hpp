@@ -16,19 +16,19 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Bytes of a tensor on a tile, at least, when it is spread: fewer would be more messages of an exchange. poplibs' linear mapping
-/// has the same number (poputil, TileMapping). The encoders of `./dev bench ipu` are laid out otherwise with twice as many.
+/// Smallest number of bytes of a spread tensor on a tile: smaller parts would mean more messages in an exchange. poplibs' linear
+/// mapping has the same number (poputil, TileMapping). With twice as many, the encoders of `./dev bench ipu` get other layouts.
 inline constexpr std::int64_t least_spread_bytes = 128;
-/// Quarters of a group's vertices for which the layout that a result should have must have places, so that the group follows it:
-/// on fewer tiles, computing takes longer than moving the result saves. The encoders of `./dev bench ipu` have other steps with 1
-/// and with 4; with 2 no benchmark has.
+/// A group follows the layout that its result should have only if the layout has places for this number of quarters of its
+/// vertices: on fewer tiles, the extra compute time exceeds the saved exchange. The encoders of `./dev bench ipu` have other
+/// steps with 1 and with 4; with 2 no benchmark has.
 inline constexpr std::int64_t enough_quarters = 3;
 
-/// Decides where the storages and the vertices of a body are, in three rounds over its groups. First, what products read and no
-/// group has written, such as weights, and tables of indexed ops, is laid out as the first of them uses it. Then, in the order of
+/// Decides where the storages and the vertices of a body are, in three rounds over its groups. First, operands of products that
+/// no group has written, such as weights, and tables of indexed ops, get the layout of their first use. Then, in the order of
 /// groups, a group that changes a tensor in place, or computes formulas of its inputs only, follows the layout of that tensor or
-/// of its largest input; others have their vertices in order; and what a group writes is laid out as it is written. All else is
-/// spread evenly.
+/// of its largest input; other groups place their vertices in order; and results get the layout in which they are written.
+/// Finally, all other storages are spread evenly.
 class TileMapper {
  public:
   constexpr TileMapper(TileDraft& draft, const Target& target, TileHomes& homes, BodyId body)
@@ -69,7 +69,7 @@ class TileMapper {
   static constexpr bool is_product(const Operation& operation) {
     return operation.op->work_kind == WorkKind::product || operation.op->work_kind == WorkKind::convolution;
   }
-  /// Whether the storage has memory of its own on tiles.
+  /// Returns whether the storage owns memory on tiles.
   constexpr bool is_on_tiles(StorageId s) const {
     const Storage& storage = draft_.storage(s);
     return !storage.internal && storage.reuses == StorageId::none && storage.location.base != Base::position &&
@@ -81,8 +81,8 @@ class TileMapper {
     return cut_operand(draft_.operation(member), member, o, draft_.cuts[g].partition.blocks, map_.groups[g].grid);
   }
 
-  /// Takes the layouts that other bodies have decided. Those of arguments are for callers to follow: none is decided, but for
-  /// what a gradient graph gets from its forward graph.
+  /// Takes the layouts that other bodies have decided. Callers follow the layouts of arguments, so none is decided here, except
+  /// for those that a gradient graph gets from its forward graph.
   constexpr void take_homes() {
     const bool has_links = !homes_.bodies[body_].links.empty();
     if (has_links) find_results();
@@ -128,7 +128,8 @@ class TileMapper {
     }
   }
 
-  /// Lays a storage out as a group's vertices use it, on the storage's own tiles: those of the input of a copy are others.
+  /// Sets the layout of a storage to a group's use of it, on the storage's own tiles, which differ from those of the input of a
+  /// copy.
   constexpr void lay_out(StorageId s, const OperandCut& cut, const GridPlaces& grid) {
     map_.layouts[s] = layout_for(cut, elements_of(s), grid);
     map_.layouts[s].places.set = set_of(s);
@@ -149,7 +150,7 @@ class TileMapper {
       }
     }
   }
-  /// Notes what a call makes.
+  /// Records the results of a call.
   constexpr void note_results(const Operation& call) {
     for (int o = call.input_count; o < call.input_count + call.calling.outputs + call.calling.else_outputs; ++o)
       written(draft_.owner(call.operands[o].storage));
@@ -160,8 +161,8 @@ class TileMapper {
   }
   constexpr bool is_written(StorageId s) const { return !written_.empty() && written_[s]; }
 
-  /// Lets the group follow the layout of a tensor that it changes in place, or, if it has nothing but formulas, of its largest
-  /// input: the vertices are then where that tensor is.
+  /// Lets the group follow the layout of a tensor that it changes in place, or, if it has only formulas, of its largest input.
+  /// Its vertices are then where that tensor is.
   constexpr void follow(std::size_t g) {
     const Group& group = draft_.groups[g];
     bool only_formulas = true;
@@ -212,8 +213,8 @@ class TileMapper {
     for (int axis = 0; axis < group.grid.size(); ++axis)
       partition.vertices *= block_count(group.grid[axis].extent, partition.blocks[axis]);
   }
-  /// Whether the vertices of a group can be cut as the layout of one of its operands is: on as many tiles, the operand has the
-  /// layout's axes and follows every axis of the grid that is cut, and no sum has other parts than before.
+  /// Returns whether the vertices of a group can be divided like the layout of one of its operands: on as many tiles, the operand
+  /// has the layout's axes and follows every divided axis of the grid, and the parts of sums do not change.
   constexpr bool can_follow(const Group& group, const OperandCut& cut, const TileLayout& layout) const {
     if (sets_.count(layout.places.set) != sets_.count(sets_.number(draft_.operation(group.members[0]).placement))) return false;
     if (cut.offset != 0 || cut.repeats || cut.axes.size() != layout.axes.size()) return false;
@@ -232,8 +233,8 @@ class TileMapper {
     return true;
   }
 
-  /// Whether a result would lie in single elements on tiles if its group followed the layout, as a transposed copy does: readers
-  /// would get it element by element. So the copy exchanges blocks.
+  /// Returns whether a result would lie in single elements on tiles if its group followed the layout, as a transposed copy does.
+  /// Readers would then get it element by element, so the copy exchanges blocks instead.
   constexpr bool splits_vectors(const Group& group, const OperandCut& cut, const TileLayout& layout) const {
     for (const Member& member : group.members) {
       const Operation& operation = draft_.operation(member);
@@ -248,8 +249,8 @@ class TileMapper {
     }
     return false;
   }
-  /// Lays out what the group is the first to read and no other group writes, such as the element of a stream, if each vertex has
-  /// a slice of its own. Small variables and constants are spread side by side instead.
+  /// Sets the layouts of storages that the group is the first to read and that no other group writes, such as the element of a
+  /// stream, if each vertex has a separate slice. Small variables and constants are spread side by side instead.
   constexpr void lay_out_inputs(std::size_t g) {
     for (const Member& member : draft_.groups[g].members) {
       const Operation& operation = draft_.operation(member);
@@ -280,8 +281,8 @@ class TileMapper {
       }
     }
   }
-  /// A result that would take over the memory of a tensor on other tiles gets memory of its own: it would go there and, for its
-  /// readers, come back.
+  /// Gives a result separate memory if it would take over the memory of a tensor on other tiles: the result would be sent there
+  /// and back to its readers.
   constexpr void keep_apart(std::size_t g, const Operation& operation, int o, const OperandCut& cut) {
     Storage& storage = draft_.storage(operation.operands[o].storage);
     if (storage.reuses == StorageId::none || operation.op->modifies >= 0) return;
@@ -290,13 +291,13 @@ class TileMapper {
     if (taken.is_decided() && access_of(cut, taken, map_.groups[g].grid, local) == TileAccess::exchanged)
       storage.reuses = StorageId::none;
   }
-  /// Whether each vertex has a slice of its own.
+  /// Returns whether each vertex has a separate slice.
   static constexpr bool are_slices_apart(const OperandCut& cut, const GridPlaces& grid) {
     for (int axis = 0; axis < grid.axes.size(); ++axis)
       if (grid.axes[axis].blocks > 1 && (cut.followed >> axis & 1) == 0) return false;
     return true;
   }
-  /// What a call makes, or takes first, lies as the called body has it.
+  /// Sets the layouts of a call's results, and of its first-used arguments, to those in the called body.
   constexpr void lay_out_call(const Operation& call) {
     if (call.loads_code || call.calling.loop || call.calling.else_body != BodyId::none) return;
     const List<TileLayout>& arguments = homes_.bodies[call.calling.body].arguments;
@@ -360,7 +361,7 @@ class TileMapper {
   BodyId body_;
   TileMap map_{};
   PerStorage<bool> written_{};
-  PerStorage<bool> results_{};  ///< written by an op that does not only change them; empty: nobody asks
+  PerStorage<bool> results_{};  ///< written by an op that does not only change them; empty: not needed
 };
 
 }  // namespace detail

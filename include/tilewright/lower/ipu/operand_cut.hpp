@@ -7,12 +7,12 @@
 
 namespace tilewright::internal {
 
-/// An operand as a group cuts it: by axis of the view its stride, extent and block, and how the grid numbers its blocks.
+/// How a group divides an operand: by axis of the view its stride, extent and block, and how the grid numbers its blocks.
 struct OperandCut {
   LayoutAxes axes{};  ///< by stride, the largest first; none of extent 1
   std::int64_t offset = 0;  ///< of the view, in elements of the storage
-  unsigned followed = 0;  ///< a bit for each axis of the grid that some axis follows
-  bool repeats = false;  ///< several places of the view are one element
+  unsigned followed = 0;  ///< bits for the axes of the grid that an axis follows
+  bool repeats = false;  ///< whether several positions of the view are one element
   constexpr std::int64_t slice_elements() const {
     std::int64_t elements = 1;
     for (const LayoutAxis& axis : axes) elements *= axis.block;
@@ -20,7 +20,7 @@ struct OperandCut {
   }
 };
 
-/// How a grid cuts a value whose axes follow `grid_axes` of it; -1: none.
+/// Returns how a grid divides a value whose axes follow `grid_axes` of it; -1: none.
 constexpr OperandCut cut_operand(const Value& value, const GridAxes& grid_axes,
                                  const FixedVector<std::int64_t, max_work_axes>& blocks, const GridPlaces& grid) {
   OperandCut result;
@@ -43,8 +43,8 @@ constexpr OperandCut cut_operand(const Value& value, const GridAxes& grid_axes,
   }
   return result;
 }
-/// How a grid cuts operand number `o` of an operation of a group. Partials have one axis more for each axis of the grid whose
-/// blocks give parts.
+/// Returns how a grid divides operand number `o` of an operation of a group. Partials have one more axis for each axis of the
+/// grid whose blocks produce parts.
 constexpr OperandCut cut_operand(const Operation& operation, const Member& member, int o,
                                  const FixedVector<std::int64_t, max_work_axes>& blocks, const GridPlaces& grid) {
   const Value& value = operation.operands[o];
@@ -62,7 +62,7 @@ constexpr OperandCut cut_operand(const Operation& operation, const Member& membe
   return result;
 }
 
-/// Whether the view has each element of a storage of so many elements once.
+/// Returns whether the view has each of `elements` elements of a storage once.
 constexpr bool covers(const OperandCut& cut, std::int64_t elements) {
   std::int64_t covered = 1;
   for (int axis = cut.axes.size(); axis-- > 0; covered *= cut.axes[axis].extent)
@@ -70,8 +70,8 @@ constexpr bool covers(const OperandCut& cut, std::int64_t elements) {
   return cut.offset == 0 && !cut.repeats && covered == elements;
 }
 
-/// How a group's cut of an operand lies to the layout of its storage. `local_elements` is set to the fewest elements of a slice
-/// that a vertex has on its tile.
+/// Compares a group's division of an operand with the layout of its storage. Sets `local_elements` to the smallest number of
+/// elements of a slice that a vertex has on its tile.
 constexpr TileAccess access_of(const OperandCut& cut, const TileLayout& layout, const GridPlaces& grid,
                                std::int64_t& local_elements) {
   local_elements = 0;
@@ -106,8 +106,9 @@ constexpr TileAccess access_of(const OperandCut& cut, const TileLayout& layout, 
   return local == cut.slice_elements() ? TileAccess::local : TileAccess::shared;
 }
 
-/// The layout of a storage in which a group's vertices have their slices of it: a slice that several vertices use is cut into
-/// strips along its slowest axis that can be cut, one for each of them. Not decided if the operand is not the whole storage.
+/// Returns the layout of a storage in which a group's vertices have their slices on their tiles. A slice that several vertices
+/// use is divided into strips along its slowest divisible axis, one for each of them. Not decided if the operand is not the whole
+/// storage.
 constexpr TileLayout layout_for(const OperandCut& cut, std::int64_t elements, const GridPlaces& grid) {
   TileLayout result;
   if (!covers(cut, elements)) return result;

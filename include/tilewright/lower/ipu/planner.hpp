@@ -20,7 +20,7 @@ namespace tilewright::internal {
 class IpuPlanner {
  public:
   using Draft = TileDraft;
-  /// Over each body, in this order.
+  /// Passes over each body, in this order.
   static constexpr Pass passes[] = {
       Pass::flatten,
       Pass::order_updates,
@@ -38,7 +38,7 @@ class IpuPlanner {
       Pass::place_barriers,
   };
 
-  /// `homes` gets where variables and constants are on tiles.
+  /// `homes`: gets the positions of variables and constants on tiles.
   constexpr IpuPlanner(Planning& planning, TileHomes& homes)
       : planning_(planning),
         computing_(planning.target.without_io_tiles()),
@@ -66,7 +66,7 @@ class IpuPlanner {
       default: run_shared(pass, body, draft, planning_);
     }
   }
-  /// When all bodies are planned.
+  /// Counts the figures of the plan after all bodies are planned.
   constexpr void count(const List<CodeUse>& code) {
     count_run_cycles(sets_, planning_.plan);
     count_tile_memory(planning_.ir, code, homes_, planning_.target, planning_.plan);

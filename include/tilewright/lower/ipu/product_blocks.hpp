@@ -8,7 +8,7 @@
 
 namespace tilewright::internal {
 
-/// What an axis of the work of a product is: which operands have it says so.
+/// Role of an axis in the work of a product, which follows from the operands that have it.
 enum class ProductAxis : std::uint8_t { group, row, inner, column, other };
 
 namespace detail {
@@ -20,14 +20,15 @@ constexpr ProductAxis product_axis(const Work& work, int axis) {
   return first ? ProductAxis::row : second ? ProductAxis::column : ProductAxis::other;
 }
 
-/// Extents of the operand's axes that no axis of the work cuts, the last ones of a tensor: places of a convolution.
+/// Calls f with the extents of the operand's axes that no axis of the work divides, the last ones of a tensor: positions of a
+/// convolution.
 constexpr void for_each_uncut_axis(const Work& work, int operand, const Shape& shape, auto f) {
   int place = 2;
   for (int axis = shape.rank - 1; axis >= 0 && place >= 0; --axis)
     if (work.follows(operand, axis) < 0) f(place--, shape[axis]);
 }
 
-/// The product that an op of two inputs and a result computes.
+/// Returns the product that an op of two inputs and a result computes.
 constexpr ProductProblem problem_of(const OpInfo& op, std::span<const TensorSpec> operands, const Work& work, DType partials,
                                     const Target& target) {
   const DType result = operands[2].dtype;
@@ -66,7 +67,7 @@ constexpr ProductProblem problem_of(const Operation& product, DType partials, co
   return problem_of(*product.op, {operands.data(), operands.size()}, product.work, partials, target);
 }
 
-/// Sets the blocks of those axes of the work that are `kind` of a product, `parts` altogether, from the first axis to the last.
+/// Sets the blocks of those axes of the work that have the role `kind`, `parts` altogether, from the first axis to the last.
 constexpr void set_blocks(Work& work, ProductAxis kind, std::int64_t parts, std::int64_t grain) {
   for (int i = 0; i < work.axes.size(); ++i) {
     WorkAxis& axis = work.axes[i];
@@ -79,25 +80,26 @@ constexpr void set_blocks(Work& work, ProductAxis kind, std::int64_t parts, std:
 
 }  // namespace detail
 
-/// Whether it is a product of two operands, whose partition is chosen by cycles.
+/// Returns whether it is a product of two operands whose partition is chosen by cycles.
 constexpr bool is_product(const Operation& operation) {
   const WorkKind kind = operation.op->work_kind;
   return (kind == WorkKind::product || kind == WorkKind::convolution) && operation.input_count == 2 &&
          operation.operands.size() == 3;
 }
 
-/// The partition of a product, and of what its blocks and slices are multiples.
+/// Partition of a product, and the grains of its blocks and slices.
 struct ProductCut {
   ProductPartition part{};
   detail::ProductGrains grains{};
 };
 
-/// The dtype of an op's parts of an output.
+/// Returns the dtype of an op's parts of an output.
 constexpr DType dtype_of_parts(const OpInfo& op, const PackedAttributes& attributes, DType output) {
   if (op.partials_dtype) return op.partials_dtype(attributes, output);
   return computed_dtype(output);
 }
-/// The partition of a product or a convolution of two operands and a result, which takes the fewest cycles on a simulated IPU.
+/// Returns the partition of a product or a convolution of two operands and a result that takes the fewest cycles on a simulated
+/// IPU.
 constexpr ProductCut cut_product_on_tiles(const OpInfo& op, std::span<const TensorSpec> operands,
                                           const PackedAttributes& attributes, const Work& work, const Target& target,
                                           ProductPartitions& partitions) {
@@ -107,7 +109,7 @@ constexpr ProductCut cut_product_on_tiles(const OpInfo& op, std::span<const Tens
   const ProductPartition& part = partitions.find(problem, given < 0 ? default_memory_proportion : given);
   return {part, detail::grains_of(problem, partitions.machine(), part.method)};
 }
-/// Gives the work of a product, or of a slice of it, its blocks.
+/// Sets the blocks of a product's work, or of a slice's.
 constexpr void set_blocks(Work& work, const ProductCut& cut) {
   detail::set_blocks(work, ProductAxis::group, cut.part.group_parts, 1);
   detail::set_blocks(work, ProductAxis::row, cut.part.row_parts, 1);

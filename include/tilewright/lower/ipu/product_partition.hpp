@@ -8,8 +8,8 @@
 
 namespace tilewright::internal {
 
-/// The share of a tile's memory that the operands and results of a product may take, if its op does not say: poplibs' default
-/// (availableMemoryProportion). Of `./dev bench ipu`, products of 1024 rows and more are cut otherwise with 0.45 and 0.75.
+/// Share of a tile's memory for the operands and results of a product, if its op does not set it: poplibs' default
+/// (availableMemoryProportion). In `./dev bench ipu`, products of 1024 rows and more are divided differently with 0.45 and 0.75.
 inline constexpr double default_memory_proportion = 0.6;
 
 namespace detail {
@@ -17,42 +17,42 @@ namespace detail {
 // Of each number below: its unit, why there is a limit, and in brackets what changes with the number: products of `./dev bench
 // ipu` by rows, its encoders of BERT-Large, and workloads of `./dev plans` for ipu_model.
 
-/// Slices of a product, at most: each is an operation of its own, with exchange code of its own. [16: 3072 and more on gc2; 64:
-/// 4096 on gc2]
+/// Largest number of slices of a product: each is a separate operation with separate exchange code. [16: 3072 and more on gc2;
+/// 64: 4096 on gc2]
 inline constexpr std::int64_t most_slices = 32;
-/// Slices of the inner axis, at most: the parts that they leave need memory until all are added. No benchmark has such slices.
+/// Largest number of slices of the inner axis: their parts need memory until all are added. No benchmark has such slices.
 inline constexpr std::int64_t most_inner_slices = 16;
-/// Numbers of parts that groups are cut into and that are searched, at most: fewer parts leave tiles without groups, and each
-/// number takes a search of its own. No benchmark has a product for which another number than the first one is best.
+/// Largest number of group divisions that are searched: fewer parts leave tiles without groups, and each number needs a separate
+/// search. In no benchmark is a number other than the first one best.
 inline constexpr int most_group_tries = 3;
-/// Candidates with the lowest estimates, which alone are priced: a price takes more operations. [3: 3072 and 3584; 6: 4096; 2:
-/// encoders]
+/// Number of candidates with the lowest estimates that are priced, because a price takes more operations. [3: 3072 and 3584; 6:
+/// 4096; 2: encoders]
 inline constexpr int kept_candidates = 4;
-/// A step along an axis is 1 grain, and this part of a tile's grains: so long axes have few steps, and consider_neighbours looks
-/// between them. [10 and 16: from 2048; 6: encoders, inference of MNIST]
+/// A step along an axis is 1 grain plus this part of a tile's grains. Long axes therefore have few steps, and consider_neighbours
+/// searches between them. [10 and 16: from 2048; 6: encoders, inference of MNIST]
 inline constexpr std::int64_t step_divisor = 12;
-/// Rows of a product, at most, for which tiles with more rows than they need are tried, too: fewer tiles then receive the same
-/// weights, but more have no rows. [less than a batch of 8: training steps of MNIST; more: none]
+/// Largest number of rows of a product for which tiles with more rows than necessary are also tried: fewer tiles then receive the
+/// same weights, but more have no rows. [less than a batch of 8: training steps of MNIST; more: none]
 inline constexpr std::int64_t few_rows = 32;
-/// Cycles of a slice of columns beside its product, an estimate: slice_cycles takes 403 without any elements, once for weights
-/// and once for results. [0 to 20 times as many: none; 100 times: 2048]
+/// Cycles of a slice of columns in addition to its product, an estimate: slice_cycles takes 403 without any elements, once for
+/// weights and once for results. [0 to 20 times as many: none; 100 times: 2048]
 inline constexpr std::int64_t slice_estimate = 1000;
-/// A candidate is priced only if its estimate exceeds the lowest by at most this part of it: no estimate is so much too low. [8:
-/// none; 24 and 32: encoders]
+/// A candidate is priced only if its estimate exceeds the lowest by at most this part of it, because no estimate is lower than
+/// the price by more. [8: none; 24 and 32: encoders]
 inline constexpr std::int64_t estimate_error = 16;
-/// More than any number of cycles or bytes.
+/// A number above all numbers of cycles and bytes.
 inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max() / 4;
 
-/// The search for the fastest partition within a number of bytes. Every partition whose tiles have different shares is estimated
-/// in a few operations; the best few are priced. Constant expressions pay for every operation here: a large product
-/// has about a thousand partitions.
+/// Searches for the fastest partition within a number of bytes. Every partition whose tiles have different shares is estimated in
+/// a few operations; the best few are priced. Constant expressions pay for every operation here: a large product has about a
+/// thousand partitions.
 class PartitionSearch {
  public:
   constexpr PartitionSearch(const ProductProblem& problem, const ProductMachine& machine, bool in_slices)
       : problem_(problem), machine_(machine), in_slices_(in_slices) {}
 
-  /// Whether some partition needs at most `limit` bytes of a tile, where the inner axis is cut into so many slices.
-  /// `fewest_bytes`: the one with the fewest bytes is searched instead of the fastest.
+  /// Returns whether a partition needs at most `limit` bytes of a tile if the inner axis is divided into `inner_slices` slices.
+  /// `fewest_bytes`: searches for the smallest partition instead of the fastest.
   constexpr bool find(std::int64_t limit, std::int64_t inner_slices = 1, bool fewest_bytes = false) {
     limit_ = limit;
     inner_slices_ = inner_slices;
@@ -167,7 +167,8 @@ class PartitionSearch {
     }
   }
 
-  /// Keeps a candidate that fits only in slices of columns, if it does. Its `row_parts` are rows, and its slices columns.
+  /// Keeps a candidate that fits only in slices of columns, if it does. `row_parts` of the candidate are rows, and its slices are
+  /// columns.
   constexpr std::int64_t keep_in_slices(Candidate candidate, std::int64_t inputs, std::int64_t bytes_of_columns,
                                         std::int64_t input_cycles) {
     const std::int64_t columns = candidate.column_slices, each = bytes_of_columns / columns;
@@ -193,12 +194,12 @@ class PartitionSearch {
     }
     return highest_estimate();
   }
-  /// Of a candidate to keep.
+  /// Returns the highest estimate of a candidate to keep.
   constexpr std::int64_t highest_estimate() const {
     const std::int64_t lowest = candidates_[0].estimate;
     return std::min(candidates_[kept_candidates - 1].estimate, lowest + lowest / estimate_error);
   }
-  /// Its `row_parts` are rows. Returns the highest estimate kept.
+  /// Keeps a candidate whose `row_parts` are rows. Returns the highest estimate kept.
   constexpr std::int64_t keep(Candidate candidate) {
     candidate.row_parts = ceil_divide(ceil_divide(problem_.rows, problem_.row_grain), candidate.row_parts);
     int i = kept_candidates - 1;
@@ -207,7 +208,7 @@ class PartitionSearch {
     return highest_estimate();
   }
 
-  /// Long axes are searched in steps: of the best, tiles with a grain less and a grain more of each.
+  /// Tries one grain less and one grain more of each long axis for the best candidates, because long axes are searched in steps.
   constexpr void consider_neighbours() {
     const ProductPartition around = best_;
     const ProductGrains grains = grains_of(problem_, machine_, around.method);
@@ -260,10 +261,10 @@ class PartitionSearch {
 
 }  // namespace detail
 
-/// Cuts a product for a machine so that it takes the fewest cycles with at most a proportion of a tile's memory for its operands
-/// and results (ties: the fewest bytes). Where nothing fits, the inner axis is cut into slices, too; then the limit is doubled,
-/// up to twice the memory; then there is none. A proportion of 0 asks for the fewest bytes. The order of these is poplibs'
-/// (poplin, ConvPlan). `in_slices`: whether there may be slices at all.
+/// Divides a product for a machine so that it takes the fewest cycles with at most a proportion of a tile's memory for its
+/// operands and results (ties: the fewest bytes). If nothing fits, the inner axis is also divided into slices; then the limit is
+/// doubled, up to twice the memory; then there is none. A proportion of 0 requests the fewest bytes. The order of these steps is
+/// poplibs' (poplin, ConvPlan). `in_slices`: whether slices are allowed at all.
 constexpr ProductPartition partition_product(const ProductProblem& problem, const ProductMachine& machine,
                                              double available_memory_proportion = default_memory_proportion,
                                              bool in_slices = true) {
@@ -288,8 +289,9 @@ constexpr ProductPartition partition_product(const ProductProblem& problem, cons
   return result;
 }
 
-/// The partitions that a pass has found, by problem: a body often has equal products. One has slices only if it needs more than
-/// its share of the memory at once: slices are not fused, and their operands are rearranged, which their price does not have.
+/// Partitions that a pass has found, by problem, because a body often has equal products. A partition has slices only if it needs
+/// more than its share of the memory at once: slices are not fused, and their price does not include the rearrangement of their
+/// operands.
 class ProductPartitions {
  public:
   constexpr explicit ProductPartitions(const ProductMachine& machine) : machine_(machine) {}

@@ -7,12 +7,12 @@
 
 namespace tilewright::internal {
 
-/// What the partition of a product depends on of a simulated machine.
+/// Properties of a simulated machine on which the partition of a product depends.
 struct ProductMachine {
   std::int64_t tiles = 1;
   std::int64_t bytes_per_tile = 0;
   std::int64_t exchange_bytes = 4;  ///< that a tile receives in a cycle
-  std::int64_t tiles_of_bus = 1;  ///< neighbours that receive at as many times the rate if they receive the same bytes
+  std::int64_t tiles_of_bus = 1;  ///< neighbours that receive equal bytes at their joint rate
   std::int64_t step_cycles = 0;  ///< of the barriers of a step and of its exchange, for the sum of parts
   AmpModel half{};    ///< of float16 with sums of float16
   AmpModel mixed{};   ///< of float16 with sums of float32
@@ -21,7 +21,7 @@ struct ProductMachine {
   constexpr bool operator==(const ProductMachine&) const = default;
 };
 
-/// Of a target that simulates an IPU.
+/// Returns the properties of a target that simulates an IPU.
 constexpr ProductMachine product_machine(const Target& target) {
   const IpuModel& model = *target.ipu;
   return {.tiles = target.tiles,
@@ -34,22 +34,23 @@ constexpr ProductMachine product_machine(const Target& target) {
           .single = model.products.float32};
 }
 
-/// A spatial axis of a convolution, in places of the result; `kernel`, `stride` and `dilation` in places of the input.
+/// A spatial axis of a convolution, in positions of the result; `kernel`, `stride` and `dilation` in positions of the input.
 struct ConvolutionAxis {
   std::int64_t field = 1;  ///< extent of the result
   std::int64_t kernel = 1, stride = 1, dilation = 1;
 
-  /// The extent of the input for so many places of the result next to each other.
+  /// Returns the extent of the input for `places` neighbouring positions of the result.
   constexpr std::int64_t input(std::int64_t places) const { return (places - 1) * stride + (kernel - 1) * dilation + 1; }
   constexpr bool operator==(const ConvolutionAxis&) const = default;
 };
 
-/// `groups` products of (rows, inner) by (inner, columns). In a convolution, rows are the places of all images, inner and columns
-/// the channels of a group, and there is such a product for each element of the kernel.
+/// `groups` products of (rows, inner) by (inner, columns). In a convolution, rows are the positions of all images, inner and
+/// columns the channels of a group, and there is such a product for each element of the kernel.
 struct ProductProblem {
   std::int64_t groups = 1, rows = 1, inner = 1, columns = 1;
   std::int64_t element_bytes = 2, partial_bytes = 4, output_bytes = 2;
-  std::int64_t row_grain = 1;  ///< blocks of rows are multiples of it, as of an image's places if only images can be cut
+  /// Blocks of rows are multiples of it, for example of an image's positions if only images can be divided
+  std::int64_t row_grain = 1;
   std::int64_t column_grain = 1, inner_grain = 1;
   bool is_convolution = false;
   ConvolutionAxis axes[3]{{}, {}, {}};  ///< spatial, the last one innermost; GCC 11 to 15 would clear some with {}
@@ -66,20 +67,20 @@ enum class ProductMethod : std::uint8_t {
   slic  ///< by the unit's mode for convolutions of few channels
 };
 
-/// Cycles of a product by what they are spent on, over all its serial slices; without barriers.
+/// Cycles of a product by activity, over all its serial slices; without barriers.
 struct ProductCycles {
   std::int64_t inputs = 0, weights = 0;  ///< exchange of both operands
   std::int64_t compute = 0;
   std::int64_t partials = 0;  ///< exchange of parts of sums
   std::int64_t reduction = 0;  ///< to add parts
-  std::int64_t slices = 0;  ///< to take serial slices of operands, and to put those of results together
+  std::int64_t slices = 0;  ///< to extract serial slices of operands, and to assemble those of results
 
   constexpr std::int64_t total() const { return inputs + weights + compute + partials + reduction + slices; }
   constexpr bool operator==(const ProductCycles&) const = default;
 };
 
-/// How a product is cut: into parts that work at the same time, on a tile each, and into slices of columns or of the inner axis
-/// that come one after the other.
+/// How a product is divided: into parts that work in parallel, on a tile each, and into slices of columns or of the inner axis
+/// that run in sequence.
 struct ProductPartition {
   ProductMethod method = ProductMethod::amp;
   std::int64_t group_parts = 1, row_parts = 1, column_parts = 1, inner_parts = 1;
@@ -88,17 +89,17 @@ struct ProductPartition {
   ReductionStages stages{};
   ProductCycles cycles{};
   std::int64_t temporary_bytes = 0;  ///< of a tile, while a slice is computed
-  bool fits = false;  ///< the temporary bytes are within the given share of the tile's memory
+  bool fits = false;  ///< whether the temporary bytes are within the given share of the tile's memory
 
   constexpr std::int64_t tiles() const { return group_parts * row_parts * column_parts * inner_parts; }
   constexpr std::int64_t slices() const { return column_slices * inner_slices; }
-  /// Phases of exchange, each of which begins with a barrier.
+  /// Returns the number of phases of exchange, each of which begins with a barrier.
   constexpr std::int64_t phases() const { return slices() * (2 + stages.count); }
 };
 
 namespace detail {
 
-/// What is computed at once, and by what: see ProductProblem and ProductMethod.
+/// Grains of the division, and the method: see ProductProblem and ProductMethod.
 struct ProductGrains {
   const AmpModel* amp = nullptr;
   std::int64_t inner = 1, columns = 1;
@@ -116,12 +117,12 @@ constexpr ProductGrains grains_of(const ProductProblem& problem, const ProductMa
           common_multiple(method == ProductMethod::amp ? amp.units : 1, problem.column_grain)};
 }
 
-/// Whether the unit's mode for convolutions of few channels can compute it.
+/// Returns whether the unit's mode for convolutions of few channels can compute it.
 constexpr bool takes_slic(const ProductProblem& problem, const AmpModel& amp) {
   return amp.units > 0 && problem.is_convolution && problem.element_bytes == 2 && problem.inner <= 4;
 }
 
-/// Places of the input, of all images, that so many places of the result need.
+/// Returns the positions of the input, of all images, for `rows` positions of the result.
 constexpr std::int64_t input_places(const ProductProblem& problem, std::int64_t rows) {
   std::int64_t places = 1;
   for (int axis = 2; axis >= 0; --axis) {
@@ -153,12 +154,12 @@ constexpr std::int64_t compute_cycles(const ProductProblem& problem, const Produ
   return best;
 }
 
-/// Of a part's copy between its slice and the whole on a tile (popops' estimate of a dynamic slice).
+/// Returns the cycles of a part's copy between its slice and the whole on a tile (popops' estimate of a dynamic slice).
 constexpr std::int64_t slice_cycles(std::int64_t elements, std::int64_t element_bytes) {
   return 25 + tile_workers * (39 + 24 + 2 * ceil_divide(ceil_divide(elements, tile_workers), 8 / element_bytes));
 }
 
-/// Fills in what follows from the numbers of parts and slices: the tile's share, cycles and bytes.
+/// Computes the tile's share, cycles and bytes from the numbers of parts and slices.
 constexpr void price(ProductPartition& part, const ProductProblem& problem, const ProductMachine& machine) {
   const ProductGrains grains = grains_of(problem, machine, part.method);
   const std::int64_t element = problem.element_bytes, partial = problem.partial_bytes;

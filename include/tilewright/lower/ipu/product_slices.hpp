@@ -8,7 +8,7 @@
 
 namespace tilewright::internal::detail {
 
-/// The longest axis of that kind, if each operand that follows it has it whole; -1: there is none.
+/// Returns the longest axis with a role, if each operand that follows it has it whole; -1: there is none.
 constexpr int sliced_axis(const Operation& product, ProductAxis kind) {
   const Work& work = product.work;
   int longest = -1;
@@ -21,11 +21,11 @@ constexpr int sliced_axis(const Operation& product, ProductAxis kind) {
   }
   return longest;
 }
-/// The extent of a slice, in whole grains, of at most so many slices.
+/// Returns the extent of a slice, in whole grains, of at most `slices` slices.
 constexpr std::int64_t slice_extent(const WorkAxis& axis, std::int64_t slices, std::int64_t grain) {
   return block_for(axis, std::min(std::max(grain, axis.grain), axis.extent), slices);
 }
-/// The product of a part of an axis of its work, `extent` elements from `begin` on.
+/// Returns the product of a part of an axis of its work, `extent` elements from `begin` on.
 constexpr Operation slice_of(const Operation& product, int axis, std::int64_t begin, std::int64_t extent) {
   Operation slice = product;
   for (int o = 0; o < static_cast<int>(product.operands.size()); ++o) {
@@ -39,7 +39,7 @@ constexpr Operation slice_of(const Operation& product, int axis, std::int64_t be
   slice.work = work_of(slice);
   return slice;
 }
-/// At most so many slices of a product along its longest axis of a kind.
+/// Returns at most `slices` slices of a product along its longest axis with a role.
 constexpr List<Operation> slices_of(const Operation& product, ProductAxis kind, std::int64_t slices, std::int64_t grain) {
   List<Operation> result;
   const int axis = slices == 1 ? -1 : sliced_axis(product, kind);

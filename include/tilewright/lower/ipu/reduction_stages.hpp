@@ -14,7 +14,7 @@ constexpr void take_reductions_whole(Work& work) {
     if (gives_partials(work.axes[i].kind)) work.axes[i].kind = WorkAxisKind::whole;
 }
 
-/// Cycles of a step in which a tile combines `parts` parts of each of so many results, with its barrier.
+/// Returns the cycles of a step in which a tile combines `parts` parts of each of `results` results, with its barrier.
 constexpr std::int64_t combining_cycles(const Operation& combining, std::int64_t results, std::int64_t parts,
                                         const IpuModel& model) {
   const TensorSpec& given = combining.operands[0].spec;
@@ -24,8 +24,8 @@ constexpr std::int64_t combining_cycles(const Operation& combining, std::int64_t
          vertex_cycles(*combining.op, given.dtype, results, parts, model, lines ? TermOrder::lines : TermOrder::rows).cycles;
 }
 
-/// Cuts an operation that combines many parts, along its first input's first axis, if it takes fewer cycles to combine
-/// about as many as the square root of their number at a time, and then the results. Gives whether it is cut: its blocks are set.
+/// Divides an operation that combines many parts, along its first input's first axis, if combining about as many as the square
+/// root of their number at a time, and then the results, takes fewer cycles. Returns whether it is divided: its blocks are set.
 constexpr bool set_stage(Operation& combining, const Target& target) {
   Work& work = combining.work;
   const int axis = work.follows(0, 0);

@@ -29,9 +29,9 @@ constexpr void add(CycleUse& to, const CycleUse& use) {
   for_each_figure([](std::int64_t& sum, std::int64_t figure) { sum += figure; }, to, use);
 }
 
-/// Steps of a body that tiles of different sets run side by side, each set in the order of its steps. A copy from one set to
-/// another begins when both have come to it; the source goes on when its data have gone. A call
-/// begins when all sets have come to it that its bodies use, and these go on when all of them have ended it.
+/// Computes the time of a body's steps if tiles of different sets run in parallel, each set in the order of its steps. A copy
+/// from one set to another begins when both have reached it; the source continues when its data have gone. A call begins when all
+/// sets that its bodies use have reached it, and these continue when all of them have ended it.
 class Timeline {
  public:
   constexpr explicit Timeline(int sets)
@@ -43,7 +43,7 @@ class Timeline {
     occupy(moves.from_set, begin, {.exchange = use.exchange, .sync = use.sync, .links = use.links});
     occupy(moves.set, begin, use);
   }
-  /// `count` calls of one body, or of one of two, on the sets that they use; `use` is what the call itself takes.
+  /// Adds `count` calls of one body, or of one of two, on the sets that they use; `use` is the cost of the call itself.
   constexpr void call(const CycleUse& use, std::int64_t count, const Timeline& one, const Timeline& other) {
     std::int64_t begin = 0, length = std::max(one.elapsed(), other.elapsed());
     List<CycleUse> both(clocks_.size());
@@ -63,7 +63,7 @@ class Timeline {
     }
   }
   constexpr std::int64_t elapsed() const { return *std::max_element(clocks_.data(), clocks_.data() + clocks_.size()); }
-  /// What a set does, and how long it waits until all have ended.
+  /// Returns a set's cycles, including the time that it waits until all have ended.
   constexpr CycleUse use_of(int set) const {
     CycleUse use = busy_[static_cast<std::size_t>(set)];
     use.waiting = elapsed() - use.total();
@@ -87,7 +87,7 @@ class Timeline {
 }  // namespace detail
 
 /// Counts the cycles of a run by set of tiles, through calls. Those of the plan are the busiest set's; `waiting` makes the totals
-/// of all sets equal: the length of the run. A conditional counts with the larger of both branches, figure by figure.
+/// of all sets equal to the length of the run. A conditional counts with the larger of both branches, figure by figure.
 constexpr void count_run_cycles(const TileSets& sets, Plan& plan) {
   List<detail::Timeline, BodyId> timelines(plan.bodies.size(), detail::Timeline(sets.size()));
   for (std::size_t i = plan.bodies.size(); i-- > 0;) {  // callers come before what they call

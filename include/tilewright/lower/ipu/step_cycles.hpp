@@ -60,7 +60,8 @@ class CycleCounter {
     const std::int64_t in = exchange.bytes_in - exchange.pair_bytes_in + exchange.pair_bytes_in / model_.tiles_per_exchange_bus;
     return exchange_cycles(model_, tile_exchange_cycles(model_, {in, exchange.bytes_out, exchange.fragments + exchange.sends}));
   }
-  /// The vertices of one tile run one after the other, each on all workers. Ops of a vertex that are formulas are one loop.
+  /// Counts compute cycles. The vertices of one tile run in sequence, each on all workers. Ops of a vertex that are formulas are
+  /// one loop.
   constexpr void count_compute(std::size_t g, CycleUse& result) const {
     const Group& group = draft_.groups[g];
     CycleCount cycles;
@@ -88,7 +89,7 @@ class CycleCounter {
     result.compute += of_tile * cycles.cycles;
     result.assumed += of_tile * cycles.assumed;
   }
-  /// Elements of a full block of an operand.
+  /// Returns the elements of a full block of an operand.
   constexpr std::int64_t slice_elements(std::size_t g, const Member& member, int o) const {
     const Operation& operation = draft_.operation(member);
     const Value& value = operation.operands[o];
@@ -152,7 +153,7 @@ class CycleCounter {
     if (takes_slic(problem, unit)) cycles = std::min(cycles, compute_cycles(problem, part, unit));
     return {cycles, confidence_of(operation.op->vertex_cost, operation.operands[0].spec.dtype)};
   }
-  /// A multiplication and an addition for each element of the iteration space of a product.
+  /// Returns the operations of a product: a multiplication and an addition for each element of the iteration space.
   constexpr std::int64_t flops_of(const Operation& operation) const {
     if (const VertexCost& cost = operation.op->vertex_cost; cost.formula == CostFormula::pairs)
       return 2 * cost.passes * operation.operands[0].spec.nelms() * operation.operands[1].spec.shape[-2];
@@ -171,7 +172,7 @@ class CycleCounter {
 
 }  // namespace detail
 
-/// Adds to the plan the cycles of each step of a body, but for those of streaming memory and collectives.
+/// Adds to the plan the cycles of each step of a body, except those of streaming memory and collectives.
 constexpr void count_step_cycles(const TileDraft& draft, const Target& target, Plan& plan) {
   const std::size_t first = plan.moves.size() - draft.groups.size();
   const detail::CycleCounter counter(draft, target);

@@ -34,7 +34,7 @@ class TilePlacer {
   }
 
  private:
-  /// What a body writes for its caller is there until the end.
+  /// Keeps results for the caller live until the end of the body.
   constexpr void keep_results() {
     for (const Group& group : draft_.groups)
       for_each_operand(draft_, group, [this](const Operation& operation, int o, const Member&) {
@@ -43,7 +43,7 @@ class TilePlacer {
           rooms_[room_of_[s]].last = static_cast<int>(draft_.groups.size()) - 1;
       });
   }
-  /// Gives the rooms of a set of tiles their addresses.
+  /// Assigns addresses to the rooms of a set of tiles.
   constexpr TileFrame place_rooms(int set) {
     List<LiveBlock> blocks;
     blocks.reserve(rooms_.size());
@@ -82,7 +82,7 @@ class TilePlacer {
     const std::int64_t scratch = scratch_bytes(g);
     if (scratch > 0) add({RoomKind::scratch, set, StorageId::none, vertices * scratch, 0, g, g});
   }
-  /// Bytes of the internal storages of a vertex that are not in registers.
+  /// Returns the bytes of the internal storages of a vertex that are not in registers.
   constexpr std::int64_t scratch_bytes(int g) const {
     const Group& group = draft_.groups[g];
     const Cut& cut = draft_.cuts[g];
@@ -122,7 +122,7 @@ class TilePlacer {
     add({RoomKind::storage, set, owner, bytes, 0, g, g});
     note(owner, set, bytes, g);
   }
-  /// Notes a tensor that group g uses, for an error of memory.
+  /// Records a tensor that group g uses, for an error about memory.
   constexpr void note(StorageId s, int set, std::int64_t bytes, int g) {
     const Storage& storage = draft_.storage(s);
     const Operation& first = draft_.operation(draft_.groups[g].members[0]);
@@ -152,12 +152,12 @@ class TilePlacer {
 
 }  // namespace detail
 
-/// Gives what a body has on tiles its places in their memory.
+/// Assigns places in the memory of tiles to a body's data.
 constexpr void place_tiles(TileDraft& draft, const Target& target, TileHomes& homes, BodyId body) {
   draft.tiles.rooms = detail::TilePlacer(draft, draft.tiles, target, homes, body).run();
 }
 
-/// Gives the variables and constants of a plan their addresses on tiles. Returns the bytes on a tile, by set.
+/// Assigns addresses on tiles to the variables and constants of a plan. Returns the bytes on a tile, by set.
 constexpr List<std::int64_t> place_homes(List<Home>& homes, const TileSets& sets) {
   List<std::int64_t> bytes(static_cast<std::size_t>(sets.size()), 0);
   for (Home& home : homes) {

@@ -71,8 +71,8 @@ class MoveCounter {
       }
     }
   }
-  /// Whether tiles 2n and 2n + 1 use the same slice, as vertices do that are neighbours along an axis that the operand does not
-  /// follow.
+  /// Returns whether tiles 2n and 2n + 1 use equal slices, as vertices that are neighbours along an axis that the operand does
+  /// not follow.
   static constexpr bool is_alike_in_pairs(const OperandCut& cut, const GridPlaces& grid) {
     if (grid.places.first_tile % 2 != 0) return false;
     for (int axis = 0; axis < grid.axes.size(); ++axis)
@@ -80,7 +80,7 @@ class MoveCounter {
         return (cut.followed >> axis & 1) == 0 && grid.axes[axis].blocks % 2 == 0;
     return false;
   }
-  /// Arguments are copied to where the called body has them, and results from there.
+  /// Counts the copies of arguments to their places in the called body, and of results from there.
   constexpr void count_call(const Operation& call, StepMoves& moves) const {
     const Calling& calling = call.calling;
     const int first_input = calling.else_body != BodyId::none ? 1 : 0;
@@ -120,13 +120,14 @@ class MoveCounter {
         return false;
     return true;
   }
-  /// Pieces in which a block of one layout comes from another, at most.
+  /// Returns the largest number of pieces in which a block of one layout comes from another.
   static constexpr std::int64_t pieces(const TileLayout& to, const TileLayout& from) {
     OperandCut cut;
     cut.axes = to.axes;
     return from.is_decided() ? fragments_of(cut, from) : 1;
   }
-  /// The first group that uses what a stream loads waits for it; after the last group that writes it, what a stream stores goes.
+  /// Counts the transfers of streams. The first group that uses a loaded element waits for it; a stored element is sent after the
+  /// last group that writes it.
   constexpr void count_streams(List<StepMoves>& moves) const {
     PerStorage<bool> is_there(draft_.storages.size(), false);
     PerStorage<int> writer(draft_.storages.size(), -1);
@@ -153,7 +154,7 @@ class MoveCounter {
 
 }  // namespace detail
 
-/// Adds to the plan what moves for each step of a body.
+/// Adds to the plan the data that moves for each step of a body.
 constexpr void count_moves(const TileDraft& draft, const TileHomes& homes, const Target& target, Plan& plan) {
   const List<StepMoves> moves = detail::MoveCounter(draft, homes, target).run();
   make_room(plan.moves, moves.size());

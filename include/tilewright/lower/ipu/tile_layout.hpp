@@ -9,7 +9,8 @@
 
 namespace tilewright::internal {
 
-/// The part of an axis in the number of a place: block c of the axis adds (c / inner) * outer_step + (c % inner) * inner_step.
+/// Contribution of an axis to the number of a place: block c of the axis adds (c / inner) * outer_step + (c % inner) *
+/// inner_step.
 struct AxisNumbering {
   std::int64_t blocks = 1;
   std::int64_t inner = 1;  ///< blocks that have consecutive inner steps, at least 1
@@ -20,40 +21,40 @@ struct AxisNumbering {
   constexpr bool operator==(const AxisNumbering&) const = default;
 };
 
-/// How the blocks of a grid, or of a storage, are numbered. A place is a room for one block, or one vertex, on a tile. Of a set
-/// of n tiles, place p is on tile (first_tile + p) % n, and there it is number p / n.
+/// Numbering of the blocks of a grid, or of a storage. A place is room for one block, or one vertex, on a tile. In a set of n
+/// tiles, place p is on tile (first_tile + p) % n, and has number p / n there.
 struct Places {
-  std::int64_t count = 0;  ///< the largest number of a place, and 1; 0: not decided
+  std::int64_t count = 0;  ///< largest number of a place plus 1; 0: not decided
   std::int64_t first_tile = 0;  ///< of place 0, in the set
   int set = 0;  ///< in TileSets
-  /// The tile of a place, among all of the replica.
+  /// Returns the tile of a place, among all tiles of the replica.
   constexpr std::int64_t tile(std::int64_t place, const TileSets& sets) const {
     return sets.first(set) + (first_tile + place) % sets.count(set);
   }
-  /// The number of a place on its tile.
+  /// Returns the number of a place on its tile.
   constexpr std::int64_t slot(std::int64_t place, const TileSets& sets) const { return place / sets.count(set); }
-  /// The most places on one tile.
+  /// Returns the largest number of places on one tile.
   constexpr std::int64_t on_a_tile(const TileSets& sets) const { return (count + sets.count(set) - 1) / sets.count(set); }
   constexpr bool operator==(const Places&) const = default;
 };
 
-/// One axis of a storage as it lies on tiles.
+/// One axis of a storage in its layout on tiles.
 struct LayoutAxis {
-  std::int64_t stride = 1;  ///< in elements of the storage, from one place of the axis to the next
+  std::int64_t stride = 1;  ///< in elements of the storage, from one position of the axis to the next
   std::int64_t extent = 1;
   std::int64_t block = 1;  ///< extent of a block; the last one may be shorter
   AxisNumbering numbering{};
   int grid_axis = -1;  ///< of an operand: the axis of the grid that it follows; -1: none, and in layouts
 };
 
-/// Those of a tensor, and of the parts that a storage of partial sums holds one after the other.
+/// Axes of a tensor, and of the sequence of parts in a storage of partial sums.
 using LayoutAxes = FixedVector<LayoutAxis, max_work_axes>;
 constexpr void insert_by_stride(LayoutAxes& axes, const LayoutAxis& axis) {
   axes.push_back(axis);
   for (int i = axes.size() - 1; i > 0 && axes[i].stride > axes[i - 1].stride; --i) std::swap(axes[i], axes[i - 1]);
 }
 
-/// Where the elements of a storage are: it is cut into blocks along its axes, and each block is at one place of a tile, dense in
+/// Layout of a storage on tiles. It is divided into blocks along its axes, and each block is at one place of a tile, dense in
 /// row-major order of the layout's axes. Every place has room for a full block.
 struct TileLayout {
   LayoutAxes axes{};  ///< by stride, the largest first; none of extent 1
@@ -66,13 +67,13 @@ struct TileLayout {
   }
 };
 
-/// A grid on tiles: which place each vertex has.
+/// A grid on tiles: the place of each vertex.
 struct GridPlaces {
   FixedVector<AxisNumbering, max_work_axes> axes{};  ///< by axis of the grid
   Places places{};
 };
 
-/// A grid whose vertices have places in their own order, the last axis fastest.
+/// Returns a grid whose vertices have places in their own order, the last axis fastest.
 constexpr GridPlaces places_in_order(const FixedVector<WorkAxis, max_work_axes>& grid,
                                      const FixedVector<std::int64_t, max_work_axes>& blocks) {
   GridPlaces result;
@@ -87,7 +88,8 @@ constexpr GridPlaces places_in_order(const FixedVector<WorkAxis, max_work_axes>&
   return result;
 }
 
-/// Elements of a linear layout, `grain` of them together, in as few tiles as give each `least` elements, or in all.
+/// Returns a linear layout of elements, with `grain` of them together. It uses as few tiles as give each `least` elements, or
+/// all.
 constexpr TileLayout linear_layout(std::int64_t elements, std::int64_t grain, std::int64_t least, std::int64_t tiles,
                                    std::int64_t first_tile = 0) {
   TileLayout result;
@@ -101,8 +103,8 @@ constexpr TileLayout linear_layout(std::int64_t elements, std::int64_t grain, st
 
 /// Where the elements that a vertex uses are.
 enum class TileAccess : std::uint8_t {
-  local,  ///< all on its own tile
-  shared,  ///< a part on its own tile, as the layout was made for this use; the rest comes from others
+  local,  ///< all on the vertex's tile
+  shared,  ///< a part on the vertex's tile, because the layout was made for this use; the rest comes from others
   exchanged  ///< elsewhere: all of them come from other tiles before the step, or go there after it
 };
 

@@ -10,71 +10,71 @@
 
 namespace tilewright::internal {
 
-/// What a group uses of a storage: an operand as its vertices cut it, which may be an operand of several ops of the group.
+/// A group's use of a storage: an operand as its vertices divide it, which may be an operand of several ops of the group.
 struct TileOperand {
-  StorageId storage = StorageId::none;  ///< the one that owns the memory
+  StorageId storage = StorageId::none;  ///< storage that owns the memory
   int member = 0, operand = 0;  ///< of the group: the first that is this operand
   TileAccess access = TileAccess::local;
   bool is_read = false, is_written = false;
-  bool in_blocks = true;  ///< all ops of the group that use it take a slice block by block of the layout, see SliceOrder
-  std::int64_t slice_elements = 0;  ///< of a vertex with full blocks
-  std::int64_t local_elements = 0;  ///< the fewest of them that a vertex has on its tile
+  bool in_blocks = true;  ///< whether all ops of the group read its slice block by block of the layout, see SliceOrder
+  std::int64_t slice_elements = 0;  ///< elements of a slice of a vertex with full blocks
+  std::int64_t local_elements = 0;  ///< smallest number of these elements that a vertex has on its tile
 };
 
-/// A group on tiles: the places of its vertices, and what they use. A call has neither.
+/// A group on tiles: the places of its vertices, and their operands. A call has neither.
 struct TileGroup {
   GridPlaces grid{};
   List<TileOperand> operands{};
 };
 
 enum class RoomKind : std::uint8_t {
-  storage,  ///< its part of a storage
+  storage,  ///< part of a storage
   received,  ///< slices that come from other tiles before a step
   sent,  ///< slices that go to other tiles after a step
-  scratch,  ///< of vertices
-  called  ///< the frame of the bodies that a step calls
+  scratch,  ///< scratch of vertices
+  called  ///< frame of the bodies that a step calls
 };
 
 /// A part of the memory of each tile of a set that has places, at the same address on each.
 struct Room {
   RoomKind kind{};
   int set = 0;  ///< in TileSets
-  StorageId storage = StorageId::none;  ///< of a storage, or of what is received or sent
+  StorageId storage = StorageId::none;  ///< of a storage, or of a received or sent slice
   std::int64_t bytes = 0;  ///< on one tile
   std::int64_t address = 0;  ///< in the body's frame on the tile, in bytes
   int first = 0, last = 0;  ///< groups of its body between which it is in use
 };
 
-/// Where the storages of a draft and the vertices of its groups are.
+/// Positions of a draft's storages and of the vertices of its groups on tiles.
 struct TileMap {
-  PerStorage<TileLayout> layouts{};  ///< of storages that own memory on tiles; of others not decided
+  PerStorage<TileLayout> layouts{};  ///< of storages that own memory on tiles; undecided for others
   List<TileGroup> groups{};
   List<Room> rooms{};  ///< in the order of their first groups
 };
 
-/// The bytes at which rooms on tiles start: the width of a tile's data path.
+/// Alignment of rooms on tiles in bytes: the width of a tile's data path.
 inline constexpr std::int64_t tile_alignment = 8;
 
-/// The room that a storage needs on a tile: one for each place, of a full block.
+/// Returns the bytes that a storage needs on a tile: one full block for each place.
 constexpr std::int64_t room_bytes(const TileLayout& layout, DType dtype, const TileSets& sets) {
   return layout.places.on_a_tile(sets) * align(layout.block_elements() * size_of(dtype), tile_alignment);
 }
 
-/// The layout of memory that a body does not own.
+/// Layout of memory that a body does not own.
 struct Home {
   std::int64_t offset = 0;  ///< in bytes, in its memory
   TensorSpec spec{};
   TileLayout layout{};
-  std::int64_t address = 0;  ///< on each tile that has a part, in bytes from the start of the set's homes
+  std::int64_t address = 0;  ///< on each tile with a part, in bytes from the start of the set's homes
 };
 
-/// A tensor that takes much of a tile's memory, as an error names it.
+/// A tensor that takes much of a tile's memory, for errors.
 struct LargeRoom {
   std::int64_t bytes = 0;  ///< on the tile
   TensorSpec spec{};
   Base base = Base::frame;
-  std::int64_t offset = 0;     ///< of a variable or constant
-  std::string_view op{};       ///< that makes it; empty for inputs
+  std::int64_t offset = 0;  ///< of a variable or constant, in its memory
+  std::string_view op{};  ///< op that computes it; empty for inputs
   GraphId graph = GraphId::none;  ///< in which the op was traced
   int scope = -1;              ///< in IrTables::name_scopes; -1: none
 };
@@ -87,7 +87,7 @@ constexpr void keep_largest(List<LargeRoom>& rooms, const LargeRoom& room) {
   for (std::size_t i = rooms.size() - 1; i > 0 && rooms[i].bytes > rooms[i - 1].bytes; --i) std::swap(rooms[i], rooms[i - 1]);
 }
 
-/// An argument of another body that an argument should lie like.
+/// Link to an argument of another body whose layout an argument should have.
 struct ArgumentLink {
   BodyId body = BodyId::none;
   int argument = -1;  ///< inputs, then outputs; -1: there is none
@@ -99,19 +99,19 @@ struct TileFrame {
   std::int64_t live_bytes = 0;  ///< of rooms in use at the fullest step
 };
 
-/// By body: how its inputs and outputs lie on tiles while it runs, and its memory on each tile.
+/// By body, the layouts of its inputs and outputs on tiles while it runs, and its memory on each tile.
 struct BodyTiles {
   List<ArgumentLink> links{};  ///< by argument; empty: there are none
   List<TileLayout> arguments{};
   List<TileFrame> frames{};  ///< by set of tiles
 };
 
-/// What bodies share: the layouts of variables, constants and kept tensors, and those of arguments.
+/// Data that bodies share: the layouts of variables, constants and kept tensors, and those of arguments.
 struct TileHomes {
   List<Home> variables{}, constants{};  ///< by offset
   List<BodyTiles, BodyId> bodies{};
   List<List<LargeRoom>> largest{};  ///< of all bodies, by set of tiles
-  /// The layout that an argument of a body should have; null: any. It is decided if the other body is planned.
+  /// Returns the layout that an argument of a body should have; null: any. It is decided if the other body is planned.
   constexpr const TileLayout* linked(BodyId body, int argument) const {
     const List<ArgumentLink>& links = bodies[body].links;
     if (static_cast<std::size_t>(argument) >= links.size()) return nullptr;
@@ -133,7 +133,7 @@ struct TileHomes {
   }
 };
 
-/// The homes of a plan's variables, constants and kept tensors, none of which has a layout yet.
+/// Returns the homes of a plan's variables, constants and kept tensors, without layouts.
 constexpr TileHomes make_homes(const Plan& plan, const TileSets& sets) {
   TileHomes result;
   result.largest.resize(static_cast<std::size_t>(sets.size()));

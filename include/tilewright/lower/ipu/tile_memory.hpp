@@ -13,7 +13,7 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// The tensors that take most of a tile, for the error text.
+/// Returns the tensors that take most of a tile, for the error text.
 constexpr Text largest_rooms(const Ir& ir, const Plan& plan, const TileHomes& homes, const TileSets& sets, int set) {
   List<LargeRoom> largest = homes.largest[static_cast<std::size_t>(set)];
   for (const List<Home>* list : {&homes.variables, &homes.constants})
@@ -44,7 +44,7 @@ constexpr Text largest_rooms(const Ir& ir, const Plan& plan, const TileHomes& ho
 }  // namespace detail
 
 /// Counts the bytes of the fullest tile of each set of a simulated IPU's tiles. It is the set's first: every storage, every step
-/// and all code of the set has a part on it. Error: they are more than the target's tiles have.
+/// and all code of the set have a part on it. Error: the target's tiles have less memory.
 constexpr void count_tile_memory(const Ir& ir, const List<CodeUse>& code, TileHomes& homes, const Target& target, Plan& plan) {
   const TileSets sets(target);
   const List<std::int64_t> variables = place_homes(homes.variables, sets), constants = place_homes(homes.constants, sets);

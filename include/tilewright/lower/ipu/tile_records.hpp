@@ -12,13 +12,13 @@ namespace tilewright::internal {
 enum class StorageKind : std::uint8_t {
   part,  ///< in memory that another storage owns, or in a vertex's scratch
   owner,
-  undefined_owner  ///< what nobody has written there may be read
+  undefined_owner  ///< unwritten elements may be read
 };
 
 /// A storage of a body.
 struct StorageRecord {
   StorageKind kind = StorageKind::part;
-  int owner = -1;  ///< a storage; written of a part only
+  int owner = -1;  ///< a storage; only written for a part
   // of owners
   DType dtype = float32;
   std::int64_t elements = 0;
@@ -33,14 +33,14 @@ struct StepRecord {
   StepUse use = StepUse::loads_code;
   int graph = -1, scope = -1;  ///< where its first op was traced, see Operation
   // of one that computes
-  bool runs_once = false;  ///< it does what can be seen outside of its operands
-  bool is_tile_copy = false;  ///< its op gives a tensor on other tiles than its input's
+  bool runs_once = false;  ///< whether it has effects outside of its operands
+  bool is_tile_copy = false;  ///< whether its result is on other tiles than its input
   GridPlaces grid{};
-  List<int> location_storages{};  ///< by location of the step: the storage in which it is
+  List<int> location_storages{};  ///< by location of the step: its storage
   List<TileOperand> tile_operands{};
   // of one that calls: see Operation and Calling
   int input_count = 0, inputs = 0, outputs = 0, else_inputs = 0, else_outputs = 0, carried = 0;
-  List<Value> call_values{};  ///< its operands: of each, where its first element is
+  List<Value> call_values{};  ///< its operands: for each, where its first element is
 };
 
 // ---- the order of fields in the table: once, for what writes and for what reads it
@@ -82,11 +82,11 @@ constexpr void each_field(auto& table, ReadOrWritten<StepRecord> auto& step) {
 }
 constexpr void each_field(auto& table, ReadOrWritten<Home> auto& home) { table(home.offset, home.address); }
 
-/// Of a body, whose id stands before them: lists of StorageRecord, TileFrame, Room and StepRecord.
+/// Visits the records of a body, whose id precedes them: lists of StorageRecord, TileFrame, Room and StepRecord.
 constexpr void each_part(auto& table, auto& storages, auto& frames, auto& rooms, auto& steps) {
   table(storages, frames, rooms, steps);
 }
-/// After all bodies and a BodyId::none: lists of Home, and of the names of scopes and graphs.
+/// Visits the records after all bodies and a BodyId::none: lists of Home, and of the names of scopes and graphs.
 constexpr void each_shared_part(auto& table, auto& variables, auto& constants, auto& scopes, auto& graphs) {
   table(variables, constants, scopes, graphs);
 }

@@ -14,8 +14,8 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Appends records to a table: numbers of seven bits a character, the low ones first, so that most take one character. Characters
-/// are collected, as compilers pay for each call.
+/// Appends records to a table: numbers of seven bits per character, the low ones first, so that most take one character.
+/// Characters are collected, because compilers pay for each call.
 class TileTableWriter {
  public:
   constexpr explicit TileTableWriter(Text& table) : table_(table) {}
@@ -61,11 +61,11 @@ class TileTableWriter {
   std::size_t count_ = 0;
 };
 
-/// A list whose items are made when they are written.
+/// A list whose items are computed when they are written.
 template <class Item>
 struct MadeList {
   std::size_t size;
-  Item item;  ///< item(i) makes item i
+  Item item;  ///< item(i) returns item i
 };
 
 class BodyRecorder {
@@ -137,7 +137,7 @@ class BodyRecorder {
 
 }  // namespace detail
 
-/// Appends a body that has its steps in the plan. Bodies are written in the order in which they are planned, called ones first.
+/// Appends a body that has its steps in the plan. Bodies are written in the order of planning, called ones first.
 constexpr void write_tiles(const TileDraft& draft, const TileHomes& homes, BodyId body, Plan& plan) {
   detail::TileTableWriter table(plan.tile_table);
   detail::BodyRecorder(draft, plan, body).write(homes.bodies[body], table);

@@ -6,8 +6,8 @@
 
 namespace tilewright::internal::detail {
 
-/// The match of the grids of two groups, the first of which runs earlier: how both can be cut as one group, so that each vertex
-/// reads only blocks that the same vertex wrote. Axes match where they cut the same axis of shared memory.
+/// Matches the grids of two groups, the first of which runs earlier. The result divides both as one group, so that each vertex
+/// reads only blocks that the same vertex wrote. Axes match if they divide the same axis of shared memory.
 class Alignment {
  public:
   constexpr Alignment(const BodyDraft& draft, const Group& first, const Group& second) : first_(first), second_(second) {
@@ -42,19 +42,19 @@ class Alignment {
       if (other < 0 || !is_cut_always(second.grid[other].kind) || (whole_of_second_ >> other & 1) != 0) cuttable_[axis] = false;
     }
   }
-  /// Whether the merged group may be cut along every axis along which the first group alone is cut.
+  /// Returns whether the merged group can be divided along every axis along which the first group alone is divided.
   constexpr bool keeps_cuts_of_first(const Partition& cut) const {
     for (int axis = 0; axis < cuttable_.size(); ++axis)
       if (cut.blocks[axis] < first_.grid[axis].extent && !cuttable_[axis]) return false;
     return true;
   }
-  /// Whether the merged group may be cut along every axis along which the second group alone is cut.
+  /// Returns whether the merged group can be divided along every axis along which the second group alone is divided.
   constexpr bool keeps_cuts_of_second(const Partition& cut) const {
     for (int axis = 0; axis < first_of_.size(); ++axis)
       if (cut.blocks[axis] < second_.grid[axis].extent && (first_of_[axis] < 0 || !cuttable_[first_of_[axis]])) return false;
     return true;
   }
-  /// Whether the merged group has as many partials of each sum as each group alone.
+  /// Returns whether the merged group has as many partials of each sum as each group alone.
   constexpr bool keeps_parts(const Partition& first_cut, const Partition& second_cut, const Partition& merged_cut) const {
     for (int axis = 0; axis < first_of_.size(); ++axis)
       if (second_.grid[axis].kind == WorkAxisKind::summed &&
@@ -66,7 +66,7 @@ class Alignment {
         return false;
     return true;
   }
-  /// The grid of both groups as one, that of the first: axes along which not both can be cut become whole.
+  /// Returns the grid of both groups as one, that of the first. Axes along which not both can be divided become whole.
   constexpr FixedVector<WorkAxis, max_work_axes> merged_grid() const {
     FixedVector<WorkAxis, max_work_axes> grid = first_.grid;
     for (int axis = 0; axis < grid.size(); ++axis) {
@@ -97,7 +97,7 @@ class Alignment {
   }
 
  private:
-  /// Matches the axes of two views of a storage by extent and stride. If some axis has no match, nothing is cut.
+  /// Matches the axes of two views of a storage by extent and stride. If an axis has no match, nothing is divided.
   constexpr void align(const Value& a, const GridAxes& axes_of_a, const Value& b, const GridAxes& axes_of_b) {
     int unmatched = 0;
     for (int axis = 0; axis < a.spec.shape.rank; ++axis) unmatched += a.spec.shape[axis] != 1;
@@ -116,7 +116,7 @@ class Alignment {
     if (fits && unmatched == 0) return;
     for (int axis = 0; axis < cuttable_.size(); ++axis) cuttable_[axis] = false;  // one vertex writes all before it reads any
   }
-  /// Notes that an axis of memory is cut along these axes of the two grids; -1: not cut.
+  /// Records that an axis of memory is divided along these axes of the two grids; -1: not divided.
   constexpr void pair(int first, int second) {
     if (first >= 0 && second >= 0 && second_of_[first] < 0 && first_of_[second] < 0) {
       second_of_[first] = static_cast<std::int8_t>(second);

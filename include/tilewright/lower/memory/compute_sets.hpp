@@ -16,11 +16,11 @@ struct CompiledSet {
   List<StageOperand> operands{};
   List<Location> locations{};
   List<std::int64_t> strides{};
-  std::int64_t scratch_end = 0;       ///< bytes of scratch that are given away
-  std::int64_t collective_items = 1;  ///< of a collective: the parts of its operands, one for each tile; 1 for others
+  std::int64_t scratch_end = 0;  ///< bytes of scratch that are already used
+  std::int64_t collective_items = 1;  ///< of a collective: the parts of its operands, one for each tile; otherwise 1
 
-  /// The number of a location that moves by these strides, one for each axis of the grid, from block to block; a new one if there
-  /// is none.
+  /// Returns the number of a location with these strides, one for each axis of the grid, from block to block. Adds a new one if
+  /// there is none.
   constexpr int location_for(const Location& location, const FixedVector<std::int64_t, max_work_axes>& location_strides) {
     const auto axes = static_cast<std::size_t>(location_strides.size());
     const Location* const known = locations.data();
@@ -35,7 +35,7 @@ struct CompiledSet {
     for (std::int64_t stride : location_strides) strides.push_back(stride);
     return static_cast<int>(locations.size()) - 1;
   }
-  /// The offset of a storage in a vertex's scratch, in bytes. The first call for a storage gives it room.
+  /// Returns the offset of a storage in a vertex's scratch, in bytes. The first call for a storage reserves memory.
   constexpr int scratch_for(StorageId storage, std::int64_t bytes) {
     for (const auto& [known, offset] : scratch_)
       if (known == storage) return offset;
@@ -51,7 +51,7 @@ struct CompiledSet {
 /// Finds equal compute sets of a plan, by hash.
 class ComputeSets {
  public:
-  /// The number of an equal compute set in the plan; a new one if there is none.
+  /// Returns the number of an equal compute set in the plan; adds a new one if there is none.
   constexpr int add(Plan& plan, CompiledSet& set) {
     if (2 * (plan.compute_sets.size() + 1) > table_.size()) grow();
     const std::size_t key = hash(set);
@@ -63,18 +63,18 @@ class ComputeSets {
     largest_vertex_ = std::max(largest_vertex_, bytes_of_vertex(set));
     return table_[slot].second;
   }
-  /// Bytes of the largest vertex of all sets: its slices of operands and its scratch.
+  /// Returns the bytes of the largest vertex of all sets: its slices of operands and its scratch.
   constexpr std::int64_t largest_vertex() const { return largest_vertex_; }
 
  private:
-  /// Writes what axes have that the operand has not: see written_out.
+  /// Writes defaults for the axes that the operand does not have: see written_out.
   static constexpr void write_out(StageOperand& operand) {
     for (int axis = operand.view.shape.rank; axis < max_rank; ++axis) {
       operand.view.strides[static_cast<std::size_t>(axis)] = 0;
       operand.grid_axis[axis] = -1;
     }
   }
-  /// Whether operands are equal once both are written out. Calls are few, as most steps run a known set.
+  /// Returns whether operands are equal after both are written out. Calls are few, because most steps run a known set.
   static constexpr bool equals(const StageOperand& a, const StageOperand& b) {
     const int rank = a.view.shape.rank;
     if (a.index != b.index || a.source != b.source || a.view.dtype != b.view.dtype || b.view.shape.rank != rank) return false;
@@ -86,7 +86,8 @@ class ComputeSets {
         return false;
     return true;
   }
-  /// Bytes of all operands in memory, those of a location once, of partials all parts. Calls are few, as compilers pay for each.
+  /// Returns the bytes of all operands in memory: of each location once, and all parts of partials. Calls are few, because
+  /// compilers pay for each.
   static constexpr std::int64_t bytes_in_memory(const CompiledSet& set) {
     std::int64_t by_location[max_locations]{}, total = 0;
     const int axes = set.set.blocks.size();

@@ -4,7 +4,7 @@
 namespace tilewright::internal {
 
 namespace detail {
-/// Where an op was traced: `Net_subgraph(0)/fc1`; `the main graph` outside of modules.
+/// Returns where an op was traced: `Net_subgraph(0)/fc1`, or `the main graph` outside of modules.
 constexpr Text place_in_model(const Ir& ir, GraphId graph, int scope) {
   Text place = ir.tables.record(graph).name;
   if (scope >= 0) {
@@ -16,7 +16,7 @@ constexpr Text place_in_model(const Ir& ir, GraphId graph, int scope) {
 }
 }  // namespace detail
 
-/// What the error of a run says of a value that the operation cannot compute with.
+/// Returns the text of a run's error about a value with which the operation cannot compute.
 constexpr PlannedFaultSite fault_site_of(const Ir& ir, const Operation& operation, const FaultText& fault) {
   return {text(operation.op->name, ": ", fault.value, " "),
           text(": ", fault.expected, " expected, in ", detail::place_in_model(ir, operation.graph, operation.scope))};

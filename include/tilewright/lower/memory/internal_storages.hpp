@@ -7,8 +7,8 @@
 
 namespace tilewright::internal {
 
-/// Finds the storages that need no place in the frame: in a group of several operations, each vertex writes its own block before
-/// it reads that, and no other group uses the storage. All operands of such a storage are the same view of it.
+/// Finds the storages that need no place in the frame: in a group of several operations, each vertex writes its block before it
+/// reads it, and no other group uses the storage. All operands of such a storage are one view of it.
 constexpr void find_internal_storages(BodyDraft& draft) {
   const Lifetimes lifetimes(draft);
   PerStorage<const Value*> first(draft.storages.size(), nullptr);  // the operand that used it first, in groups of several

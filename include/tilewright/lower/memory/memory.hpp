@@ -64,9 +64,9 @@ class FreeList {
 };
 }  // namespace detail
 
-/// Gives each block an offset such that blocks whose live ranges overlap do not overlap in the frame. Blocks are given in the
-/// order of their first steps, at multiples of `alignment`. Returns the bytes of the frame. Takes the smallest free range that
-/// fits; free ranges are few.
+/// Assigns an offset to each block so that blocks with overlapping live ranges do not overlap in the frame. Blocks come in the
+/// order of their first steps; offsets are multiples of `alignment`. Returns the bytes of the frame. Takes the smallest free
+/// range that fits; free ranges are few.
 constexpr std::int64_t allocate(List<LiveBlock>& blocks, int steps, std::int64_t alignment = memory_alignment) {
   List<List<std::size_t>> ends(static_cast<std::size_t>(steps) + 1);
   detail::FreeList memory;

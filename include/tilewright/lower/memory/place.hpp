@@ -32,13 +32,14 @@ constexpr std::int64_t allocate_apart(List<LiveBlock>& blocks, const List<int>& 
   }
   return end;
 }
-/// The IPU from which an operation copies to another one; -1: it does not.
+/// Returns the IPU from which an operation copies to another one; -1: it does not.
 constexpr int source_ipu(const BodyDraft& draft, const Operation& operation) {
   if (operation.is_call() || !operation.op->result_placement) return -1;
   const int ipu = draft.placement_of(operation.operands[0]).ipu;
   return ipu == operation.placement.ipu ? -1 : ipu;
 }
-/// The IPU on which all operations of a draft run; -1: there are several, or a stream moves, which all workers have to know.
+/// Returns the IPU on which all operations of a draft run; -1: there are several, or a stream moves, which all workers must
+/// record.
 constexpr int only_ipu(const BodyDraft& draft) {
   const int first = draft.operations.empty() ? -1 : draft.operations[0].placement.ipu;
   for (const Operation& operation : draft.operations)
@@ -46,7 +47,7 @@ constexpr int only_ipu(const BodyDraft& draft) {
   return first;
 }
 
-/// Gives each storage that needs it a place in the frame: sets the offset of its location. Returns the size of the frame in
+/// Assigns a place in the frame to each storage that needs it: sets the offset of its location. Returns the size of the frame in
 /// bytes.
 constexpr std::int64_t place_storages(BodyDraft& draft) {
   constexpr int not_seen = -2, no_block = -1;
@@ -158,7 +159,7 @@ class ComputePlacer {
     set_.stages.push_back(stage);
     set_.set.code_bytes += target_.code().code(added.op->code_kind);
   }
-  /// Appends what a fault of the operation is called, if it can have one. Returns whether it can.
+  /// Appends the fault site of the operation, if it can fault. Returns whether it can.
   constexpr bool add_fault_site(const Operation& added) {
     const FaultText fault = fault_of(added);
     if (!fault.possible) return false;
@@ -194,7 +195,7 @@ class ComputePlacer {
       operand.index = set_.location_for(draft_.location_of(value), block_strides(member, o, axes));
     }
   }
-  /// The member whose value an operand is, if that is in registers when the member is evaluated; or -1.
+  /// Returns the member whose value an operand is, if the value is in registers when the member is evaluated; or -1.
   constexpr int maker_in_registers(int member, int o) const {
     const Operation& of = operation(member);
     if (of.is_output(o)) return evaluations_.in_registers[member] ? member : -1;
@@ -206,13 +207,13 @@ class ComputePlacer {
     }
     return -1;
   }
-  /// Whether an earlier member is the kernel in whose epilogue the member is computed, or is computed there, too.
+  /// Returns whether an earlier member is the kernel in whose epilogue the member is computed, or is computed there, too.
   constexpr bool is_in_epilogue_with(int member, int earlier) const {
     const int kernel = evaluations_.kernels[member];
     if (kernel == member || !operation(kernel).op->has_epilogue) return false;
     return earlier == kernel || (evaluations_.kinds[earlier] == Evaluation::epilogue && evaluations_.kernels[earlier] == kernel);
   }
-  /// Bytes of an operand from one block to the next along each axis of the grid.
+  /// Returns the bytes of an operand from one block to the next along each axis of the grid.
   constexpr FixedVector<std::int64_t, max_work_axes> block_strides(int member, int o, const GridAxes& axes) const {
     const Operation& of = operation(member);
     const Value& value = of.operands[o];
@@ -249,7 +250,7 @@ class ComputePlacer {
 
 }  // namespace detail
 
-/// Gives the storages of a draft places in a frame, and appends a step for each group to the plan.
+/// Assigns places in a frame to the storages of a draft, and appends a step for each group to the plan.
 constexpr Body place(const Ir& ir, BodyDraft& draft, BodyId number, const Target& target, ComputeSets& compute_sets, Plan& plan) {
   Body body{.first_step = static_cast<int>(plan.steps.size()), .step_count = static_cast<int>(draft.groups.size())};
   body.frame_bytes = detail::place_storages(draft);

@@ -7,8 +7,8 @@
 namespace tilewright::internal {
 
 namespace detail {
-/// Whether a storage may become the memory of an operation's result: in the group only this operation uses it, all of it, and in
-/// the layout of the result.
+/// Returns whether a storage may become the memory of an operation's result: in the group only this operation uses it, all of it,
+/// and in the layout of the result.
 constexpr bool same_elements(const BodyDraft& draft, const Group& group, const Operation& operation, StorageId storage) {
   const Value& result = operation.operands.back();
   if (draft.storage(storage).whole.bytes() != result.spec.bytes()) return false;
@@ -23,7 +23,7 @@ constexpr bool same_elements(const BodyDraft& draft, const Group& group, const O
 }
 }  // namespace detail
 
-/// Lets the result of an elementwise op take over the memory of an input of the same layout whose live range ends there: sets
+/// Lets the result of an elementwise op take over the memory of an input of equal layout whose live range ends there: sets
 /// Storage::reuses.
 constexpr void reuse_dying_inputs(BodyDraft& draft) {
   Lifetimes lifetimes(draft);

@@ -18,8 +18,9 @@ constexpr std::int64_t most_elements(const Operation& operation) {
   for (const Value& value : operation.operands) most = std::max(most, value.spec.nelms());
   return most;
 }
-/// Of a convolution or one of its gradients: each element of the weight is used at each place of the smaller image, since a
-/// stride makes one image smaller. The images are the operands that follow the first axis of the work; the weight does not.
+/// Returns the multiply-adds of a convolution or one of its gradients: each element of the weight is used at each position of the
+/// smaller image, because a stride makes one image smaller. The images are the operands that follow the first axis of the work;
+/// the weight does not.
 constexpr double multiply_adds_of_convolution(const Operation& operation) {
   std::int64_t weight = 1, places = 0;
   for (int o = 0; o < static_cast<int>(operation.operands.size()); ++o) {
@@ -37,15 +38,15 @@ constexpr double multiply_adds_of_convolution(const Operation& operation) {
 
 }  // namespace detail
 
-/// An estimate of an op's work, of all its vertices together, in multiply-adds of float32 in a product:
+/// Estimates an op's work, of all its vertices together, in multiply-adds of float32 in a product:
 ///  - products, convolutions and the products of attention: their multiply-adds. Pairs that a mask hides count, too;
-///  - copies, and elements at places that only a run knows: 2 for each element that moves, a load and a store;
+///  - copies, and elements at positions that are computed in a run: 2 for each element that moves, a load and a store;
 ///  - x + a y: 3 for each element, two loads and a store;
 ///  - other ops: for each element of the largest operand, the instructions of the op's loop for a vector (VertexCost).
 ///
-/// So an instruction for a vector is taken to cost what a multiply-add of each of its elements does: a core of the host begins
-/// about as many of one as of the other in a cycle. VertexCost counts instructions of a simulated IPU, whose vectors have two
-/// elements of float32. A double, as products of large matrices may have more multiply-adds than 64 bits count.
+/// An instruction for a vector therefore counts as much as a multiply-add of each of its elements: a core of the host starts
+/// about equally many of both per cycle. VertexCost counts instructions of a simulated IPU, whose vectors have two elements of
+/// float32. The result is a double, because products of large matrices may have more multiply-adds than 64 bits can count.
 constexpr double work_of_operation(const Operation& operation) {
   const VertexCost& cost = operation.op->vertex_cost;
   const auto in_loops = [&cost](double elements) { return elements * 2 * cost.float32.cycles / cost.float32.elements; };
