@@ -66,7 +66,7 @@ struct Operation {
   bool loads_code = false;  ///< whether it loads the code of `calling.body`, which does not run
   int stream = -1;  ///< stream that moves to its next element afterwards; -1: none
   bool alone = false;  ///< whether its group has no other operations
-  Placement placement{};  ///< that of its first result, or input; unknown in the cases of Storage
+  Placement placement{};  ///< placement of its first result, or input; unknown in the cases of Storage
   int exchange = -1;  ///< counted from 0 in each draft: transfers with equal numbers share one exchange; -1: no exchange
 
   /// Returns whether it is a call or a load of code, which have no op. Step::is_call is true for calls only.

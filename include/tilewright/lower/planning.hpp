@@ -13,18 +13,18 @@
 
 namespace tilewright::internal {
 
-/// A program that is being planned: what the planners of all machines share.
+/// A program during planning: data that the planners of all machines share.
 struct Planning {
   const Ir& ir;
   const Target& target;
   const LiveCode& live;
   Plan& plan;
   List<BodyId, GraphId> body_of;  ///< none: the graph is dead or inlined
-  List<GraphId, BodyId> bodies;   ///< the graph of each
+  List<GraphId, BodyId> bodies;  ///< graph of each body
   ComputeSets compute_sets{};
 };
 
-/// Runs a pass that is the same for all machines.
+/// Runs a pass that is equal for all machines.
 constexpr void run_shared(Pass pass, BodyId body, BodyDraft& draft, Planning& planning) {
   switch (pass) {
     case Pass::order_updates: return order_updates(draft);

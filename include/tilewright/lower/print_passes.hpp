@@ -16,25 +16,25 @@ constexpr Text print_extents(const auto& extents) {
   for (int axis = 0; axis < extents.size(); ++axis) result += text(axis > 0 ? " x " : "", extents[axis]);
   return result;
 }
-/// The set of tiles, if it is not the first one.
+/// Returns the set of tiles, if it is not the first one.
 constexpr Text print_set(int set) {
   if (set == 0) return {};
   return text(" of set ", set);
 }
-/// 64 places on tiles: those of blocks or vertices.
+/// Returns the number of places of blocks or vertices: 64 places on tiles.
 constexpr Text print_places(const Places& places) {
   Text result = text(places.count, " places on tiles", print_set(places.set));
   if (places.first_tile != 0) result += text(" from tile ", places.first_tile);
   return result;
 }
-/// The extents of a storage's blocks, the axis of the largest stride first, and their places.
+/// Returns the extents of a storage's blocks, the axis of the largest stride first, and their places.
 constexpr Text print_layout(const TileLayout& layout) {
   Text result = "blocks of ";
   for (int axis = 0; axis < layout.axes.size(); ++axis) result += text(axis > 0 ? " x " : "", layout.axes[axis].block);
   if (layout.axes.size() == 0) result += "1";
   return result += text(" in ", print_places(layout.places));
 }
-/// A part of the memory of tiles, and the groups that use it.
+/// Returns a room on tiles, and the groups that use it.
 constexpr Text print_room(const Room& room) {
   constexpr std::string_view kinds[] = {"storage", "received of storage", "sent of storage", "scratch", "called bodies"};
   Text result = text("  room on tiles", print_set(room.set), ": ", kinds[static_cast<int>(room.kind)]);
@@ -42,7 +42,7 @@ constexpr Text print_room(const Room& room) {
   return result += text(", bytes ", room.address, " to ", room.address + room.bytes, ", groups ", room.first, " to ", room.last,
                         "\n");
 }
-/// What a simulated IPU's draft says of tiles; of the host's: nothing.
+/// Returns the tile map of a simulated IPU's draft; null for the host's.
 constexpr const TileMap* tiles_of(const BodyDraft&) { return nullptr; }
 constexpr const TileMap* tiles_of(const TileDraft& draft) { return &draft.tiles; }
 
@@ -58,13 +58,13 @@ constexpr Text print_storage(const BodyDraft& draft, const TileMap* tiles, Stora
     result += text(", ", print_layout(tiles->layouts[s]));
   return result += "\n";
 }
-/// A storage's number; of a part of it also the offset in elements, and the shape.
+/// Returns a storage's number; for a part of it also the offset in elements, and the shape.
 constexpr Text print_value(const BodyDraft& draft, const Value& value) {
   Text result = text(value.storage);
   if (is_whole_and_dense(value, draft.storage(value.storage))) return result;
   return result += text("[", value.layout.offset, ": ", to_text(value.spec.shape), "]");
 }
-/// MatMul(0, 1) -> 2: the storages of inputs and outputs.
+/// Returns an operation as text, with the storages of inputs and outputs: MatMul(0, 1) -> 2.
 constexpr Text print_operation(const BodyDraft& draft, int i) {
   const Operation& operation = draft.operations[i];
   const Calling& calling = operation.calling;
@@ -109,8 +109,8 @@ constexpr Text print_group(const BodyDraft& draft, const TileMap* tiles, int g) 
 
 }  // namespace detail
 
-/// A draft as text: its storages, its operations, in groups if it has them, and their rooms on tiles. Operands are numbers of
-/// storages.
+/// Returns a draft as text: its storages, its operations, in groups if it has them, and their rooms on tiles. Operands are
+/// numbers of storages.
 constexpr Text print_draft(const BodyDraft& draft, const TileMap* tiles = nullptr) {
   Text result;
   for (std::size_t s = 0; s < draft.storages.size(); ++s) result += detail::print_storage(draft, tiles, StorageId(s));
@@ -124,7 +124,7 @@ constexpr Text print_draft(const BodyDraft& draft, const TileMap* tiles = nullpt
 }
 
 namespace detail {
-/// An observer of `lower` that prints what each pass gives, and its first violation.
+/// An observer of `lower` that prints the result of each pass, and its first violation.
 class PassPrinter {
  public:
   constexpr void operator()(Pass after, BodyId body, const auto& draft, const Plan& plan) {
@@ -148,8 +148,8 @@ class PassPrinter {
 
 }  // namespace detail
 
-/// Plans a prepared program and prints the list of the machine's passes, what each pass gives, and the plan last: for a look at
-/// what the planner does. Called bodies come first. What breaks a pass's contract is a line `VIOLATION`. Errors: those of
+/// Plans a prepared program and prints the list of the machine's passes, the result of each pass, and finally the plan, to show
+/// how the planner works. Called bodies come first. A violation of a pass's contract is a line `VIOLATION`. Errors: those of
 /// `lower`.
 constexpr Text print_passes(const Prepared& prepared) {
   detail::PassPrinter printer;

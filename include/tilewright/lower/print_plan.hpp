@@ -9,7 +9,8 @@
 namespace tilewright::internal {
 
 namespace detail {
-/// MatMul [Add, Gelu]; ReduceSum: kernels one after the other, with their epilogues in brackets. Sub <Mul, Exp>: one expression.
+/// Returns stages as text. MatMul [Add, Gelu]; ReduceSum: kernels in sequence, with their epilogues in brackets. Sub <Mul, Exp>:
+/// one expression.
 constexpr Text print_stages(const auto& plan, const ComputeSet& set) {
   Text result, parts;
   bool in_epilogue = false;
@@ -30,15 +31,16 @@ constexpr Text print_stages(const auto& plan, const ComputeSet& set) {
   if (in_epilogue) result += "]";
   return result;
 }
-/// The IPU on which a step runs, if that is not IPU 0.
+/// Returns the IPU on which a step runs, if that is not IPU 0.
 constexpr Text place_of(const Step& step) {
   if (step.ipu <= 0) return {};
   return text(" on IPU ", step.ipu);
 }
 }  // namespace detail
 
-/// A plan as text: for each body its steps, with the number of vertices, their extents along the axes of the grid, and the ops
-/// that each vertex runs. A line `--` says that workers wait for each other there; of several IPUs, those of one if it names one.
+/// Returns a plan as text: for each body its steps, with the number of vertices, their extents along the axes of the grid, and
+/// the ops that each vertex runs. A line `--` is a barrier of the workers; with several IPUs, of those of one if the line names
+/// it.
 constexpr Text print_plan(const auto& plan) {
   Text result;
   int number = 0;

@@ -5,7 +5,7 @@
 
 namespace tilewright::internal::detail {
 
-/// Bytes of the operands of a group's largest vertex, each view of a storage once. Intermediate results count, too.
+/// Returns the bytes of the operands of a group's largest vertex, each view of a storage once. Intermediate results count, too.
 constexpr std::int64_t vertex_bytes(const BodyDraft& draft, const Group& group, const Partition& cut) {
   const Value* known[max_locations]{};
   GridAxes known_axes[max_locations]{};
@@ -30,13 +30,13 @@ constexpr std::int64_t vertex_bytes(const BodyDraft& draft, const Group& group, 
   return bytes;
 }
 
-/// The part of a tile's memory that operands of a vertex should have at most, on a target whose memory is checked: one half. The
-/// other one is for the tile's share of all tensors, and for code. No benchmark is planned with vertices so large: `./dev bench
-/// ipu` checks no memory, and the CNN, planned for ipu_model by `./dev plans`, has vertices of an eighth.
+/// Divisor of a tile's memory for the operands of a vertex, on a target whose memory is checked: one half. The other half is for
+/// the tile's share of all tensors, and for code. No benchmark has such large vertices: `./dev bench ipu` checks no memory, and
+/// the CNN, planned for ipu_model by `./dev plans`, has vertices of an eighth.
 inline constexpr std::int64_t vertex_limit_divisor = 2;
 constexpr std::int64_t vertex_limit(const Target& target) { return target.bytes_per_tile / vertex_limit_divisor; }
 
-/// The partition for which an axis is cut before all others, and in single elements if it `cuts_vectors`.
+/// Returns the partition if one axis is divided before all others, and in single elements if `cuts_vectors`.
 constexpr Partition partition_from(int axis, bool cuts_vectors, FixedVector<WorkAxis, max_work_axes> axes, DType dtype,
                                    const Target& target) {
   if (cuts_vectors && axes[axis].vectorised) axes[axis].vectorised = false, axes[axis].grain = 1;
@@ -46,16 +46,15 @@ constexpr Partition partition_from(int axis, bool cuts_vectors, FixedVector<Work
   return result;
 }
 
-/// How a group is cut, and the bytes of its largest vertex.
+/// Division of a group, and the bytes of its largest vertex.
 struct TileFit {
   Partition partition{};
   std::int64_t bytes = 0;
 };
 
-/// Cuts a group into at most one vertex for each tile, as `partition` does. If an operand that vertices need whole along some
-/// axis, such as the table of a gather, makes these too large for a tile, one of the parallel axes is cut before all others: the
-/// one with which vertices are smallest. If that is not enough, vectors are cut, too.
-/// Only of targets that check memory.
+/// Divides a group into at most one vertex for each tile, as `partition` does. If an operand that vertices need whole along an
+/// axis, such as the table of a gather, makes them too large for a tile, one of the parallel axes is divided before all others:
+/// the one that gives the smallest vertices. If that is not enough, vectors are divided, too. Only for targets that check memory.
 constexpr TileFit fit_tiles(const BodyDraft& draft, const Group& group, const Target& target) {
   const Operation& first = draft.operation(group.members[0]);
   const DType dtype = first.operands[first.input_count].spec.dtype;

@@ -12,9 +12,8 @@
 
 namespace tilewright::internal {
 
-/// The first violation of a draft after a pass, as `rule: what was given: what was expected, in body 2 after fuse`; empty if it
-/// is right. `plan` is what was made before: the memory outside of graphs, the bodies that are called, and after `place` the body
-/// itself.
+/// Returns the first violation of a draft after a pass, `rule: what was given: what was expected, in body 2 after fuse`; empty if
+/// it is valid. `plan` is the plan so far: the memory outside of graphs, the called bodies, and after `place` the body itself.
 template <class Draft>
 constexpr Text verify(const Draft& draft, Pass after, BodyId body, const Plan& plan) {
   Text violation = detail::OperationsViolation(draft, after, body, plan).run();
@@ -24,7 +23,8 @@ constexpr Text verify(const Draft& draft, Pass after, BodyId body, const Plan& p
     if (violation.empty()) violation = detail::TilesViolation(draft, after, body, plan).run();
   return violation;
 }
-/// The first violation of a whole plan, as `rule: what was given: what was expected, in step 3 of body 2`; empty if it is right.
+/// Returns the first violation of a whole plan, `rule: what was given: what was expected, in step 3 of body 2`; empty if it is
+/// valid.
 constexpr Text verify(const Plan& plan) {
   Text violation = detail::TablesViolation(plan).run();
   if (violation.empty()) violation = detail::StepsViolation(plan).run();
@@ -48,8 +48,8 @@ class PassVerifier {
   Text violation_{};  // empty: none
 };
 
-/// As `lower`, but checks what each pass gives. It takes several times as long: for tests, and for traces at run time while a
-/// pass or an op is written. Errors: those of `lower`; a violation of a pass, as `planner: rule: ...`.
+/// Plans a program like `lower`, and checks the result of each pass. It takes several times as long: for tests, and for traces at
+/// run time during work on a pass or an op. Errors: those of `lower`; a violation of a pass, as `planner: rule: ...`.
 constexpr Plan lower_verified(const Prepared& prepared) {
   PassVerifier verifier;
   Plan plan = lower(prepared, verifier);

@@ -11,7 +11,7 @@ namespace tilewright::internal {
 struct ProductMachine {
   std::int64_t tiles = 1;
   std::int64_t bytes_per_tile = 0;
-  std::int64_t exchange_bytes = 4;  ///< that a tile receives in a cycle
+  std::int64_t exchange_bytes = 4;  ///< received by a tile in a cycle
   std::int64_t tiles_of_bus = 1;  ///< neighbours that receive equal bytes at their joint rate
   std::int64_t step_cycles = 0;  ///< of the barriers of a step and of its exchange, for the sum of parts
   AmpModel half{};    ///< of float16 with sums of float16

@@ -40,7 +40,7 @@ struct StepRecord {
   List<TileOperand> tile_operands{};
   // of one that calls: see Operation and Calling
   int input_count = 0, inputs = 0, outputs = 0, else_inputs = 0, else_outputs = 0, carried = 0;
-  List<Value> call_values{};  ///< its operands: for each, where its first element is
+  List<Value> call_values{};  ///< operands: for each, where its first element is
 };
 
 // ---- the order of fields in the table: once, for what writes and for what reads it

@@ -12,7 +12,7 @@
 namespace tilewright::internal {
 
 namespace detail {
-/// Bytes of all tensors and remote buffers together. Doubles do not overflow.
+/// Returns the bytes of all tensors and remote buffers together, as a double, which does not overflow.
 constexpr double bytes_of_all_tensors(const Ir& ir) {
   double bytes = 0;
   for (const RemoteBufferRecord& buffer : ir.tables.remote_buffers)
@@ -23,8 +23,8 @@ constexpr double bytes_of_all_tensors(const Ir& ir) {
 }
 }  // namespace detail
 
-/// Fails for programs of which a sum or a product would not fit 64 bits: for more than 2^60 bytes of all tensors together, and
-/// for a graph that runs more than 2^48 times in a run, by loops in loops or calls of calls.
+/// Fails for programs with sums or products beyond 64 bits: more than 2^60 bytes of all tensors together, or a graph that runs
+/// more than 2^48 times in a run, by nested loops or calls.
 constexpr void check_sizes(const Ir& ir, const LiveCode& live, Plan& plan) {
   std::size_t tensors = ir.tables.remote_buffers.size();
   for (const GraphRecord& graph : ir.tables.graphs) tensors += graph.tensors.size();
@@ -40,7 +40,7 @@ constexpr void check_sizes(const Ir& ir, const LiveCode& live, Plan& plan) {
     }
 }
 
-/// Fails for an op on an IPU, or on IO tiles, that the target does not have. The host runs ops of IO tiles as others.
+/// Fails for an op on an IPU, or on IO tiles, that the target does not have. The host runs ops of IO tiles like others.
 constexpr void check_placements(const Ir& ir, const LiveCode& live, const Target& target, Plan& plan) {
   for (const GraphId graph : live.order) {
     const GraphRecord& record = ir.tables.record(graph);
@@ -62,7 +62,7 @@ constexpr void check_placements(const Ir& ir, const LiveCode& live, const Target
 }
 
 namespace detail {
-/// The first tensor of bfloat16 among those that a node uses or makes, or none.
+/// Returns the first bfloat16 tensor among a node's inputs and results, or none.
 constexpr TensorId tensor_of_bfloat16(const GraphRecord& record, const Node& node) {
   for (const auto* tensors : {&node.inputs, &node.outputs})
     for (const TensorId tensor : *tensors)
@@ -71,7 +71,7 @@ constexpr TensorId tensor_of_bfloat16(const GraphRecord& record, const Node& nod
 }
 }  // namespace detail
 
-/// Fails for an op with a tensor of bfloat16 on a simulated IPU: the machine has no such numbers.
+/// Fails for an op with a bfloat16 tensor on a simulated IPU, because the machine does not have the dtype.
 constexpr void check_dtypes(const Ir& ir, const LiveCode& live, Plan& plan) {
   for (const GraphId graph : live.order) {
     const GraphRecord& record = ir.tables.record(graph);

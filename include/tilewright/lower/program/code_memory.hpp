@@ -18,8 +18,8 @@ namespace tilewright::internal {
 ///  - for each step, the state of its vertices: their extents, and a pointer for each operand;
 ///  - for each step, control code: more if tiles exchange data before it, and for a loop or a conditional.
 struct CodeUse {
-  CodeBytes always{};               ///< what stays on the tile
-  CodeBytes loaded{};               ///< the most that remote_code_load has there at a time
+  CodeBytes always{};  ///< code that stays on the tile
+  CodeBytes loaded{};  ///< the largest amount that remote_code_load has there at a time
   List<CodeBytes, BodyId> by_body{};  ///< of the body alone: its steps, and compute sets that only it uses
 };
 
@@ -43,15 +43,15 @@ class CodeCounter {
   }
 
  private:
-  /// The code of a body is there from the load to the last call.
+  /// A live range of a body's code, from the load to the last call.
   struct Live {
     BodyId loaded;
-    BodyId place;  ///< the body in which it is loaded
+    BodyId place;  ///< body in which it is loaded
     int first, last;
   };
   constexpr const Step& step(BodyId body, int s) const { return plan_.steps[plan_.bodies[body].first_step + s]; }
 
-  /// Whether tiles of the set have vertices of a step, or may have some of what it calls.
+  /// Returns whether tiles of the set have vertices of a step, or may have some of the steps that it calls.
   constexpr bool is_here(std::size_t number) const {
     return plan_.moves.empty() || plan_.moves[number].set < 0 || plan_.moves[number].set == set_;
   }
@@ -96,7 +96,7 @@ class CodeCounter {
       if (users[set] != nobody)
         (users[set] > nobody ? result_.by_body[users[set]] : result_.always).vertex += plan_.compute_sets[set].code_bytes;
   }
-  /// Whether a step calls a body, directly or through others.
+  /// Returns whether a step calls a body, directly or through others.
   constexpr bool calls(const Step& caller, BodyId body) const {
     for (const BodyId called : called_bodies(caller)) {
       if (called == body) return true;
@@ -122,7 +122,7 @@ class CodeCounter {
       }
     }
   }
-  /// Whether the code of `loaded` is there in all calls of `body`.
+  /// Returns whether the code of `loaded` is present in all calls of `body`.
   constexpr bool is_covered(BodyId body, BodyId loaded) const {
     for (std::size_t i = 0; i < plan_.bodies.size(); ++i) {
       const auto place = BodyId(i);
@@ -167,11 +167,11 @@ class CodeCounter {
 
 }  // namespace detail
 
-/// Estimates the bytes of code on the fullest tile of a set. Code of compute sets that several bodies use is there always.
+/// Estimates the bytes of code on the fullest tile of a set. Code of compute sets that several bodies use is always present.
 constexpr CodeUse count_code(const Plan& plan, const Target& target, int set) {
   return detail::CodeCounter(plan, target, set).run();
 }
-/// Estimates the bytes of code on the fullest tile of each set of tiles, by set; of the host, which has one.
+/// Estimates the bytes of code on the fullest tile of each set of tiles, by set; the host has one.
 constexpr List<CodeUse> count_code(const Plan& plan, const Target& target) {
   List<CodeUse> result;
   result.reserve(plan.tile_sets.size() + 1);

@@ -21,22 +21,22 @@ constexpr CollectiveTraffic ring_traffic(std::int64_t bytes, const ReplicaGroups
 }
 }  // namespace detail
 
-/// For a tensor of so many bytes that is reduced, each replica of a group getting a part of the result.
+/// Returns the traffic of a tensor of `bytes` bytes that is reduced, with a part of the result on each replica of a group.
 constexpr CollectiveTraffic reduce_scatter_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {
   return detail::ring_traffic(bytes, groups, target, true);
 }
-/// For a tensor of so many bytes that is gathered from its parts.
+/// Returns the traffic of a tensor of `bytes` bytes that is gathered from its parts.
 constexpr CollectiveTraffic all_gather_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {
   return detail::ring_traffic(bytes, groups, target, false);
 }
-/// For a tensor of so many bytes that is reduced: scattered, then gathered.
+/// Returns the traffic of a tensor of `bytes` bytes that is reduced: scattered, then gathered.
 constexpr CollectiveTraffic all_reduce_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {
   const CollectiveTraffic scatter = reduce_scatter_traffic(bytes, groups, target);
   const CollectiveTraffic gather = all_gather_traffic(bytes, groups, target);
   return {scatter.bytes + gather.bytes, scatter.cycles + gather.cycles};
 }
 
-/// For one run of a collective.
+/// Returns the traffic of one run of a collective.
 constexpr CollectiveTraffic collective_traffic(const CollectiveVolume& volume, const Target& target) {
   if (volume.reduces && volume.gathers) return all_reduce_traffic(volume.bytes, volume.groups, target);
   if (volume.reduces) return reduce_scatter_traffic(volume.bytes, volume.groups, target);
@@ -44,7 +44,7 @@ constexpr CollectiveTraffic collective_traffic(const CollectiveVolume& volume, c
   return {};
 }
 
-/// What the collectives of a run move. A conditional counts with the branch that moves more.
+/// Returns the traffic of a run's collectives. A conditional counts with the branch that moves more.
 constexpr CollectiveTraffic count_collective_traffic(Plan& plan) {
   if (plan.replicas == 1) return {};
   const auto add_step = [&](CollectiveTraffic& all, int s) {

@@ -7,7 +7,7 @@
 
 namespace tilewright::internal::detail {
 
-/// The bodies that run in a step: none, that of a call or loop, or both of a conditional.
+/// Returns the bodies that run in a step: none, one for a call or loop, or both for a conditional.
 constexpr FixedVector<BodyId, 2> called_bodies(const Step& step) {
   FixedVector<BodyId, 2> bodies;
   if (!step.is_call()) return bodies;
@@ -16,10 +16,10 @@ constexpr FixedVector<BodyId, 2> called_bodies(const Step& step) {
   return bodies;
 }
 
-/// Adds up what the steps of a run have, through calls: a total of the main body. `plan` is of any kind, and `totals` has room
-/// for one total by body, each of no steps at first. `add_body(total, body)` adds what the steps of a body have themselves;
-/// `add_call(total, times, one, other)` adds `times` what a called body has: of a conditional one of both branches, of others the
-/// same body twice. Bodies come from the last to the first, that is in the order of their steps.
+/// Sums a figure over the steps of a run, through calls, to a total of the main body. `plan` has any plan type, and `totals` has
+/// one empty total for each body. `add_body(total, body)` adds the steps of a body without calls. `add_call(total, times, one,
+/// other)` adds `times` executions of a called body: of one of both branches for a conditional, otherwise of two equal bodies.
+/// Bodies come from the last to the first, which is the order of their steps.
 template <class Total>
 constexpr const Total& fold_calls(const auto& plan, Total* totals, const auto& add_body, const auto& add_call) {
   const auto* const bodies = plan.bodies.data();
@@ -35,8 +35,8 @@ constexpr const Total& fold_calls(const auto& plan, Total* totals, const auto& a
   }
   return totals[0];
 }
-/// Calls fold_calls with a list of totals that it makes. `none` is the total of no steps. `add_step(total, s)` adds what step
-/// number s of the plan has itself. Steps come in the order of their numbers.
+/// Calls fold_calls with a list of totals that it creates. `none` is the total of no steps. `add_step(total, s)` adds step number
+/// s of the plan without calls. Steps come in the order of their numbers.
 template <class Total>
 constexpr Total fold_bodies(const Plan& plan, const Total& none, const auto& add_step, const auto& add_call) {
   List<Total> totals(plan.bodies.size(), none);

@@ -7,7 +7,7 @@
 namespace tilewright::internal {
 
 namespace detail {
-/// Gives remote buffers their places in streaming memory.
+/// Assigns remote buffers their places in streaming memory.
 constexpr void plan_remote_buffers(const Ir& ir, Plan& plan) {
   plan.remote_buffers.reserve(ir.tables.remote_buffers.size());
   for (const RemoteBufferRecord& buffer : ir.tables.remote_buffers) {
@@ -52,7 +52,7 @@ constexpr void plan_constants(const Ir& ir, Plan& plan) {
 }
 }  // namespace detail
 
-/// Copies what lives outside of graphs to the plan, with offsets in its memory: remote buffers, variables, constants, streams.
+/// Copies data outside of graphs to the plan, with offsets in its memory: remote buffers, variables, constants, streams.
 constexpr void plan_globals(const Ir& ir, Plan& plan) {
   detail::plan_remote_buffers(ir, plan);
   detail::plan_variables(ir, plan);

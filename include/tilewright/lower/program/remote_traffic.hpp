@@ -12,7 +12,7 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Counts what the steps of a run move between the tiles and streaming memory.
+/// Counts the data that the steps of a run move between the tiles and streaming memory.
 class RemoteTrafficCounter {
  public:
   constexpr RemoteTrafficCounter(Plan& plan, const List<CodeUse>& code, const Target& target)
@@ -55,7 +55,7 @@ class RemoteTrafficCounter {
     together_.push_back(bytes);
     all.code_bytes += bytes;
   }
-  /// A step that has a table of rows (rows, elements) among its operands moves one of them.
+  /// Adds a row: a step with a table of rows (rows, elements) among its operands moves one of them.
   constexpr void add_row(RemoteTraffic& all, const Step& step) {
     const Stage& stage = plan_.stages[plan_.compute_sets[step.compute_set].first_stage];
     for (int o = 0; o < stage.operand_count; ++o) {
@@ -81,9 +81,9 @@ class RemoteTrafficCounter {
 
 }  // namespace detail
 
-/// What a run moves between the tiles and streaming memory. Rows go one after the other: each load and each store waits for the
-/// memory by itself, but for those of one exchange. The code of a graph is taken to be as large on all tiles as on the fullest. A
-/// conditional counts with the branch that moves more.
+/// Returns the traffic of a run between the tiles and streaming memory. Rows move in sequence: each load and each store waits for
+/// the memory separately, except those of one exchange. The code of a graph is assumed to be as large on all tiles as on the
+/// fullest. A conditional counts with the branch that moves more.
 constexpr RemoteTraffic count_remote_traffic(Plan& plan, const List<CodeUse>& code, const Target& target) {
   return detail::RemoteTrafficCounter(plan, code, target).run();
 }

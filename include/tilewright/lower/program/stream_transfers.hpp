@@ -10,7 +10,7 @@
 namespace tilewright::internal {
 
 namespace detail {
-/// By stream: the elements that a run moves by steps of its own. Empty: none of any stream.
+/// Returns, by stream, the elements that a run moves by separate steps. Empty: no stream has any.
 constexpr List<std::int64_t> count_stream_steps(const Plan& plan) {
   using Transfers = List<std::int64_t>;
   const auto make_all = [&](Transfers& all) {  // most bodies have no such step, and stay without a list
@@ -32,8 +32,8 @@ constexpr List<std::int64_t> count_stream_steps(const Plan& plan) {
 }
 }  // namespace detail
 
-/// Counts how many elements of each stream a run takes or gives, a conditional with the branch that takes more, and gives the
-/// host's arrays so many, or all of them num_host_transfers. Errors: more than num_host_transfers; too many axes.
+/// Counts how many elements of each stream a run moves, with the larger branch of a conditional, and sets the size of the host's
+/// arrays, or num_host_transfers for all. Errors: more than num_host_transfers; too many axes.
 constexpr void count_transfers(Plan& plan) {
   const List<std::int64_t> in_steps = detail::count_stream_steps(plan);
   for (std::size_t i = 0; i < plan.streams.size(); ++i) {

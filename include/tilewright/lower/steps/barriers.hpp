@@ -13,29 +13,30 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Memory that a step reads or writes: all bytes of a range, or of each period the first `width`.
+/// Memory that a step accesses: all bytes of a range, or the first `width` of each period.
 struct Access {
   Location from{};  ///< of the first byte
   std::int64_t bytes = 0;  ///< from the first to the last byte
   bool writes = false;
-  bool single = false;  ///< by the only vertex of its step: the same worker runs all such vertices, one after the other
+  bool single = false;  ///< whether the only vertex of its step accesses it: one worker runs all such vertices in sequence
   std::int64_t period = 0, width = 0;  ///< in bytes; 0: the whole range
 };
-/// Whether two accesses use no byte both, although their ranges overlap: as columns 0 to 3 and 4 to 7 of the same rows.
+/// Returns whether two accesses share no byte although their ranges overlap, for example columns 0 to 3 and 4 to 7 of the same
+/// rows.
 constexpr bool interleave(const Access& a, const Access& b) {
   if (a.period == 0 || a.period != b.period) return false;
   const std::int64_t rest = (b.from.offset - a.from.offset) % a.period, distance = rest < 0 ? rest + a.period : rest;
   return distance >= a.width && distance + b.width <= a.period;
 }
-/// Whether the order of two accesses of different steps matters.
+/// Returns whether the order of two accesses of different steps matters.
 constexpr bool conflict(const Access& a, const Access& b) {
   if (a.from.base != b.from.base || a.from.index != b.from.index || !(a.writes || b.writes) || (a.single && b.single))
     return false;
   return a.from.offset < b.from.offset + b.bytes && b.from.offset < a.from.offset + a.bytes && !interleave(a, b);
 }
 
-/// The steps in bytes by which all vertices together reach the elements of an operand, with how many there are of each: along its
-/// axes, and from one partial result to the next.
+/// Byte distances by which all vertices together reach the elements of an operand, with their counts: along its axes, and from
+/// one partial result to the next.
 class Reach {
  public:
   constexpr Reach(const auto& plan, const ComputeSet& set, const StageOperand& operand) : element_(size_of(operand.view.dtype)) {
@@ -50,7 +51,7 @@ class Reach {
         add(plan.strides[set.first_stride + operand.index * set.blocks.size() + axis],
             block_count(set.extents[axis], set.blocks[axis]));
   }
-  /// Widens an access to these, from the first element on.
+  /// Widens an access to these elements, from the first one on.
   constexpr void widen(Access& access) const {
     std::int64_t below = 0, above = element_;  // bytes from the first element on, in both directions
     for (int i = 0; i < count_; ++i) (reach(i) < 0 ? below : above) += reach(i);
@@ -68,14 +69,14 @@ class Reach {
   }
   constexpr std::int64_t reach(int i) const { return bytes_[i] * (counts_[i] - 1); }
   static constexpr std::int64_t size(std::int64_t signed_bytes) { return signed_bytes < 0 ? -signed_bytes : signed_bytes; }
-  /// The bytes of each period that are used, or at least one period's.
+  /// Returns the used bytes of each period, or of at least one period.
   constexpr std::int64_t width_of(std::int64_t period) const {
     std::int64_t width = element_;
     for (int i = 0; i < count_; ++i)
       if (bytes_[i] % period != 0) width += size(reach(i));
     return width;
   }
-  /// The smallest step of which periods have bytes that are not used.
+  /// Finds the smallest distance whose periods have unused bytes.
   constexpr void find_period(Access& access) const {
     for (int i = 0; i < count_; ++i) {
       const std::int64_t period = size(bytes_[i]);
@@ -83,7 +84,7 @@ class Reach {
       if (const std::int64_t width = width_of(period); width < period) access.period = period, access.width = width;
     }
   }
-  /// Another view of the same memory: it has the same gaps, or none are known.
+  /// Keeps the period for another view of the memory: it has the same gaps, or none are known.
   constexpr void keep_period(Access& access, bool moved) const {
     if (moved || width_of(access.period) > access.width) access.period = access.width = 0;
   }
@@ -94,7 +95,7 @@ class Reach {
   std::int64_t bytes_[max_rank + max_work_axes]{}, counts_[max_rank + max_work_axes]{};
 };
 
-/// What all vertices of a compute set access, by location, as if each location were the start of its memory.
+/// Returns the accesses of all vertices of a compute set, by location, as if each location were the start of its memory.
 constexpr List<Access> accesses_of(const auto& plan, const ComputeSet& set) {
   List<Access> all(static_cast<std::size_t>(set.location_count));
   for (int s = 0; s < set.stage_count; ++s) {
@@ -109,7 +110,8 @@ constexpr List<Access> accesses_of(const auto& plan, const ComputeSet& set) {
   }
   return all;
 }
-/// What all vertices of a compute step or collective of a plan, or of a frozen one, access, by location: given that of its set.
+/// Returns the accesses of all vertices of a compute step or collective of a plan, or of a frozen one, by location, from those of
+/// its set.
 constexpr List<Access> accesses_of(const auto& plan, const Step& step, const List<Access>& of_set) {
   List<Access> all = of_set;
   const Location* const locations = plan.locations.data() + step.first_location;
@@ -130,11 +132,11 @@ constexpr List<Access> accesses_of(const auto& plan, const Step& step) {
 
 }  // namespace detail
 
-/// What steps since the last barriers do, of the workers of one IPU, or of all where the program names none.
+/// Accesses of steps since the last barriers by the workers of one IPU, or by all if the program names none.
 struct StepsOfIpu {
-  List<detail::Access> since{};  ///< the last barrier of these workers
-  bool after_call = false;  ///< what a called body accesses is not known
-  bool is_ahead = false;  ///< a step ran since the last barrier of all IPUs
+  List<detail::Access> since{};  ///< since the last barrier of these workers
+  bool after_call = false;  ///< whether a call makes the accesses unknown
+  bool is_ahead = false;  ///< whether a step ran since the last barrier of all IPUs
 };
 
 /// Places barriers in a body, step after step.
@@ -200,8 +202,8 @@ class BarrierPlacer {
     known.is_ahead = true;
     if (step.ipu < 0 && is_on_several()) after_call_of_all_ = true;  // other workers run the next one
   }
-  /// A call on all IPUs has the barrier of all of them in its first step, and in the step after it. One on a single IPU waits for
-  /// the others only if these may read what it writes.
+  /// Places the barriers of a call. A call on all IPUs has the barrier of all of them in its first step, and in the step after
+  /// it. A call on a single IPU waits for the others only if these may read its results.
   constexpr void place_at_call(Step& step) {
     step.joins_ipus = step.ipu < 0 || !between_ipus_.empty();
     if (step.joins_ipus && step.ipu >= 0) join();
@@ -217,9 +219,9 @@ class BarrierPlacer {
   bool after_call_of_all_ = false;
 };
 
-/// Places a barrier before each step of a body that conflicts with a step since the last barrier: one of them writes what the
-/// other reads or writes. Other steps run side by side. The first step after a call, and the first of a called body, have one
-/// too. Barriers of all IPUs stand only at copies between IPUs, before what such copies read is written, and at calls of bodies
+/// Places a barrier before each step of a body that conflicts with a step since the last barrier: one of them writes memory that
+/// the other accesses. Other steps run in parallel. The first step after a call, and the first of a called body, also have one.
+/// Barriers of all IPUs exist only at copies between IPUs, before writes to memory that such copies read, and at calls of bodies
 /// on several IPUs.
 constexpr void place_barriers(Plan& plan, BodyId number) { BarrierPlacer(plan, number).run(); }
 

@@ -46,9 +46,9 @@ class CallPlacer {
   constexpr void add_locations(int first, int count) {
     for (int i = first; i < first + count; ++i) plan_.locations.push_back(location(i));
   }
-  /// Adds the arguments of the first iteration (turn 0), of the second, fourth, ... (1) or of the third, fifth, ... (2), but for
-  /// the strides. A carried tensor has two places: iterations write it by turns to the output and to the second place, so that
-  /// the last one writes the output, and each reads it where the one before wrote it.
+  /// Adds the arguments of the first iteration (turn 0), of the second, fourth, ... (1) or of the third, fifth, ... (2), without
+  /// the strides. A carried tensor has two places: iterations write alternately to the output and to the second place, so that
+  /// the last one writes the output, and each reads the place that the previous one wrote.
   constexpr void add_iteration(const LoopAttributes& loop, int turn) {
     const bool writes_output = (loop.count - 1 - turn) % 2 == 0;
     const int output = call_.input_count, second = output + calling_.outputs;
@@ -61,7 +61,7 @@ class CallPlacer {
     for (int o = 0; o < calling_.outputs; ++o)
       plan_.locations.push_back(location((writes_output || o >= loop.carried ? output : second) + o));
   }
-  /// Adds for each argument the bytes from one iteration to the next: of slices those of a slice, back where the loop is
+  /// Adds for each argument the bytes from one iteration to the next: for slices those of a slice, negative if the loop is
   /// reversed.
   constexpr void add_strides(const LoopAttributes& loop) {
     for (int i = 0; i < calling_.inputs + calling_.outputs; ++i) {

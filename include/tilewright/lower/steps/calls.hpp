@@ -10,7 +10,7 @@
 
 namespace tilewright::internal::detail {
 
-/// Lowers calls, loops and conditionals: to calls of bodies that are planned already, or by inlining.
+/// Lowers calls, loops and conditionals to calls of planned bodies, or inlines them.
 class CallLowerer {
  public:
   constexpr CallLowerer(const Ir& ir, const LiveCode& live, const List<BodyId, GraphId>& body_of, const Plan& plan,
@@ -54,8 +54,8 @@ class CallLowerer {
     copy_changed_back(graph, node, given);
   }
 
-  /// Adds what a graph does that is inlined at the call (LiveCode::is_inlined); `flatten_nodes(GraphValues&)` adds its ops. What
-  /// the graph changes in inputs by value is its own copy, and no result shares memory with what the caller has.
+  /// Adds the ops of a graph that is inlined at the call (LiveCode::is_inlined); `flatten_nodes(GraphValues&)` adds them. The
+  /// graph changes copies of inputs by value, and no result shares memory with values of the caller.
   template <class F>
   constexpr void inline_graph(GraphValues& caller, const Node& node, const F& flatten_nodes) {
     GraphValues inlined(ir_, node.called_graph);
@@ -101,7 +101,7 @@ class CallLowerer {
   constexpr void make_modified_writable(GraphValues& graph, const Node& node) {
     for (int input : node.modified) copier_.make_writable(graph, node.inputs[input]);
   }
-  /// Adds the operands for the inputs of a called graph, the first of which is the node's input `first`; returns how many.
+  /// Adds the operands for the inputs of a called graph, the first of which is the node's input `first`. Returns their number.
   constexpr int add_inputs(GraphValues& graph, const Node& node, Operation& call, GraphId callee, int first) {
     const List<bool>& modified = live_.modified[callee];
     const int count = static_cast<int>(modified.size());
@@ -116,7 +116,8 @@ class CallLowerer {
     }
     return count;
   }
-  /// The input before `end` by which a conditional's other branch changes the same view, so that both change one copy; or -1.
+  /// Returns the input before `end` by which a conditional's other branch changes the same view, so that both change one copy; or
+  /// -1.
   constexpr int same_modified(GraphValues& graph, const Node& node, int input, int end) {
     const Value own = copier_.value(graph, node.inputs[input]);
     for (int other : node.modified) {
@@ -125,13 +126,13 @@ class CallLowerer {
     }
     return -1;
   }
-  /// Whether a call changes the storage through one of its inputs.
+  /// Returns whether a call changes the storage through one of its inputs.
   constexpr bool is_modified(GraphValues& graph, const Node& node, StorageId storage) {
     for (int input : node.modified)
       if (copier_.value(graph, node.inputs[input]).storage == storage) return true;
     return false;
   }
-  /// Adds the operands for the outputs of a called graph; returns how many.
+  /// Adds the operands for the outputs of a called graph. Returns their number.
   constexpr int add_outputs(GraphValues& graph, const Node& node, Operation& call, GraphId callee) {
     const List<bool>& live = live_.outputs[callee];
     const GraphRecord& called = ir_.tables.record(callee);
@@ -150,7 +151,7 @@ class CallLowerer {
     }
     return static_cast<int>(live.size());
   }
-  /// Where a view is changed, the call was given a dense copy of it.
+  /// Copies changes back to a view for which the call got a dense copy.
   constexpr void copy_changed_back(GraphValues& graph, const Node& node, const List<Value>& given) {
     List<StorageId> written;
     for (int input : node.modified) {
@@ -161,7 +162,7 @@ class CallLowerer {
       written.push_back(changed);
     }
   }
-  /// Whether the storage is taken for the first time at this inlined call, by its inputs or an earlier output.
+  /// Returns whether this inlined call takes the storage for the first time, among its inputs and earlier outputs.
   constexpr bool take(StorageId storage) {
     while (static_cast<int>(taken_at_.size()) <= static_cast<int>(storage)) taken_at_.push_back(0);
     return std::exchange(taken_at_[storage], inlined_calls_) != inlined_calls_;

@@ -10,13 +10,13 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Finds the views of a graph that must be copies. A tensor and its aliases are one value; a view of it is another, with the
-/// elements that it had then. Both share memory unless one changes while the other is still to be read.
+/// Finds the views of a graph that must be copies. A tensor and its aliases are one value. A view is another value, with the
+/// elements of the tensor at its creation. Both share memory unless one changes while the other will still be read.
 class CopiedViewFinder {
  public:
   constexpr CopiedViewFinder(const GraphRecord& record, bool has_contexts) : record_(record), has_contexts_(has_contexts) {}
 
-  /// Empty if there are none.
+  /// Returns which nodes are such views; empty if there are none.
   constexpr List<bool, NodeId> run() {
     if (!has_changes()) return {};
     find_values();
@@ -40,11 +40,11 @@ class CopiedViewFinder {
 
   /// A tensor with its aliases.
   struct Value {
-    NodeId made = never;       ///< the node that makes it; never: it is there before all nodes
-    NodeId last_read = never;  ///< the last node that reads it; never: none does; always: it may be read after all nodes
-    List<NodeId> changes{};    ///< the nodes that change it in place
-    bool needs_dense = false;  ///< an alias of it needs dense elements, as one of another shape
-    int next = -1;             ///< the next value in the ring of those that share memory; itself: no other does
+    NodeId made = never;  ///< node that creates it; never: it exists before all nodes
+    NodeId last_read = never;  ///< last node that reads it; never: none does; always: it may be read after all nodes
+    List<NodeId> changes{};  ///< nodes that change it in place
+    bool needs_dense = false;  ///< whether an alias of it needs dense elements, for example one of another shape
+    int next = -1;  ///< next value in the ring of those that share memory; itself: no other does
   };
 
   constexpr bool has_changes() const {
@@ -82,7 +82,7 @@ class CopiedViewFinder {
     }
   }
   constexpr void note_change(TensorId tensor, NodeId node) { values_[value_of_[tensor]].changes.push_back(node); }
-  /// Whether one changes when the other is there, and will be read or changes at the same time.
+  /// Returns whether one changes while the other exists, and will be read or changes at the same time.
   static constexpr bool conflict(const Value& changed, const Value& other) {
     for (const NodeId change : changed.changes) {
       if (change > other.made && change < other.last_read) return true;
@@ -112,7 +112,7 @@ class CopiedViewFinder {
 
 }  // namespace detail
 
-/// By node of a graph, whether it is a view whose elements must be copied; empty if no view is.
+/// Returns, by node of a graph, whether it is a view whose elements must be copied; empty if no view is.
 constexpr List<bool, NodeId> find_copied_views(const GraphRecord& record, bool has_contexts = false) {
   return detail::CopiedViewFinder(record, has_contexts).run();
 }

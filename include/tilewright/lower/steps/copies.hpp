@@ -10,7 +10,7 @@
 
 namespace tilewright::internal::detail {
 
-/// The values of a graph's tensors in a draft: of the body's own graph, or of a graph that is inlined at a call.
+/// Values of a graph's tensors in a draft: of the body's graph, or of a graph that is inlined at a call.
 struct GraphValues {
   constexpr GraphValues(const Ir& ir, GraphId number)
       : graph(number),
@@ -22,12 +22,12 @@ struct GraphValues {
     const int number = static_cast<int>(tensor), count = static_cast<int>(record.tensors.size());
     return number < count ? record.tensors[tensor].spec : between_parts[number - count];
   }
-  /// Where a tensor is; those between the parts of an op are not known.
+  /// Returns where a tensor is; unknown for those between the parts of an op.
   constexpr Placement placement(TensorId tensor) const {
     if (static_cast<std::size_t>(tensor) >= record.tensors.size()) return {};
     return record.tensors[tensor].placement;
   }
-  /// A tensor that the graph does not have; returns its number.
+  /// Adds a tensor that the graph does not have, and returns its number.
   constexpr TensorId add(const TensorSpec& spec) {
     between_parts.push_back(spec);
     values.push_back({});
@@ -36,20 +36,21 @@ struct GraphValues {
 
   GraphId graph;
   const GraphRecord& record;
-  List<Value, TensorId> values;      ///< a value without a storage is not made yet
-  List<bool, NodeId> copied_views;   ///< the node is a view whose elements are copied; empty if there are none
+  List<Value, TensorId> values;  ///< a value without a storage is not created yet
+  List<bool, NodeId> copied_views;  ///< whether the node is a view whose elements are copied; empty if there are none
   List<StorageId> borrowed{};        ///< storages of the caller of an inlined graph, which the graph must not write
-  List<TensorSpec> between_parts{};  ///< of the tensors that parts of an op hand to each other, numbered after the graph's own
+  List<TensorSpec> between_parts{};  ///< of the tensors between the parts of an op, numbered after the graph's tensors
 };
 
-/// Adds a body's copies: where an op changes memory that is not its graph's to change, where it reads what it overwrites, and
-/// where it takes dense operands only.
+/// Adds a body's copies: before an op changes memory that its graph must not change, before it overwrites memory that it reads,
+/// and for ops that need dense operands.
 class Copier {
  public:
   constexpr Copier(const Ir& ir, const LiveCode& live, const Plan& plan, BodyDraft& draft, GraphId graph)
       : ir_(ir), modified_(live.modified[graph]), plan_(plan), draft_(draft) {}
 
-  /// A tensor's value. Variables, constants, and tensors of another execution context get their storage when they are first used.
+  /// Returns a tensor's value. Variables, constants, and tensors of another execution context get their storage at their first
+  /// use.
   constexpr Value& value(GraphValues& graph, TensorId tensor) {
     Value& known = graph.value_of(tensor);
     if (known.storage != StorageId::none) return known;
@@ -59,8 +60,8 @@ class Copier {
     const Location location{Base::variable, 0, plan_.variables[record.payload].offset};
     return known = draft_.placed(draft_.add_value(record.spec, location), record.placement);
   }
-  /// Graphs that run in one body may have the same constant, a gradient graph that of its forward graph for example. It has one
-  /// storage, so that it lies at one place of the tiles.
+  /// Returns the value of a constant. Graphs in one body may have equal constants, for example a gradient graph and its forward
+  /// graph. Such a constant has one storage, so that it is at one place of the tiles.
   constexpr Value constant_value(const TensorRecord& record) {
     if (draft_.constants.empty()) draft_.constants.resize(plan_.constants.size(), StorageId::none);
     StorageId& storage = draft_.constants[record.payload];
@@ -77,20 +78,20 @@ class Copier {
     copy(given, result);
     return result;
   }
-  /// The value, or a copy of it where its elements do not follow each other.
+  /// Returns the value, or a copy of it if its elements are not contiguous.
   constexpr Value dense(const Value& given) {
     if (is_dense(given.spec.shape, given.layout)) return given;
     return copied(given);
   }
-  /// Puts a result at a location: it is written there where it has a storage of its own; else it is copied.
+  /// Puts a result at a location: it is written there directly if it has its own storage; otherwise it is copied.
   constexpr void give(const Value& result, const Location& target) {
     Storage& storage = draft_.storage(result.storage);
     if (storage.location.base == Base::frame && is_whole_and_dense(result, storage)) storage.location = target;
     else copy(result, draft_.placed(draft_.add_value(result.spec, target), draft_.placement_of(result)));
   }
 
-  /// Before an op works in place: memory that the graph may not write is copied, for all views of it; a tensor whose elements
-  /// share memory gets its own.
+  /// Prepares an in-place op: copies memory that the graph must not write, for all views of it. A tensor whose elements share
+  /// memory gets separate memory.
   constexpr void make_writable(GraphValues& graph, TensorId tensor) {
     if (const Value& given = value(graph, tensor); repeats_elements(given.spec.shape, given.layout))
       return make_dense(graph, tensor);
@@ -104,8 +105,8 @@ class Copier {
       if (const auto other = TensorId(t); graph.values[other].storage == storage && alias_root(graph, other) == changed)
         graph.values[other].storage = fresh.storage;
   }
-  /// Before an alias that needs dense elements: what the caller of an inlined graph gave for an input by value may be a view. A
-  /// copy takes its place, for all aliases of it.
+  /// Prepares an alias that needs dense elements: an input by value of an inlined graph may be a view. A copy replaces it, for
+  /// all its aliases.
   constexpr void make_dense(GraphValues& graph, TensorId tensor) {
     const TensorId root = alias_root(graph, tensor);
     const Value given = value(graph, root);
@@ -117,7 +118,7 @@ class Copier {
         graph.values[other] = {fresh.storage, aliased_tensor(ir_, graph.graph, other).second, graph.spec(other)};
     }
   }
-  /// What an op in place reads of the memory that it writes is copied, unless each element is read where it is written.
+  /// Copies operands that overlap with the memory that an in-place op writes, unless each element is read where it is written.
   constexpr void read_before_write(Operation& operation) {
     const OpInfo& op = *operation.op;
     const Value target = operation.operands[op.modifies];
@@ -128,7 +129,7 @@ class Copier {
       other = copied(other);
     }
   }
-  /// If an op in place got a dense copy of what it modifies, its result goes back to where it came from.
+  /// Copies the result of an in-place op back if the op got a dense copy of its operand.
   constexpr void write_back(GraphValues& graph, const Node& node) {
     const Value target = value(graph, node.inputs[node.op->modifies]);
     Value& result = graph.value_of(node.outputs[0]);
@@ -138,7 +139,7 @@ class Copier {
   }
 
  private:
-  /// A tensor that another root made, or an alias of one, or of a variable, that it made.
+  /// Returns the value of a tensor that another root computed, or of an alias of such a tensor or of a variable.
   constexpr Value kept_value(GraphValues& graph, TensorId tensor) {
     const TensorSpec& spec = graph.spec(tensor);
     if (const auto [aliased, layout] = aliased_tensor(ir_, graph.graph, tensor); aliased != tensor)
@@ -147,7 +148,7 @@ class Copier {
                                     [tensor](const KeptTensor& kept) { return kept.tensor == tensor; });
     return draft_.placed(draft_.add_value(spec, {Base::variable, 0, place->offset}), graph.placement(tensor));
   }
-  /// The tensor of the graph that a tensor is an alias of; itself if it is none.
+  /// Returns the tensor of the graph of which a tensor is an alias; itself if it is none.
   static constexpr TensorId alias_root(const GraphValues& graph, TensorId tensor) {
     const auto end = TensorId(graph.record.tensors.size());
     while (tensor < end) {
@@ -159,7 +160,7 @@ class Copier {
     }
     return tensor;
   }
-  /// Whether the body may write there: to its frame, to variables, and to arguments that some call lets it change.
+  /// Returns whether the body may write there: to its frame, to variables, and to arguments that some call lets it change.
   constexpr bool is_writable(const Location& location) const {
     if (location.base != Base::argument) return location.base == Base::frame || location.base == Base::variable;
     return location.index < static_cast<int>(modified_.size()) && modified_[location.index];

@@ -13,7 +13,7 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Cuts the groups of a draft into vertices.
+/// Divides the groups of a draft into vertices.
 class Cutter {
  public:
   constexpr Cutter(BodyDraft& draft, const Target& target)
@@ -51,13 +51,13 @@ class Cutter {
   }
 
  private:
-  /// A value that a kernel of a group writes or reads and another kernel of the group uses: its block should still be in a cache
-  /// when the second kernel comes.
+  /// A value that a kernel of a group accesses and another kernel of the group uses: its block should still be in a cache for the
+  /// second kernel.
   struct PassedOn {
     const Value* value = nullptr;
     GridAxes grid_axis{};
-    int kernel = -1;  ///< the member whose kernel uses it first
-    bool counts = false;  ///< another kernel uses it, and it is cut
+    int kernel = -1;  ///< member whose kernel uses it first
+    bool counts = false;  ///< whether a second kernel uses it, and it is divided
   };
   constexpr List<PassedOn> find_passed_on(const Group& group, const Evaluations& evaluations) const {
     List<PassedOn> all;
@@ -87,7 +87,7 @@ class Cutter {
       if (const int cut = axes[axis]; cut >= 0 && group.grid[cut].kind == WorkAxisKind::parallel) return true;
     return false;
   }
-  /// Gives internal storages that have no room in a vertex's scratch places in the frame instead. Returns whether there are any.
+  /// Moves internal storages without room in a vertex's scratch to the frame. Returns whether there are any.
   constexpr bool limit_scratch(const Group& group, const Cut& cut) {
     std::int64_t bytes = 0;
     bool is_limited = false;
@@ -113,10 +113,10 @@ class Cutter {
 
 }  // namespace detail
 
-/// Cuts each group of a draft into vertices, first into at most one for each tile whose memory has room for it, then into smaller
-/// ones where kernels of the group would pass on more than the target's `block_bytes`, or, on a host whose first-level cache is
-/// too small for any vertex of the group, `second_block_bytes`; and decides how its values are computed. Internal storages for
-/// which a vertex's scratch has no room become storages of the frame: from here on `internal` is final.
+/// Divides each group of a draft into vertices: first into at most one for each tile whose memory has room for it. If kernels of
+/// the group would pass on more than the target's `block_bytes`, the vertices become smaller. On a host whose first-level cache
+/// is too small for any vertex of the group, `second_block_bytes` is the limit. Also decides how values are computed. Internal
+/// storages without room in a vertex's scratch become storages of the frame: from here on `internal` is final.
 constexpr void cut_groups(BodyDraft& draft, const Target& target) {
   detail::Cutter cutter(draft, target);
   draft.cuts.reserve(draft.groups.size());

@@ -13,19 +13,19 @@
 
 namespace tilewright::internal {
 
-/// What of a program can change its results: everything else is dropped before it is planned.
+/// Live parts of a program, which can change its results. Everything else is dropped before planning.
 struct LiveCode {
   List<GraphId> order{};                      ///< graphs that are called, each before the graphs that it calls
   List<List<bool, NodeId>, GraphId> nodes{};  ///< whether the node is live
-  List<List<bool>, GraphId> outputs{};        ///< by output of the graph: whether some call uses it
-  List<List<bool>, GraphId> modified{};       ///< by input of the graph: whether some call lets it change the caller's tensor
+  List<List<bool>, GraphId> outputs{};  ///< by output of the graph: whether a call uses it
+  List<List<bool>, GraphId> modified{};  ///< by input of the graph: whether a call lets it change the caller's tensor
   List<int, GraphId> calls{};                 ///< live calls of the graph; those of loops and conditionals count twice
-  List<double, GraphId> runs{};               ///< how often a run of the program runs it, at most; a double does not overflow
-  List<bool, GraphId> is_update{};            ///< it changes its caller's tensors by a few elementwise ops
-  List<bool, GraphId> is_loaded{};            ///< a load brings its code
+  List<double, GraphId> runs{};  ///< upper bound of its executions in a run of the program; a double does not overflow
+  List<bool, GraphId> is_update{};  ///< whether it changes its caller's tensors by a few elementwise ops
+  List<bool, GraphId> is_loaded{};  ///< whether its code is loaded explicitly
 
-  /// Graphs that are called only once, by a plain call, become part of their caller; and so do updates, which can then be part of
-  /// the product that makes a gradient. Code that comes and goes stays apart.
+  /// Returns whether a graph becomes part of its caller: graphs that are called only once, by a plain call, and updates, which
+  /// can then be part of the product that computes a gradient. Graphs whose code is loaded explicitly stay separate.
   constexpr bool is_inlined(GraphId graph) const { return !is_loaded[graph] && (calls[graph] == 1 || is_update[graph]); }
 };
 
@@ -58,7 +58,7 @@ class LiveCodeFinder {
   }
 
  private:
-  /// Depth first: callees come before their callers in `order`, and tell whether they have side effects.
+  /// Visits graphs depth first: callees come before their callers in `order`, and report whether they have side effects.
   constexpr void visit(GraphId graph) {
     if (visited_[graph]) return;
     visited_[graph] = true;
@@ -94,7 +94,7 @@ class LiveCodeFinder {
       if (needed[output]) return true;
     return false;
   }
-  /// `needed` says of the caller's tensors which are used; `runs` is how often the caller runs.
+  /// `needed`: which of the caller's tensors are used; `runs`: executions of the caller.
   constexpr void mark_called(const Node& node, double runs, const List<bool, TensorId>& needed) {
     const LoopAttributes loop = is_loop(node) ? unpack<LoopAttributes>(node.attributes) : LoopAttributes{.count = 1};
     const std::int64_t carried = loop.carried;
@@ -113,7 +113,7 @@ class LiveCodeFinder {
     });
   }
 
-  /// Whether a graph that is not part of loops and conditionals only updates its caller's tensors.
+  /// Returns whether a graph that is not part of loops and conditionals only updates its caller's tensors.
   constexpr bool is_update(GraphId graph) const {
     return !repeated_[graph] && is_elementwise(ir_.tables.record(graph)) && has_item(live_.modified[graph], true);
   }
@@ -126,8 +126,8 @@ class LiveCodeFinder {
 };
 }  // namespace detail
 
-/// Finds the ops that side effects and used results depend on, through calls. An output of a called graph is live if any
-/// call uses it. Linear in ops and tensors.
+/// Finds the ops on which side effects and used results depend, through calls. An output of a called graph is live if any call
+/// uses it. Linear in ops and tensors.
 constexpr LiveCode find_live_code(const Ir& ir) { return detail::LiveCodeFinder(ir).run(); }
 
 }  // namespace tilewright::internal

@@ -17,7 +17,7 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Goes through the live ops of a graph, and of graphs that are inlined in it, in the order in which they run.
+/// Walks through the live ops of a graph, and of graphs that are inlined in it, in the order of execution.
 class Flattener {
  public:
   constexpr Flattener(const Ir& ir, const LiveCode& live, const List<BodyId, GraphId>& body_of, Plan& plan, GraphId graph,
@@ -58,7 +58,7 @@ class Flattener {
       else if (lives[nodes[0]] && is_in_body(graph, nodes[0])) flatten_node(graph, nodes[0]);
     });
   }
-  /// Whether a node is part of the body: of the main graph, those of one execution context are.
+  /// Returns whether a node is part of the body. A body of the main graph has the nodes of one execution context.
   constexpr bool is_in_body(const GraphValues& graph, NodeId n) const {
     return !ir_.tables.has_contexts || graph.graph != GraphId::main || graph.record.nodes[n].context == context_;
   }
@@ -136,7 +136,7 @@ class Flattener {
     draft_.add(std::move(operation));
     if (op.modifies >= 0) copier_.write_back(graph, node);
   }
-  /// Whether the op stands for others; they go into the draft.
+  /// Adds the parts of an op that expands. Returns whether it does.
   constexpr bool flatten_parts(GraphValues& graph, const Node& node) {
     List<TensorSpec> operands;
     for (const auto* tensors : {&node.inputs, &node.outputs})
@@ -179,9 +179,9 @@ class Flattener {
 
 }  // namespace detail
 
-/// The operations of a graph's body: views are resolved to layouts, ops that stand for others are those, on a simulated IPU also
-/// convolutions over blocks of rows, graphs that are called only once are inlined, and calls go to bodies that are planned
-/// already. Of the main graph, the ops of one execution context are its body. `partitions`: of a simulated IPU, else null.
+/// Returns the operations of a graph's body. Views become layouts. Ops that expand are replaced by their parts, on a simulated
+/// IPU also convolutions over blocks of rows. Graphs that are called only once are inlined; other calls go to planned bodies. A
+/// body of the main graph has the ops of one execution context. `partitions`: of a simulated IPU, otherwise null.
 constexpr BodyDraft flatten(Planning& planning, BodyId body, ProductPartitions* partitions) {
   return detail::Flattener(planning.ir, planning.live, planning.body_of, planning.plan, planning.bodies[body],
                            context_of(planning.plan, body), planning.target, partitions)

@@ -19,24 +19,24 @@ constexpr std::int64_t largest_operand(const Operation& operation) {
   for (const Value& value : operation.operands) largest = std::max(largest, value.spec.nelms());
   return largest;
 }
-/// Points of the work, or elements of the largest operand if these are more.
+/// Returns the points of the work, or the elements of the largest operand if these are more.
 constexpr std::int64_t cost_of(const Operation& operation, std::int64_t largest) {
   std::int64_t points = 1;
   for (const WorkAxis& axis : operation.work.axes) points *= axis.extent;
   return std::max(points, largest);
 }
-/// The cost_of an operation that moves to the front, at most: a larger result would be in use from the start of the body on.
-/// Adam's step of MNIST has such operations, of one element; up to 1024 no benchmark has others.
+/// Largest cost_of of an operation that moves to the front: a larger result would be live from the start of the body on. Adam's
+/// step of MNIST has such operations, of one element; up to 1024 no benchmark has others.
 inline constexpr std::int64_t small_cost = 64;
-/// Whether the op uses elements of its largest operand more than twice each, as matrix products do.
+/// Returns whether the op uses elements of its largest operand more than twice each, as matrix products do.
 constexpr bool is_heavy(std::int64_t cost, std::int64_t largest) { return cost > 2 * largest; }
-/// The dtype by which the vertices of a group are cut.
+/// Returns the dtype that determines the vertices of a group.
 constexpr DType dtype_of(const BodyDraft& draft, const Group& group) {
   const Operation& first = draft.operation(group.members[0]);
   return first.operands[first.input_count].spec.dtype;
 }
 
-/// Makes groups of operations.
+/// Forms groups of operations.
 class Fuser {
  public:
   constexpr Fuser(BodyDraft& draft, const Target& target)
@@ -55,8 +55,8 @@ class Fuser {
 
  private:
   constexpr Group& group(int i) { return draft_.groups[i]; }
-  /// Calls f(number of a storage, whether it is written) for every operand of a group. It makes no other calls for an operand,
-  /// as compilers pay for each.
+  /// Calls f(number of a storage, whether it is written) for every operand of a group. Makes no other calls for an operand,
+  /// because compilers pay for each.
   constexpr void for_each_use(const Group& group, auto f) const {
     for (const Member& member : group.members) {
       const Operation& operation = draft_.operation(member);
@@ -66,8 +66,8 @@ class Fuser {
     }
   }
 
-  /// Moves small operations that read only variables and inputs to the front: the step of an optimiser, a factor. Operations that
-  /// read their results can then join other groups.
+  /// Moves small operations that read only variables and inputs to the front, such as the step of an optimiser or a factor.
+  /// Operations that read their results can then join other groups.
   constexpr void move_small_first() {
     PerStorage<bool> used(draft_.storages.size(), false), written(used);  // by operations that stay where they are
     List<int> first, rest;  // numbers: to move an operation is dear for compilers
@@ -98,7 +98,7 @@ class Fuser {
       heavy_.push_back(is_heavy(cost, largest));
     }
   }
-  /// Each operation joins the last group that writes one of its inputs, or is the first of a new group.
+  /// Lets each operation join the last group that writes one of its inputs, or start a new group.
   constexpr void join_consumers() {
     draft_.groups.reserve(draft_.operations.size());
     for (std::size_t i = 0; i < draft_.operations.size(); ++i) {
@@ -115,7 +115,7 @@ class Fuser {
       note_use(draft_.groups.back(), static_cast<int>(draft_.groups.size()) - 1);
     }
   }
-  /// A group without products moves down to the first group that reads its results, such as the other branch of a sum.
+  /// Moves a group without products down to the first group that reads its results, such as the other branch of a sum.
   constexpr void join_producers() {
     constexpr int never = std::numeric_limits<int>::max();
     PerStorage<int> next_uses(draft_.storages.size(), never), next_writes(next_uses);
@@ -140,8 +140,8 @@ class Fuser {
       });
     }
   }
-  /// A group with a product that changes a tensor in place joins the last group with a product that read the tensor, such as the
-  /// product by a weight in the backward pass: the weight goes through the caches once for both.
+  /// Lets a group with a product that changes a tensor in place join the last group with a product that read the tensor, such as
+  /// the product by a weight in the backward pass. The weight then passes through the caches once for both.
   constexpr void share_passes() {
     std::fill(writer_.begin(), writer_.end(), -1);
     std::fill(user_.begin(), user_.end(), -1);
@@ -168,7 +168,7 @@ class Fuser {
       result.members.back().grid_axis.push_back(static_cast<std::int8_t>(axis));
     return result;
   }
-  /// Whether an operation may be in a group with others.
+  /// Returns whether an operation may be in a group with others.
   static constexpr bool is_free(const Operation& operation) {
     if (operation.is_call() || operation.stream >= 0 || operation.alone) return false;
     for (const WorkAxis& axis : operation.work.axes)
@@ -194,7 +194,7 @@ class Fuser {
     }
     return last;
   }
-  /// Whether a group may run as part of an earlier one: no group after that writes what it reads, or uses what it writes.
+  /// Returns whether a group may run as part of an earlier one: no group after that one writes its operands, or uses its results.
   constexpr bool may_move(const Group& moved, int earlier) const {
     const int* const users = user_.data();
     const int* const writers = writer_.data();
@@ -227,7 +227,7 @@ class Fuser {
     alignment.merge_into(group, grid);
     return true;
   }
-  /// Whether a merged group has larger vertices than a tile has room for, and than each group alone.
+  /// Returns whether vertices of a merged group are larger than a tile has room for, and larger than those of each group alone.
   constexpr bool outgrows_tiles(const Group& first, const Group& second, const Group& merged) const {
     const auto bytes_of = [&](const Group& group) { return fit_tiles(draft_, group, target_).bytes; };
     const std::int64_t bytes = bytes_of(merged);
@@ -256,8 +256,8 @@ class Fuser {
 
 }  // namespace detail
 
-/// Makes the groups of a draft, in four passes over its operations: docs/architecture.md says which operations move where, and
-/// under which conditions. Between operations of a group there is no barrier, and a result needs not leave the core.
+/// Forms the groups of a draft, in four passes over its operations. docs/architecture.md explains which operations move where,
+/// and under which conditions. There is no barrier between operations of a group, and a result need not leave the core.
 constexpr void fuse(BodyDraft& draft, const Target& target) { detail::Fuser(draft, target).run(); }
 
 }  // namespace tilewright::internal

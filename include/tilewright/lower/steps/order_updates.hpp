@@ -13,7 +13,7 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Finds the operations that only update variables with what calls give, and where they can run first.
+/// Finds operations that only update variables with results of calls, and the earliest places where they can run.
 class UpdateOrder {
  public:
   constexpr explicit UpdateOrder(BodyDraft& draft) : draft_(draft), count_(static_cast<int>(draft.operations.size())) {}
@@ -51,7 +51,7 @@ class UpdateOrder {
     }
     return true;
   }
-  /// Updates write variables, or what only updates read.
+  /// Finds updates: operations that write variables, or values that only updates read.
   constexpr void find_updates() {
     kinds_.assign(draft_.operations.size(), Kind::other);
     List<bool> escapes(draft_.storages.size(), false);  // by storage: whether an operation that is no update reads it
@@ -65,7 +65,7 @@ class UpdateOrder {
       for (int o = 0; o < operation.input_count; ++o) escapes[static_cast<int>(operands[o].storage)] = true;
     }
   }
-  /// Updates with a result of a call move, and so do those with their results. Whether there are any.
+  /// Marks updates with a result of a call, and updates with their results. Returns whether there are any.
   constexpr bool find_followers() {
     List<bool> follows(draft_.storages.size(), false);
     const Storage* const storages = draft_.storages.data();
@@ -87,7 +87,7 @@ class UpdateOrder {
     }
     return any;
   }
-  /// So do updates that give something to them.
+  /// Marks updates whose results the marked ones read.
   constexpr void find_feeders() {
     List<bool> feeds(draft_.storages.size(), false);
     for (int i = count_; i-- > 0;) {
@@ -100,8 +100,8 @@ class UpdateOrder {
         feeds[static_cast<int>(operands[o].storage)] = true;
     }
   }
-  /// What moves runs after the last operation that stays and that it waits for, directly or not: one before it that writes what
-  /// it reads, or uses what it writes.
+  /// Finds the places of moved operations: after the last remaining operation on which they depend, directly or through others.
+  /// An operation depends on an earlier one that writes its operands, or uses its results.
   constexpr void find_places() {
     List<int> written(draft_.storages.size(), -1), used(written);  // by storage: the place of the last operation that does
     List<int> last(draft_.operations.size() + 1, -1);  // by place + 1: the last operation that moves there
@@ -136,8 +136,8 @@ class UpdateOrder {
 
 }  // namespace detail
 
-/// Moves the updates of variables by results of calls to the first place where they can run: the gradients of a graph that is
-/// called for each layer then live until the layer's update, not until the last call. Ops that only updates read move along.
+/// Moves the updates of variables by results of calls to the first place where they can run. The gradients of a graph that is
+/// called for each layer then live until the layer's update, not until the last call. Ops that only updates read move too.
 constexpr void order_updates(BodyDraft& draft) {
   const auto is_plain_call = [](const Storage& storage) { return storage.is_call_result; };
   if (std::any_of(draft.storages.begin(), draft.storages.end(), is_plain_call)) detail::UpdateOrder(draft).run();

@@ -6,22 +6,22 @@
 
 namespace tilewright::internal {
 
-/// How a grid is cut into vertices.
+/// Division of a grid into vertices.
 struct Partition {
-  FixedVector<std::int64_t, max_work_axes> blocks{};  ///< by axis: the extent of a vertex; the last one may have less
+  FixedVector<std::int64_t, max_work_axes> blocks{};  ///< by axis: extent of a vertex; the last one may have less
   std::int64_t vertices = 1;
   int pieces = 1;  ///< of each vertex, which threads share
-  std::int64_t partials = 1;  ///< of each result of a reduction: the number of blocks along all cut axes of it
+  std::int64_t partials = 1;  ///< of each result of a reduction: the number of blocks along all its divided axes
 };
 
-/// The number of blocks along an axis.
+/// Returns the number of blocks along an axis.
 constexpr std::int64_t block_count(std::int64_t extent, std::int64_t block) { return (extent + block - 1) / block; }
 
 namespace detail {
 constexpr std::int64_t grain_of(const WorkAxis& axis, DType dtype, const Target& target) {
   return axis.vectorised ? target.vector_width(dtype) : axis.grain;
 }
-/// The smallest block, in whole grains, that cuts the axis into at most `parts` blocks.
+/// Returns the smallest block, in whole grains, that divides the axis into at most `parts` blocks.
 constexpr std::int64_t block_for(const WorkAxis& axis, std::int64_t grain, std::int64_t parts) {
   const std::int64_t grains = block_count(axis.extent, grain);
   const std::int64_t used = std::min(std::max<std::int64_t>(parts, 1), grains);
@@ -29,8 +29,8 @@ constexpr std::int64_t block_for(const WorkAxis& axis, std::int64_t grain, std::
 }
 }  // namespace detail
 
-/// Cuts a grid into at most one vertex for each tile: those of `WorkAxis::block`, if there are any; else first parallel and
-/// summed axes, then, where tiles are left and the target cuts sums, reduction axes; each time from the first axis to the last.
+/// Divides a grid into at most one vertex for each tile: by `WorkAxis::block`, if set; otherwise first along parallel and summed
+/// axes, then, if tiles are left and the target divides sums, along reduction axes; each time from the first axis to the last.
 constexpr Partition partition(const FixedVector<WorkAxis, max_work_axes>& axes, DType dtype, const Target& target) {
   Partition result;
   for (const WorkAxis& axis : axes) result.blocks.push_back(axis.extent);
@@ -59,8 +59,8 @@ constexpr Partition partition(const FixedVector<WorkAxis, max_work_axes>& axes, 
   return result;
 }
 
-/// Cuts vertices into smaller ones, along parallel axes from the first to the last, until `bytes_of(blocks)` is at most
-/// `limit` or no axis can be cut.
+/// Divides vertices into smaller ones, along parallel axes from the first to the last, until `bytes_of(blocks)` is at most
+/// `limit` or no axis can be divided.
 constexpr void cut_blocks(Partition& cut, const FixedVector<WorkAxis, max_work_axes>& axes, DType dtype, std::int64_t limit,
                           const Target& target, auto bytes_of) {
   for (int i = 0; i < axes.size(); ++i) {

@@ -10,19 +10,19 @@
 
 namespace tilewright::internal {
 
-/// Whether live ops of the main graph have the context.
+/// Returns whether live ops of the main graph have the context.
 constexpr bool has_context(const Ir& ir, const LiveCode& live, ExecutionContext context) {
   const List<Node, NodeId>& nodes = ir.tables.record(GraphId::main).nodes;
   for (std::size_t n = 0; n < nodes.size(); ++n)
     if (live.nodes[GraphId::main][NodeId(n)] && nodes[NodeId(n)].context == context) return true;
   return false;
 }
-/// The context of the ops of the main graph that a root runs.
+/// Returns the context of the ops of the main graph that a root runs.
 constexpr ExecutionContext context_of(const Plan& plan, BodyId root) {
   if (root == plan.after_upload) return ExecutionContext::WeightsFromHostFragment;
   return root == plan.before_download ? ExecutionContext::WeightsToHostFragment : ExecutionContext::Normal;
 }
-/// Gives tensors that live ops of another context read, or aliases of which they read, places beside the variables.
+/// Assigns places beside the variables to tensors that live ops of another context read, directly or through aliases.
 constexpr void plan_kept_tensors(const Ir& ir, const LiveCode& live, Plan& plan) {
   const GraphRecord& main = ir.tables.record(GraphId::main);
   List<bool, TensorId> is_kept(main.tensors.size(), false);

@@ -15,17 +15,17 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Rows of a weight that each tile has, at least, if it is cut along its rows: the grain of a product's sums. The benchmarks'
-/// MNIST steps are cut so, with rows enough.
+/// Smallest number of rows of a weight on each tile if it is divided along its rows: the grain of a product's sums. The
+/// benchmarks' MNIST steps are divided in this way, with enough rows.
 inline constexpr std::int64_t min_rows_of_part = 8;
-/// Times that a weight is as large as all parts of the sums, at least, if it is cut along its rows: the parts are written and
-/// read, so they add at most a quarter to the traffic of reading the weight. Training steps of MNIST have weights so large;
-/// inference of batches of 80 has not.
+/// Smallest ratio of a weight's size to that of all parts of the sums if it is divided along its rows. The parts are written and
+/// read, so they add at most a quarter to the traffic of reading the weight. Training steps of MNIST have such weights; inference
+/// of batches of 80 does not.
 inline constexpr std::int64_t min_weight_of_parts = 8;
 
-/// A product by a matrix that is much larger than all else, as a weight at a small batch, is cut along the matrix's rows, in
-/// whatever place it takes part: so a tile always works on the same rows, forward, backward and when they are updated. Where rows
-/// are summed over, that makes parts of sums, which must be small beside the matrix.
+/// Divides a product by a matrix that is much larger than all other operands, such as a weight at a small batch, along the
+/// matrix's rows, for every role of the matrix. A tile then always works on the same rows: forward, backward and in updates. If
+/// rows are summed over, this produces parts of sums, which must be small compared with the matrix.
 constexpr void follow_the_largest(Operation& operation, const Target& target) {
   const auto bytes = [&](int operand) { return operation.operands[operand].spec.bytes(); };
   if (!target.keeps_weights || operation.input_count != 2 || operation.operands.size() != 3) return;
@@ -47,7 +47,7 @@ constexpr void follow_the_largest(Operation& operation, const Target& target) {
     if (other != axis) operation.work.axes[other].kind = WorkAxisKind::whole;
   operation.work.axes[axis].kind = WorkAxisKind::summed;
 }
-/// Whether the operand is the same for all blocks along some cut reduction, so that each gives a part of it.
+/// Returns whether the operand is shared by all blocks along a divided reduction, so that each produces a part of it.
 constexpr bool has_parts(const Operation& operation, int operand, const FixedVector<std::int64_t, max_work_axes>& blocks) {
   const Work& work = operation.work;
   for (int axis = 0; axis < work.axes.size(); ++axis)
@@ -56,7 +56,7 @@ constexpr bool has_parts(const Operation& operation, int operand, const FixedVec
   return false;
 }
 
-/// The op that makes an operation's output of its parts; the output becomes the parts.
+/// Returns the op that combines an operation's output from its parts; the output becomes the parts.
 constexpr Operation combine_parts(BodyDraft& draft, const Partials& how, Value& output, std::int64_t parts, DType dtype) {
   Value whole = output;
   TensorSpec part = output.spec;
@@ -72,7 +72,8 @@ constexpr Operation combine_parts(BodyDraft& draft, const Partials& how, Value& 
   return result;
 }
 
-/// How a target cuts an operation. One whose blocks need an input whole, too, gets that once more if it is then cut into parts.
+/// Returns how a target divides an operation. An operation whose blocks also need an input whole gets that input once more if it
+/// is divided into parts.
 constexpr Partition cut_of(Operation& operation, const Target& target) {
   const DType dtype = operation.operands[operation.input_count].spec.dtype;
   if (operation.op->partials && target.shortest_reduction > 0)
@@ -90,7 +91,7 @@ constexpr Partition cut_of(Operation& operation, const Target& target) {
   return partition(operation.work.axes, dtype, target);
 }
 
-/// Gives each operation its work, and adds those that combine parts.
+/// Sets the work of each operation, and adds those that combine parts.
 class ReductionSplitter {
  public:
   constexpr ReductionSplitter(BodyDraft& draft, const Target& target, ProductPartitions* partitions)
@@ -113,7 +114,7 @@ class ReductionSplitter {
   }
 
  private:
-  /// Adds an operation and, if it is cut into parts, those that combine them.
+  /// Adds an operation and, if it is divided into parts, those that combine them.
   constexpr void add(Operation&& given) {
     operations_.push_back(std::move(given));
     if (operations_.back().is_call()) return;
@@ -172,7 +173,7 @@ class ReductionSplitter {
       add_combining(std::move(sum));
     }
   }
-  /// Slices come one after the other: only one needs memory at a time.
+  /// Adds a slice. Slices run in sequence, so only one needs memory at a time.
   constexpr void add_slice(Operation&& slice, const ProductCut& cut) {
     slice.alone = true;
     set_blocks(slice.work, cut);
@@ -187,10 +188,10 @@ class ReductionSplitter {
 
 }  // namespace detail
 
-/// Finds the work of all operations. With `partitions`, of a simulated IPU, products are cut by their cycles, and operations that
-/// combine many parts into stages. Where a target has tiles left over for
-/// parts of a reduction, the op gives partial results (of float16 in float32, unless the op says otherwise), which a second op
-/// combines: it sums them, unless the op says otherwise.
+/// Finds the work of all operations. With `partitions`, of a simulated IPU, products are divided by their cycles, and operations
+/// that combine many parts are divided into stages. If a target has tiles left for parts of a reduction, the op produces partial
+/// results (float32 for float16, unless the op states another dtype), and a second op combines them by a sum, or as the op
+/// states.
 constexpr void split_reductions(BodyDraft& draft, const Target& target, ProductPartitions* partitions) {
   detail::ReductionSplitter(draft, target, partitions).run();
 }

@@ -8,7 +8,7 @@
 
 namespace tilewright::internal::detail {
 
-/// Lowers loads and stores, by what their ops say they move (Transfer).
+/// Lowers loads and stores by the Transfer of their ops.
 class TransferLowerer {
  public:
   constexpr TransferLowerer(Copier& copier, const List<BodyId, GraphId>& body_of, Plan& plan, BodyDraft& draft,
@@ -26,8 +26,8 @@ class TransferLowerer {
     add_all(transfers);
     add_all(afterwards);
   }
-  /// Adds transfers that are one exchange. They follow each other; copies that make operands dense come before, and those from
-  /// where rows land after them. What the main graph loads from the host or stores there is no transfer of its own.
+  /// Adds transfers of one exchange consecutively. Copies that make operands dense come before them, and copies of received rows
+  /// after them. Loads and stores of host streams in the main graph are not separate transfers.
   constexpr void add_exchange(GraphValues& graph, std::span<const NodeId> nodes) {
     List<Operation> transfers, afterwards;
     for (const NodeId n : nodes) lower(graph, graph.record.nodes[n], transfers, afterwards);
@@ -44,7 +44,7 @@ class TransferLowerer {
   constexpr void add_all(List<Operation>& operations) {
     for (Operation& operation : operations) draft_.add(std::move(operation));
   }
-  /// Adds to the draft what comes before a transfer, and to the lists the transfer and what comes after it.
+  /// Adds to the draft the operations before a transfer, and to the lists the transfer and the operations after it.
   constexpr void lower(GraphValues& graph, const Node& node, List<Operation>& transfers, List<Operation>& afterwards) {
     const Transfer transfer = node.op->transfer(node.attributes);
     switch (transfer.kind) {
@@ -59,8 +59,8 @@ class TransferLowerer {
 
   // ---- streams: copies from and to where the host has their elements
 
-  /// In the main graph the elements of a stream are read where the host has them, unless called graphs move the stream. IO tiles
-  /// load theirs when the program says so, while other tiles work.
+  /// Loads an element of a stream. The main graph reads it directly from the host's array, unless called graphs move the stream.
+  /// IO tiles load theirs at the place in the program, while other tiles work.
   constexpr void load_element(GraphValues& graph, const Node& node, const Transfer& transfer, List<Operation>& transfers) {
     Value& result = graph.value_of(node.outputs[0]);
     const bool moves = uses_stream(transfer);
@@ -76,7 +76,8 @@ class TransferLowerer {
     }
     add_copy(element, result, transfer, transfers);
   }
-  /// In the main graph they are written where the host wants them, by a call if that makes them.
+  /// Stores an element of a stream. The main graph writes it directly to the host's array; if a call computes it, the call writes
+  /// it there.
   constexpr void store_element(GraphValues& graph, const Node& node, const Transfer& transfer, List<Operation>& transfers) {
     const Value& from = copier_.value(graph, node.inputs[transfer.tensor]);
     const bool moves = uses_stream(transfer);
@@ -88,20 +89,20 @@ class TransferLowerer {
     }
     add_copy(from, element, transfer, transfers);
   }
-  /// Notes that the body uses the stream; whether each load and store moves it on.
+  /// Records that the body uses the stream. Returns whether each load and store moves it on.
   constexpr bool uses_stream(const Transfer& transfer) {
     PlannedStream& stream = plan_.streams[transfer.number];
     stream.used = true;
     if (!in_main_graph_) stream.moves = true;
     return stream.moves;
   }
-  /// The element that the next load or store of the stream takes.
+  /// Returns the element for the next load or store of the stream.
   constexpr Value next_element(const Transfer& transfer, const TensorSpec& spec) {
     PlannedStream& stream = plan_.streams[transfer.number];
     const std::int64_t offset = stream.moves ? 0 : stream.elements++ * plan_.replicas * spec.bytes();
     return draft_.add_value(spec, {Base::stream, static_cast<int>(transfer.number), offset});
   }
-  /// A copy moves the stream on, and is a transfer, unless the stream's elements have fixed places.
+  /// Adds a copy, which moves the stream on and is a transfer, unless the stream's elements have fixed places.
   constexpr void add_copy(const Value& from, const Value& to, const Transfer& transfer, List<Operation>& transfers) {
     if (!plan_.streams[transfer.number].moves) return copier_.copy(from, to);
     transfers.push_back(copy_operation(from, to));
@@ -143,7 +144,7 @@ class TransferLowerer {
     if (transfer.offset < 0) return {};
     return copier_.value(graph, node.inputs[transfer.offset]);
   }
-  /// All rows, or the one that is known.
+  /// Returns the table of all rows, or the known row.
   constexpr Value table_of(const Transfer& transfer) {
     const PlannedRemoteBuffer& buffer = plan_.remote_buffers[transfer.number];
     const std::int64_t rows = transfer.row < 0 ? buffer.entries : 1, first = transfer.row < 0 ? 0 : transfer.row;

@@ -6,7 +6,7 @@
 
 namespace tilewright::internal::detail {
 
-/// Notes which rows of a table have an owner.
+/// Records which rows of a table have an owner.
 class Coverage {
  public:
   constexpr explicit Coverage(std::size_t rows) : owned_(rows, false) {}

@@ -7,15 +7,15 @@
 
 namespace tilewright::internal::detail {
 
-/// The first violation of a draft after a pass, as `rule: what was given: what was expected, in body 2 after fuse`; the base of
-/// those who look for one. `plan` is what was made before.
+/// Base of checks of a draft. It holds the first violation after a pass, `rule: what was given: what was expected, in body 2
+/// after fuse`. `plan` is the plan so far.
 class DraftViolation {
  public:
   constexpr DraftViolation(const BodyDraft& draft, Pass after, BodyId body, const Plan& plan)
       : draft_(draft), after_(after), body_(body), plan_(plan) {}
 
  protected:
-  /// Notes the first violation: the rule, the operation (-1: none), what is given and what is expected.
+  /// Records the first violation: the rule, the operation (-1: none), what is given and what is expected.
   constexpr bool expect(bool holds, std::string_view rule, int operation, const auto&... given_and_expected) {
     if (holds || !violation_.empty()) return holds;
     violation_ = text(rule, ": ");

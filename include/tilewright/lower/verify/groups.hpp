@@ -7,7 +7,7 @@
 
 namespace tilewright::internal::detail {
 
-/// Looks at groups, their order and their cuts: what fuse and cut_groups give.
+/// Checks groups, their order and their division: the results of fuse and cut_groups.
 class GroupsViolation : DraftViolation {
  public:
   using DraftViolation::DraftViolation;
@@ -66,7 +66,7 @@ class GroupsViolation : DraftViolation {
     }
   }
 
-  /// Operations that share memory run in the order of the draft, whatever groups they are in.
+  /// Checks that operations that share memory run in the order of the draft, whatever groups they are in.
   constexpr void check_order() {
     PerStorage<int> user(draft_.storages.size(), -1), writer(user);  // the last operation in the draft's order so far
     for (const Group& group : draft_.groups)
@@ -79,7 +79,7 @@ class GroupsViolation : DraftViolation {
         if (operation.is_output(o)) writer[s] = std::max(writer[s], member.operation);
       });
   }
-  /// Nothing is read in the frame, or in a stream to the host, that was not written.
+  /// Checks that everything read in the frame, or in a stream to the host, was written.
   constexpr void check_written_before_read() {
     PerStorage<bool> written(draft_.storages.size(), false);
     const auto visit = [&](int i) {

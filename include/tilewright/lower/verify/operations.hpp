@@ -6,7 +6,7 @@
 
 namespace tilewright::internal::detail {
 
-/// Looks at operations and their operands, each by itself: what flatten and split_reductions give.
+/// Checks operations and their operands separately: the results of flatten and split_reductions.
 class OperationsViolation : DraftViolation {
  public:
   using DraftViolation::DraftViolation;
@@ -53,7 +53,7 @@ class OperationsViolation : DraftViolation {
            "has operand ", o, " with elements ", first, " to ", last, " of a storage of ", storage.whole.nelms(),
            ": all in it expected");
   }
-  /// Constants and streams from the host are never written.
+  /// Checks that constants and streams from the host are never written.
   constexpr void check_written_memory(int i, int o, const Value& value) {
     const Location& location = draft_.storage(value.storage).location;
     if (!draft_.operations[i].is_output(o)) return;

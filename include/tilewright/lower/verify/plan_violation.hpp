@@ -6,14 +6,13 @@
 
 namespace tilewright::internal::detail {
 
-/// The first violation of a plan, as `rule: what was given: what was expected, in step 3 of body 2`; the base of those who look
-/// for one.
+/// Base of checks of a plan. It holds the first violation, `rule: what was given: what was expected, in step 3 of body 2`.
 class PlanViolation {
  public:
   constexpr explicit PlanViolation(const Plan& plan) : plan_(plan) {}
 
  protected:
-  /// Notes the first violation: the rule, what is given and what is expected.
+  /// Records the first violation: the rule, what is given and what is expected.
   constexpr bool expect(bool holds, std::string_view rule, const auto&... given_and_expected) {
     if (!holds && violation_.empty()) violation_ = text(rule, ": ", given_and_expected..., where_);
     return holds;

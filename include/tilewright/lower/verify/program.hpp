@@ -10,7 +10,7 @@
 
 namespace tilewright::internal::detail {
 
-/// Looks at what a plan says of the program as a whole: memory outside of frames, and exchanges.
+/// Checks a plan's data for the whole program: memory outside of frames, and exchanges.
 class ProgramViolation : PlanViolation {
  public:
   using PlanViolation::PlanViolation;

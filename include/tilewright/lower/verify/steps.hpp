@@ -9,7 +9,7 @@
 
 namespace tilewright::internal::detail {
 
-/// Looks at the steps of a plan whose tables are right: what they run, where their operands are, and the barriers between them.
+/// Checks the steps of a plan whose tables are valid: their code, their operands, and the barriers between them.
 class StepsViolation : PlanViolation {
  public:
   using PlanViolation::PlanViolation;
@@ -25,7 +25,7 @@ class StepsViolation : PlanViolation {
 
  private:
   constexpr int location_end(const Step& step) const { return step.first_location + step.location_count; }
-  /// How many arguments each body gets: all its callers agree.
+  /// Checks that all callers of a body pass the same number of arguments.
   constexpr void check_arguments() {
     arguments_.assign(plan_.bodies.size(), -1);
     for (std::size_t i = 0; i < plan_.bodies.size(); ++i)
@@ -52,13 +52,13 @@ class StepsViolation : PlanViolation {
       }
     }
   }
-  /// What a step before accesses.
+  /// Accesses of an earlier step.
   struct Earlier {
     Access access{};
     int ipu = -1;
     bool is_over = false;  // for the workers of its IPU, by a barrier of theirs
   };
-  /// An access that is compared with one of other workers.
+  /// Returns an access for comparison with one of other workers.
   static constexpr Access by_many(Access access) {
     access.single = false;
     return access;
@@ -153,7 +153,7 @@ class StepsViolation : PlanViolation {
       expect(step.stream == moves, "streams move after each use", "stream ", step.stream, " moves: ", moves, " expected");
     }
   }
-  /// What a step accesses, by location.
+  /// Returns the accesses of a step, by location.
   constexpr List<Access> accesses(const Body& body, const Step& step) {
     const List<Access> all = accesses_of(plan_, step);
     for (const Access& access : all) check_location(body, access.from, access.bytes);

@@ -7,7 +7,7 @@
 
 namespace tilewright::internal::detail {
 
-/// Looks at the memory of storages: what find_internal_storages, reuse_dying_inputs and place give.
+/// Checks the memory of storages: the results of find_internal_storages, reuse_dying_inputs and place.
 class StoragesViolation : DraftViolation {
  public:
   using DraftViolation::DraftViolation;
@@ -34,7 +34,7 @@ class StoragesViolation : DraftViolation {
       });
   }
 
-  /// The storages that share memory: a forest by `reuses`, in which the next live range begins in the group where one ends.
+  /// Checks storages that share memory: a forest by `reuses`, in which the next live range begins in the group where one ends.
   constexpr void check_reuses() {
     const Lifetimes lifetimes(draft_);
     const int storages = static_cast<int>(draft_.storages.size());
@@ -74,7 +74,7 @@ class StoragesViolation : DraftViolation {
     }
   }
 
-  /// Blocks of the frame that live at the same time do not overlap.
+  /// Checks that blocks of the frame that live at the same time do not overlap.
   constexpr void check_frame() {
     struct Block {
       StorageId storage;

@@ -8,7 +8,7 @@
 
 namespace tilewright::internal::detail {
 
-/// Looks at the tables of a plan: each row has one owner, and compute sets are whole.
+/// Checks the tables of a plan: each row has one owner, and compute sets are complete.
 class TablesViolation : PlanViolation {
  public:
   using PlanViolation::PlanViolation;

@@ -10,7 +10,7 @@
 
 namespace tilewright::internal::detail {
 
-/// Looks at the tiles of a simulated IPU: what map_tiles and place_tiles give. Other targets have none.
+/// Checks the tiles of a simulated IPU: the results of map_tiles and place_tiles. Other targets have none.
 class TilesViolation : DraftViolation {
  public:
   constexpr TilesViolation(const TileDraft& draft, Pass after, BodyId body, const Plan& plan)
@@ -28,18 +28,18 @@ class TilesViolation : DraftViolation {
  private:
   constexpr const Operation& first_of(int g) const { return draft_.operation(draft_.groups[g].members[0]); }
   constexpr const TileLayout& layout_of(StorageId s) const { return tiles_.layouts[s]; }
-  /// Whether the storage has memory of its own on tiles. An empty one has none.
+  /// Returns whether the storage owns memory on tiles. An empty one has none.
   constexpr bool is_on_tiles(StorageId s) const {
     const Storage& storage = draft_.storage(s);
     return !storage.internal && storage.reuses == StorageId::none && storage.location.base != Base::position &&
            storage.location.base != Base::remote && storage.whole.shape.nelms() > 0;
   }
-  /// Whether the storage has its room in the frames of tiles, not among variables and constants.
+  /// Returns whether the storage has its room in the frames of tiles, not among variables and constants.
   constexpr bool has_room(StorageId s) const {
     const Base base = draft_.storage(s).location.base;
     return is_on_tiles(s) && base != Base::variable && base != Base::constant;
   }
-  /// Whether there is a set of tiles with this number, and it is where the program has the op or tensor.
+  /// Returns whether there is a set of tiles with this number, and the op or tensor is placed there.
   constexpr bool is_set_of(int set, const Placement& placement) const {
     if (set < 0 || set >= static_cast<int>(plan_.tile_sets.size())) return false;
     const TileSetUse& use = plan_.tile_sets[static_cast<std::size_t>(set)];
@@ -49,7 +49,7 @@ class TilesViolation : DraftViolation {
     return use.ipu == placement.ipu && use.is_io == (has_io && placement.tile_set == TileSet::io);
   }
 
-  /// The numbers of the places that the blocks of a grid or of a storage have.
+  /// Numbers of the places of a grid's or a storage's blocks.
   class Numbers {
    public:
     constexpr void add(const AxisNumbering& numbering, std::int64_t blocks) {
@@ -58,7 +58,7 @@ class TilesViolation : DraftViolation {
       add_digit(numbering.outer_step, block_count(blocks, numbering.inner));
       add_digit(numbering.inner_step, std::min(blocks, numbering.inner));
     }
-    /// Whether each block has a number of its own below the limit: each step is longer than all shorter steps together.
+    /// Returns whether each block has a unique number below the limit: each step is longer than all shorter steps together.
     constexpr bool are_distinct_below(std::int64_t limit) {
       sort_items(digits_, [](const Digit& a, const Digit& b) { return a.step < b.step; });
       std::int64_t largest = 0;
@@ -139,7 +139,7 @@ class TilesViolation : DraftViolation {
            draft_.cuts[g].partition.vertices, " vertices on ", grid.places.count,
            " places: a place of its own for each expected");
   }
-  /// TileGroup::operands, from which rooms and exchanges are counted, notes all that the operations use.
+  /// Checks that TileGroup::operands, from which rooms and exchanges are counted, contains all operands of the operations.
   constexpr void check_operands(int g) {
     const TileGroup& tiles = tiles_.groups[g];
     PerStorage<unsigned char> uses(draft_.storages.size(), 0);  // 1: read, 2: written
@@ -165,7 +165,7 @@ class TilesViolation : DraftViolation {
     });
   }
 
-  /// Rooms of one set that are in use at the same time do not overlap.
+  /// Checks that rooms of one set that are in use at the same time do not overlap.
   constexpr void check_rooms() {
     List<const Room*> rooms, live;
     for (const Room& room : tiles_.rooms) {
@@ -189,7 +189,7 @@ class TilesViolation : DraftViolation {
       live.push_back(room);
     }
   }
-  /// What a group uses has a room then, and so has what comes from other tiles or goes there.
+  /// Checks that a group's operands have rooms while it uses them, and so have received and sent slices.
   constexpr void check_use_of_rooms() {
     PerStorage<const Room*> room_of(draft_.storages.size(), nullptr);
     List<int> slices(draft_.groups.size(), 0);  // by group: rooms of what it receives and sends
@@ -230,7 +230,7 @@ class TilesViolation : DraftViolation {
   const TileMap& tiles_;
 };
 
-/// Looks at the tables by step of a plan for a simulated IPU: what count_moves and count_step_cycles give.
+/// Checks the tables by step of a plan for a simulated IPU: the results of count_moves and count_step_cycles.
 class StepTilesViolation : PlanViolation {
  public:
   using PlanViolation::PlanViolation;
