@@ -13,10 +13,10 @@
 namespace tilewright::kernel {
 
 /// Elements of a chunk: threads share the work of a collective by chunks of its result. A chunk's sums, its elements as floats
-/// and its result are on the stack, and a first-level cache holds them. `./dev bench instances` and `./dev bench
-/// scaling`, which time all-reduces, would notice another number.
+/// and its result are on the stack, and fit into a first-level cache. `./dev bench instances` and `./dev bench scaling`, which
+/// time all-reduces, depend on the number.
 inline constexpr std::int64_t collective_chunk = 1024;
-/// Bytes of these arrays on the stack, at most: of sums and results of 8 bytes.
+/// Largest number of bytes of these arrays on the stack, for sums and results of 8 bytes.
 inline constexpr std::int64_t collective_stack_bytes = 16 * collective_chunk;
 constexpr std::int64_t collective_chunks(std::int64_t elements) { return (elements + collective_chunk - 1) / collective_chunk; }
 
@@ -81,8 +81,8 @@ inline void reduce_members(std::int64_t members, FirstOf first_of, std::int64_t 
   }
 }
 
-/// Cuts the elements [first, first + count) where rows of `run` elements end, and calls f(row, offset in the row, elements
-/// before, count) for each piece.
+/// Divides the elements [first, first + count) at the ends of rows of `run` elements, and calls f(row, offset in the row,
+/// elements before, count) for each piece.
 template <std::int64_t run, class F>
 inline void for_each_run(std::int64_t first, std::int64_t count, F&& f) {
   for (std::int64_t done = 0; done < count;) {
@@ -98,8 +98,8 @@ inline T* elements_of(std::byte* operand) {
   return reinterpret_cast<T*>(operand);
 }
 
-/// The items [first, last) of a collective on R replicas: `operands` are R inputs, then R outputs, dense and row-major. The
-/// results have the same bits however the items are shared among threads.
+/// Items [first, last) of a collective on R replicas: `operands` are R inputs, then R outputs, dense and row-major. The results
+/// have equal bits however threads share the items.
 
 /// An item is a chunk of a group: it is reduced, replica after replica, and written to all of them. Outputs may be the inputs.
 template <CollectiveOperator op, class T, std::int64_t elements, ReplicaGroups groups>
@@ -116,7 +116,7 @@ inline void reduce_over_replicas(std::byte* const* operands, std::int64_t first,
 }
 
 /// An item is a chunk of a replica's result, its shard of the reduction: `piece` elements, from its index in the group times
-/// `piece` on. Where the tensor ends, the last shard goes on with zeros.
+/// `piece` on. Zeros fill the last shard beyond the end of the tensor.
 template <CollectiveOperator op, class T, std::int64_t elements, std::int64_t piece, ReplicaGroups groups>
 inline void reduce_scatter_over_replicas(std::byte* const* operands, std::int64_t first, std::int64_t last) {
   constexpr std::int64_t chunks = collective_chunks(piece);
@@ -149,7 +149,7 @@ inline void slice_for_replicas(std::byte* const* operands, std::int64_t first, s
   }
 }
 
-/// An item is a chunk of a group's result, the same for all its replicas: rows of `run` elements from each replica in turn.
+/// An item is a chunk of a group's result, which is equal for all its replicas: rows of `run` elements from each replica in turn.
 template <class T, std::int64_t elements, std::int64_t run, ReplicaGroups groups>
 inline void gather_over_replicas(std::byte* const* operands, std::int64_t first, std::int64_t last) {
   constexpr std::int64_t chunks = collective_chunks(elements), members = groups.group_size;

@@ -11,7 +11,7 @@
 
 namespace tilewright::kernel {
 
-/// One run of an operand as a line of batches.
+/// Returns one run of an operand as a line of batches.
 template <std::int64_t stride, class T>
 inline auto run_line(T* data) {
   if constexpr (std::is_same_v<T, bool> && stride == 0) return BroadcastMask{*data};
@@ -20,19 +20,19 @@ inline auto run_line(T* data) {
   else return Line<T, stride>{data};
 }
 
-/// A formula whose bools are masks, with its result as elements of type T are stored.
+/// A formula whose bools are masks, with a result in the form in which elements of type T are stored.
 template <class F, class T>
 struct Converted {
   auto operator()(const auto&... x) const { return as_element<T>(F()(x...)); }
 };
-/// Whether a formula takes and gives bools as masks.
+/// Returns whether a formula uses masks for bools.
 template <class F>
 constexpr bool bools_are_masks() {
   if constexpr (requires { F::bools_are_masks; }) return F::bools_are_masks;
   else return false;
 }
 
-/// out = f(ins...), element by element, with the ins broadcast to out's shape.
+/// Computes out = f(ins...), element by element, with the ins broadcast to out's shape.
 template <class F, class Out, class... In>
 inline void assign_elements(const F& f, Out out, In... ins) {
   constexpr int operands = 1 + static_cast<int>(sizeof...(In));
@@ -46,7 +46,7 @@ inline void assign_elements(const F& f, Out out, In... ins) {
   });
 }
 
-/// Every element of out = value.
+/// Sets every element of out to a value.
 template <class Out>
 inline void fill_elements(Out out, typename Out::element value) {
   static constexpr auto loops = elementwise_loops<1>({Out::spec});
@@ -56,9 +56,9 @@ inline void fill_elements(Out out, typename Out::element value) {
   });
 }
 
-/// out = F()(ins...), element by element, with the ins broadcast to out's shape. Where elements are contiguous, a run is computed
-/// by batches of floats, if all operands are floats, or are bool and F says that its bools are masks. All else is computed
-/// element by element.
+/// Computes out = F()(ins...), element by element, with the ins broadcast to out's shape. Contiguous elements are computed in
+/// batches of floats, if all operands are floats, or are bool and F uses masks for bools. All other elements are computed one by
+/// one.
 template <class F, class Out, class... In>
 inline void assign_elementwise(Out out, In... ins) {
   constexpr int operands = 1 + static_cast<int>(sizeof...(In));

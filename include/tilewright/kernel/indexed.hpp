@@ -9,15 +9,15 @@
 
 namespace tilewright::kernel {
 
-/// What an index addresses.
+/// Elements that an index addresses.
 enum class IndexForm : std::int64_t {
-  rows,     ///< all elements at its place of the indexed axis
-  groups,   ///< the same within one element of axis 0, which the indices have too
+  rows,  ///< all elements at its position of the indexed axis
+  groups,  ///< all elements at its position within one element of axis 0, which the indices have, too
   elements  ///< one element: the indices have all axes of the tensor
 };
 
 /// Axes of a loop, with steps of three operands: the table, which is indexed; the rows, one for each index; the indices. Axes of
-/// extent 1 are left out, and neighbours that are one run in all operands are merged.
+/// extent 1 are omitted, and neighbours that are contiguous in all operands are merged.
 struct IndexedAxes {
   Shape extents{};
   std::array<std::array<std::int64_t, max_rank>, 3> strides{};
@@ -36,7 +36,7 @@ struct IndexedAxes {
     return extents.rank == 0 ? 0 : strides[operand][static_cast<std::size_t>(extents.rank - 1)];
   }
   constexpr std::int64_t run() const { return extents.rank == 0 ? 1 : extents[-1]; }
-  /// All axes but the last, which is the run.
+  /// Returns all axes except the last, which is the run.
   constexpr Shape outer() const {
     Shape result;
     for (int axis = 0; axis + 1 < extents.rank; ++axis) result.push_back(extents[axis]);
@@ -46,7 +46,7 @@ struct IndexedAxes {
 
 struct IndexedSections {
   IndexedAxes places{};  ///< one for each index that is read, in the order of the indices
-  IndexedAxes row{};     ///< the elements that an index addresses
+  IndexedAxes row{};  ///< elements that an index addresses
 };
 constexpr IndexedSections indexed_sections(int axis, IndexForm form, const ViewSpec& table, const ViewSpec& rows,
                                            const ViewSpec& indices) {
@@ -69,13 +69,13 @@ constexpr IndexedSections indexed_sections(int axis, IndexForm form, const ViewS
   return result;
 }
 
-/// An index as a number that is too large if the index is negative.
+/// Returns an index as a number that is too large if the index is negative.
 template <class I>
 [[gnu::always_inline]] inline std::uint64_t index_number(I index) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(index));
 }
 
-/// Calls f(k, indices[k] - first) for each k in [0, run) for which that is in [0, extent), in their order. For few of many.
+/// Calls f(k, indices[k] - first) for each k in [0, run) for which that is in [0, extent), in order. Fast if few of many are.
 template <std::int64_t run, class I, class F>
 inline void for_each_index_in(const I* indices, std::int64_t first, std::uint64_t extent, F&& f) {
 #if defined(__AVX512F__)
@@ -112,8 +112,8 @@ inline void for_each_index_in(const I* indices, std::int64_t first, std::uint64_
       f(k, offset);
 }
 
-/// The loops of a kernel in which indices say which rows, or elements, of a table along an axis belong to those of another
-/// tensor. The table may be a block along the axis.
+/// Loops of a kernel in which indices map rows, or elements, of a table along an axis to those of another tensor. The table may
+/// be a block along the axis.
 template <int axis, IndexForm form, class Table, class Rows, class Indices>
 struct IndexedLoops {
   using T = typename Table::element;
@@ -125,10 +125,10 @@ struct IndexedLoops {
   static constexpr std::int64_t run = places.run(), length = row.extents.nelms(), step = Table::spec.stride(axis);
   static constexpr auto extent = static_cast<std::uint64_t>(Table::shape[axis]);
   static constexpr bool is_run = row.extents.rank == 0 || (row.extents.rank == 1 && row.step(0) == 1 && row.step(1) == 1);
-  /// Rows that are worth a prefetch of the one after next.
+  /// Whether rows are long enough for a prefetch of the one after next.
   static constexpr bool is_long = is_run && length * static_cast<std::int64_t>(sizeof(T)) >= 256;
 
-  /// Calls f(place in the table, row) for each index in [first, first + extent), and `missed(row)` for each other one.
+  /// Calls f(position in the table, row) for each index in [first, first + extent), and `missed(row)` for each other one.
   template <class F, class G>
   static void for_each(Table table, Rows rows, Indices indices, F&& f, G&& missed) {
     for_each_offset<3>(places.outer(), places.strides, [&](const auto& at) {
@@ -145,8 +145,8 @@ struct IndexedLoops {
       }
     });
   }
-  /// Calls f(place in the table, row) for each index in a block of a table of `whole` rows, of which most indices miss: the
-  /// rows from `first` on.
+  /// Calls f(position in the table, row) for each index in a block of a table of `whole` rows, the rows from `first` on. Fast if
+  /// most indices miss the block.
   template <std::int64_t whole, class F>
   static void for_each_hit(Table table, Rows rows, Indices indices, std::int64_t first, F&& f) {
     if constexpr (whole == Table::shape[axis]) return for_each(table, rows, indices, f, [](auto*) {});
@@ -214,7 +214,7 @@ inline void check_indices(Faults faults, Indices indices, std::int64_t extent) {
   });
 }
 
-/// The number along an axis at which a block begins, from the view of its positions.
+/// Returns the number along an axis at which a block begins, from the view of its positions.
 template <class P>
 inline std::int64_t block_begin(P positions, int axis) {
   const std::int64_t number = position_of(positions) / P::spec.stride(axis);

@@ -10,8 +10,8 @@
 
 namespace tilewright::kernel {
 
-/// In vectors a bool is a lane of a mask, as comparisons of batches give it, and a byte only in memory. A formula that takes or
-/// gives bools is written with the functions below, and `&`, `|` and `!`, which take bools and masks alike.
+/// Bools in vectors: a bool is a lane of a mask, like the result of a comparison of batches, and a byte only in memory. A formula
+/// with bools uses the functions below, and `&`, `|` and `!`, which accept bools and masks.
 
 template <class X>
 inline constexpr bool is_mask = false;
@@ -22,8 +22,7 @@ inline constexpr bool is_mask<xsimd::batch_bool<T, A>> = true;
 
 namespace tilewright::math {
 
-/// Comparisons of numbers, of bools (false is less than true), of batches and of masks. Those with NaN are false, but for
-/// not_equal.
+/// Compare numbers, bools (false is less than true), batches and masks. Comparisons with NaN are false, except not_equal.
 template <class X>
 [[gnu::always_inline]] inline auto equal(const X& a, const X& b) {
   if constexpr (tilewright::kernel::is_mask<X>) return (a & b) | ~(a | b);  // xsimd 8.1's ^ is wrong with AVX-512
@@ -50,7 +49,7 @@ template <class T, class A>
   return (condition & a) | (~condition & b);
 }
 
-/// The larger and the smaller of two; NaN where one of them is.
+/// Return the larger and the smaller of two; NaN if one of them is NaN.
 template <class X>
 [[gnu::always_inline]] inline X maximum(const X& a, const X& b) {
   if constexpr (std::integral<X>) return math::max(a, b);
@@ -66,7 +65,7 @@ template <class X>
 
 namespace tilewright::kernel {
 
-/// The bools from `data` on as a mask, and a mask written as bools.
+/// Load the bools from `data` on as a mask, and store a mask as bools.
 template <class Mask>
 [[gnu::always_inline]] inline Mask load_mask(const bool* data) {
   using Batch = typename Mask::batch_type;
@@ -137,7 +136,7 @@ struct BroadcastMask {
   }
 };
 
-/// The result of a formula as one of the kind that is stored as elements of type T: a mask for bools, and 0 or 1 for numbers.
+/// Converts the result of a formula to the form that is stored as elements of type T: a mask for bools, and 0 or 1 for numbers.
 template <class T, class X>
 [[gnu::always_inline]] inline auto as_element(const X& x) {
   if constexpr (std::is_arithmetic_v<X>) {

@@ -9,17 +9,17 @@
 
 namespace tilewright::math {
 
-/// Functions for op formulas that take scalars and xsimd batches alike, so that one formula is both kernels.
+/// Functions for op formulas that accept scalars and xsimd batches, so that one formula is both kernels.
 ///
-/// exp, log, tanh and sigmoid of float32 are polynomials of this file, the same for floats and batches. So elements in a rest
-/// have the same results as in a full vector. Other types are left to the standard library and xsimd.
+/// exp, log, tanh and sigmoid of float32 are polynomials of this file, equal for floats and batches. Elements in a tail block
+/// therefore have the same results as in a full vector. Other types use the standard library and xsimd.
 
 namespace detail {
 template <class X>
 inline constexpr bool is_float32 = std::same_as<X, float>;
 template <class A>
 inline constexpr bool is_float32<xsimd::batch<float, A>> = true;
-/// An integer in a type whose arithmetic wraps around, and which is not promoted to one whose arithmetic does not.
+/// Converts an integer to a type whose arithmetic wraps around, and which is not promoted to one whose arithmetic does not.
 template <std::integral T>
 constexpr auto wrapping(T x) {
   return static_cast<std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>(x);
@@ -30,21 +30,21 @@ constexpr auto wrapping(T x) {
 template <class X>
 concept Float32 = detail::is_float32<X>;
 
-/// A constant of a formula in the type of its variable: float for float and batches of float.
+/// Returns a constant of a formula in the type of its variable: float for float and batches of float.
 template <class X>
 inline X number(double value) {
   if constexpr (std::is_arithmetic_v<X>) return static_cast<X>(value);
   else return X(static_cast<typename X::value_type>(value));
 }
 
-/// The smallest number of full precision of X's type.
+/// Returns the smallest normal number of X's type.
 template <class X>
 inline X smallest_normal() {
   if constexpr (std::is_arithmetic_v<X>) return std::numeric_limits<X>::min();
   else return X(std::numeric_limits<typename X::value_type>::min());
 }
 
-/// a + b, a - b, a b and -x. Integers wrap around. As C++ does with a bool, a + b is "or", and a b is "and".
+/// Return a + b, a - b, a b and -x. Integers wrap around. As in C++, for bool a + b is "or", and a b is "and".
 template <class X>
 [[gnu::always_inline]] inline X add(X a, X b) {
   return a + b;
@@ -86,7 +86,7 @@ template <class T, class A>
   return std::bit_cast<xsimd::batch<T, A>>(std::bit_cast<Words>(a) * std::bit_cast<Words>(b));
 }
 
-/// |x|. Integers wrap around.
+/// Returns |x|. Integers wrap around.
 template <class T>
   requires std::is_arithmetic_v<T>
 [[gnu::always_inline]] inline T absolute(T x) {
@@ -101,7 +101,7 @@ template <class T, class A>
   else return x;
 }
 
-/// a b + c, rounded once where the machine can.
+/// Returns a b + c, rounded once if the machine supports it.
 template <std::floating_point T>
 inline T fma(T a, T b, T c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -131,7 +131,7 @@ inline T fma(T a, T b, T c) {
   return math::add(math::multiply(a, b), c);
 }
 
-/// a / b, rounded once. (xsimd estimates quotients of floats on ARM.)
+/// Returns a / b, rounded once. (xsimd estimates quotients of floats on ARM.)
 template <class T>
   requires std::is_arithmetic_v<T>
 inline T divide(T a, T b) {
@@ -146,8 +146,8 @@ template <class T, class A>
     return a / b;
 }
 
-/// The larger and the smaller of two. Where b is NaN, so is the result; where only a is, it is b, or NaN on ARM: the element that
-/// must not lose a NaN stands last.
+/// Return the larger and the smaller of two. If b is NaN, the result is NaN; if only a is NaN, the result is b, or NaN on ARM. An
+/// element whose NaN must be kept is therefore the last argument.
 template <class T>
   requires std::is_arithmetic_v<T>
 inline T max(T a, T b) {
@@ -211,7 +211,7 @@ inline xsimd::batch<T, A> select(const xsimd::batch_bool<T, A>& condition, const
                                  const xsimd::batch<T, A>& b) {
   return xsimd::select(condition, a, b);
 }
-/// Whether a > b or one of them is NaN, in one comparison (for which xsimd has no name).
+/// Returns whether a > b or one of them is NaN, in one comparison (for which xsimd has no name).
 template <class T>
   requires std::is_arithmetic_v<T>
 inline bool greater_or_nan(T a, T b) {
@@ -231,13 +231,13 @@ template <class T, class A>
 #endif
       return !(a <= b);
 }
-/// The sum of a batch's elements; xsimd 10 gave it another name.
+/// Returns the sum of a batch's elements, which xsimd 10 has renamed.
 template <class T, class A>
 inline T sum(const xsimd::batch<T, A>& x) {
   if constexpr (requires { reduce_add(x); }) return reduce_add(x);
   else return hadd(x);
 }
-/// The largest of a batch's elements.
+/// Returns the largest of a batch's elements.
 template <class T, class A>
 inline T max(const xsimd::batch<T, A>& x) {
   if constexpr (requires { reduce_max(x); }) {
@@ -257,8 +257,8 @@ inline T max(const xsimd::batch<T, A>& x) {
 
 namespace detail {
 
-/// The bits of floats as unsigned integers, whose arithmetic wraps around, and back. Those of a batch are a vector of the
-/// compiler, which has the operators of integers, whatever the version of xsimd.
+/// Convert the bits of floats to unsigned integers, whose arithmetic wraps around, and back. Those of a batch are a vector of the
+/// compiler, which has the operators of integers in every version of xsimd.
 template <class A>
 struct BatchBits {
   typedef std::uint32_t type __attribute__((vector_size(sizeof(xsimd::batch<float, A>))));
@@ -268,7 +268,7 @@ template <class A>
 inline typename BatchBits<A>::type to_bits(const xsimd::batch<float, A>& x) {
   return std::bit_cast<typename BatchBits<A>::type>(x);
 }
-/// The exponents of numbers of which a constant was taken off: the bits from the 23rd on, with a sign.
+/// Returns the exponents of numbers from which a constant was subtracted: the bits from the 23rd on, with a sign.
 template <class Bits>
 inline Bits exponent_of(const Bits& bits) {
   if constexpr (std::is_integral_v<Bits>) {
@@ -285,7 +285,7 @@ inline X from_bits(Bits bits) {
   return std::bit_cast<X>(bits);
 }
 
-/// coefficients[0] + coefficients[1] x + ..., by Horner's rule.
+/// Returns coefficients[0] + coefficients[1] x + ..., by Horner's rule.
 template <class X, std::same_as<double>... C>
 inline X polynomial(X x, double first, C... rest) {
   if constexpr (sizeof...(C) == 0) return number<X>(first);
@@ -294,16 +294,16 @@ inline X polynomial(X x, double first, C... rest) {
 
 }  // namespace detail
 
-/// -x; xsimd 8.1 takes -0 for 0.
+/// Returns -x; xsimd 8.1 returns 0 for -0.
 template <Float32 X>
 inline X negate(X x) {
   return detail::from_bits<X>(detail::to_bits(x) ^ detail::sign_bit);
 }
 
-/// e to the power of x. At most 2 ulp off; results below 2^-126, the smallest normal number, are 0.
+/// Returns e to the power of x, with an error of at most 2 ulp; results below 2^-126, the smallest normal number, are 0.
 ///
-/// exp(x) = 2^k exp(r) with k = floor(x / ln 2) and r = x - k ln 2 in [0, ln 2]. The polynomial of exp(r) has the least
-/// largest relative error, 2^-28, of those that begin with 1 + r (fitted for this file by weighted least squares).
+/// exp(x) = 2^k exp(r) with k = floor(x / ln 2) and r = x - k ln 2 in [0, ln 2]. The polynomial of exp(r) has the smallest
+/// maximal relative error, 2^-28, of those that begin with 1 + r (fitted for this file by weighted least squares).
 template <Float32 X>
 inline X exp(X x) {
   // Numbers of this size have no bits after the point, and the last ones of their 23 are those of k + 127.
@@ -317,10 +317,10 @@ inline X exp(X x) {
   return power * detail::polynomial(r, 1.0, 1.0, 0x1.00004cp-1, 0x1.55431cp-3, 0x1.56e042p-5, 0x1.01d524p-7, 0x1.f558d6p-10);
 }
 
-/// Natural logarithm; -infinity at 0 and NaN below. At most 1 ulp off.
+/// Returns the natural logarithm, with an error of at most 1 ulp; -infinity at 0 and NaN below.
 ///
-/// log(x) = k ln 2 + log(1 + f) with 1 + f in [sqrt(1/2), sqrt(2)], and log(1 + f) = f - f^2 / 2 + f^3 P(f). P gives the
-/// least largest relative error, 2^-27 (fitted for this file by weighted least squares).
+/// log(x) = k ln 2 + log(1 + f) with 1 + f in [sqrt(1/2), sqrt(2)], and log(1 + f) = f - f^2 / 2 + f^3 P(f). P gives the smallest
+/// maximal relative error, 2^-27 (fitted for this file by weighted least squares).
 template <Float32 X>
 inline X log(X x) {
   constexpr std::uint32_t sqrt_half = 0x3f3504f3;  // bits of sqrt(1/2)
@@ -343,11 +343,11 @@ inline X log(X x) {
   return math::select(x > zero, math::select(x < infinity, result, x), math::select(x == zero, -infinity, nan));
 }
 
-/// Hyperbolic tangent. At most 3 ulp off, never beyond +-1; x itself where that is what tanh(x) rounds to.
+/// Returns the hyperbolic tangent, with an error of at most 3 ulp, never beyond +-1; x itself where tanh(x) rounds to x.
 ///
 /// tanh(|x|) = e / (e + 2) with e = exp(2 |x|) - 1, and with the sign of x. As in exp, 2 |x| = k ln 2 + r, here with k to the
-/// nearest, so that e = 2^k (exp(r) - 1) + (2^k - 1) is as accurate for small x: there k is 0. The polynomial of exp(r) - 1
-/// has the least largest relative error, 2^-26, of those that begin with r (fitted for this file by weighted least squares).
+/// nearest, so that e = 2^k (exp(r) - 1) + (2^k - 1) is as accurate for small x: there k is 0. The polynomial of exp(r) - 1 has
+/// the smallest maximal relative error, 2^-26, of those that begin with r (fitted for this file by weighted least squares).
 template <Float32 X>
 inline X tanh(X x) {
   constexpr double shift = 0x1.8p23 + 127;
@@ -380,7 +380,7 @@ template <class A> inline xsimd::batch<double, A> exp(const xsimd::batch<double,
 template <class A> inline xsimd::batch<double, A> log(const xsimd::batch<double, A>& x) { return xsimd::log(x); }
 template <class A> inline xsimd::batch<double, A> tanh(const xsimd::batch<double, A>& x) { return xsimd::tanh(x); }
 
-/// 1 / (1 + exp(-x)). At most 3 ulp off; results below 2^-127 are 0.
+/// Returns 1 / (1 + exp(-x)), with an error of at most 3 ulp; results below 2^-127 are 0.
 template <class X>
 inline X sigmoid(X x) {
   return math::divide(number<X>(1), number<X>(1) + math::exp(-x));

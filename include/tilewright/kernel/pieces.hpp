@@ -3,11 +3,11 @@
 
 namespace tilewright::kernel {
 
-/// Neighbouring pieces of a vertex, which a kernel computes in one go: those from `first` to before `last`, of `count`. A kernel
-/// divides its own units evenly, such as strips of columns: a piece may have none of them.
+/// Consecutive pieces of a vertex, which a kernel computes together: `first` to `last` - 1 of `count`. A kernel divides its own
+/// units evenly, such as strips of columns, so a piece may have none of them.
 struct Pieces {
   std::int64_t first = 0, last = 1, count = 1;
-  /// The units from begin(units) to before end(units) are those of the pieces.
+  /// Return the range of the pieces' units: begin(units) to end(units) - 1.
   constexpr std::int64_t begin(std::int64_t units) const { return units * first / count; }
   constexpr std::int64_t end(std::int64_t units) const { return units * last / count; }
 };

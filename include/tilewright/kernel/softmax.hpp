@@ -5,13 +5,13 @@
 
 namespace tilewright::kernel {
 
-/// Of a line x: exp(x) = exp(x - largest) exp(largest), and the sum of exp(x - largest).
+/// Factors of exponentials of a line x: exp(x) = exp(x - largest) exp(largest), and the sum of exp(x - largest).
 template <class T>
 struct ExponentialSum {
   T largest, sum;
 };
 
-/// Elements of a line in a block on the stack, at most: exponentials of half precision, before they are rounded.
+/// Largest number of elements of a line in a block on the stack: exponentials of half precision, before they are rounded.
 inline constexpr std::int64_t softmax_block = 4096;
 /// Bytes of the block of a line of n elements of T.
 template <std::int64_t n, class T>
@@ -19,14 +19,14 @@ inline constexpr std::int64_t softmax_stack_bytes = std::is_same_v<compute_t<T>,
                                                         ? 0
                                                         : n* static_cast<std::int64_t>(sizeof(compute_t<T>)) + 64;
 
-/// No element of the line is far from the largest one's exponential, 1, so the sum neither overflows nor vanishes.
+/// Returns the sum of exponentials of a line. The largest element's exponential is 1, so the sum neither overflows nor vanishes.
 template <std::int64_t n, class X>
 inline ExponentialSum<typename X::Compute> exponential_sum(X x) {
   const auto largest = line_max<n>(x);
   return {largest, line_sum<n>([&](const auto& a) { return math::exp(a - largest); }, x)};
 }
 
-/// y = exp(x) / sum(exp(x)) scale, computed from x less its largest element and rounded once to y's type. Lines of n elements.
+/// Computes y = exp(x) / sum(exp(x)) scale from x less its largest element, rounded once to y's type, for lines of n elements.
 template <std::int64_t n, class X, class Y>
 inline ExponentialSum<typename X::Compute> softmax_line(X x, Y y, typename X::Compute scale = 1) {
   using T = typename X::Compute;
@@ -48,7 +48,8 @@ inline ExponentialSum<typename X::Compute> softmax_line(X x, Y y, typename X::Co
   }
 }
 
-/// dx = y (dy - sum(y dy)) for y = softmax(x), which is not rounded. Lines of n elements; dx may lie where x or dy does.
+/// Computes dx = y (dy - sum(y dy)) for y = softmax(x), which is not rounded, for lines of n elements. dx may share the memory of
+/// x or dy.
 template <std::int64_t n, class X, class DY, class DX>
 inline void softmax_gradient_line(X x, DY dy, DX dx) {
   using T = typename X::Compute;

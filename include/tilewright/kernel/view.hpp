@@ -24,7 +24,7 @@ struct ViewSpec {
   constexpr std::int64_t stride(int axis) const { return strides[static_cast<std::size_t>(axis < 0 ? shape.rank + axis : axis)]; }
 };
 
-/// Bytes from the first to the last element of a view in memory, whatever the signs of its strides.
+/// Returns the bytes from the first to the last element of a view in memory, for any signs of its strides.
 constexpr std::int64_t span_bytes(const ViewSpec& view) {
   std::int64_t last = 0;
   for (int axis = 0; axis < view.shape.rank; ++axis) {
@@ -34,13 +34,13 @@ constexpr std::int64_t span_bytes(const ViewSpec& view) {
   return (last + 1) * size_of(view.dtype);
 }
 
-/// Elements between neighbours along an axis, counted from the last one as -1, of a tensor to which the view is broadcast: 0
-/// where it has one element or no such axis.
+/// Returns the elements between neighbours along an axis, counted from the last one as -1, of a tensor to which the view is
+/// broadcast: 0 if it has one element or no such axis.
 constexpr std::int64_t broadcast_stride(const ViewSpec& view, int axis) {
   return view.shape.rank >= -axis && view.shape[axis] != 1 ? view.stride(axis) : 0;
 }
-/// Whether the rows of all matrices of a tensor of `shape`, to which the view is broadcast, are evenly far apart in it, as the
-/// rows of one matrix are.
+/// Returns whether the rows of all matrices of a tensor of `shape`, to which the view is broadcast, are evenly spaced, like the
+/// rows of one matrix.
 constexpr bool rows_are_one_matrix(const ViewSpec& view, const Shape& shape) {
   std::int64_t rows = shape[-2];
   for (int axis = 3; axis <= shape.rank; rows *= shape[-axis], ++axis)
@@ -48,8 +48,8 @@ constexpr bool rows_are_one_matrix(const ViewSpec& view, const Shape& shape) {
   return true;
 }
 
-/// The view with every stride written. Needed for template arguments: GCC 12 leaves out elements that were never written, and
-/// then takes views with zeros at different places for equal.
+/// Returns the view with every stride written. Template arguments need it: GCC 12 omits elements that were never written, and
+/// then treats views with zeros at different positions as equal.
 constexpr ViewSpec written_out(ViewSpec view) {
   for (auto& stride : view.strides) stride = std::int64_t{stride};
   return view;
@@ -65,7 +65,7 @@ template <class T>
 concept Complete = requires { sizeof(T); };
 }  // namespace detail
 
-/// A slice of an operand: a pointer, and everything else in the type. Of an op's input, `is_input`.
+/// A slice of an operand: a pointer, and everything else in the type. `is_input`: of an op's input.
 template <ViewSpec view_spec, bool is_input = false>
 struct View {
   using element = element_t<view_spec.dtype>;
@@ -74,35 +74,35 @@ struct View {
 
   element* data;
 
-  /// An output is read as an input is.
+  /// Converts to an input, because an output can be read like one.
   operator View<view_spec, true>() const
     requires(!is_input)
   {
     return {data};
   }
-  /// The elements as an expression of xtensor; that of an output can be assigned to.
+  /// Returns the elements as an expression of xtensor; that of an output can be assigned to.
   auto array() const {
     static_assert(detail::Complete<kernel::ArrayOf<View>>, "array(): `#include <tilewright/array.hpp>` expected");
     if constexpr (detail::Complete<kernel::ArrayOf<View>>) return kernel::ArrayOf<View>::of(data);
   }
 };
 
-/// Where positions begin: see Base::position. Only its address counts.
+/// Origin of positions: see Base::position. Only its address matters.
 inline constexpr std::byte position_origin{};
-/// The position of a view's first element, where the view is the last input of an op that `takes_positions`. Other elements have
-/// positions that are larger by the view's strides.
+/// Returns the position of a view's first element, where the view is the last input of an op that `takes_positions`. Positions of
+/// other elements are larger by the view's strides.
 template <class V>
 inline std::int64_t position_of(V positions) {
   return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(positions.data) -
                                    reinterpret_cast<std::intptr_t>(&position_origin));
 }
 
-/// The type in which a kernel computes on elements of a type: float for half precision and float8, else the type itself.
+/// The type in which a kernel computes on elements of a type: float for half precision and float8, otherwise the type itself.
 template <class T>
 using compute_t = std::conditional_t<std::is_arithmetic_v<T> && !is_half_type<T>, T, float>;
 
-/// A number as an element of type T. Floating point to integers truncates; what their type does not hold becomes the end of its
-/// range that is nearest, and NaN 0. Integers to narrower ones wrap around. To bool, all but 0 is true.
+/// Converts a number to an element of type T. Floating point to integers truncates; values beyond the range become the nearest
+/// end of the range, and NaN becomes 0. Integers to narrower ones wrap around. To bool, everything except 0 is true.
 template <class T, class X>
 [[gnu::always_inline]] constexpr T element_cast(const X& x) {
   if constexpr (std::is_floating_point_v<X> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {

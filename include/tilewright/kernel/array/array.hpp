@@ -14,18 +14,18 @@ struct FixedShapeOf;
 template <class V, std::size_t... axis>
 struct FixedShapeOf<V, std::index_sequence<axis...>>
     : std::type_identity<xt::fixed_shape<static_cast<std::size_t>(V::shape.extents[axis])...>> {};
-/// The shape of V as a type of xtensor.
+/// Shape of V as a type of xtensor.
 template <class V>
 using FixedShape = typename FixedShapeOf<V>::type;
 
-/// The index that a range of xtensor gives.
+/// Returns the index for a range of xtensor.
 template <class It>
 constexpr ArrayIndex array_index(It first, It last) {
   ArrayIndex index;
   for (int axis = -static_cast<int>(last - first); axis < 0; ++axis, ++first) index[axis] = static_cast<std::int64_t>(*first);
   return index;
 }
-/// What xtensor asks of an expression beforehand: of elements of T, and of Space's shape.
+/// Types that xtensor requires of an expression, for elements of T and Space's shape.
 template <class D, class T, class Space>
 struct ArrayTypes {
   using value_type = T;
@@ -49,7 +49,7 @@ struct xiterable_inner_types<tilewright::kernel::ArrayOf<V>> : xcontainer_inner_
 
 namespace tilewright::kernel {
 
-/// An expression of xtensor that is not written: D gives `element_at(ArrayIndex)`.
+/// A read-only expression of xtensor. D defines `element_at(ArrayIndex)`.
 template <class D>
 struct ArrayExpression : xt::xexpression<D>, xt::xconst_iterable<D>, xt::xconst_accessible<D> {
   using types = xt::xcontainer_inner_types<D>;
@@ -105,7 +105,7 @@ struct ArrayExpression : xt::xexpression<D>, xt::xconst_iterable<D>, xt::xconst_
 
 constexpr bool has_array(DType dtype) { return is_int(dtype) || computes_in_float(dtype) || dtype == float64; }
 
-/// A view's elements, read as numbers of the type in which kernels compute: D is ArrayOf<V>.
+/// Elements of a view as numbers of the type in which kernels compute. D is ArrayOf<V>.
 template <class V>
 struct ViewArray : ArrayExpression<ArrayOf<V>> {
   const typename V::element* data;
@@ -126,15 +126,15 @@ struct ViewArray : ArrayExpression<ArrayOf<V>> {
 template <ViewSpec spec, bool is_input>
 struct ArrayNode<ArrayOf<View<spec, is_input>>> : ArrayNode<View<spec, is_input>> {};
 
-/// The axis along which a view's elements are computed: the first whose elements are side by side, else the last. It does not
-/// depend on extents, so that it is the same for all parts of a tensor.
+/// Returns the axis along which a view's elements are computed: the first one with contiguous elements, otherwise the last. It
+/// does not depend on extents, so it is equal for all parts of a tensor.
 constexpr int row_axis(const ViewSpec& view) {
   for (int axis = -view.shape.rank; axis < 0; ++axis)
     if (view.stride(axis) == 1) return axis;
   return -1;
 }
 
-/// Calls f(index) for each index of a shape whose axis `axis` is left at 0.
+/// Calls f(index) for each index of a shape, with 0 for axis `axis`.
 template <Shape shape, int axis, class F>
 inline void for_each_row(F&& f) {
   static constexpr auto others = [] {
@@ -149,7 +149,8 @@ inline void for_each_row(F&& f) {
   for_each_index(others.first, others.second, ArrayIndex(), f);
 }
 
-/// Writes the elements of an expression to a view, batch by batch. What is read is at the same place, or is not written.
+/// Writes the elements of an expression to a view, batch by batch. Memory that the expression reads is either at the same
+/// position or not written.
 template <class V, class E>
 inline void assign_array(V to, const E& e) {
   using Given = ArrayNodeOf<E>;
@@ -185,14 +186,14 @@ inline void assign_array(V to, const E& e) {
   }
 }
 
-/// Whether a tensor of shape `from` can be broadcast to `to`.
+/// Returns whether a tensor of shape `from` can be broadcast to `to`.
 constexpr bool broadcasts_to(const Shape& from, const Shape& to) {
   BroadcastShape both{to};
   both.add(from);
   return both.fits && both.shape == to;
 }
 
-/// The elements of an op's input: an expression of xtensor of static shape, whose numbers have the type in which kernels compute
+/// Elements of an op's input: an expression of xtensor of static shape, whose numbers have the type in which kernels compute
 /// (float for half precision, integers of 32 bits for smaller ones).
 template <ViewSpec spec>
 struct ArrayOf<View<spec, true>> : ViewArray<View<spec, true>> {
@@ -207,8 +208,8 @@ struct ArrayOf<View<spec, true>> : ViewArray<View<spec, true>> {
   }
 };
 
-/// The elements of an op's output. `=` computes an expression, which is broadcast to the output, and rounds each element once; no
-/// memory is taken. Read, it is an expression like an input's.
+/// Elements of an op's output. `=` computes an expression, which is broadcast to the output, and rounds each element once without
+/// allocating memory. It can also be read, like an input.
 template <ViewSpec spec>
 struct ArrayOf<View<spec, false>> : ViewArray<View<spec, false>> {
   explicit ArrayOf(typename View<spec>::element* first) : ViewArray<View<spec, false>>(first), to_{first} {}

@@ -6,8 +6,8 @@
 
 namespace tilewright::kernel {
 
-/// A function object of xtensor on vectors or numbers. Where kernel/math.hpp has the function, it is that one: the same for each
-/// element, wherever it lies, and for all versions of xtensor and xsimd.
+/// Applies a function object of xtensor to vectors or numbers. If kernel/math.hpp has the function, it is used, so results do not
+/// depend on an element's position or on the versions of xtensor and xsimd.
 template <class F, class X, class... Rest>
 [[gnu::always_inline]] inline auto array_function(const F& f, const X& x, const Rest&... rest) {
   constexpr bool one_type = (std::is_same_v<X, Rest> && ...);
@@ -29,7 +29,7 @@ template <class F, class X, class... Rest>
   else return f.simd_apply(x, rest...);
 }
 
-/// Whether a function object of xtensor has the same results for numbers of type T and for vectors of them.
+/// Returns whether a function object of xtensor has equal results for numbers of type T and for vectors of them.
 template <class F, class T>
 constexpr bool is_exact = [] {
   const auto is_one_of = []<class... G>(std::type_identity<G>...) { return (std::is_same_v<F, G> || ...); };

@@ -25,7 +25,7 @@ struct ReducedSpace {
     return result;
   }();
   static constexpr std::int64_t terms = from.nelms() / std::max(shape.nelms(), std::int64_t{1});
-  /// The axis of E that an axis of the result is.
+  /// Returns the axis of E that an axis of the result is.
   static constexpr int axis_of(int result_axis) {
     if (keeps) return result_axis;
     int axis = -1;
@@ -33,7 +33,7 @@ struct ReducedSpace {
       if (!is_reduced(axis) && --left == 0) return axis;
   }
   static constexpr bool is_one(int axis) { return -axis > shape.rank || shape[axis] == 1; }
-  /// The index in E of a result's.
+  /// Returns the index in E of a result's index.
   static constexpr ArrayIndex index_of(const ArrayIndex& at) {
     ArrayIndex index;
     for (int axis = -1, result_axis = -1; axis >= -from.rank; --axis) {
@@ -73,7 +73,7 @@ class ReducedArray : public ArrayExpression<ReducedArray<Rule, mask, keeps, E>> 
   explicit ReducedArray(E e) : e_(std::forward<E>(e)) {}
   T element_at(const ArrayIndex& at) const { return reduce(Space::index_of(at)); }
 
-  /// The results along an axis of the result.
+  /// Returns the results along an axis of the result.
   template <int result_axis, class V>
   auto row(const ArrayIndex& at) const {
     const ArrayIndex index = Space::index_of(at);
@@ -108,7 +108,7 @@ class ReducedArray : public ArrayExpression<ReducedArray<Rule, mask, keeps, E>> 
   }
 
  private:
-  /// The reduction of all elements from `index` on along the reduced axes.
+  /// Returns the reduction of all elements from `index` on along the reduced axes.
   T reduce(const ArrayIndex& index) const { return static_cast<T>(Kernel::template result<Rule>(e_, index)); }
 
   E e_;
@@ -120,7 +120,7 @@ struct ArrayNode<ReducedArray<Rule, mask, keeps, E>> {
   static constexpr bool is_array = Space::Node::is_array, is_reduction = true;
   static constexpr Shape shape = Space::shape;
   using type = typename Space::T;
-  /// Results are in no memory: they are not side by side, and no two axes of them are one.
+  /// Results are not in memory: they are not contiguous, and axes cannot be merged.
   static constexpr auto steps = [] {
     ArraySteps<1> result{};
     for (int axis = -shape.rank; axis < 0; ++axis)

@@ -11,8 +11,8 @@
 #include "tilewright/kernel/matmul/packs.hpp"
 #include "tilewright/kernel/vector/line.hpp"
 
-/// Rows of expressions of xtensor whose shapes and strides are in their types: what an array is computed from, batch by batch.
-/// Axes are counted from the last, which is -1, so that those of operands that are broadcast have the same numbers.
+/// Rows of xtensor expressions whose shapes and strides are in their types. An array is computed from rows, batch by batch. Axes
+/// are counted from the last, which is -1, so that broadcast operands have the same numbers.
 namespace tilewright::kernel {
 
 /// The index of an element: that of axis -1 is the last.
@@ -67,8 +67,8 @@ inline void for_each_index(const Shape& extents, const std::array<int, max_rank>
   }
 }
 
-/// In place of the type of arrays: of numbers, which take that of arrays beside them; of fractions, for which it must be one of
-/// floating point; and of arrays of several types.
+/// Placeholders for the type of arrays: AnyType for numbers, which take the type of arrays beside them; AnyFraction for
+/// fractions, which require a floating-point type; and MixedTypes for arrays of several types.
 struct AnyType {};
 struct AnyFraction {};
 struct MixedTypes {};
@@ -83,10 +83,10 @@ struct JoinedTypes : std::type_identity<AnyType> {};
 template <class T, class... Rest>
 struct JoinedTypes<T, Rest...> : std::type_identity<JoinedType<T, typename JoinedTypes<Rest...>::type>> {};
 
-/// What an expression E is, as `ArrayNode<E>`:
+/// Properties of an expression E, as `ArrayNode<E>`:
 ///  - `shape`;
 ///  - `type`: in which its arrays are computed, AnyType, AnyFraction or MixedTypes;
-///  - `steps`: for each of its arrays, how far apart neighbours along an axis are, 0 where it has the same elements. The last
+///  - `steps`: for each of its arrays, the distance of neighbours along an axis, 0 where it has equal elements. The last
 ///    number is that of axis -1;
 ///  - `same_as_numbers`: whether an element of a vector has the bits that it would have as a number;
 ///  - `row<axis, V>(e, at)`: its elements along an axis from the index `at` on, as an object with `load<count>(k)`: `count`
@@ -98,7 +98,7 @@ struct ArrayNode {
 template <class E>
 using ArrayNodeOf = ArrayNode<std::remove_cvref_t<E>>;
 
-/// In place of a vector where types are mixed: elements come one by one, each in its own type.
+/// Replaces a vector for mixed types: elements are computed one by one, each in its own type.
 struct OneByOne {};
 template <class V>
 constexpr bool is_one_by_one = std::is_same_v<V, OneByOne> || std::is_arithmetic_v<V>;
@@ -107,15 +107,15 @@ constexpr bool is_one_by_one = std::is_same_v<V, OneByOne> || std::is_arithmetic
 template <std::size_t arrays>
 using ArraySteps = std::array<std::array<std::int64_t, max_rank>, arrays>;
 
-/// Whether an expression has the same elements along an axis.
+/// Returns whether an expression has equal elements along an axis.
 template <class Node>
 constexpr bool is_constant(int axis) {
   for (const auto& steps : Node::steps)
     if (steps[static_cast<std::size_t>(max_rank + axis)] != 0) return false;
   return true;
 }
-/// Whether all axes of `all`, to which an expression is broadcast, may be taken for one, along which elements of each of its
-/// arrays are evenly spaced.
+/// Returns whether all axes of `all`, to which an expression is broadcast, can be merged to one, along which elements of each of
+/// its arrays are evenly spaced.
 template <class Node>
 constexpr bool is_run(const Shape& all) {
   for (const auto& steps : Node::steps) {
@@ -165,14 +165,14 @@ struct FunctionRow {
   }
 };
 
-/// The axis along which a run of a tensor's axes is computed: the last that has several elements.
+/// Returns the axis along which a run of a tensor's axes is computed: the last one with several elements.
 constexpr int run_axis(const Shape& shape) {
   for (int axis = -1; axis >= -shape.rank; --axis)
     if (shape[axis] > 1) return axis;
   return -1;
 }
 
-/// How far apart a view's elements are along an axis from which it may be broadcast.
+/// Returns the distance of a view's elements along an axis from which it may be broadcast.
 constexpr std::int64_t stride_along(const ViewSpec& view, int axis) { return broadcast_stride(view, axis); }
 
 /// The node of arrays in memory that have the shape and strides of a ViewSpec.
@@ -213,7 +213,7 @@ struct ArrayNode<View<spec, is_input>> : MemoryNode<spec> {
   }
 };
 
-/// The shape to which all are broadcast; `fits` is false if there is none.
+/// The shape to which all operands are broadcast; `fits` is false if there is none.
 struct BroadcastShape {
   Shape shape;
   bool fits = true;

@@ -7,7 +7,7 @@
 
 namespace tilewright::kernel {
 
-/// Floats of blocks: of queries, keys and scores; and of what a mask and dropout need, if there are.
+/// Floats of blocks: of queries, keys and scores; and of data for a mask and dropout, if there are any.
 template <AttentionShape s, AttentionPlan plan = attention_plan(s)>
 struct AttentionSizes {
   static constexpr auto queries = std::size_t(plan.queries), query_floats = std::size_t(plan.queries * plan.width);
@@ -30,7 +30,7 @@ struct AttentionArrays {
   alignas(line_bytes) float factors[Sizes::factors];
 };
 
-/// What dropout needs: factors of a block, and copies of the generator, with the keys of all of its rounds.
+/// Floats for dropout: factors of a block, and copies of the generator, with the keys of all of its rounds.
 template <AttentionShape s, AttentionPlan plan = attention_plan(s)>
 inline constexpr std::int64_t factor_stack_bytes = s.drops ? sizeof(FactorArrays<plan>) + 4 * sizeof(WeightDropout) : 0;
 
@@ -38,11 +38,11 @@ inline constexpr std::int64_t factor_stack_bytes = s.drops ? sizeof(FactorArrays
 template <AttentionShape s>
 inline constexpr std::int64_t attention_stack_bytes = sizeof(AttentionArrays<s>) + factor_stack_bytes<s>;
 
-/// y = softmax(scale q k^T) v of one head, by blocks of queries and keys; logsumexp gets the logarithm of each query's sum of
-/// exponentials. Scores of a block lie with a row for each key, so that largest scores and sums of a vector of queries need no
-/// sums across a vector. Each block is summed by itself, and then added: the error of a sum over keys is that of the keys of one
-/// block, and of as many roundings as there are blocks. A query that sees no key has the result 0, and the logarithm infinity.
-/// `dropout`: a WeightDropout, which is read if s.drops; sums are of all weights. `next`: a NextHead, or NoNextHead.
+/// Computes y = softmax(scale q k^T) v of one head, by blocks of queries and keys. logsumexp gets the logarithm of each query's
+/// sum of exponentials. Scores of a block have a row for each key, so that largest scores and sums of a vector of queries need no
+/// sums across a vector. Each block is summed separately, and then added: the error of a sum over keys is that of the keys of one
+/// block, and of one rounding per block. A query that sees no key has the result 0, and the logarithm infinity. `dropout`: a
+/// WeightDropout, which is read if s.drops; sums include all weights. `next`: a NextHead, or NoNextHead.
 template <AttentionShape s, class T, class Dropout, class Next = NoNextHead>
 inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<const T>& k, const MatrixRows<const T>& v,
                               KeyMask mask, const MatrixRows<T>& y, float* logsumexp, std::int64_t logsumexp_stride, double scale,

@@ -23,7 +23,7 @@ struct AttentionShape {
   std::int64_t window = 0;  ///< with is_causal: keys that a query sees at most, the last ones; 0: all
   constexpr bool operator==(const AttentionShape&) const = default;
 
-  /// Whether there may be a query that sees no key.
+  /// Returns whether there may be a query that sees no key.
   constexpr bool may_hide_all() const { return has_mask || offset < 0 || (window > 0 && queries + offset - window >= keys); }
 };
 
@@ -34,11 +34,11 @@ struct MatrixRows {
   std::int64_t row, element;  ///< strides
 };
 
-/// Which keys are seen.
+/// Visible keys.
 struct KeyMask {
   const bool* seen = nullptr;
   std::int64_t stride = 0;
-  float hidden_score = -std::numeric_limits<float>::infinity();  ///< what stands for the scores of other keys
+  float hidden_score = -std::numeric_limits<float>::infinity();  ///< score that replaces those of hidden keys
   bool hides(std::int64_t key) const { return !seen[key * stride]; }
 };
 
@@ -48,11 +48,11 @@ struct WeightDropout {
   std::int64_t first = 0;  ///< number of the head's first weight
 };
 
-/// Queries and keys of a block at most, and floats of its rows at most: four blocks fit a first-level cache of 64 KB, all blocks
-/// of a gradient a second-level cache.
+/// Largest number of queries and of keys in a block, and of floats in its rows: four blocks fit into a first-level cache of 64
+/// KB, all blocks of a gradient into a second-level cache.
 inline constexpr std::int64_t attention_block_rows = 64, attention_block_floats = 8192;
 
-/// Whether a block has all queries and keys on any machine, and each query sees one.
+/// Returns whether a block has all queries and keys on any machine, and each query sees one.
 constexpr bool is_one_block(const AttentionShape& s) {
   return s.queries <= attention_block_rows && s.keys <= attention_block_rows &&
          s.width <= attention_block_floats / attention_block_rows && !s.may_hide_all();
@@ -72,8 +72,8 @@ constexpr AttentionPlan attention_plan(const AttentionShape& s) {
   return plan;
 }
 
-/// Copies `count` rows from row `first` on, times a factor, to rows of whole vectors; zeros fill these rows and the rest of
-/// `rows`. If `tests`: whether all are finite.
+/// Copies `count` rows from row `first` on, times a factor, to rows of whole vectors. Zeros fill these rows and the rest of
+/// `rows`. If `tests`, returns whether all are finite.
 template <std::int64_t rows, std::int64_t width, bool tests = false, class T>
 inline bool pack_block(const MatrixRows<const T>& from, std::int64_t first, std::int64_t count, float factor, float* to) {
   constexpr std::int64_t padded = round_up(width, float_width), last = width - (padded - float_width);
@@ -101,14 +101,15 @@ inline bool pack_block(const MatrixRows<const T>& from, std::int64_t first, std:
   std::fill_n(to, (rows - count) * padded, 0.f);
   return !tests || math::sum(zeros) == 0;
 }
-/// Makes rows of keys that a mask hides zeros, unless their weights are not 0: a weight of 0 times what is not finite is NaN.
+/// Sets rows of keys that a mask hides to zero, unless their weights are not 0, because a weight of 0 times infinity or NaN is
+/// NaN.
 template <std::int64_t width>
 inline void clear_hidden(const KeyMask& mask, std::int64_t first, std::int64_t count, float* rows) {
   if (mask.hidden_score != -std::numeric_limits<float>::infinity()) return;
   for (std::int64_t key = 0; key < count; ++key)
     if (mask.hides(first + key)) std::fill_n(rows + key * width, width, 0.f);
 }
-/// Fetches a row of a matrix, for writes if they are wanted.
+/// Prefetches a row of a matrix, for writes if requested.
 template <std::int64_t width, bool writes, class T>
 [[gnu::always_inline]] inline void fetch_row(const MatrixRows<T>& rows, std::int64_t row) {
   constexpr std::int64_t in_line = line_bytes / static_cast<std::int64_t>(sizeof(T));
@@ -116,12 +117,12 @@ template <std::int64_t width, bool writes, class T>
     __builtin_prefetch(rows.data + row * rows.row + i * in_line, writes ? 1 : 0);
   });
 }
-/// What is done for the next head, while one is computed: nothing.
+/// Prefetches nothing while a head is computed.
 struct NoNextHead {
   static constexpr bool fetches = false;
 };
-/// Fetches rows of the next head, which a worker most often has next: a processor does not fetch them by itself, as each is a few
-/// lines far from the others. A head is not fetched if it is so large that it would displace the one before.
+/// Prefetches rows of the next head, which usually is a worker's next one. Processors do not prefetch them, because each is a few
+/// lines far from the others. A head that is so large that it would displace the current one is not prefetched.
 template <AttentionShape s, class T, std::size_t query_matrices>
 struct NextHead {
   static constexpr bool fetches = std::max(s.queries, s.keys) * attention_plan(s).width <= attention_block_floats;
@@ -170,23 +171,23 @@ inline void unpack_block(const float* from, std::int64_t count, const MatrixRows
   }
 }
 
-/// Lane i has the number i.
+/// Numbers of the lanes: lane i has the number i.
 alignas(line_bytes) inline constexpr std::array<float, std::size_t(float_width)> lane_numbers = [] {
   std::array<float, std::size_t(float_width)> result{};
   for (std::size_t i = 0; i < result.size(); ++i) result[i] = static_cast<float>(i);
   return result;
 }();
-/// The terms of a sum from `begin` to before `end`.
+/// The terms of a sum from `begin` to `end` - 1.
 struct Terms {
   std::int64_t begin, end;
 };
-/// Terms that say which columns a block of rows leaves out.
+/// Terms that tell which columns a block of rows skips.
 template <class T>
 concept SkipsColumns = requires(const T& terms) { terms.skips(std::int64_t{}, std::int64_t{}); };
-/// Products a b of packed blocks: m rows, n columns in whole vectors. A register block of `rows` rows from row i on and `columns`
-/// columns from j on has the terms terms(i, rows, j, columns). Sums start from start(i, j) for the vector of row i from column j
-/// on, and go to finish(i, j, sum). Few rows, as a block has the terms of all its rows. Of a strip of two vectors the first is
-/// left out, and not finished, if terms.skips(i, column after it).
+/// Computes products a b of packed blocks: m rows, n columns in whole vectors. A register block of `rows` rows from row i on and
+/// `columns` columns from j on has the terms terms(i, rows, j, columns). Sums start from start(i, j) for the vector of row i from
+/// column j on, and go to finish(i, j, sum). Blocks have few rows, because a block uses the terms of all its rows. If
+/// terms.skips(i, column after it), the first of a strip's two vectors is skipped and not finished.
 template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, std::int64_t most_rows, class T,
           class Start, class Finish>
 inline void block_product(const float* a, const float* b, const T& terms, const Start& start, const Finish& finish) {
@@ -215,16 +216,16 @@ inline void block_product(const float* a, const float* b, const T& terms, const 
         });
   });
 }
-/// The product of weights, of which those that `terms` leaves out are 0, with rows that are `finite` or not. A register block has
-/// the terms of all its rows, with weights of 0 among them, and 0 times a number is 0. If `tests`, rows that are not finite are
-/// multiplied row by row: each has its own terms only.
+/// Computes the product of weights, of which those that `terms` skips are 0, with rows that may be `finite` or not. A register
+/// block has the terms of all its rows, with weights of 0 among them, and 0 times a finite number is 0. If `tests`, rows that are
+/// not finite are multiplied row by row, so that each uses its own terms only.
 template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, bool tests, class T, class Finish>
 inline void weighted_sums(const float* a, const float* b, [[maybe_unused]] bool finite, const T& terms, const Finish& finish) {
   if constexpr (tests)
     if (!finite) return block_product<m, n, a_m, a_k, b_k, 1>(a, b, terms, start_at_zero, finish);
   block_product<m, n, a_m, a_k, b_k, few_rows_of_block>(a, b, terms, start_at_zero, finish);
 }
-/// c = a b, where c has rows of n floats; what `terms` skips stays as it was. meanwhile(i) is called for each row.
+/// Computes c = a b, where c has rows of n floats. Elements that `terms` skips do not change. Calls meanwhile(i) for each row.
 template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T, class Meanwhile>
 inline void block_product(const float* a, const float* b, const T& terms, float* c, const Meanwhile& meanwhile) {
   block_product<m, n, a_m, a_k, b_k, few_rows_of_block>(
@@ -242,53 +243,53 @@ inline void block_product(const float* a, const float* b, const T& terms, float*
 struct ScoreBlock {
   std::int64_t queries, keys, ahead, behind;
 
-  /// Terms of a product that gives scores: none where no query sees a key.
+  /// Terms of a product that computes scores: none where no query sees a key.
   struct OfScores {
     std::int64_t ahead, behind, width;
     constexpr Terms operator()(std::int64_t key, std::int64_t rows, std::int64_t query, std::int64_t count) const {
       return {0, query + count > key + ahead && query < key + rows - 1 + behind ? width : 0};
     }
-    /// Whether no query before `end` sees a key from `key` on.
+    /// Returns whether no query before `end` sees a key from `key` on.
     constexpr bool skips(std::int64_t key, std::int64_t end) const { return end <= key + ahead; }
   };
   constexpr OfScores of_scores(std::int64_t width) const { return {ahead, behind, width}; }
-  /// Terms of a product that sums over the keys that queries see.
+  /// Returns the terms of a product that sums over the keys that queries see.
   constexpr auto of_queries() const {
     return [block = *this](std::int64_t query, std::int64_t count, std::int64_t, std::int64_t) {
       return Terms{std::clamp<std::int64_t>(query - block.behind + 1, 0, block.keys),
                    std::clamp<std::int64_t>(query + count - block.ahead, 0, block.keys)};
     };
   }
-  /// Terms of a product that sums over the queries that see keys.
+  /// Returns the terms of a product that sums over the queries that see keys.
   constexpr auto of_keys() const {
     return [block = *this](std::int64_t key, std::int64_t count, std::int64_t, std::int64_t) {
       return Terms{block.first_query(key, block.queries), block.end_query(key + count - 1, block.queries)};
     };
   }
-  /// The first of `count` queries that sees a key, or their count.
+  /// Returns the first of `count` queries that sees a key, or their count.
   constexpr std::int64_t first_query(std::int64_t key, std::int64_t count) const {
     return std::clamp<std::int64_t>(key + ahead, 0, count);
   }
-  /// The first after these that does not see it.
+  /// Returns the first later query that does not see the key.
   constexpr std::int64_t end_query(std::int64_t key, std::int64_t count) const {
     return std::clamp<std::int64_t>(key + behind, 0, count);
   }
 };
-/// The block of queries from q0 on and keys from k0 on; without a mask every query sees all keys.
+/// Returns the block of queries from q0 on and keys from k0 on. Without a mask every query sees all keys.
 constexpr ScoreBlock score_block(const AttentionShape& s, const AttentionPlan& plan, std::int64_t q0, std::int64_t k0) {
   const std::int64_t ahead = s.is_causal ? k0 - q0 - s.offset : -s.keys;
   return {std::min(plan.queries, s.queries - q0), std::min(plan.keys, s.keys - k0), ahead,
           s.window > 0 ? ahead + s.window : plan.queries};
 }
-/// The keys of all blocks in which one of `count` queries from q0 on sees a key.
+/// Returns the keys of all blocks in which one of `count` queries from q0 on sees a key.
 constexpr Terms seen_keys(const AttentionShape& s, const AttentionPlan& plan, std::int64_t q0, std::int64_t count) {
   if (!s.is_causal) return {0, s.keys};
   const std::int64_t first = s.window > 0 ? std::max<std::int64_t>(0, q0 + s.offset - s.window + 1) : 0;
   return {first / plan.keys * plan.keys, std::min(s.keys, q0 + count + s.offset)};
 }
 
-/// What stands for the scores of a query's keys that a mask hides: 0 for a finite number if the query sees no key. So the
-/// logarithm of the count of keys is not rounded away beside the number.
+/// Returns the score that replaces those of a query's hidden keys. It is 0 instead of a finite number if the query sees no key,
+/// so that the logarithm of the number of keys is not rounded away.
 template <AttentionShape s>
 inline float hidden_score(const KeyMask& mask, std::int64_t query) {
   if (mask.hidden_score == -std::numeric_limits<float>::infinity()) return mask.hidden_score;
@@ -304,7 +305,7 @@ struct FactorArrays {
   alignas(line_bytes) float rows[std::size_t(plan.queries * width)];  // one for each query
   alignas(line_bytes) float group[std::size_t(size)];
 };
-/// What dropout multiplies the weights of a block by, with a row for each key.
+/// Writes the factors of dropout for the weights of a block, with a row for each key.
 template <AttentionShape s, AttentionPlan plan>
 inline void fill_factors(const WeightDropout& dropout, std::int64_t q0, std::int64_t k0, const ScoreBlock& block,
                          float* factors) {
@@ -328,8 +329,8 @@ inline void fill_factors(const WeightDropout& dropout, std::int64_t q0, std::int
   transpose_block<plan.queries, width>(rows, factors);
 }
 
-/// Of a block's scores: the largest of each query with those before, exponentials of scores less the largest in place of scores,
-/// 0 for keys that a query does not see, and the sums with those before. `corrections` are the factors of what was summed before.
+/// Computes the softmax of a block's scores. Updates the largest score of each query, replaces scores by exponentials of scores
+/// less the largest (0 for keys that a query does not see), and updates the sums. `corrections` are the factors of earlier sums.
 template <std::int64_t queries>
 inline void block_softmax(const ScoreBlock& block, float* scores, float* largest, float* sums, float* corrections) {
   in_blocks<queries / float_width, 2>([&](std::int64_t first, auto size) {

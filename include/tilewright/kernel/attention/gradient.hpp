@@ -9,16 +9,16 @@
 
 namespace tilewright::kernel {
 
-/// Weights of a block of queries that attention_gradient keeps on the stack at most.
+/// Largest number of weights of a block of queries that attention_gradient keeps on the stack.
 inline constexpr std::int64_t kept_weights = 65536;
 
-/// Whether gradients take the sum of p dp of each query in place of that of dy y, where y was rounded to half precision: that
-/// error would stay where the sum cancels with other terms. Rounded to float32, y has the error that these terms have.
+/// Whether gradients use the sum of p dp of each query instead of that of dy y. They do if y was rounded to half precision,
+/// because that error would remain where the sum cancels with other terms. In float32, y has the same error as these terms.
 template <class T>
 inline constexpr bool sums_weights = !std::is_same_v<T, float>;
 
-/// Blocks of attention_gradient. With many keys, those of half precision have half as many queries, of which more weights are
-/// kept.
+/// Blocks of attention_gradient. With many keys, blocks of half precision have half as many queries, whose weights are kept for
+/// more keys.
 template <AttentionShape s, class T>
 inline constexpr AttentionPlan attention_gradient_plan = [] {
   AttentionPlan plan = attention_plan(s);
@@ -28,7 +28,7 @@ inline constexpr AttentionPlan attention_gradient_plan = [] {
 }();
 template <AttentionShape s, class T, AttentionPlan plan = attention_gradient_plan<s, T>>
 struct AttentionGradientSizes : AttentionSizes<s, plan> {
-  /// Blocks of keys whose weights are kept at a time.
+  /// Number of blocks of keys whose weights are kept at a time.
   static constexpr std::int64_t blocks = [] {
     const std::int64_t most = std::max<std::int64_t>(1, kept_weights / (plan.keys * plan.queries));
     return sums_weights<T> ? std::min(ceil_div(s.keys, plan.keys), most) : 1;
@@ -83,7 +83,7 @@ template <std::int64_t count, class F, class Skip>
   some(all_end, end);
   for (std::int64_t key = end; key < block.keys; ++key) skip(key);
 }
-/// Notes the logarithms of a block of queries, and their dots if these are of y, which is in `dq_rows`.
+/// Stores the logarithms of a block of queries, and their dots if these use y, which is in `dq_rows`.
 template <AttentionShape s, class T>
 [[gnu::always_inline]] inline void take_dots(AttentionGradientArrays<s, T>& arrays, const float* logsumexp, std::int64_t stride,
                                              std::int64_t count) {
@@ -97,8 +97,8 @@ template <AttentionShape s, class T>
     arrays.logs[i] = i < count ? logsumexp[i * stride] : 0.f;
   }
 }
-/// Computes p of a block from its scores, and ds from dp; in `kept` p times the factors. If blocks are kept, ds stays dp, and the
-/// block's parts of the dots and of the sums of p are in `block_dots` and `block_totals`.
+/// Computes p of a block from its scores, and ds from dp; `kept` gets p times the factors. If blocks are kept, ds remains dp, and
+/// `block_dots` and `block_totals` get the block's parts of the dots and of the sums of p.
 template <AttentionShape s, class T>
 [[gnu::always_inline]] inline void weigh_block(AttentionGradientArrays<s, T>& arrays, const ScoreBlock& block, float* p,
                                                float* ds, float* kept) {
@@ -143,7 +143,7 @@ template <AttentionShape s, class T>
       });
   });
 }
-/// Makes ds of dp in a kept block, when the dots are known.
+/// Computes ds from dp in a kept block, when the dots are known.
 template <AttentionShape s, class T>
 [[gnu::always_inline]] inline void subtract_dots(const AttentionGradientArrays<s, T>& arrays, const ScoreBlock& block,
                                                  const float* p, float* ds) {
@@ -169,11 +169,12 @@ template <AttentionShape s, class T>
 inline constexpr std::int64_t attention_gradient_stack_bytes = sizeof(AttentionGradientArrays<s, T>) +
                                                                factor_stack_bytes<s, attention_gradient_plan<s, T>>;
 
-/// The gradients of one head: dq is written, and so are dk and dv, or added to if `adds`. With p = exp(scale q k^T - logsumexp),
-/// which is computed again by blocks, dp = dy v^T and ds = p (dp - dot): dv = p^T dy, dk = scale ds^T q, dq = scale ds k. With
-/// dropout, p in dv and dp are multiplied by its factors, which are computed again, too. The dot of a query is sum(dy y) in
-/// float32. In half precision, where y is not read, it is sum(p dp) / sum(p) of all keys: sum(p) is 1 but for the rounding of
-/// logsumexp. So blocks of p and dp are kept until it is known, and those beyond kept_weights are computed once more.
+/// Computes the gradients of one head. dq is written; dk and dv are written, or added to if `adds`. With p = exp(scale q k^T -
+/// logsumexp), which is recomputed by blocks, dp = dy v^T and ds = p (dp - dot): dv = p^T dy, dk = scale ds^T q, dq = scale ds k.
+/// With dropout, p in dv and dp are multiplied by its factors, which are also recomputed. The dot of a query is sum(dy y) in
+/// float32. In half precision, y is not read, and the dot is sum(p dp) / sum(p) over all keys; sum(p) is 1 except for the
+/// rounding of logsumexp. Blocks of p and dp are therefore kept until the dot is known, and those beyond kept_weights are
+/// computed again.
 template <AttentionShape s, bool adds, class T, class G, class Dropout, class Next = NoNextHead>
 inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<const T>& k, const MatrixRows<const T>& v,
                                KeyMask mask, [[maybe_unused]] const MatrixRows<const T>& y, const float* logsumexp,

@@ -8,16 +8,16 @@
 
 namespace tilewright::kernel {
 
-/// Keys whose scores lie on the stack at a time.
+/// Number of keys whose scores are on the stack at a time.
 inline constexpr std::int64_t one_query_keys = 1024;
-/// Vectors of a key and a value, at most: sums of two values are in registers.
+/// Largest number of vectors of a key and a value: sums of two values are in registers.
 inline constexpr std::int64_t one_query_vectors = 8;
 
-/// Whether one query has a kernel of its own: vectors of the other one have queries.
+/// Returns whether the kernel for one query is used. The vectors of the other kernel have queries.
 constexpr bool is_one_query(const AttentionShape& s) {
   return s.queries == 1 && !s.is_causal && !s.drops && ceil_div(s.width, float_width) <= one_query_vectors;
 }
-/// How many of `count` keys are seen.
+/// Returns how many of `count` keys are visible.
 template <std::int64_t count>
 [[gnu::always_inline]] inline std::int64_t count_seen(const KeyMask& mask, std::int64_t first) {
   const bool* const seen = mask.seen + first * mask.stride;
@@ -28,12 +28,12 @@ template <std::int64_t count>
     for (std::int64_t i = 0; i < count; ++i) result += seen[i * mask.stride];
   return result;
 }
-/// Vector v of a row of `width` elements, with zeros in its rest.
+/// Loads vector v of a row of `width` elements, with zeros after the row's end.
 template <std::int64_t width, std::int64_t v, class T>
 [[gnu::always_inline]] inline FloatBatch load_of_row(const T* row) {
   return load_first<std::min(width - v * float_width, float_width)>(row + v * float_width);
 }
-/// Writes the scores of `count` keys from `first` on as a vector: -infinity behind them, and `hidden` for those that the mask
+/// Writes the scores of `count` keys from `first` on as a vector: -infinity after them, and `hidden` for those that the mask
 /// hides.
 template <AttentionShape s, std::int64_t count, class T, std::size_t vectors>
 [[gnu::always_inline]] inline void scores_of_keys(const FloatBatch (&query)[vectors], const MatrixRows<const T>& k, KeyMask mask,
@@ -66,8 +66,9 @@ struct OneQueryArrays {
 template <AttentionShape s>
 inline constexpr std::int64_t attention_of_one_stack_bytes = sizeof(OneQueryArrays<s>);
 
-/// attention_forward of one query. Elements of a row lie beside each other. Keys and values are read in the order of memory,
-/// which takes the time. Those of float_width keys that the mask hides are not read: as a cache of keys has room for later ones.
+/// Computes attention_forward of one query. Elements of a row are contiguous. Keys and values are read in the order of memory,
+/// which takes most of the time. If the mask hides float_width consecutive keys, they are not read: a cache of keys has room for
+/// later ones.
 template <AttentionShape s, class T>
 inline void attention_of_one(const T* q, const MatrixRows<const T>& k, const MatrixRows<const T>& v, KeyMask mask, T* y,
                              float* logsumexp, double scale) {

@@ -9,10 +9,10 @@
 
 namespace tilewright::kernel {
 
-/// The form with vectors along result channels. Weights are packed as (block of channels, c, k, l, channel in block), the input
-/// is copied with its padding, and a tile of results for some channels, rows and columns stays in registers for the whole sum:
-/// each element of the input is multiplied with vectors of weights. At the end the results are transposed: channels come
-/// outermost.
+/// Convolution with vectors along result channels. Weights are packed as (block of channels, c, k, l, channel in block), the
+/// input is copied with its padding, and a tile of results for some channels, rows and columns stays in registers for the whole
+/// sum: each element of the input is multiplied with vectors of weights. At the end the results are transposed, because channels
+/// are the outer axis.
 template <ConvShape s>
 struct ConvByChannels {
   static constexpr std::int64_t all_vectors = (s.results + lanes - 1) / lanes;
@@ -23,13 +23,14 @@ struct ConvByChannels {
   static constexpr std::int64_t tile_columns = even_block(s.v.out, tile_pixels);
   static constexpr std::int64_t tile_rows = even_block(s.h.out, std::max<std::int64_t>(1, tile_pixels / tile_columns));
 
-  /// Floats that are packed, or added up, at once: they stay in the second-level cache and fit the stack, 288 KB together. Conv
-  /// and ConvDataGrad/32x14x14 to 64 of ./dev bench kernels are cut otherwise with a third of them.
+  /// Floats that are packed, or summed, at once: they stay in the second-level cache and fit on the stack, 288 KB together. With
+  /// a third of them, Conv and ConvDataGrad/32x14x14 to 64 of ./dev bench kernels are divided differently.
   static constexpr std::int64_t most_weights = 32'768, most_input = 24'576, most_sums = 16'384;
-  /// Columns of results at once, at most: wider images are cut, so that some rows fit into most_input. No benchmark has such.
+  /// Largest number of columns of results at once: wider images are divided, so that some rows fit into most_input. No benchmark
+  /// has such images.
   static constexpr std::int64_t most_columns = 256;
-  /// Tiles of result channels at once, at least, before channels of the input are cut: each goes over the packed input. No
-  /// benchmark has channels enough.
+  /// Smallest number of tiles of result channels at once before channels of the input are divided: each tile walks over the
+  /// packed input. No benchmark has enough channels.
   static constexpr std::int64_t least_tiles = 4;
   struct Chunk {
     std::int64_t results, channels, rows, columns;
@@ -52,7 +53,7 @@ struct ConvByChannels {
     return c;
   }();
   static constexpr bool fits = chunk.fits();
-  /// Sums of all channels have rests behind them.
+  /// Whether rests follow the sums of all channels.
   static constexpr bool long_sums = is_long_product(s.terms());
   static constexpr bool whole_rows = chunk.columns == s.v.out;
   static constexpr bool all_channels = chunk.channels == s.channels;
@@ -105,7 +106,7 @@ struct ConvByChannels {
       });
     });
   }
-  /// All tiles of `rows` x `columns` results, whose first row is `first_row`.
+  /// Computes all tiles of `rows` x `columns` results, whose first row is `first_row`.
   static void tiles(const float* x, const float* w, std::int64_t channels, bool first, std::int64_t first_row, std::int64_t rows,
                     std::int64_t columns, float* sums) {
     const auto along = [](std::int64_t extent, auto block, auto rest, auto&& f) {
@@ -194,7 +195,7 @@ struct ConvByChannels {
       if (first < results) store_lanes(std::integral_constant<std::int64_t, s.results % lanes>(), first);
   }
 
-  /// What a convolution has on the stack.
+  /// Arrays of a convolution on the stack.
   struct Arrays {
     alignas(64) float weights[chunk.weights()];
     alignas(64) float input[chunk.channels * chunk.plane()];
@@ -238,17 +239,18 @@ struct ConvByChannels {
 };
 
 /// The input as a matrix (im2col): a row for each channel and tap, a column for each result in a chunk of rows of results. With a
-/// stride of 1, taps in one column of the kernel share elements. Vectors go along results, across the ends of rows.
+/// stride of 1, taps in one column of the kernel share elements. Vectors run along results, across the ends of rows.
 template <ConvShape s>
 struct ConvColumns {
   static constexpr bool shares_rows = s.h.stride == 1;
-  /// Floats of all rows, at most: on the stack, and in the second-level cache. Conv/1x28x28 to 32 of ./dev bench kernels.
+  /// Largest number of floats of all rows: on the stack, and in the second-level cache. Conv/1x28x28 to 32 of ./dev bench
+  /// kernels.
   static constexpr std::int64_t most_floats = 24'576;
   static constexpr std::int64_t planes = s.channels * s.v.kernel * (shares_rows ? 1 : s.h.kernel);
   static constexpr std::int64_t plane(std::int64_t count) {
     return (count + (shares_rows ? s.h.span() - 1 : 0)) * s.v.out + lanes;
   }
-  /// Rows of results in a chunk: as many as fit.
+  /// Number of rows of results in a chunk: as many as fit.
   static constexpr std::int64_t rows = [] {
     std::int64_t count = s.h.out;
     while (count > 1 && planes * plane(count) > most_floats) count = (count + 1) / 2;
@@ -258,7 +260,7 @@ struct ConvColumns {
   static constexpr std::int64_t size = planes * plane(rows);
   static constexpr bool fits = size <= most_floats && s.h_spacing == 1 && s.v_spacing == 1 && rows * s.v.out >= lanes &&
                                (rest_rows == 0 || rest_rows * s.v.out >= lanes);
-  /// Offset of a tap's elements, in floats.
+  /// Returns the offset of a tap's elements, in floats.
   static constexpr std::int64_t offset(std::int64_t c, std::int64_t k, std::int64_t l) {
     if (shares_rows) return (c * s.v.kernel + l) * plane(rows) + k * s.h.dilation * s.v.out;
     return ((c * s.h.kernel + k) * s.v.kernel + l) * plane(rows);
@@ -293,7 +295,7 @@ struct ConvColumns {
   }
 };
 
-/// The form with vectors along results, for short sums or few result channels: ConvColumns times the weights, unpacked.
+/// Convolution with vectors along results, for short sums or few result channels: ConvColumns times the weights, unpacked.
 template <ConvShape s>
 struct ConvByPixels {
   using Columns = ConvColumns<s>;
@@ -336,7 +338,7 @@ struct ConvByPixels {
         tile<results, vectors>(columns + pixels - step, w + m * s.w_m, y + m * s.y_m + pixels - step);
     });
   }
-  /// What a convolution has on the stack.
+  /// Arrays of a convolution on the stack.
   struct Arrays {
     alignas(64) float columns[Columns::size];
   };
@@ -356,9 +358,9 @@ struct ConvByPixels {
 template <ConvShape s>
 inline constexpr bool has_conv_kernel = ConvByPixels<s>::fits || ConvByChannels<s>::fits;
 
-/// The form that suits a shape. By channels, a vector of results costs about lanes / 2 cycles more for its transposition, and
-/// half empty vectors cost as much as full ones. By pixels, each element costs a copy for each column of the kernel. Of ./dev
-/// bench kernels, Conv/1x28x28 to 32 has 9 terms, Conv/32x14x14 to 64 has 288.
+/// Returns whether vectors run along results. By channels, a vector of results costs about lanes / 2 cycles more for its
+/// transposition, and half empty vectors cost as much as full ones. By pixels, each element costs a copy for each column of the
+/// kernel. Of ./dev bench kernels, Conv/1x28x28 to 32 has 9 terms, Conv/32x14x14 to 64 has 288.
 template <ConvShape s>
 constexpr bool conv_goes_by_pixels() {
   constexpr bool few_terms = s.terms() <= 48, few_results = s.results <= lanes / 2;
@@ -367,7 +369,7 @@ constexpr bool conv_goes_by_pixels() {
 template <ConvShape s>
 using ConvForm = std::conditional_t<conv_goes_by_pixels<s>(), ConvByPixels<s>, ConvByChannels<s>>;
 
-/// y = the convolution of x with w, in the form that suits the shape.
+/// Computes y, the convolution of x with w, in the form that suits the shape.
 template <ConvShape s, class X, class W, class Y>
 inline void conv_kernel(const X* x, const W* w, Y* y) {
   ConvForm<s>::run(x, w, y);

@@ -5,8 +5,8 @@
 
 namespace tilewright::kernel {
 
-/// The gradient of the data as a convolution of dy, spread by the stride, with the weights, turned around:
-/// dx[n, c, i] = sum over m, k of w[m, c, k] dy[n, m, (i + begin - k dilation) / stride].
+/// Returns the shape of the gradient of the data as a convolution of dy, spread by the stride, with the flipped weights: dx[n, c,
+/// i] = sum over m, k of w[m, c, k] dy[n, m, (i + begin - k dilation) / stride].
 constexpr ConvShape data_gradient_shape(const ConvShape& s) {
   const auto turned = [](const Window& w) {
     return Window{.in = (w.out - 1) * w.stride + 1,
@@ -33,7 +33,7 @@ constexpr ConvShape data_gradient_shape(const ConvShape& s) {
           .y_m = s.x_c};
 }
 
-/// The elements first, first + stride, ... of dx along an axis. They see every step-th tap of the kernel only, and dy without the
+/// The elements first, first + stride, ... of dx along an axis. They use every step-th tap of the kernel only, and dy without the
 /// zeros: a convolution with those taps, from the last to the first.
 struct ConvPhase {
   Window window;  ///< kernel 0: no tap
@@ -55,11 +55,11 @@ struct ConvPhase {
   }
 };
 
-/// The gradient of the data for strides above 1, phase by phase: no products with the zeros between the elements of dy. s is the
+/// Gradient of the data for strides above 1, phase by phase, without products with the zeros between the elements of dy. s is the
 /// shape of the convolution.
 template <ConvShape s>
 struct ConvDataPhases {
-  /// Each phase is code of its own.
+  /// Largest number of phases; each phase is separate code.
   static constexpr std::int64_t most_phases = 9;
   static constexpr std::int64_t phases = s.h.stride * s.v.stride;
 
@@ -111,7 +111,7 @@ struct ConvDataPhases {
       else conv_kernel<shape<phase>>(dy, w + h<phase>.last_tap * s.w_h + v<phase>.last_tap * s.w_v, to);
     });
   }
-  /// Bytes of arrays on the stack: of the phase that has most.
+  /// Returns the bytes of arrays on the stack, for the phase with most.
   static constexpr std::int64_t stack_bytes() {
     const auto of_phase = []<std::size_t number>(std::integral_constant<std::size_t, number>) {
       constexpr auto phase = static_cast<std::int64_t>(number);
@@ -138,7 +138,7 @@ struct ConvDataPhases {
 template <ConvShape s>
 inline constexpr bool has_conv_data_kernel = ConvDataPhases<s>::fits || has_conv_kernel<data_gradient_shape(s)>;
 
-/// dx, the gradient of the data of the convolution s, from dy and the weights.
+/// Computes dx, the gradient of the data of the convolution s, from dy and the weights.
 template <ConvShape s, class DY, class W, class DX>
 inline void conv_data_kernel(const DY* dy, const W* w, DX* dx) {
   if constexpr (ConvDataPhases<s>::fits) {

@@ -56,7 +56,7 @@ struct ConvLoops {
           y.data[y_at(n, m) + place(i, j, o, b.out, c.out)] = static_cast<typename Y::element>(sum);
         });
   }
-  /// The result whose window sees element i with tap k, or -1.
+  /// Returns the result whose window has element i at tap k, or -1.
   static constexpr std::int64_t seen_by(const Window& window, std::int64_t i, std::int64_t k) {
     const std::int64_t o = i + window.begin - k * window.dilation;
     return o >= 0 && o % window.stride == 0 && o / window.stride < window.out ? o / window.stride : -1;

@@ -24,7 +24,7 @@ struct ConvShape {
   constexpr bool operator==(const ConvShape&) const = default;
 
   constexpr std::int64_t taps() const { return h.kernel * v.kernel; }
-  /// Terms of the sum of a result.
+  /// Returns the number of terms in the sum of a result.
   constexpr std::int64_t terms() const { return channels * taps(); }
   constexpr std::int64_t x_columns() const { return (v.in - 1) / v_spacing + 1; }
   constexpr std::int64_t y_row() const { return y_h == 0 ? v.out : y_h; }
@@ -41,7 +41,7 @@ inline void copy_floats(const T* from, std::int64_t count, float* to) {
     for (; i < count; ++i) to[i] = static_cast<float>(from[i]);
   }
 }
-/// Copies `count` numbers, as floats; the compiler knows the count.
+/// Copies `count` numbers as floats, with a count that the compiler knows.
 template <std::int64_t count, class T>
 inline void copy_floats(const T* from, float* to) {
   if constexpr (std::is_same_v<T, float> || count < lanes) {
@@ -74,8 +74,8 @@ inline void copy_padded_row(const X* plane, std::int64_t row, std::int64_t first
     }
   }
 }
-/// Copies the columns [first, first + columns) of a row of the padded input; the compiler knows `first`, so that moves have a
-/// constant length.
+/// Copies the columns [first, first + columns) of a row of the padded input, with a `first` that the compiler knows, so that
+/// moves have a constant length.
 template <ConvShape s, std::int64_t columns, std::int64_t first, class X>
 inline void copy_whole_padded_row(const X* plane, std::int64_t row, float* to) {
   if constexpr (s.v_spacing == 1) {

@@ -34,8 +34,8 @@ inline void for_each_tap_block(F&& f) {
   });
 }
 
-/// The sums of the gradient of weights, vectors in memory, while the terms of one chunk of results are added. Sums of more than
-/// terms_of_product terms each have rests, `rests` floats behind them, and start anew with each chunk.
+/// Sums of the gradient of weights, vectors in memory, while the terms of one chunk of results are added. Sums of more than
+/// terms_of_product terms each have rests, `rests` floats after them, and start again with each chunk.
 template <bool long_sums, std::int64_t rests>
 struct WeightSums {
   [[gnu::always_inline]] static Lanes start(const float* at) {
@@ -46,28 +46,28 @@ struct WeightSums {
     if constexpr (long_sums) LongSums::add(sum, at, rests);
     else sum.store_aligned(at);
   }
-  /// Makes the first `count` floats final.
+  /// Completes the first `count` floats.
   static void finish([[maybe_unused]] float* sums, [[maybe_unused]] std::int64_t count) {
     if constexpr (long_sums) LongSums::finish(sums, count, rests);
   }
   static constexpr std::int64_t floats = (long_sums ? 2 : 1) * rests;
 };
 
-/// The convolution to the first `count` result channels.
+/// Returns the convolution to the first `count` result channels.
 constexpr ConvShape with_results(ConvShape shape, std::int64_t count) {
   shape.results = count;
   return shape;
 }
 
-/// The form with vectors along input channels: the input is copied with its padding as (row, column, channel), and its vectors
+/// Gradient with vectors along input channels: the input is copied with its padding as (row, column, channel), and its vectors
 /// for all taps of a block are multiplied with single elements of dy.
 template <ConvShape s>
 struct ConvWeightsByChannels {
   static constexpr TapBlock block{s, most_accumulators - 1};
   /// Floats on the stack, in the second-level cache: ConvWeightsGrad/32x14x14 to 64.
   static constexpr std::int64_t most_input = 32'768, most_sums = 28'672;
-  /// Columns of results at once, at most: with a kernel of 3 x 3, the input of a row of so many fits into most_input in vectors
-  /// of 16 channels. Wider images are cut. No benchmark has such.
+  /// Largest number of columns of results at once: with a kernel of 3 x 3, the input of one such row fits into most_input in
+  /// vectors of 16 channels. Wider images are divided. No benchmark has such images.
   static constexpr std::int64_t most_columns = 512;
   static constexpr std::int64_t rows_of(std::int64_t out) { return (out - 1) * s.h.stride + s.h.span(); }
   static constexpr std::int64_t columns_of(std::int64_t out) { return (out - 1) * s.v.stride + s.v.span(); }
@@ -81,7 +81,7 @@ struct ConvWeightsByChannels {
     return c;
   }();
   static constexpr std::int64_t pitch = columns_of(chunk.columns), input_size = rows_of(chunk.rows) * pitch * lanes;
-  /// Result channels with sums on the stack at once.
+  /// Number of result channels with sums on the stack at once.
   static constexpr std::int64_t most_results = std::max<std::int64_t>(1, most_sums / (s.taps() * lanes)) / block.results *
                                                block.results;
   static constexpr bool fits = input_size <= most_input && most_results > 0;
@@ -153,7 +153,7 @@ struct ConvWeightsByChannels {
       });
     });
   }
-  /// What the gradient for a block of result channels has on the stack.
+  /// Arrays of the gradient for a block of result channels on the stack.
   struct Arrays {
     alignas(64) float input[std::size_t(input_size)];
     alignas(64) float sums[std::size_t(Sums::floats)];
@@ -164,7 +164,7 @@ struct ConvWeightsByChannels {
     constexpr auto converted = block.results * chunk.columns * static_cast<std::int64_t>(sizeof(float)) + 64;
     return std::is_same_v<DY, float> ? arrays : arrays + converted;
   }
-  /// The gradient for `channels` input channels and the result channels of `part`.
+  /// Computes the gradient for `channels` input channels and the result channels of `part`.
   template <ConvShape part, std::int64_t channels, class X, class DY, class DW>
   [[gnu::noinline]] static void run_block(const X* x, const DY* dy, DW* dw) {
     Arrays arrays;
@@ -187,15 +187,15 @@ struct ConvWeightsByChannels {
   }
 };
 
-/// The form with vectors along results, for few input channels: products of dy with the columns of ConvColumns.
+/// Gradient with vectors along results, for few input channels: products of dy with the columns of ConvColumns.
 template <ConvShape s>
 struct ConvWeightsByPixels {
   using Columns = ConvColumns<s>;
   static constexpr TapBlock block{s, most_accumulators - 1};
-  /// Floats on the stack, beside those of the columns: ConvWeightsGrad/1x28x28 to 32.
+  /// Floats on the stack, in addition to those of the columns: ConvWeightsGrad/1x28x28 to 32.
   static constexpr std::int64_t most_sums = 24'576;
   static constexpr std::int64_t sums_per_result = s.channels * s.taps() * lanes;
-  /// Result channels with sums on the stack at once, each sum a vector.
+  /// Number of result channels with sums on the stack at once, each sum a vector.
   static constexpr std::int64_t most_results = most_sums / sums_per_result;
   static constexpr bool fits = Columns::fits && most_results >= std::min<std::int64_t>(s.results, 8);
   static constexpr std::int64_t block_results = std::min(even_block(s.results, most_results), s.results);
@@ -243,7 +243,7 @@ struct ConvWeightsByPixels {
     in_blocks<s.results, block_results>(
         [&](std::int64_t m, auto results) { run_block<with_results(s, results)>(x, dy + m * s.y_m, dw + m * s.w_m); });
   }
-  /// What the gradient for a block of result channels has on the stack.
+  /// Arrays of the gradient for a block of result channels on the stack.
   struct Arrays {
     alignas(64) float columns[Columns::size];
     alignas(64) float sums[std::size_t(Sums::floats)];
@@ -279,7 +279,7 @@ struct ConvWeightsByPixels {
 template <ConvShape s>
 inline constexpr bool has_conv_weights_kernel = ConvWeightsByPixels<s>::fits || ConvWeightsByChannels<s>::fits;
 
-/// The form that suits a shape. By channels, half empty vectors cost as much as full ones.
+/// Form of the gradient that suits a shape. By channels, half empty vectors cost as much as full ones.
 template <ConvShape s>
 using ConvWeightsForm =
     std::conditional_t<ConvWeightsByPixels<s>::fits && (s.channels <= lanes / 4 || !ConvWeightsByChannels<s>::fits),
@@ -289,8 +289,8 @@ using ConvWeightsForm =
 template <ConvShape s, class DY>
 inline constexpr std::int64_t conv_weights_stack_bytes = ConvWeightsForm<s>::template stack_bytes<DY>();
 
-/// dw[m, c, k, l] = sum over n, i, j of dy[n, m, i, j] x[n, c, h.at(i, k), v.at(j, l)], in the form that suits the shape; y's
-/// strides are dy's. The taps of a kernel follow each other in dw.
+/// Computes dw[m, c, k, l] = sum over n, i, j of dy[n, m, i, j] x[n, c, h.at(i, k), v.at(j, l)], in the form that suits the
+/// shape; y's strides are dy's. The taps of a kernel are contiguous in dw.
 template <ConvShape s, class X, class DY, class DW>
 inline void conv_weights_kernel(const X* x, const DY* dy, DW* dw) {
   ConvWeightsForm<s>::run(x, dy, dw);

@@ -9,7 +9,8 @@
 
 namespace tilewright::kernel {
 
-/// Whether the innermost run of a copy is contiguous in the target, and the axis around it in the source: a transposed matrix.
+/// Returns whether the innermost run of a copy is contiguous in the target, and the axis around it in the source: a transposed
+/// matrix.
 template <class T>
 constexpr bool is_transposed(const ElementwiseLoops<2>& loops) {
   const int last = loops.outer.rank - 1;
@@ -17,7 +18,7 @@ constexpr bool is_transposed(const ElementwiseLoops<2>& loops) {
          loops.strides[1][std::size_t(last)] == 1 && loops.run >= float_width && loops.outer[last] >= float_width;
 }
 
-/// to = from, broadcast to its shape; of one dtype.
+/// Copies `from` to `to`, broadcast to its shape; of one dtype.
 template <class To, class From>
 inline void copy_elements(To to, From from) {
   static_assert(To::spec.dtype == From::spec.dtype);
@@ -48,7 +49,7 @@ inline void copy_elements(To to, From from) {
   });
 }
 
-/// All elements are 0.
+/// Sets all elements to 0.
 template <class To>
 inline void fill_zero(To to) {
   static constexpr auto loops = elementwise_loops<1>({To::spec});

@@ -8,9 +8,9 @@
 
 namespace tilewright::kernel {
 
-/// `count` elements as they are, also NaNs with their bits. Up to 4 KB are copied here, with a load and a store of at most 32
-/// bytes by turns: of 1 to 2 KB that are in no cache, glibc 2.36's memcpy takes up to twice as long on Zen 4, and several loads
-/// before their stores take a third longer.
+/// Copies `count` elements without changing bits, even those of NaNs. Up to 4 KB are copied here, alternating a load and a store
+/// of at most 32 bytes. For 1 to 2 KB that are in no cache, glibc 2.36's memcpy takes up to twice as long on Zen 4, and several
+/// loads before their stores take a third longer.
 template <std::int64_t count, class T>
 [[gnu::always_inline]] inline void copy_run(T* to, const T* from) {
   constexpr std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);

@@ -11,17 +11,17 @@
 
 namespace tilewright::kernel {
 
-/// A copy stores past the caches if its result extends over so many bytes in memory. A store into the caches has its line read
-/// from memory first, unless it is there; after a store past them the next reader reads it from memory. A copy with a sum of its
-/// result, both ways, on Zen 4: of 4 MB that were in no cache before, past the caches in 0.7 of the time, of 4 MB in the last
-/// level in 1.2; of 2 MB 1.04 and 1.6. concat, split and slice of ./dev bench ops have such copies.
+/// Smallest extent in bytes of a copy's result in memory for stores that bypass the caches. A store into the caches first reads
+/// its line from memory, unless it is cached; after a store that bypasses them, the next reader reads it from memory. Measured on
+/// Zen 4 for a copy with a sum of its result, with and without bypass: of 4 MB that were not cached before, bypassing takes 0.7
+/// of the time, of 4 MB in the last level 1.2; of 2 MB 1.04 and 1.6. concat, split and slice of ./dev bench ops have such copies.
 inline constexpr std::int64_t streamed_bytes = std::int64_t{4} << 20;
-/// A vertex that writes fewer bytes does not: it waits once until all its stores are done.
+/// A vertex that writes fewer bytes uses the caches, because bypassing requires a wait at the end until all its stores are done.
 inline constexpr std::int64_t streamed_vertex_bytes = std::int64_t{64} << 10;
 
 #ifdef __SSE2__
-/// Stores a whole cache line past the caches, with the longest vectors that there are: on Zen 4, a line in four parts takes up
-/// to twice as long.
+/// Stores a whole cache line and bypasses the caches, with the longest vectors of the machine: on Zen 4, a line in four parts
+/// takes up to twice as long.
 [[gnu::always_inline]] inline void stream_line(char* to, const char* from) {
 #if defined(__AVX512F__)
   _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_loadu_si512(from));
@@ -33,14 +33,14 @@ inline constexpr std::int64_t streamed_vertex_bytes = std::int64_t{64} << 10;
     _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
 #endif
 }
-/// Fetches the cache line a page of 4 KB after an address. Processors look ahead by themselves, but to the end of a page only.
+/// Prefetches the cache line a page of 4 KB after an address. Processors prefetch by themselves, but only to the end of a page.
 [[gnu::always_inline]] inline void fetch_next_page(const char* data) {
   _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(data) + 4096), _MM_HINT_T0);
 }
 #endif
 
-/// to = from, broadcast to its shape, past the caches, where the processor is an x86-64, all runs of `to` are whole cache lines,
-/// and it is not a transposed matrix; else like copy_elements.
+/// Copies `from` to `to`, broadcast to its shape, bypassing the caches, if the processor is an x86-64, all runs of `to` are whole
+/// cache lines, and it is not a transposed matrix; otherwise like copy_elements.
 template <class To, class From>
 inline void stream_elements(To to, From from) {
 #ifdef __SSE2__

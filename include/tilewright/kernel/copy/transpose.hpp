@@ -13,8 +13,8 @@ namespace tilewright::kernel {
 using FloatBatch = xsimd::batch<float>;
 inline constexpr std::int64_t float_width = FloatBatch::size;
 
-/// The vector whose element e is element Pick()(e) of x and y one after the other. (xsimd has no shuffle of two vectors in all
-/// its versions; both compilers have this one.)
+/// Returns the vector whose element e is element Pick()(e) of the sequence x, y. (xsimd does not have a shuffle of two vectors in
+/// all its versions; both compilers have this one.)
 template <class Pick, std::size_t... e>
 [[gnu::always_inline]] inline FloatBatch shuffled(const FloatBatch& x, const FloatBatch& y, std::index_sequence<e...>) {
   using Register = FloatBatch::register_type;
@@ -24,8 +24,8 @@ template <class Pick>
 [[gnu::always_inline]] inline FloatBatch shuffled(const FloatBatch& x, const FloatBatch& y) {
   return shuffled<Pick>(x, y, std::make_index_sequence<FloatBatch::size>());
 }
-/// Patterns that are one instruction each, with lanes of four floats. Of x0 x1 x2 x3 and y0 y1 y2 y3 in each lane:
-/// x0 y0 x1 y1 or x2 y2 x3 y3.
+/// Patterns of one instruction each, with lanes of four floats. From x0 x1 x2 x3 and y0 y1 y2 y3 in each lane: x0 y0 x1 y1 or x2
+/// y2 x3 y3.
 template <int half>
 struct InterleaveElements {
   constexpr int operator()(int e) const { return e / 4 * 4 + e % 4 / 2 + 2 * half + e % 2 * static_cast<int>(float_width); }
@@ -87,8 +87,8 @@ template <class T>
   std::memcpy(to, &narrow, sizeof narrow);
 }
 
-/// to[i][j] = from[j][i] for `rows` x `columns` elements of 2 or 4 bytes, bit by bit. Rows of `to` are `to_row` elements apart,
-/// those of `from` `from_row`; within them, elements follow each other.
+/// Transposes `rows` x `columns` elements of 2 or 4 bytes, bit by bit: to[i][j] = from[j][i]. Rows of `to` are `to_row` elements
+/// apart, those of `from` `from_row`; elements of a row are contiguous.
 template <std::int64_t rows, std::int64_t columns, class T>
 inline void copy_transposed(T* to, std::int64_t to_row, const T* from, std::int64_t from_row) {
   constexpr std::int64_t whole_rows = rows / float_width * float_width, whole_columns = columns / float_width * float_width;

@@ -6,18 +6,18 @@
 
 namespace tilewright::math {
 
-/// The standard normal distribution at x: the part of it below x, (1 + erf(x / sqrt(2))) / 2, and its density, exp(-x^2 / 2) /
+/// The standard normal distribution at x: the probability below x, (1 + erf(x / sqrt(2))) / 2, and its density, exp(-x^2 / 2) /
 /// sqrt(2 pi).
 template <class X>
 struct NormalDistribution {
   X below, density;
 };
 
-/// `below` keeps the digits of small results: at most 8 ulp off; below 2^-126 they are 0.
+/// Returns the distribution. `below` keeps the digits of small results: an error of at most 8 ulp; below 2^-126 results are 0.
 ///
-/// For t = |x| it is exp(-t^2 / 2) R(t) below -t. R is a polynomial of q = (t - 3.5) / (t + 3.5) with the least largest relative
-/// error for t up to 14, 2^-29 (fitted for this file by weighted least squares). exp gets the rest of t^2 that a float does not
-/// hold as a factor.
+/// For t = |x| it is exp(-t^2 / 2) R(t) below -t. R is a polynomial of q = (t - 3.5) / (t + 3.5) with the smallest maximal
+/// relative error for t up to 14, 2^-29 (fitted for this file by weighted least squares). The rest of t^2 that a float does not
+/// hold is a factor of exp.
 template <class X>
 inline NormalDistribution<X> normal_distribution(X x) {
   constexpr double peak = 0.3989422804014327;  // 1 / sqrt(2 pi)

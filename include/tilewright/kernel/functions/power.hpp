@@ -15,10 +15,10 @@ template <class X>
 struct Pair {
   X high, low;
 };
-/// The logarithm of x to the base 2, of positive finite numbers, with a relative error of about 2^-33.
+/// Returns the logarithm of x to the base 2, for positive finite numbers, with a relative error of about 2^-33.
 ///
-/// log2(x) = k + 2 / ln 2 atanh(s) with s = (m - 1) / (m + 1) and m in [sqrt(1/2), sqrt(2)]. atanh(s) = s + s^3 P(s^2) has
-/// the least largest error, 2^-37 (fitted for this file by weighted least squares); s and 2 / ln 2 are pairs.
+/// log2(x) = k + 2 / ln 2 atanh(s) with s = (m - 1) / (m + 1) and m in [sqrt(1/2), sqrt(2)]. atanh(s) = s + s^3 P(s^2) has the
+/// smallest maximal error, 2^-37 (fitted for this file by weighted least squares); s and 2 / ln 2 are pairs.
 template <Float32 X>
 inline Pair<X> log2_pair(X x) {
   constexpr std::uint32_t sqrt_half = 0x3f3504f3, bits_of_shift = 0x4b400000;  // of sqrt(1/2) and 1.5 2^23
@@ -36,8 +36,8 @@ inline Pair<X> log2_pair(X x) {
   const X sum = k + high, rest = (k - sum) + high + low, result = sum + rest;
   return {result, rest - (result - sum)};
 }
-/// 2 to the power of the sum of a pair; results below 2^-126 may be 0. The polynomial of 2^r has the least largest relative
-/// error, 2^-29 (fitted for this file by weighted least squares).
+/// Returns 2 to the power of the sum of a pair; results below 2^-126 may be 0. The polynomial of 2^r has the smallest maximal
+/// relative error, 2^-29 (fitted for this file by weighted least squares).
 template <Float32 X>
 inline X exp2_of_pair(X high, X low) {
   constexpr double shift = 0x1.8p23 + 127;
@@ -48,7 +48,8 @@ inline X exp2_of_pair(X high, X low) {
   const X power = from_bits<X>(to_bits(math::min(shifted, number<X>(shift + 127))) << 23);  // 2^128 is no float
   return p * power * math::select(k > number<X>(127), number<X>(2), number<X>(1));
 }
-/// x to the power of y, both integers, modulo 2 to the power of their bits. Negative powers are 0, but for those of 1 and -1.
+/// Returns x to the power of y, both integers, modulo 2 to the power of their bits. Negative powers are 0, except those of 1 and
+/// -1.
 template <std::integral T>
 inline T power_of_integer(T x, T y) {
   if constexpr (std::signed_integral<T>)
@@ -60,7 +61,7 @@ inline T power_of_integer(T x, T y) {
   }
   return result;
 }
-/// x to the power of y by way of 2^(y log2(x)), with the product as a pair. The cases at the ends are those of C's pow.
+/// Returns x to the power of y as 2^(y log2(x)), with the product as a pair. Special cases are those of C's pow.
 template <Float32 X>
 inline X power_of_float(X x, X y) {
   const X zero = number<X>(0), one = number<X>(1), infinity = number<X>(std::numeric_limits<float>::infinity());
@@ -85,7 +86,7 @@ inline X power_of_float(X x, X y) {
 }
 }  // namespace detail
 
-/// Logarithm to the base 2, at most 1 ulp off; -infinity at 0 and NaN below.
+/// Returns the logarithm to the base 2, with an error of at most 1 ulp; -infinity at 0 and NaN below.
 template <class X>
 inline X log2(X x) {
   if constexpr (std::same_as<X, double>) {
@@ -97,8 +98,8 @@ inline X log2(X x) {
     return math::select(x > zero, result, math::select(x == zero, -infinity, nan));
   }
 }
-/// x to the power of y; of floats at most 3 ulp off where the machine multiplies and adds in one step, and those below 2^-126 may
-/// be 0. Of integers modulo 2 to the power of their bits.
+/// Returns x to the power of y. Floats have an error of at most 3 ulp if the machine has a fused multiply-add, and results below
+/// 2^-126 may be 0. Integers are computed modulo 2 to the power of their bits.
 template <class X>
 inline X pow(X x, X y) {
   if constexpr (std::integral<X>) return detail::power_of_integer(x, y);
@@ -110,7 +111,7 @@ inline X pow(X x, X y) {
 #endif
 }
 namespace detail {
-/// x to the power of 1/2, or of -1/2 if `inverse`, where C's pow is not the square root: of -0 and -infinity.
+/// Returns x to the power of 1/2, or of -1/2 if `inverse`. C's pow differs from the square root for -0 and -infinity.
 template <bool inverse, class X>
 inline X root(X x) {
   const X infinity = number<X>(std::numeric_limits<float>::infinity()), y = math::sqrt(x + number<X>(0));  // -0 + 0 is 0
@@ -119,7 +120,7 @@ inline X root(X x) {
 }
 }  // namespace detail
 
-/// x to the power of a number, which is not negative if x is an integer; what C's pow gives for zeros, infinities and NaN.
+/// Returns x to the power of a number, which is not negative if x is an integer. Zeros, infinities and NaN follow C's pow.
 template <class X>
 inline X pow_by_number(X x, double exponent) {
   if constexpr (std::integral<X>) {

@@ -7,10 +7,10 @@
 namespace tilewright::math {
 
 namespace detail {
-/// sin(x + quarter pi / 2). With k = x / (pi / 2) to the nearest and r = x - k pi / 2, it is that of r for even k + quarter, else
-/// cos(r), with its sign. pi / 2 is in four parts, the first three of so few bits that k times them is exact. The polynomials
-/// have the least largest relative errors, 2^-28 and 2^-33, of those that begin with r and with 1 - r^2 / 2 (fitted for this file
-/// by weighted least squares). Beyond 2^13 quarters of a turn the standard library's functions are taken.
+/// Returns sin(x + quarter pi / 2). With k = x / (pi / 2) to the nearest and r = x - k pi / 2, it is sin(r) for even k + quarter,
+/// otherwise cos(r), with its sign. pi / 2 is in four parts, the first three with so few bits that k times them is exact. The
+/// polynomials have the smallest maximal relative errors, 2^-28 and 2^-33, of those that begin with r and with 1 - r^2 / 2
+/// (fitted for this file by weighted least squares). Beyond 2^13 quarters of a turn, the standard library's functions are used.
 template <int quarter, Float32 X>
 inline X sin_of_quarter(X x) {
   const X size = math::abs(x);
@@ -34,7 +34,7 @@ inline X sin_of_quarter(X x) {
 }
 }  // namespace detail
 
-/// Sine and cosine of x in radians, at most 2 ulp off, or 2^-24 near their zeros; NaN for infinities.
+/// Return the sine and cosine of x in radians, with an error of at most 2 ulp, or 2^-24 near their zeros; NaN for infinities.
 template <class X>
 inline X sin(X x) {
   if constexpr (std::same_as<X, double>) return std::sin(x);

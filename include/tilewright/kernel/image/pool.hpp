@@ -11,7 +11,7 @@
 
 namespace tilewright::kernel {
 
-/// The results [first, last) whose windows have tap k within the elements.
+/// The results [first, last) whose windows have tap k inside the elements.
 struct TapRange {
   std::int64_t first, last;
   constexpr TapRange(const Window& w, std::int64_t k) : first(0), last(w.out) {
@@ -19,7 +19,7 @@ struct TapRange {
     while (last > first && w.at(last - 1, k) >= w.in) --last;
   }
 };
-/// How many elements the window of each result has.
+/// Number of elements in the window of each result.
 template <Window w>
 inline constexpr auto window_counts = [] {
   std::array<float, static_cast<std::size_t>(w.out)> counts{};
@@ -37,7 +37,7 @@ inline void for_each_seen_row(std::int64_t i, std::int64_t j, F&& f) {
       if (a.contains(a.at(i, k)) && b.contains(b.at(j, l))) f(a.at(i, k) * b.in + b.at(j, l));
 }
 
-/// Whether one of the elements is NaN, as compilers make vectors of it: the bits of NaN are above those of infinity.
+/// Returns whether one of the elements is NaN, in a form that compilers vectorise: the bits of NaN are above those of infinity.
 template <std::int64_t count, class T>
 inline bool has_nan(const T* elements) {
   using Bits =
@@ -65,7 +65,7 @@ template <class... V>
 inline constexpr std::int64_t pool_stack_bytes = (... + (V::shape[-1] *
                                                          static_cast<std::int64_t>(sizeof(compute_t<typename V::element>))));
 
-/// Pooling of a plane, that is the dense block of one image's channel, of elements T: rows are put together first, then columns.
+/// Pooling of a plane, that is the dense block of one image's channel, of elements T: rows are combined first, then columns.
 template <Windows windows, class T>
 struct Pool {
   using Sum = compute_t<T>;
@@ -83,8 +83,8 @@ struct Pool {
           return value / (rows * static_cast<Sum>(window_counts<c>[static_cast<std::size_t>(o)]));
         });
   }
-  /// The gradient goes to the first of the largest elements of each window, or of one with NaN to the last NaN, as in PyTorch.
-  /// Of T, or of float32 where several windows give an element their parts.
+  /// Computes the gradient, which goes to the first of the largest elements of each window, or in one with NaN to the last NaN,
+  /// as in PyTorch. D is T, or float32 if several windows contribute to an element.
   template <class D>
   static void maximum_gradient(const T* x, const T* dy, D* dx) {
     if constexpr (std::is_same_v<D, T> && a.kernel == 1 && a.out == a.in && b.tiles() && c.tiles()) {
@@ -138,7 +138,7 @@ struct Pool {
   static constexpr Sum least = -std::numeric_limits<float>::infinity();
   static constexpr auto as_it_is = [](Sum value, auto...) { return value; };
 
-  /// The largest elements, or NaN where a window has one.
+  /// Computes the largest elements, or NaN where a window has one.
   [[gnu::noinline]] static void reduce_to_largest_or_nan(const T* x, T* y) {
     reduce(x, y, least, [](Sum p, Sum q) { return p > q || p != p ? p : q; }, as_it_is);
   }
@@ -165,7 +165,8 @@ struct Pool {
         for (std::int64_t o = 0; o < c.out; ++o) y[o] = static_cast<T>(finish(row[o], o, rows));
       }
   }
-  /// One row of windows that do not overlap, without branches: `left` is what the window has not given away yet.
+  /// Processes one row of windows that do not overlap, without branches: `left` is the part of the gradient that the window has
+  /// not assigned yet.
   static void to_largest(const T* __restrict x, const T* __restrict dy, T* __restrict dx) {
     for (std::int64_t o = 0; o < c.out; ++o) {
       Sum largest = static_cast<Sum>(x[o * c.stride]), left = static_cast<Sum>(dy[o]);
@@ -181,7 +182,7 @@ struct Pool {
       });
     }
   }
-  /// The windows with NaN of such a row, once more.
+  /// Processes the windows with NaN of such a row again.
   [[gnu::noinline]] static void to_nan(const T* x, const T* dy, T* dx) {
     for (std::int64_t o = 0; o < c.out; ++o) {
       std::int64_t last = -1;

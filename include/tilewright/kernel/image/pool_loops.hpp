@@ -6,14 +6,14 @@
 
 namespace tilewright::kernel {
 
-/// What poolings may have besides windows, along three spatial axes: elements of the input that stand `spacing` apart, with
-/// padding between them, and zeros before and after the results. The windows count the gaps.
+/// Gaps of poolings along three spatial axes: elements of the input are `spacing` apart, with padding between them, and zeros
+/// precede and follow the results. The windows count the gaps.
 struct PoolGaps {
   std::int64_t spacing[3] = {1, 1, 1}, begin[3] = {}, end[3] = {};
   constexpr bool operator==(const PoolGaps&) const = default;
 
   constexpr bool none() const { return *this == PoolGaps(); }
-  /// Whether a window's element is one of the input's.
+  /// Returns whether a window's element is one of the input's.
   constexpr bool contains(const Window& window, int axis, std::int64_t at) const {
     return window.contains(at) && at % spacing[axis] == 0;
   }
@@ -67,7 +67,7 @@ struct PoolLoops {
   static constexpr std::int64_t elements() { return in(0) * in(1) * in(2); }
   static constexpr std::int64_t results() { return out(0) * out(1) * out(2); }
 
-  /// The first of equal numbers, and the last NaN, as in PyTorch.
+  /// Keeps the first of equal numbers, and the last NaN, as in PyTorch.
   static void keep_larger(const T* x, std::int64_t& largest, std::int64_t element) {
     const auto value = static_cast<Sum>(x[element]);
     if (largest < 0 || value > static_cast<Sum>(x[largest]) || value != value) largest = element;

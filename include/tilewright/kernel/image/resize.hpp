@@ -8,11 +8,11 @@
 
 namespace tilewright {
 
-/// How elements between others are found: the nearest, on a line between two, or on Keys' cubic of four.
+/// How elements between others are computed: the nearest, on a line between two, or on Keys' cubic of four.
 enum class ResizeMode : std::int64_t { nearest, linear, cubic };
-/// Which of two elements is the nearest.
+/// Rule for the nearest of two elements.
 enum class NearestMode : std::int64_t { round_prefer_floor, round_prefer_ceil, floor, ceil };
-/// Where a result lies between the elements, as ONNX's Resize defines it.
+/// Position of a result between the elements, as ONNX's Resize defines it.
 enum class CoordinateMode : std::int64_t {
   half_pixel,
   pytorch_half_pixel,
@@ -36,7 +36,7 @@ struct Resize {
   constexpr bool operator==(const Resize&) const = default;
 
   constexpr std::int64_t taps() const { return mode == ResizeMode::nearest ? 1 : mode == ResizeMode::linear ? 2 : 4; }
-  /// The place of result i among the elements.
+  /// Returns the position of result i among the elements.
   double place(std::int64_t i) const {
     const auto at = static_cast<double>(i);
     switch (coordinates) {
@@ -106,14 +106,14 @@ struct ResizeRows {
   }
 };
 
-/// Bytes of resize_axis' arrays on the stack: its rows, and where they start once more while they are made.
+/// Bytes of resize_axis' arrays on the stack: its rows, and a second copy of their starts during construction.
 template <Resize resize, bool transposed, class Y>
 inline constexpr std::int64_t resize_stack_bytes = [] {
   using Rows = ResizeRows<resize, compute_t<typename Y::element>, transposed>;
   return sizeof(Rows) + sizeof(Rows::starts);
 }();
 
-/// y = x resized along an axis; transposed: x is the gradient of the result, and y that of what was resized.
+/// Computes y, x resized along an axis; transposed: x is the gradient of the result, and y that of the resized input.
 template <Resize resize, int axis, bool transposed, class X, class Y>
 inline void resize_axis(X x, Y y) {
   using Sum = compute_t<typename Y::element>;

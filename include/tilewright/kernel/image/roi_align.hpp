@@ -15,8 +15,8 @@ struct RoiBins {
   std::int64_t sampling = 0;  ///< points along each axis of a bin; 0: one for each element, at most most_points
   static constexpr double most_points = 1024;
 
-  /// Calls f(bin, element, weight) for the elements that make each bin's mean. Points more than one element outside of the plane
-  /// count as 0. Weights and elements are right for any coordinates, NaN included: no other memory is touched.
+  /// Calls f(bin, element, weight) for the elements of each bin's mean. Points more than one element outside of the plane count
+  /// as 0. Weights and elements are valid for any coordinates, NaN included: no other memory is accessed.
   template <class F>
   void for_each_weight(double x1, double y1, double x2, double y2, F&& f) const {
     const double top = y1 * scale, left = x1 * scale;
@@ -49,7 +49,7 @@ struct RoiBins {
   }
 
  private:
-  /// The elements before and after a place along an axis, and how far it lies from the first to the second.
+  /// The elements before and after a position along an axis, and the fraction of the way from the first to the second.
   struct Neighbours {
     bool inside;
     std::int64_t low = 0, high = 0;

@@ -10,11 +10,11 @@ struct Window {
   std::int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, begin = 0;
   constexpr bool operator==(const Window&) const = default;
 
-  /// Elements from the first to the last of a window, both included.
+  /// Returns the number of elements from the first to the last of a window, both included.
   constexpr std::int64_t span() const { return (kernel - 1) * dilation + 1; }
   constexpr std::int64_t at(std::int64_t o, std::int64_t k) const { return o * stride - begin + k * dilation; }
   constexpr bool contains(std::int64_t i) const { return i >= 0 && i < in; }
-  /// The results [first, last) whose windows lie within the elements.
+  /// Return the results [first, last) whose windows are inside the elements.
   constexpr std::int64_t first_inner() const {
     const std::int64_t first = begin <= 0 ? 0 : (begin + stride - 1) / stride;
     return first < out ? first : out;
@@ -24,7 +24,7 @@ struct Window {
     const std::int64_t last = room < 0 ? 0 : room / stride + 1;
     return last < first_inner() ? first_inner() : last < out ? last : out;
   }
-  /// No padding, and no element in two windows.
+  /// Returns whether there is no padding, and no element is in two windows.
   constexpr bool tiles() const { return begin == 0 && dilation == 1 && stride >= kernel && last_inner() == out; }
 };
 

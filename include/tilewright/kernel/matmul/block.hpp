@@ -9,19 +9,19 @@
 
 namespace tilewright::kernel {
 
-/// What a register block does for later, while it sums: nothing.
+/// Prefetches nothing while a register block sums.
 struct NothingAhead {
   static constexpr bool has_rows = false;
   void term(std::int64_t) const {}
   void loaded(std::int64_t, std::int64_t, const FloatBatch&) const {}
 };
 
-/// Where the sums of a block start.
+/// Returns the initial value of a block's sums: 0.
 inline constexpr auto start_at_zero = [](std::int64_t, std::int64_t) __attribute__((always_inline)) { return FloatBatch(0.f); };
-/// Sums of a block of `rows` x `columns` elements over k_count terms: elements of a times rows of b, which are b_k apart. They
-/// start from start(i, v), vector v of row i, and go to finish(i, v, sum). ahead.loaded(k, v, x) is called with each vector of b,
-/// ahead.term(k) with each term, and ahead.row(i), if it has_rows, for all rows at even distances: caches wait for few lines at a
-/// time.
+/// Sums a block of `rows` x `columns` elements over k_count terms: elements of a times rows of b, which are b_k apart. Sums start
+/// from start(i, v), vector v of row i, and go to finish(i, v, sum). Calls ahead.loaded(k, v, x) with each vector of b,
+/// ahead.term(k) with each term, and ahead.row(i), if it has_rows, for all rows at even distances, because caches wait for few
+/// lines at a time.
 template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t columns, bool prefetch, class B, class Start,
           class Finish, class Ahead = NothingAhead>
 [[gnu::always_inline]] inline void outer_block(const float* a, const B* b, std::int64_t k_count, const Start& start,

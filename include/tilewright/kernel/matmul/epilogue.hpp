@@ -48,7 +48,7 @@ struct StoreSums {
   }
 };
 
-/// The epilogue of the transposed product, whose vectors run along the columns of c: single elements.
+/// The epilogue of the transposed product, whose vectors run along the columns of c, so it stores single elements.
 template <class Epilogue>
 struct TransposedEpilogue {
   const Epilogue& epilogue;

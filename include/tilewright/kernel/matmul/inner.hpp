@@ -11,10 +11,11 @@
 
 namespace tilewright::kernel {
 
-/// Rows of a register block. It has as many columns as make its sums fill one vector.
+/// Returns the rows of a register block. It has so many columns that its sums fill one vector.
 constexpr std::int64_t inner_rows(const MatMulShape& s) { return even_block(s.m, float_width / 2); }
 
-/// The sums over k of `rows` rows of a times `columns` columns of b (all contiguous along k), column by column into one vector.
+/// Returns the sums over k of `rows` rows of a times `columns` columns of b (all contiguous along k), column by column in one
+/// vector.
 template <MatMulShape s, std::int64_t rows, std::int64_t columns, bool prefetch>
 [[gnu::always_inline]] inline FloatBatch inner_block(const float* a, const float* b) {
   static_assert(rows * columns <= float_width);
@@ -58,7 +59,7 @@ template <MatMulShape s, std::int64_t rows, std::int64_t columns, bool prefetch>
   return sums_of(sum);
 }
 
-/// `rows` rows and `n` columns from i, j on; n is at most float_width.
+/// Computes `rows` rows and `n` columns from i, j on; n is at most float_width.
 template <MatMulShape s, std::int64_t rows, std::int64_t n, bool prefetch, class Epilogue>
 inline void inner_strip(const float* a, const float* b, std::int64_t i, std::int64_t j, const Epilogue& epilogue) {
   constexpr std::int64_t columns = std::min(n, float_width / rows), rest = n % columns;
@@ -81,7 +82,7 @@ inline void inner_strip(const float* a, const float* b, std::int64_t i, std::int
   }
 }
 
-/// Dot products: a and b are contiguous along k.
+/// Computes dot products: a and b are contiguous along k.
 template <MatMulShape s, class Epilogue>
 inline void inner_matmul(const float* a, const float* b, const Epilogue& epilogue) {
   constexpr std::int64_t rows = inner_rows(s), rows_rest = s.m % rows;

@@ -16,10 +16,10 @@ namespace tilewright::kernel {
 
 enum class MatMulKernel { loop, inner, outer, outer_transposed, row_by_row, column_by_column };
 
-/// Which kernel computes a product of floats, of 32 or 16 bits. If b is contiguous along k, `outer` transposes b, and `inner`
-/// adds up the elements of a register once for each sum. Transposing takes about 70 instructions for each square of vectors, k n
-/// / float_width^2 times; adding up takes 45 for each vector of sums, m n / float_width times: hence 10 m. But `inner` reads all
-/// of a for two columns of b. One row times a large matrix reads the matrix in the order of memory.
+/// Selects the kernel for a product of floats, of 32 or 16 bits. If b is contiguous along k, `outer` transposes b, and `inner`
+/// adds the elements of a register once for each sum. Transposing takes about 70 instructions for each square of vectors, k n /
+/// float_width^2 times; adding takes 45 for each vector of sums, m n / float_width times: hence 10 m. But `inner` reads all of a
+/// for two columns of b. One row times a large matrix reads the matrix in the order of memory.
 constexpr MatMulKernel matmul_kernel_of(const MatMulShape& s) {
   if (streams_rows(s)) return MatMulKernel::row_by_row;
   if (streams_columns(s)) return MatMulKernel::column_by_column;
@@ -38,7 +38,7 @@ constexpr MatMulShape with_types(MatMulShape s) {
   s.half_b = is_half_type<B>;
   return s;
 }
-/// Extents of 1 have stride 1, which suits every kernel.
+/// Sets the stride of extents of 1 to 1, which suits every kernel.
 constexpr MatMulShape with_unit_strides(MatMulShape s) {
   if (s.m == 1) s.a_m = s.c_m = 1;
   if (s.n == 1) s.b_n = s.c_n = 1;
@@ -58,12 +58,12 @@ struct MatMulChoice {
                                               : kernel == MatMulKernel::column_by_column ? columns_stack_bytes(s)
                                                                                          : 0;
 };
-/// Whether the product of b^T and a^T is computed: elements of a column of c lie beside each other.
+/// Whether the product of b^T and a^T is computed, because elements of a column of c are contiguous.
 template <MatMulShape s, class A, class B, class C>
 inline constexpr bool gives_transposed = is_float_or_half<A> && is_float_or_half<B> && is_float_or_half<C> && s.c_n != 1 &&
                                          s.c_m == 1;
 
-/// Element by element; integers wrap around.
+/// Computes a product element by element; integers wrap around.
 template <MatMulShape s, class A, class B, class Epilogue>
 inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
   using Sum = std::common_type_t<compute_t<A>, compute_t<B>>;
@@ -79,9 +79,9 @@ inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
 
 /// Calls epilogue(i, j, x) for every element of c = a b exactly once, when its sum over k is complete: x is a float (compute_t),
 /// or an xsimd batch of the elements (i, j), (i, j + 1), ... of one row. Floats and half precision, which sums in float, use
-/// register-blocked vector kernels. An epilogue that reads memory may also have a member prefetch(i, j): it is called
-/// for some vectors, some time before their sums are complete. Of some pieces of c: a sum is the same
-/// whichever pieces come with it. Kernels but `outer` compute all of c with the first piece.
+/// register-blocked vector kernels. An epilogue that reads memory may also have a member prefetch(i, j), which is called for some
+/// vectors before their sums are complete. With pieces, computes some pieces of c; a sum does not depend on the other pieces.
+/// Kernels other than `outer` compute all of c with the first piece.
 template <MatMulShape shape, class A, class B, class Epilogue>
 inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue, const Pieces& pieces = {}) {
   constexpr MatMulShape s = MatMulChoice<shape, A, B>::s;
@@ -97,7 +97,7 @@ inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue, cons
   else loop_matmul<s>(a, b, epilogue);
 }
 
-/// c = a b for one matrix.
+/// Computes c = a b for one matrix.
 template <MatMulShape shape, class A, class B, class C>
 inline void matmul_kernel(const A* a, const B* b, C* c, const Pieces& pieces = {}) {
   constexpr MatMulShape s = with_unit_strides(shape);

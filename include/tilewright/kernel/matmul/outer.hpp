@@ -14,23 +14,23 @@
 
 namespace tilewright::kernel {
 
-/// Floats of the packed part of a.
+/// Returns the floats of the packed part of a.
 constexpr std::int64_t a_panel_size(const MatMulShape& s) {
   const OuterPlan plan = outer_plan(s);
   return plan.packs_a ? plan.a_stride * (s.a_k == 1 ? plan.m_part : plan.k_part) : 1;
 }
-/// Floats of the packed part of b in a strip of `columns`.
+/// Returns the floats of the packed part of b in a strip of `columns`.
 constexpr std::int64_t b_panel_size(const MatMulShape& s, std::int64_t columns) {
   const OuterPlan plan = outer_plan(s);
   return plan.packs_b ? plan.k_part * round_up(columns, float_width) : 1;
 }
-/// Sums of parts of k: of a strip, or strip by strip of all of them if a part of k has all strips in turn.
+/// Returns the floats of sums of parts of k: of a strip, or of all strips if a part of k processes all strips in turn.
 constexpr std::int64_t partial_size(const MatMulShape& s, std::int64_t columns) {
   const OuterPlan plan = outer_plan(s);
   if (plan.k_first) return plan.partial_lines() * s.m * round_up(s.n, float_width);
   return plan.k_part < s.k ? plan.partial_lines() * plan.m_part * round_up(columns, float_width) : 1;
 }
-/// Bytes of these arrays, which are on the stack.
+/// Returns the bytes of these arrays, which are on the stack.
 constexpr std::int64_t outer_stack_bytes(const MatMulShape& s) {
   const OuterPlan plan = outer_plan(s);
   if (plan.short_sums && !plan.packs_b) return 0;
@@ -39,7 +39,7 @@ constexpr std::int64_t outer_stack_bytes(const MatMulShape& s) {
   return floats * static_cast<std::int64_t>(sizeof(float)) + 3 * static_cast<std::int64_t>(line_bytes);
 }
 
-/// The shape that a register block sees: lines of a are plan.a_stride apart if they are packed.
+/// Returns the shape for a register block: lines of a are plan.a_stride apart if they are packed.
 template <MatMulShape s>
 constexpr MatMulShape block_shape() {
   constexpr OuterPlan plan = outer_plan(s);
@@ -49,14 +49,14 @@ constexpr MatMulShape block_shape() {
   return block;
 }
 
-/// Prefetches what the epilogue reads and writes for `columns` columns of a row.
+/// Prefetches memory that the epilogue accesses for `columns` columns of a row.
 template <std::int64_t columns, class Epilogue>
 [[gnu::always_inline]] inline void prefetch_row(std::int64_t i, std::int64_t j0, const Epilogue& epilogue) {
   if constexpr (requires { epilogue.prefetch(i, j0); })
 #pragma GCC unroll 16
     for (std::int64_t j = 0; j < columns; j += float_width) epilogue.prefetch(i, j0 + j);
 }
-/// Rows of the next strips of b, `columns` wide, which a block fetches to the second-level cache: one every `interval` terms.
+/// Rows of the next strips of b, `columns` wide, which a block prefetches to the second-level cache: one every `interval` terms.
 template <std::int64_t columns, std::uint32_t interval, class B>
 struct FetchedRows {
   const B* from;
@@ -73,8 +73,8 @@ struct FetchedRows {
   }
 };
 
-/// The rows that the block at a row of a part of m fetches. The blocks of some strips fetch as many next ones, each a share of
-/// their rows. `strip_of_b` is where the block's own strip is, whose first column is j.
+/// Returns the rows that the block at a row of a part of m prefetches. The blocks of some strips prefetch as many next ones, each
+/// a share of their rows. `strip_of_b` is the block's own strip, whose first column is j.
 template <MatMulShape s, class B>
 [[gnu::always_inline]] inline auto rows_of_next_strips(const B* strip_of_b, std::int64_t row, std::int64_t j,
                                                        std::int64_t k_count) {
@@ -87,8 +87,9 @@ template <MatMulShape s, class B>
       strip_of_b + (strips - turn) * columns + first * s.b_k, s.b_k};
 }
 
-/// What the epilogue reads and writes for a block, if its sums will be complete; columns of a, if a_k floats are between them;
-/// and rows of b for the next strips. If it `packs`, the block writes its rows of b to `panel` for the blocks after it.
+/// Prefetches during a block: memory that the epilogue accesses, if its sums will be complete; columns of a, if a_k floats are
+/// between them; and rows of b for the next strips. If it `packs`, the block writes its rows of b to `panel` for the blocks after
+/// it.
 template <std::int64_t rows, std::int64_t columns, std::int64_t a_k, bool packs, class Fetched, class Epilogue>
 struct BlockAhead {
   static constexpr bool has_rows = requires(const Epilogue& e) { e.prefetch(std::int64_t{}, std::int64_t{}); };
@@ -113,8 +114,8 @@ struct BlockAhead {
   }
 };
 
-/// A block whose sums are complete after one pass over k. Rows of b have `b_columns` columns to read: more than `columns` where b
-/// is a padded panel.
+/// Computes a block whose sums are complete after one pass over k. Rows of b have `b_columns` columns to read: more than
+/// `columns` if b is a padded panel.
 template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t columns, std::int64_t b_columns, bool prefetch,
           class B, class Epilogue, class Ahead = NothingAhead>
 [[gnu::always_inline]] inline void whole_block(const float* a, const B* b, std::int64_t i0, std::int64_t j0,
@@ -163,7 +164,7 @@ template <std::int64_t rows, std::int64_t count, class F>
   if constexpr (count % rows > 0)
     if (i < end) f(std::integral_constant<std::int64_t, count % rows>{}, i);
 }
-/// Columns of a strip; the last one may have less.
+/// Returns the columns of a strip; the last one may have less.
 constexpr std::int64_t strip_columns(const MatMulShape& s) { return std::min(s.n, outer_plan(s).vectors * float_width); }
 /// Calls f(constant number of columns, first column) for every strip of columns that begins in [begin, end).
 template <MatMulShape s, class F>
@@ -176,12 +177,12 @@ template <MatMulShape s, class F>
     if (j < end) f(std::integral_constant<std::int64_t, s.n % columns>{}, j);
 }
 
-/// Rows and columns of c that a kernel computes: of pieces.
+/// Rows and columns of c that a kernel computes for pieces.
 struct OuterRange {
   std::int64_t i_begin = 0, i_end = 0, j_begin = 0, j_end = 0;
 };
-/// Whether pieces of a product are blocks of rows, else they are strips of columns: so that little is packed again for each
-/// piece, and else so that there are enough of them.
+/// Returns whether pieces of a product are blocks of rows, otherwise they are strips of columns. The choice minimises repeated
+/// packing, and then makes enough pieces.
 constexpr bool has_pieces_of_rows(const MatMulShape& s) {
   const OuterPlan plan = outer_plan(s);
   const std::int64_t strips = ceil_div(s.n, strip_columns(s)), blocks = ceil_div(s.m, plan.rows);
@@ -224,7 +225,7 @@ inline void pack_rows(const A* a, std::int64_t begin, std::int64_t end, std::int
   }
 }
 
-/// Rows [i_begin, i_end) of a from term k on, packed in a_panel or where they are: row i of it.
+/// Returns rows [i_begin, i_end) of a from term k on, packed in a_panel or in their place: row i of it.
 template <MatMulShape s, class A>
 [[gnu::always_inline]] inline const float* rows_of_a(const A* a, const float* a_panel, std::int64_t i_begin, std::int64_t i,
                                                      std::int64_t k) {
@@ -233,8 +234,8 @@ template <MatMulShape s, class A>
   else return a + i * s.a_m + k * s.a_k;
 }
 
-/// Terms [k, k + k_count) of sums of rows [i_begin, i_end) and `columns` columns from j on, which are all of their terms or are
-/// added to `partial`. a_panel has the rows of a if they are packed, else room.
+/// Computes terms [k, k + k_count) of sums of rows [i_begin, i_end) and `columns` columns from j on, which are all of their terms
+/// or are added to `partial`. a_panel has the rows of a if they are packed, otherwise room for them.
 template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
 [[gnu::always_inline]] inline void outer_part(const A* a, const float* a_panel, const B* b, float* b_panel, std::int64_t i_begin,
                                               std::int64_t i_end, std::int64_t j, std::int64_t k, std::int64_t k_count,
@@ -292,7 +293,7 @@ template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
   }
 }
 
-/// Gives the epilogue the partial sums of rows [i_begin, i_end) and `columns` columns from j on, which are complete.
+/// Passes the complete partial sums of rows [i_begin, i_end) and `columns` columns from j on to the epilogue.
 template <MatMulShape s, std::int64_t columns, class Epilogue>
 inline void finish_partial(float* partial, std::int64_t i_begin, std::int64_t i_end, std::int64_t j, const Epilogue& epilogue) {
   constexpr OuterPlan plan = outer_plan(s);
@@ -303,7 +304,8 @@ inline void finish_partial(float* partial, std::int64_t i_begin, std::int64_t i_
   }
 }
 
-/// Rows [i_begin, i_end) and `columns` columns from j on. a_panel has the rows of a if they are packed for all of k, else room.
+/// Computes rows [i_begin, i_end) and `columns` columns from j on. a_panel has the rows of a if they are packed for all of k,
+/// otherwise room for them.
 template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
 inline void outer_strip(const A* a, float* a_panel, const B* b, std::int64_t i_begin, std::int64_t i_end, std::int64_t j,
                         const Epilogue& epilogue) {
@@ -325,7 +327,7 @@ inline void outer_strip(const A* a, float* a_panel, const B* b, std::int64_t i_b
   }
 }
 
-/// All rows and strips for one part of k after the other, so that each of them is read and packed once.
+/// Computes all rows and strips for one part of k after the other, so that each of them is read and packed once.
 template <MatMulShape s, class A, class B, class Epilogue>
 inline void outer_parts_of_k(const A* a, float* a_panel, const B* b, const OuterRange& range, const Epilogue& epilogue) {
   constexpr OuterPlan plan = outer_plan(s);
@@ -348,7 +350,7 @@ inline void outer_parts_of_k(const A* a, float* a_panel, const B* b, const Outer
                     });
 }
 
-/// Sums in registers along n, of elements of a times rows of b: of pieces of c.
+/// Computes sums in registers along n, of elements of a times rows of b, for pieces of c.
 template <MatMulShape s, class A, class B, class Epilogue>
 inline void outer_matmul(const A* a, const B* b, const Epilogue& epilogue, const Pieces& pieces) {
   constexpr OuterPlan plan = outer_plan(s);

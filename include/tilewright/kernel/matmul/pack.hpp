@@ -7,11 +7,11 @@
 
 namespace tilewright::kernel {
 
-/// Long columns of b are fetched this many rows ahead: their lines are too far apart for the processor's own prefetching. The
-/// cold lines of fc1 and fc2 of `./dev bench kernels` would notice another number; none was measured.
+/// Number of rows by which long columns of b are prefetched: their lines are too far apart for the processor's own prefetching.
+/// The cold lines of fc1 and fc2 of `./dev bench kernels` depend on it; no other number was measured.
 inline constexpr std::int64_t prefetch_rows = 16;
-/// Long columns of b that are turned in squares of vectors are fetched this many squares ahead: each row of a square is a
-/// stream of its own.
+/// Number of squares by which long columns of b that are transposed in squares of vectors are prefetched: each row of a square is
+/// a separate stream.
 inline constexpr std::int64_t prefetch_squares = 4;
 
 /// Transposes `rows` x `columns` elements (rows of stride `row_stride`, contiguous along columns; at most a square of vectors)
@@ -28,8 +28,8 @@ template <std::int64_t rows, std::int64_t columns, std::int64_t row_stride, std:
     if (j < columns) square[j].store_aligned(panel + j * panel_stride);
 }
 
-/// Copies `rows` rows of `columns` columns of b (from its row 0, column 0 on) into panel. A row of panel is whole vectors, with
-/// zeros in the rest of the last one. Only the last rows of b may be no multiple of float_width.
+/// Copies `rows` rows of `columns` columns of b (from its row 0, column 0 on) into panel. A row of panel has whole vectors, with
+/// zeros at the end of the last one. Only the last rows of b may have a number that is not a multiple of float_width.
 template <MatMulShape s, std::int64_t columns, class B>
 inline void pack_panel(const B* b, std::int64_t rows, float* panel) {
   constexpr std::int64_t vectors = ceil_div(columns, float_width), panel_stride = vectors * float_width;

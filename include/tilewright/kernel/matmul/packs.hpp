@@ -24,8 +24,8 @@ struct WideOf<T> : std::type_identity<float> {};
 /// The type in which vectors hold elements of a type: float for half precision, integers of 32 bits for smaller ones.
 template <class T>
 using wide_t = typename WideOf<T>::type;
-/// A vector of the compiler as wide as the machine's. It has the operators of numbers for all of them, integers of 64 bits too,
-/// whatever xsimd has; comparisons give vectors of 0 and -1, which `?:` takes.
+/// A vector of the compiler as wide as the machine's. It has the operators of numbers for all types, integers of 64 bits
+/// included, in every version of xsimd; comparisons give vectors of 0 and -1, which `?:` accepts.
 template <class T>
 using Pack = typename PackOf<T>::type;
 template <class T>
@@ -38,18 +38,18 @@ template <class X>
   requires(!std::is_arithmetic_v<X>)
 struct PackElement<X> : std::type_identity<std::remove_cvref_t<decltype(std::declval<X&>()[0])>> {};
 
-/// All elements of a pack alike, or a number itself.
+/// Returns a pack with equal elements, or a number itself.
 template <class X>
 [[gnu::always_inline]] inline X spread(typename PackElement<X>::type value) {
   if constexpr (std::is_arithmetic_v<X>) return value;
   else return value - X{};  // not X{} + value, which makes 0 of -0
 }
-/// Which of two, element by element.
+/// Selects one of two, element by element.
 template <class Mask, class X>
 [[gnu::always_inline]] inline X pick(const Mask& mask, const X& a, const X& b) {
   return mask ? a : b;
 }
-/// Where x is NaN; integers never are.
+/// Returns where x is NaN; integers never are.
 template <class X>
 [[gnu::always_inline]] inline auto is_nan(const X& x) {
   if constexpr (std::is_floating_point_v<typename PackElement<X>::type>) return x != x;
@@ -75,7 +75,7 @@ template <std::int64_t from_step, std::int64_t to_step, class From, class To>
   for (; i < count; ++i) to[i * to_step] = static_cast<To>(from[i * from_step]);
 }
 
-/// The `count` elements at steps of `step` from `from` on as wide ones.
+/// Loads the `count` elements at steps of `step` from `from` on as wide ones.
 template <std::int64_t step, class T>
 inline void load_wide(const T* from, std::int64_t count, wide_t<T>* to) {
   convert_elements<step, 1>(from, count, to);
@@ -86,7 +86,7 @@ inline void store_wide(const wide_t<T>* from, std::int64_t count, T* to) {
   convert_elements<1, step>(from, count, to);
 }
 
-/// A pack of the elements from `from` on, which lie side by side.
+/// Loads a pack of contiguous elements from `from` on.
 template <class T>
 [[gnu::always_inline]] inline Pack<wide_t<T>> load_pack(const T* from) {
   Pack<wide_t<T>> result;

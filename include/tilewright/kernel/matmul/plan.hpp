@@ -16,49 +16,53 @@ inline constexpr std::int64_t block_registers = float_width == 16 ? 32 : 16;
 /// Floats of blocks on the stack, 336 KB together, which a second-level cache holds: a panel of b [feed forward down], a panel of
 /// a [feed forward down, dW; and a step of nanoGPT], partial sums [feed forward down].
 inline constexpr std::int64_t b_panel_floats = 24 * 1024, a_panel_floats = 48 * 1024, partial_floats = 12 * 1024;
-/// Floats of a panel of a that is converted from half precision: one that does not hold all terms needs partial sums, or makes b
-/// be converted again. All blocks on the stack are 528 KB then. [a step of nanoGPT in float16: 1.2 % slower with half as many]
+/// Floats of a panel of a that is converted from half precision. A panel that does not hold all terms needs partial sums, or
+/// repeated conversions of b. All blocks on the stack are 528 KB then. [a step of nanoGPT in float16: 1.2 % slower with half as
+/// many]
 inline constexpr std::int64_t converted_panel_floats = 96 * 1024;
 /// Floats of a first-level cache of 32 KB, for all of a short sum's b [fc1, dW; fc2, dW], and of half a second-level cache of 1
 /// MB, for the part of a that is used with each panel of b [projection; feed forward; dW at batch 80].
 inline constexpr std::int64_t l1_floats = 8 * 1024, l2_floats = 128 * 1024;
-/// Terms of a short sum: up to these, writing the result takes longer than the sum. [fc1, dW; fc2, dW; fc4, dW: 8 terms; and a
-/// step of MNIST]
+/// Largest number of terms of a short sum: up to it, writing the result takes longer than the sum. [fc1, dW; fc2, dW; fc4, dW: 8
+/// terms; and a step of MNIST]
 inline constexpr std::int64_t short_sum = 32;
-/// Rows of a register block, at most: what 32 registers hold beside two vectors of b. [projection; feed forward up; attention]
+/// Largest number of rows of a register block: 32 registers hold these and two vectors of b. [projection; feed forward up;
+/// attention]
 inline constexpr std::int64_t most_rows_of_block = 14;
-/// Rows of a register block, at most, where more harm: their accesses fall on the same lines of a first-level cache [feed
-/// forward down], or an epilogue that reads and writes memory should come evenly between short sums [fc1, dW; fc2, dW; and a
+/// Largest number of rows of a register block if more are slower: their accesses map to the same lines of a first-level cache
+/// [feed forward down], or an epilogue that accesses memory should be spread evenly between short sums [fc1, dW; fc2, dW; and a
 /// step of MNIST].
 inline constexpr std::int64_t few_rows_of_block = 8;
-/// Vectors of a register block, at most: 8 leave registers for two rows. [fc1; batch 80; feed forward down: they take 3 or 4]
+/// Largest number of vectors of a register block: 8 leave registers for two rows. [fc1; batch 80; feed forward down: they use 3
+/// or 4]
 inline constexpr std::int64_t most_vectors_of_block = 8;
-/// Floats of 4096 bytes: elements so far apart fall on the same few lines of a first-level cache. [feed forward down, and its dW]
+/// Floats of 4096 bytes: elements at this distance map to the same few lines of a first-level cache. [feed forward down, and its
+/// dW]
 inline constexpr std::int64_t conflict_floats = 1024;
-/// Floats of 2048 bytes, as the distance between terms of a sum, rows of b or columns of a: as there are more of them than rows
-/// of a block, half of 4096 bytes harms, too. [feed forward down, and its dW]
+/// Floats of 2048 bytes, for the distance between terms of a sum, rows of b or columns of a: there are more of them than rows of
+/// a block, so half of 4096 bytes is slow, too. [feed forward down, and its dW]
 inline constexpr std::int64_t term_conflict_floats = conflict_floats / 2;
-/// Rows of a that read a panel of b, at least, so that packing it pays: each row saves less than the packing costs. [fewer: batch
-/// 80; feed forward, 1/8. More: projection; feed forward; attention, weights v]
+/// Smallest number of rows of a that read a panel of b for which packing pays: each row saves less than the packing costs.
+/// [fewer: batch 80; feed forward, 1/8. More: projection; feed forward; attention, weights v]
 inline constexpr std::int64_t rows_for_packing = 128;
-/// Rows of a that read a panel of b, at least, so that packing it pays, where a second-level cache holds b. [attention, weights
-/// v; and a step of nanoGPT]
+/// Smallest number of rows of a that read a panel of b for which packing pays, if a second-level cache holds b. [attention,
+/// weights v; and a step of nanoGPT]
 inline constexpr std::int64_t rows_for_packing_near = 192;
-/// Rows of a that read a panel of b, at least, so that packing it pays, where rows of b fall on the same lines of a first-level
-/// cache. [batch 80; feed forward down, 1/8]
+/// Smallest number of rows of a that read a panel of b for which packing pays, if rows of b map to the same lines of a
+/// first-level cache. [batch 80; feed forward down, 1/8]
 inline constexpr std::int64_t rows_for_packing_conflicts = 64;
-/// Terms, at least, so that packing a or b pays: shorter columns are few lines of a cache. [more: batch 80, dW; attention,
-/// weights v]
+/// Smallest number of terms for which packing a or b pays: shorter columns are few lines of a cache. [more: batch 80, dW;
+/// attention, weights v]
 inline constexpr std::int64_t terms_for_packing = 64;
-/// Rows of a that are used together, at least, even if they are more than l2_floats: b is packed again for each such part.
+/// Smallest number of rows of a that are used together, even if they exceed l2_floats: b is packed again for each such part.
 /// [more: feed forward down]
 inline constexpr std::int64_t least_rows_of_part = 64;
 
-/// Vectors of a row of b that are fetched together, at least: memory gives the first lines of a page at a lower rate than the
-/// next ones. [feed forward up, cold: 5 % slower with 2; and a step of GPT-2 124M]
+/// Smallest number of vectors of a row of b that are prefetched together: memory delivers the first lines of a page at a lower
+/// rate than the next ones. [feed forward up, cold: 5 % slower with 2; and a step of GPT-2 124M]
 inline constexpr std::int64_t fetched_vectors = 6;
 
-/// How a product is cut up: parts of m, strips of columns in them, parts of k, register blocks.
+/// Division of a product: parts of m, strips of columns in them, parts of k, register blocks.
 struct OuterPlan {
   std::int64_t vectors = 1, rows = 1;  // of a register block
   std::int64_t m_part = 1, k_part = 1;  // rows of a and of b that are used together
@@ -66,13 +70,13 @@ struct OuterPlan {
   std::int64_t a_stride = 0;  // floats between these lines of a
   bool k_first = false;  // a part of k has all strips in turn, and sums of all of them are kept
   bool long_sums = false;  // sums of parts of k have rests
-  /// Lines of partial sums for each row of a block: the sums, and their rests.
+  /// Returns the lines of partial sums for each row of a block: the sums, and their rests.
   constexpr std::int64_t partial_lines() const { return long_sums ? 2 : 1; }
   bool short_sums = false;  // few terms: blocks follow rows of c, and registers go straight to the epilogue
 };
 
-/// Estimated time of one step of k in all blocks of `rows` x `vectors`, in 1/32 cycles: two vectors are multiplied or loaded in a
-/// cycle, and a sum grows every 4 cycles. Loads, above all those of b, count a little even where they are hidden.
+/// Returns the estimated time of one step of k in all blocks of `rows` x `vectors`, in 1/32 cycles: two vectors are multiplied or
+/// loaded in a cycle, and a sum grows every 4 cycles. Loads, especially those of b, count a little even if they are hidden.
 constexpr std::int64_t block_cost(std::int64_t m, std::int64_t n_vectors, std::int64_t rows, std::int64_t vectors) {
   const auto block = [](std::int64_t r, std::int64_t v) {
     return r == 0 || v == 0 ? 0 : 16 * std::max({r * v, r + v, std::int64_t{8}}) + r + 4 * v;

@@ -14,39 +14,39 @@ namespace tilewright::kernel {
 // reading it takes, which is shortest in the order of memory: a processor then fetches ahead by itself. (On AMD Zen 4 two rows at
 // a time, or fetching by instructions at other distances than row_fetch_bytes, give half to nine tenths of the rate.)
 
-/// Elements of a matrix from which on it is taken to be in no cache that is faster than the third level.
+/// Smallest number of elements of a matrix that is assumed to be in no cache faster than the third level.
 inline constexpr std::int64_t least_streamed_elements = 64 * 1024;
-/// Columns whose sums lie on the stack at a time: 16 KB, half of a first-level cache.
+/// Number of columns whose sums are on the stack at a time: 16 KB, half of a first-level cache.
 inline constexpr std::int64_t row_sums_floats = 4 * 1024;
 /// Bytes of the matrix that are read before sums are written. Half and twice as many were up to a third slower.
 inline constexpr std::int64_t row_step_bytes = 256;
-/// Bytes of the matrix between what is read and what is fetched by instructions: less than a page of 4 KB. (On an Intel Xeon the
+/// Bytes of the matrix between the reads and the prefetch instructions: less than a page of 4 KB. (On an Intel Xeon the
 /// generation of a text in float16 is 1.3 times as fast as with 4 KB, which on AMD Zen 5 gave 7 % more than none; a quarter of
 /// that gave 2 % less there. This distance was not measured on Zen 4 and Zen 5.)
 inline constexpr std::int64_t row_fetch_bytes = 3072;
 /// Vectors of a dot product in a step, and its accumulators: enough to hide the latency of an addition.
 inline constexpr std::int64_t dot_vectors = 16, dot_sums = 4;
 
-/// Whether b is read row by row: it is contiguous along n, and has more columns than sums in registers.
+/// Returns whether b is read row by row: it is contiguous along n, and has more columns than sums in registers.
 constexpr bool streams_rows(const MatMulShape& s) {
   return s.m == 1 && s.b_n == 1 && s.n > 8 * float_width && s.n * s.k >= least_streamed_elements;
 }
-/// Whether columns of b, which is contiguous along k, are read one by one. For half precision there is no other kernel that does
-/// not transpose b.
+/// Returns whether columns of b, which is contiguous along k, are read one by one. For half precision there is no other kernel
+/// that does not transpose b.
 constexpr bool streams_columns(const MatMulShape& s) {
   return s.m == 1 && s.b_k == 1 && s.b_n != 1 && s.a_k == 1 && s.k >= 2 * float_width && s.k <= row_sums_floats &&
          (s.half_a || s.half_b || s.n * s.k >= least_streamed_elements);
 }
 
-/// Floats of the sums of a strip of columns.
+/// Returns the floats of the sums of a strip of columns.
 constexpr std::int64_t row_sums_size(std::int64_t columns) { return round_up(columns, float_width); }
-/// Floats of the totals of long sums and their rests.
+/// Returns the floats of the totals of long sums and their rests.
 constexpr std::int64_t row_totals_size(const MatMulShape& s, std::int64_t columns) {
   return is_long_product(s.k) ? 2 * row_sums_size(columns) : 1;
 }
-/// Floats of a row of half precision that is converted.
+/// Returns the floats of a row of half precision that is converted.
 constexpr std::int64_t converted_row_size(const MatMulShape& s) { return s.half_a ? s.k : 1; }
-/// Bytes of these arrays, which are on the stack: of stream_rows and of stream_columns.
+/// Return the bytes of these arrays, which are on the stack: of stream_rows and of stream_columns.
 constexpr std::int64_t rows_stack_bytes(const MatMulShape& s) {
   const std::int64_t columns = std::min(s.n, row_sums_floats);
   return (row_sums_size(columns) + row_totals_size(s, columns)) * static_cast<std::int64_t>(sizeof(float)) +
@@ -56,14 +56,14 @@ constexpr std::int64_t columns_stack_bytes(const MatMulShape& s) {
   return converted_row_size(s) * static_cast<std::int64_t>(sizeof(float));
 }
 
-/// Hides a value from the compiler, which else would read two rows at a time, or all of a group before it writes.
+/// Hides a value from the compiler, which otherwise would read two rows at a time, or all of a group before it writes.
 template <class T>
 [[gnu::always_inline]] inline T in_order(T value) {
   asm volatile("" : "+r"(value));
   return value;
 }
 
-/// Adds `count` sums to `totals`, whose rests follow them, and begins anew.
+/// Adds `count` sums to `totals`, which their rests follow, and resets the sums.
 template <std::int64_t count>
 inline void add_part(float* sums, float* totals) {
   for (std::int64_t i = 0; i < count; i += float_width) {
@@ -72,8 +72,8 @@ inline void add_part(float* sums, float* totals) {
   }
 }
 
-/// Sums of `columns` columns from j on: each row of b, times its element of a, is added to sums in a first-level cache. Its loop
-/// is up to a sixth slower where the compiler puts it into a longer function.
+/// Sums `columns` columns from j on: each row of b, times its element of a, is added to sums in a first-level cache. Not inlined,
+/// because the loop is up to a sixth slower inside a longer function.
 template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
 [[gnu::noinline]] inline void stream_rows_of_strip(const A* a, const B* b, std::int64_t j, const Epilogue& epilogue) {
   constexpr auto element_bytes = static_cast<std::int64_t>(sizeof(B));
@@ -124,7 +124,7 @@ inline void stream_rows(const A* a, const B* b, const Epilogue& epilogue) {
   if constexpr (rest > 0) stream_rows_of_strip<s, rest>(a, b, j, epilogue);
 }
 
-/// The products of a and a column of b, whose sum over all lanes is their dot product.
+/// Returns the products of a and a column of b, whose sum over all lanes is their dot product.
 template <MatMulShape s, class B>
 [[gnu::always_inline]] inline FloatBatch column_products(const float* a, const B* column) {
   constexpr std::int64_t step = dot_vectors * float_width, whole = s.k / float_width * float_width,

@@ -10,7 +10,7 @@ struct MatMulShape {
   bool half_a = false, half_b = false;  ///< whether elements are of 16 bits, which are computed in float32
   constexpr bool operator==(const MatMulShape&) const = default;
 
-  /// The product that writes the transposed result: c^T = b^T a^T.
+  /// Returns the product that computes the transposed result: c^T = b^T a^T.
   constexpr MatMulShape transposed() const { return {n, m, k, b_n, b_k, a_k, a_m, c_n, c_m, half_b, half_a}; }
 };
 

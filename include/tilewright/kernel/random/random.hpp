@@ -11,12 +11,12 @@
 namespace tilewright::kernel {
 
 /// Random numbers of elements, as functions of a seed and the element's position. The numbers of a group of random words are
-/// made together, in vectors; an element takes its own. A number of float32 takes one word: that of its position. One of float64
-/// takes two: those of rows 2 k and 2 k + 1, where its position is in the k-th 16 of 32.
+/// computed together, in vectors; an element uses its own. A number of float32 uses one word: that of its position. One of
+/// float64 uses two: those of rows 2 k and 2 k + 1, where its position is in the k-th 16 of 32.
 ///
-/// The bits are the same on every machine with a fused multiply-add, whatever its vectors. All is conversions, sums, products,
-/// quotients and square roots, each rounded once by IEEE 754. No product goes into a sum but by `fma`: a compiler may contract
-/// other sums of products, or not.
+/// The bits are equal on every machine with a fused multiply-add, whatever its vectors. All operations are conversions, sums,
+/// products, quotients and square roots, each rounded once by IEEE 754. No product is added except by `fma`, because a compiler
+/// may contract other sums of products.
 
 /// Numbers in a group of random words, for elements that are computed in T.
 template <class T>
@@ -37,7 +37,7 @@ template <class X>
 struct NormalPair {
   X first, second;
 };
-/// sin(t) and cos(t) for t in [-pi / 4, pi / 4], by their Taylor series: less than 1 ulp off before rounding.
+/// Returns sin(t) and cos(t) for t in [-pi / 4, pi / 4], by their Taylor series: an error below 1 ulp before rounding.
 template <class X>
 [[gnu::always_inline]] inline NormalPair<X> sine_and_cosine(const X& t) {
   const X y = t * t, cubed = t * y;
@@ -52,8 +52,8 @@ template <class X>
     return {math::fma(cubed, math::detail::polynomial(y, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880), t),
             math::detail::polynomial(y, 1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320)};
 }
-/// sqrt(-2 log(u)) for u = 2^exponent m with m in [sqrt(1/2), sqrt(2)], so that log(u) = exponent log(2) + 2 atanh(s) with
-/// s = (m - 1) / (m + 1), and the series of atanh.
+/// Returns sqrt(-2 log(u)) for u = 2^exponent m with m in [sqrt(1/2), sqrt(2)], so that log(u) = exponent log(2) + 2 atanh(s)
+/// with s = (m - 1) / (m + 1), and the series of atanh.
 template <class X>
 [[gnu::always_inline]] inline X normal_radius(const X& exponent, const X& m) {
   const X one = math::number<X>(1), s = math::divide(m - one, m + one), twice = s + s, y = s * s, cubed = twice * y;
@@ -66,8 +66,8 @@ template <class X>
   return math::sqrt(math::number<X>(-2) * math::fma(exponent, math::number<X>(0x1.62e42fefa39efp-1), log_m));
 }
 
-/// Two independent normal numbers from two random words (Box and Muller, "A note on the generation of random normal deviates",
-/// Annals of Mathematical Statistics, 1958).
+/// Returns two independent normal numbers from two random words (Box and Muller, "A note on the generation of random normal
+/// deviates", Annals of Mathematical Statistics, 1958).
 template <class Words>
 [[gnu::always_inline]] inline NormalPair<Lanes> normal_pair(const Words& for_radius, const Words& for_angle) {
   constexpr std::int32_t sqrt_half = 0x3f3504f3;  // bits of sqrt(1/2)
@@ -88,7 +88,7 @@ template <class Words>
   const WordVector second = (words_of(sine) ^ difference) ^ (for_angle & sign_bit);
   return {radius * std::bit_cast<Lanes>(first), radius * std::bit_cast<Lanes>(second)};
 }
-/// Two independent normal numbers in float64 from two random words of 64 bits, by Box and Muller, too.
+/// Returns two independent normal numbers in float64 from two random words of 64 bits, also by Box and Muller.
 template <class Word>
 inline NormalPair<double> wide_normal_pair(Word for_radius, Word for_angle) {
   constexpr std::int64_t sqrt_half = 0x3fe6a09e667f3bcd;  // bits of sqrt(1/2)
@@ -103,9 +103,9 @@ inline NormalPair<double> wide_normal_pair(Word for_radius, Word for_angle) {
   return {radius * (first_bit != second_bit ? -cosine : cosine), radius * (first_bit ? -sine : sine)};
 }
 
-/// The largest numbers of an element's type that are not above x, which differ from x in half precision only. The nearest ones
-/// would not be uniform there: of numbers that are equally far apart, the last before `high` would come one and a half times as
-/// often as others, and the first one half as often.
+/// Returns the largest numbers of an element's type that are not above x, which differ from x in half precision only. The nearest
+/// numbers would not be uniform there: of equally spaced numbers, the last before `high` would be one and a half times as
+/// frequent as others, and the first one half as frequent.
 template <class Element>
 [[gnu::always_inline]] inline Lanes rounded_down_to(const Lanes& x) {
   if constexpr (!is_half_type<Element>) {
@@ -181,7 +181,8 @@ struct NormalNumbers {
   }
 };
 
-/// What dropout multiplies by: 0 where the element's word is below `threshold`, else `scale`. The same elements for every T.
+/// Factors of dropout: 0 where the element's word is below `threshold`, otherwise `scale`. The dropped elements do not depend on
+/// T.
 template <class T>
 struct DropoutFactors {
   static constexpr std::int64_t size = group_words;
@@ -204,8 +205,8 @@ struct DropoutFactors {
   }
 };
 
-/// out = f(number of the element's position, ins...), element by element, with the ins broadcast to out's shape. `numbers` makes
-/// the numbers of a group; `positions` is the last input of an op that takes positions.
+/// Computes out = f(number of the element's position, ins...), element by element, with the ins broadcast to out's shape.
+/// `numbers` computes the numbers of a group; `positions` is the last input of an op that takes positions.
 template <class Numbers, class F, class Out, class Positions, class... In>
 inline void assign_random(const Numbers& numbers, F&& f, Out out, Positions positions, In... ins) {
   using Number = compute_t<typename Out::element>;

@@ -10,7 +10,7 @@
 namespace tilewright::kernel {
 
 /// A group of random words: those of 16 neighbouring counters. Word w of the group's counter c is the word w * 16 + c of the
-/// group. So vectors of up to 16 lanes, a counter in each, make words that stand beside each other.
+/// group. Vectors of up to 16 lanes, with one counter in each, therefore compute contiguous words.
 inline constexpr std::int64_t group_counters = 16, group_words = 64;
 static_assert(lanes <= group_counters);
 
@@ -27,7 +27,7 @@ using WordVector = IntegerVectors<sizeof(Lanes)>::Words;
 using SignedVector = IntegerVectors<sizeof(Lanes)>::Signed;
 using FloatVector = IntegerVectors<sizeof(Lanes)>::Floats;
 
-/// The products of the low halves of 64-bit lanes.
+/// Returns the products of the low halves of 64-bit lanes.
 template <class V>
 [[gnu::always_inline]] inline V multiply_low_halves(const V& a, const V& b) {
 #if defined(__AVX512F__)
@@ -49,9 +49,9 @@ template <class V>
 
 /// Philox in vectors: the words of a group, `lanes` counters at a time. V is a vector of 64-bit lanes.
 ///
-/// A state has a counter in each 64-bit lane, with its words in the low halves of four vectors. High halves hold what is left of
+/// A state has a counter in each 64-bit lane, with its words in the low halves of four vectors. High halves hold remains of
 /// products: the factors of the next products are low halves only. Counters of even and of odd number are a state each; their
-/// words are put together at the end, and the processor works on both states at a time.
+/// words are combined at the end, and the processor works on both states at a time.
 template <class V>
 class PhiloxVectors {
  public:

@@ -3,14 +3,14 @@
 
 namespace tilewright::kernel {
 
-/// The pack's elements `by` places further on, or, reversed, further back, and zeros.
+/// Shifts the pack's elements by `by` places forwards, or, reversed, backwards, and fills with zeros.
 template <std::size_t by, bool reversed, class P, std::size_t... i>
 [[gnu::always_inline]] inline P shifted(P x, std::index_sequence<i...>) {
   constexpr auto width = sizeof...(i);
   if constexpr (reversed) return __builtin_shufflevector(x, P{}, (i + by < width ? i + by : width)...);
   else return __builtin_shufflevector(x, P{}, (i >= by ? i - by : width)...);
 }
-/// Sums of the first 1, 2, ... elements, or, reversed, of the last ones, in log2(size) additions.
+/// Returns sums of the first 1, 2, ... elements, or, reversed, of the last ones, in log2(size) additions.
 template <bool reversed, std::size_t by = 1, class P>
 [[gnu::always_inline]] inline P running_sums(P x) {
   constexpr auto width = static_cast<std::size_t>(pack_size<typename PackElement<P>::type>);
@@ -18,8 +18,8 @@ template <bool reversed, std::size_t by = 1, class P>
   else return running_sums<reversed, 2 * by>(P(x + shifted<by, reversed>(x, std::make_index_sequence<width>())));
 }
 
-/// out = the sums of in's elements along an axis up to each; reversed: from each on. Sums of lines of half precision and of
-/// contiguous floats go on in double.
+/// Computes out = the sums of in's elements along an axis up to each; reversed: from each on. Sums of lines of half precision and
+/// of contiguous floats continue in double.
 template <int axis, bool reversed, class In, class Out>
 inline void assign_running_sums(In in, Out out) {
   using T = typename In::element;
@@ -98,8 +98,8 @@ inline void assign_running_sums(In in, Out out) {
   }
 }
 
-/// dx = dy times the product of all other elements of x that are reduced with each: the product of those before it, times the
-/// product of those after it, so zeros need no division. dy has x's axes, the reduced ones with extent 1.
+/// Computes dx = dy times the product of all other elements of x that are reduced with each: the product of those before it,
+/// times the product of those after it, so zeros need no division. dy has x's axes, the reduced ones with extent 1.
 template <std::uint64_t reduced, class X, class DY, class DX>
 inline void assign_products_of_others(X x, DY dy, DX dx) {
   using C = wide_t<typename X::element>;

@@ -3,11 +3,11 @@
 
 namespace tilewright::kernel {
 
-/// The integers that a pack holds as many of as of elements of type T.
+/// The integer type with as many elements in a pack as T has.
 template <class T>
 using index_of_t = std::conditional_t<sizeof(wide_t<T>) == 8, std::int64_t, std::int32_t>;
 
-/// The first of n elements that has the value, or is NaN; n if there is none.
+/// Returns the first of n elements that has the value, or is NaN; n if there is none.
 template <std::int64_t n, std::int64_t step, class T>
 inline std::int64_t find_first(const T* from, wide_t<T> value) {
   using Index = index_of_t<T>;
@@ -35,7 +35,7 @@ inline std::int64_t find_first(const T* from, wide_t<T> value) {
   return n;
 }
 
-/// out = the index along `axis` of in's largest or smallest elements; the first of several, and of NaN.
+/// Computes out = the index along `axis` of in's largest or smallest elements; the first of several, and of NaN.
 template <bool largest, int axis, class In, class Out>
 inline void assign_extreme_index(In in, Out out) {
   using Rule = ExtremeRule<largest>;
@@ -76,8 +76,8 @@ inline void assign_extreme_index(In in, Out out) {
       });
 }
 
-/// dx = dy at the first element of x, among those that were reduced to y, that is y or NaN; 0 elsewhere. y and dy have x's axes,
-/// the reduced ones with extent 1.
+/// Computes dx = dy at the first element of x, among those that were reduced to y, that equals y or is NaN; 0 elsewhere. y and dy
+/// have x's axes, the reduced ones with extent 1.
 template <std::uint64_t reduced, class X, class Y, class DY, class DX>
 inline void assign_at_first(X x, Y y, DY dy, DX dx) {
   using T = typename X::element;

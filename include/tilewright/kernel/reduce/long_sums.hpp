@@ -7,9 +7,9 @@
 
 namespace tilewright::kernel {
 
-/// How many terms a matrix product or a convolution adds up one after the other in float32. A sum of more terms is made in parts
-/// of at most so many, which are added with their rounding errors: the error of each element is at most terms_of_product + 8
-/// roundings of the sum of its terms' absolute values, however many terms there are.
+/// Largest number of terms that a matrix product or a convolution adds in sequence in float32. A longer sum is divided into parts
+/// of at most this length, which are added with their rounding errors: the error of each element is at most terms_of_product + 8
+/// roundings of the sum of its terms' absolute values, for any number of terms.
 inline constexpr std::int64_t terms_of_product = 4096;
 constexpr bool is_long_product(std::int64_t terms) { return terms > terms_of_product; }
 
@@ -17,8 +17,8 @@ constexpr bool is_long_product(std::int64_t terms) { return terms > terms_of_pro
 template <class Sum, std::int64_t terms>
 using product_sum_t = std::conditional_t<std::is_same_v<Sum, float> && is_long_product(terms), double, Sum>;
 
-/// Adds parts of sums, and keeps what rounding takes away: two numbers hold a sum of about 48 bits (the exact error of one
-/// addition: Knuth, The Art of Computer Programming, volume 2, section 4.2.2).
+/// Adds parts of sums, and keeps the rounding error: two numbers hold a sum of about 48 bits (the exact error of one addition:
+/// Knuth, The Art of Computer Programming, volume 2, section 4.2.2).
 struct LongSums {
   using Batch = xsimd::batch<float>;
   Batch sum = Batch(0.f), rest = Batch(0.f);
@@ -28,10 +28,10 @@ struct LongSums {
     rest += (sum - (total - added)) + (part - added);
     sum = total;
   }
-  /// Infinities and NaN have no rest.
+  /// Returns the sum. Infinities and NaN have no rest.
   [[gnu::always_inline]] Batch value() const { return math::select(rest == rest, sum + rest, sum); }
 
-  /// The sums in memory: their rests are `distance` floats behind them.
+  /// Loads sums from memory: their rests are `distance` floats after them.
   [[gnu::always_inline]] static LongSums load(const float* sums, std::int64_t distance) {
     return {Batch::load_aligned(sums), Batch::load_aligned(sums + distance)};
   }
@@ -44,7 +44,7 @@ struct LongSums {
     all.add(part);
     all.store(sums, distance);
   }
-  /// Makes `count` sums, a multiple of a vector, final: their rests are added to them.
+  /// Completes `count` sums, a multiple of a vector: adds their rests to them.
   static void finish(float* sums, std::int64_t count, std::int64_t distance) {
     for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(Batch::size))
       load(sums + i, distance).value().store_aligned(sums + i);

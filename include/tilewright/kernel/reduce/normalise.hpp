@@ -10,8 +10,7 @@ struct NormBlock {
   std::int64_t spatial = 1;   ///< elements of a channel, next to each other
 };
 
-/// Bytes from the batch that is computed to the one that is fetched: a few lines of a network's width, which most often follow
-/// each other in memory.
+/// Bytes between the computed and the prefetched batch: a few lines of a network's width, which usually are contiguous in memory.
 inline constexpr std::int64_t norm_fetch_bytes = 2048;
 template <class T>
 [[gnu::always_inline]] inline void fetch_ahead(const T* data) {
@@ -19,8 +18,8 @@ template <class T>
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(data) + norm_fetch_bytes));
 }
 
-/// y = (x - mean) / sqrt(variance + eps) * weight + bias for each group of a dense block. The variance is a mean over the group's
-/// elements, without a correction of its bias. Also gives mean and 1 / sqrt(variance + eps), one element for each group.
+/// Computes y = (x - mean) / sqrt(variance + eps) * weight + bias for each group of a dense block. The variance is a mean over
+/// the group's elements, without Bessel's correction. Also writes mean and 1 / sqrt(variance + eps), one element for each group.
 template <NormBlock block, class T>
 inline void normalise(const T* x, const T* weight, const T* bias, T* y, compute_t<T>* means, compute_t<T>* inverse_deviations,
                       double eps) {
@@ -52,8 +51,8 @@ inline void normalise(const T* x, const T* weight, const T* bias, T* y, compute_
   }
 }
 
-/// The gradients of x, weight and bias; those of weight and bias are added to what is there. With z = (x - mean) / deviation
-/// and g = dy weight: dx = (g - mean(g) - z mean(g z)) / deviation, dweight = sum(dy z), dbias = sum(dy).
+/// Computes the gradients of x, weight and bias; those of weight and bias are added to the outputs. With z = (x - mean) /
+/// deviation and g = dy weight: dx = (g - mean(g) - z mean(g z)) / deviation, dweight = sum(dy z), dbias = sum(dy).
 template <NormBlock block, class T>
 inline void normalise_gradient(const T* x, const T* weight, const compute_t<T>* means, const compute_t<T>* inverse_deviations,
                                const T* dy, T* dx, compute_t<T>* dweight, compute_t<T>* dbias) {

@@ -6,7 +6,7 @@
 
 namespace tilewright::kernel {
 
-/// Unsigned integers in the order of elements of type T: of them, NaN is the largest, and -0 is 0.
+/// Unsigned integers in the order of elements of type T. NaN is the largest, and -0 equals 0.
 template <class T>
 using order_key_t = std::make_unsigned_t<std::conditional_t<sizeof(wide_t<T>) == 8, std::int64_t, std::int32_t>>;
 
@@ -23,7 +23,7 @@ template <class T>
     return static_cast<Key>(x) ^ (std::is_signed_v<T> ? sign : Key(0));
   }
 }
-/// The element, or one equal to it.
+/// Returns the element, or one equal to it.
 template <class T>
 inline T element_of_key(order_key_t<T> key) {
   using Key = order_key_t<T>;
@@ -33,8 +33,8 @@ inline T element_of_key(order_key_t<T> key) {
   else return static_cast<T>(key ^ (std::is_signed_v<T> ? sign : Key(0)));
 }
 
-/// y = the lower of the two elements in the middle of those that are reduced; NaN if one is NaN. Found byte by byte of the keys,
-/// from the highest, by counting the elements that agree so far: no element is moved.
+/// Computes y = the lower of the two elements in the middle of those that are reduced; NaN if one is NaN. Finds it byte by byte
+/// of the keys, from the highest, by counting the elements that agree so far, without moving elements.
 template <std::uint64_t reduced, class X, class Y>
 inline void assign_median(X x, Y y) {
   using T = typename X::element;
@@ -62,7 +62,7 @@ inline void assign_median(X x, Y y) {
   });
 }
 
-/// The k largest keys of a line, and where they are. `largest` false: the smallest elements.
+/// Finds the k largest keys of a line, and their indices. `largest` false: the smallest elements.
 template <class T, std::int64_t step, std::int64_t n, std::int64_t k, bool largest>
 class TopOfLine {
  public:
@@ -71,9 +71,9 @@ class TopOfLine {
   explicit TopOfLine(const T* from) : from_(from) {
     if constexpr (n <= keys_at_once) load(0, n);
   }
-  /// Whether the elements are sorted beside where they are given: there are few.
+  /// Whether the elements are sorted before they are returned: there are few.
   static constexpr bool is_in_order = k <= 1024;
-  /// Calls give(index) for the k elements, in their order if is_in_order, else by index.
+  /// Calls give(index) for the k elements, sorted if is_in_order, otherwise by index.
   template <class F>
   void select(F&& give) {
     const auto [above, equal] = find_threshold();
@@ -110,7 +110,7 @@ class TopOfLine {
       }
     }
   }
-  /// Whether the element at `a` stands before that at `b`.
+  /// Returns whether the element at `a` precedes that at `b`.
   static bool before(const T* from, std::int64_t a, std::int64_t b) {
     const Key key_a = key_of(from[a * step]), key_b = key_of(from[b * step]);
     return key_a > key_b || (key_a == key_b && a < b);
@@ -147,7 +147,7 @@ class TopOfLine {
       for (std::int64_t i = 0; i < count; ++i) keys_[block + i] = key_of(elements[i]);
     }
   }
-  /// Calls f(first, size) for the parts of a line whose keys are in keys_ one after the other.
+  /// Calls f(first, size) for the parts of a line, whose keys are in keys_ one part at a time.
   template <class F>
   void for_each_chunk(F&& f) {
     if constexpr (n <= keys_at_once) return f(std::int64_t{0}, n);
@@ -176,10 +176,10 @@ class TopOfLine {
     return count;
   }
   struct Threshold {
-    Key above;           ///< keys larger than it are taken
-    std::int64_t equal;  ///< and so many that are equal to it, the first ones
+    Key above;  ///< keys above it are selected
+    std::int64_t equal;  ///< number of selected keys that equal it, the first ones
   };
-  /// Bit by bit the largest threshold that k keys reach, until it is exactly k.
+  /// Finds bit by bit the largest threshold that k keys reach, until exactly k do.
   Threshold find_threshold() {
     Key threshold = 0;
     for (int bit = 8 * sizeof(Key) - 1; bit >= 0; --bit) {
@@ -195,7 +195,7 @@ class TopOfLine {
   alignas(64) Key keys_[std::size_t(std::min(n, keys_at_once))];
 
  public:
-  /// Of an object and select(): what is sorted, an order of up to 128 of it, and elements of load().
+  /// Returns the bytes of an object and of select(): the sorted elements, an order of up to 128 of them, and elements of load().
   static constexpr std::int64_t stack_bytes() {
     constexpr std::size_t sorted = static_cast<std::size_t>(ranked_size) + 64;
     return static_cast<std::int64_t>(sizeof(TopOfLine) + sorted * sizeof(Ranked) + 256 * sizeof(wide_t<T>));
@@ -226,7 +226,8 @@ using TopOf = TopOfLine<typename X::element, X::spec.stride(axis), X::shape[axis
 template <bool largest, int axis, class X, class Values>
 inline constexpr std::int64_t top_stack_bytes = TopOf<largest, axis, X, Values>::stack_bytes();
 
-/// values, indices = the k largest or smallest elements along an axis, in order; of equal ones the first. NaN is the largest.
+/// Computes values, indices = the k largest or smallest elements along an axis, in order; of equal ones the first. NaN is the
+/// largest.
 template <bool largest, int axis, class X, class Values, class Indices>
 inline void assign_top(X x, Values values, Indices indices) {
   using T = typename X::element;
@@ -249,7 +250,7 @@ inline void assign_top(X x, Values values, Indices indices) {
   });
 }
 
-/// dx = dy at the indices along an axis, 0 elsewhere.
+/// Computes dx = dy at the indices along an axis, 0 elsewhere.
 template <int axis, class DY, class Indices, class DX>
 inline void assign_at_indices(DY dy, Indices indices, DX dx) {
   static constexpr auto loops = reduction_loops<std::uint64_t{1} << axis, false, DX, DY, Indices>();
@@ -262,7 +263,7 @@ inline void assign_at_indices(DY dy, Indices indices, DX dx) {
   });
 }
 
-/// counts = by pair of neighbouring levels, the elements from the first to below the second; of the last pair, up to the second.
+/// Counts elements by pair of neighbouring levels: from the first to below the second; for the last pair, up to the second.
 template <bool absolute, class X, class Levels, class Counts>
 inline void assign_histogram(X x, Levels levels, Counts counts) {
   using L = typename Levels::element;

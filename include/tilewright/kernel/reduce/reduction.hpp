@@ -13,17 +13,18 @@
 
 namespace tilewright::kernel {
 
-/// The axes of an input, kept and reduced ones apart, with the strides of all operands along them. Axes of extent 1 are left out
-/// and those that can be one are merged. The kept ones stand in the order of the input's memory; so do the reduced ones, unless
-/// their order counts.
+/// The axes of an input, with kept and reduced ones separate, and the strides of all operands along them. Axes of extent 1 are
+/// omitted, and mergeable ones are merged. The kept ones are in the order of the input's memory; so are the reduced ones, unless
+/// their order matters.
 template <int operands>
 struct ReductionLoops {
   using Strides = std::array<std::array<std::int64_t, max_rank>, std::size_t(operands)>;
   Shape kept{}, reduced{};
   Strides kept_strides{}, reduced_strides{};
-  std::array<int, max_rank> kept_axes{}, reduced_axes{};  ///< the last of those that are one, counted from the last of the input
+  /// For each merged axis its last one, counted from the last axis of the input
+  std::array<int, max_rank> kept_axes{}, reduced_axes{};
 
-  /// `views` of one rank: of operands without an axis, its stride is 0.
+  /// `views` have one rank; an operand without an axis has stride 0 there.
   constexpr ReductionLoops(const Shape& shape, std::uint64_t reduced_bits, const Strides& strides, bool in_order) {
     for (int axis = 0; axis < shape.rank; ++axis) {
       if (shape[axis] == 1) continue;
@@ -82,7 +83,8 @@ struct ReductionLoops {
   }
 };
 
-/// A view's strides along the axes of an input of `shape`, all of which it has, or all but those that are `reduced`.
+/// Returns a view's strides along the axes of an input of `shape`. The view has all of them, or all except those that are
+/// `reduced`.
 constexpr std::array<std::int64_t, max_rank> strides_along(const ViewSpec& view, const Shape& shape, std::uint64_t reduced) {
   std::array<std::int64_t, max_rank> result{};
   int from = 0;
@@ -94,7 +96,7 @@ constexpr std::array<std::int64_t, max_rank> strides_along(const ViewSpec& view,
   }
   return result;
 }
-/// The loops of an input of shape V0 and operands that have its axes, or all but the reduced ones.
+/// Returns the loops of an input of shape V0 and operands that have its axes, or all except the reduced ones.
 template <std::uint64_t reduced, bool in_order, class V0, class... V>
 constexpr auto reduction_loops() {
   return ReductionLoops<1 + sizeof...(V)>(
@@ -110,10 +112,11 @@ struct WrappingOf<T> : std::make_unsigned<T> {};
 template <class T>
 using wrapping_t = typename WrappingOf<wide_t<T>>::type;
 
-/// Columns that a kernel reduces in one go: their accumulators, 4 to 8 KiB, stay in the first cache while rows stream by.
+/// Number of columns that a kernel reduces together: their accumulators, 4 to 8 KiB, stay in the first-level cache while rows are
+/// streamed.
 inline constexpr std::int64_t columns_at_once = 1024;
-/// Bytes on the stack of a kernel that goes along columns of views, at most. A column has a result and another number of the type
-/// that elements are computed in, such as the largest element so far, and a float64 into which a sum is emptied.
+/// Largest number of bytes on the stack of a kernel that walks along columns of views. A column has a result, a second number of
+/// the type of the computation, such as the largest element so far, and a float64 to which a sum is moved.
 template <class... V>
 inline constexpr std::int64_t column_stack_bytes = [] {
   constexpr std::int64_t columns = std::max({std::int64_t{1}, V::shape.rank > 0 ? V::shape[-1] : 1 ...});
@@ -126,7 +129,7 @@ inline constexpr std::int64_t column_stack_bytes = [] {
 ///  - `start<T>()`: the reduction of nothing;
 ///  - `combine(a, x, context)`: with one more element, of numbers or packs;
 ///  - `merge(a, b)`: of two reductions;
-///  - `adds_up`: it is a sum. Its accumulators take terms_of_accumulator terms, and are then emptied into float64;
+///  - `adds_up`: whether it is a sum. Its accumulators hold terms_of_accumulator terms, and are then moved to float64;
 ///  - `First`: void, or the rule of the reduction of which `context(reduction)` is the context;
 ///  - `finish(total, context, for_each)`: the result; for_each(f) calls f for each element.
 template <std::uint64_t reduced, class E>
@@ -134,7 +137,7 @@ struct Reduce {
   using Node = ArrayNodeOf<E>;
   using T = typename Node::type;
   using Index = ArrayIndex;
-  /// The loops of the expression, as whose strides the largest of its arrays count, and of those, and of an output.
+  /// The loops of the expression, with the strides of the largest of its arrays, and of those and an output.
   template <class... Out>
   static constexpr auto loops_to = [] {
     constexpr std::size_t arrays = Node::steps.size();
@@ -158,7 +161,7 @@ struct Reduce {
   template <class R>
   using C = typename R::template Compute<T>;
 
-  /// Whether a rule's accumulators are emptied: there are more terms than they take.
+  /// Whether a rule's accumulators are moved to float64: there are more terms than they can hold.
   template <class R>
   static constexpr bool in_parts = R::adds_up && std::is_floating_point_v<C<R>> && (loops.reduced.nelms() > terms_of_accumulator);
 
@@ -170,7 +173,7 @@ struct Reduce {
                    [&](const Index& at) { f(numbers<reduced_axis>(e, at), loops.reduced.rank > 0 ? loops.reduced[-1] : 1); });
   }
 
-  /// The reduction of the elements that belong to one result, from the index `first` on, which may not be finished.
+  /// Returns the reduction of the elements of one result, from the index `first` on, possibly unfinished.
   template <class R>
   static C<R> line(const E& e, const Index& first, C<R> context) {
     C<R> total = R::template start<T>();
@@ -237,7 +240,7 @@ struct Reduce {
     if constexpr (in_parts<R>) return static_cast<C<R>>(emptied + static_cast<double>(total));
     return total;
   }
-  /// Those of `count` neighbouring columns. `contexts`: theirs, or nullptr for rules that need none.
+  /// Reduces `count` neighbouring columns. `contexts`: theirs, or nullptr for rules without a context.
   template <class R, std::int64_t count, class Contexts>
   static void block(const E& e, const Index& first, Contexts contexts, C<R>* totals) {
     constexpr std::int64_t width = pack_size<C<R>>;
@@ -276,7 +279,7 @@ struct Reduce {
       for (std::int64_t i = 0; i < count; ++i) totals[i] = static_cast<C<R>>(emptied[i] + static_cast<double>(totals[i]));
   }
 
-  /// A rule's result from the index `first` on, and those of `count` neighbouring columns.
+  /// Return a rule's result from the index `first` on, and the results of `count` neighbouring columns.
   template <class R>
   static C<R> result(const E& e, const Index& first) {
     C<R> context{};
@@ -301,8 +304,8 @@ struct Reduce {
     }
   }
 
-  /// Calls of_line(index) for each result, of which it gives the value; or of_block(index, count, results) for neighbouring ones,
-  /// with a constant for the count.
+  /// Calls of_line(index) for each result, which returns its value; or of_block(index, count, results) for neighbouring ones,
+  /// with a constant count.
   template <class Value, class Out, class OfLine, class OfBlock>
   static void for_each_result(Out out, OfLine&& of_line, OfBlock&& of_block) {
     using O = typename Out::element;
@@ -342,7 +345,7 @@ struct Reduce {
 
  private:
   using Batch = xsimd::batch<T>;
-  /// The elements along an axis as numbers. Where those of vectors have other bits, they are taken out of vectors.
+  /// Returns the elements along an axis as numbers. If elements of vectors have other bits, they are extracted from vectors.
   template <int axis>
   static auto numbers(const E& e, const Index& at) {
     if constexpr (Node::same_as_numbers) {
@@ -358,8 +361,9 @@ struct Reduce {
   [[gnu::always_inline]] static C<R> number(const Row& row, std::int64_t k) {
     return static_cast<C<R>>(row.template load<1>(k));
   }
-  /// A call that is not inlined. Beside another call, in which accumulators are cleared, constants do not stay in registers; and
-  /// rows of many columns, which come from memory, took up to 1.5 times as long inlined (measured with GCC 12, AVX-512).
+  /// Makes a call that is not inlined. Next to another call, in which accumulators are cleared, constants do not stay in
+  /// registers; and rows of many columns, which come from memory, took up to 1.5 times as long inlined (measured with GCC 12,
+  /// AVX-512).
   template <class F>
   [[gnu::noinline]] static void apart(const F& f, const E& e, const Index& at) {
     f(e, at);

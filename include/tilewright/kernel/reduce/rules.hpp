@@ -11,7 +11,7 @@
 
 namespace tilewright::kernel {
 
-/// What rules have that need no context and nothing at the end.
+/// Base of rules without a context and without a final step.
 struct ReductionRule {
   using First = void;
   template <class C, class ForEach>
@@ -20,7 +20,7 @@ struct ReductionRule {
   }
 };
 
-/// The largest or smallest element; NaN, if there is one.
+/// The largest or smallest element; NaN if there is one.
 template <bool largest>
 struct ExtremeRule : ReductionRule {
   static constexpr bool adds_up = false;
@@ -32,7 +32,7 @@ struct ExtremeRule : ReductionRule {
     if constexpr (Limits::has_infinity) return largest ? -Limits::infinity() : Limits::infinity();
     else return largest ? Limits::lowest() : Limits::max();
   }
-  /// Whether x takes the place of a.
+  /// Returns whether x replaces a.
   template <class X>
   [[gnu::always_inline]] static auto beats(const X& x, const X& a) {
     if constexpr (largest) return (x > a) | is_nan(x);
@@ -85,15 +85,15 @@ struct SumRule : ReductionRule {
     return a + b;
   }
 };
-/// The sum of squares. A square is not rounded where the machine multiplies and adds at once.
+/// The sum of squares. A square is not rounded if the machine has a fused multiply-add.
 struct SquareSumRule : SumRule {
   template <class X>
   [[gnu::always_inline]] static X combine(const X& a, const X& x, const X&) {
     return a + x * x;
   }
 };
-/// The square root of the sum of squares. Where squares or their sum leave the range, it is computed again from elements divided
-/// by the largest of them.
+/// The square root of the sum of squares. If squares or their sum leave the range, it is recomputed from elements divided by the
+/// largest of them.
 struct NormRule : SquareSumRule {
   template <class C, class ForEach>
   static C finish(C squares, C, ForEach&& for_each) {
@@ -141,7 +141,7 @@ struct LogSumExpRule : SumRule {
   }
 };
 
-/// The mean of integers, truncated; their sum has 64 bits.
+/// Computes the mean of integers, truncated; their sum has 64 bits.
 template <std::uint64_t reduced, class In, class Out>
 inline void assign_integer_mean(In in, Out out) {
   using Sum = std::conditional_t<std::is_signed_v<typename In::element>, std::int64_t, std::uint64_t>;

@@ -10,7 +10,7 @@
 
 namespace tilewright::kernel {
 
-/// The sum of a contiguous run of floats or halves, in several independent partial sums.
+/// Returns the sum of a contiguous run of floats or halves, in several independent partial sums.
 template <std::int64_t run, class T>
 inline float sum_run(const T* data) {
   using batch = xsimd::batch<float>;
@@ -29,8 +29,8 @@ inline float sum_run(const T* data) {
   });
 }
 
-/// The sum of `run` numbers at steps of `stride` elements, in several independent partial sums: one would wait for each
-/// addition.
+/// Returns the sum of `run` numbers at steps of `stride` elements, in several independent partial sums, because one would wait
+/// for each addition.
 template <std::int64_t run, std::int64_t stride, class T>
 inline float sum_strided_run(const T* data) {
   constexpr std::int64_t sums = 16;
@@ -47,7 +47,7 @@ inline float sum_strided_run(const T* data) {
   });
 }
 
-/// The axes of a sum's input, kept and summed ones apart, with their strides.
+/// The axes of a sum's input, with kept and summed ones separate, and their strides.
 template <std::uint64_t reduced, ViewSpec in>
 struct SumLoops {
   using Strides = std::array<std::array<std::int64_t, max_rank>, 1>;
@@ -70,7 +70,8 @@ struct SumLoops {
   }
 };
 
-/// The sum over all terms of the batches that load(offset of a term, v) gives for v below `vectors`, times scale: f(v, sum).
+/// Sums over all terms the batches that load(offset of a term, v) returns for v below `vectors`, times scale, and calls f(v,
+/// sum).
 template <const auto& loops, std::int64_t vectors, class Batch, class Load, class F>
 inline void sum_vectors(Load&& load, double scale, const F& f) {
   constexpr auto width = static_cast<std::int64_t>(Batch::size);
@@ -171,7 +172,7 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
   }
 }
 
-/// Stores the elements that a kernel gives its epilogue.
+/// Stores the elements that a kernel passes to its epilogue.
 template <class Out>
 struct StoreElements {
   typename Out::element* data;
@@ -204,7 +205,7 @@ struct StoreElements {
   }
 };
 
-/// out = scale * (sum of in over the axes of `reduced`). out has in's axes without the reduced ones, or with them as
+/// Computes out = scale * (sum of in over the axes of `reduced`). out has in's axes without the reduced ones, or with them as
 /// extents of 1.
 template <std::uint64_t reduced, class In, class Out>
 inline void assign_sum(In in, Out out, double scale) {

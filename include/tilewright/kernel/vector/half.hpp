@@ -11,10 +11,10 @@
 
 namespace tilewright::kernel {
 
-/// Half precision, float16 and bfloat16, is a format of memory: kernels compute in float32. An element becomes a float when it is
-/// read, which is exact, and the result of an op is rounded once, to the nearest, ties to even, when it is written. A value that
-/// the next op gets in registers is rounded in the same way (`rounded_to`). So a program gives the same bits with fused ops and
-/// without, in vectors and in single elements.
+/// Conversions of half precision, float16 and bfloat16, which are storage formats: kernels compute in float32. Reading an element
+/// converts it to float, which is exact; writing rounds the result of an op once, to nearest, ties to even. A value that the next
+/// op gets in registers is rounded in the same way (`rounded_to`). A program therefore gives equal bits with and without fusion,
+/// in vectors and in single elements.
 ///
 /// x86 converts vectors of float16 by F16C and AVX-512F, and 64-bit ARM by NEON. They neither flush nor ignore denormal halves;
 /// elsewhere the compiler converts the elements. bfloat16 is the first half of a float: shifts and additions of integers convert
@@ -24,20 +24,20 @@ template <class X>
 concept FloatBatchLike = !std::is_arithmetic_v<X> && std::is_same_v<typename X::value_type, float>;
 
 #if defined(__AVX512F__)
-/// 16 elements of 16 bits as floats.
+/// Converts 16 elements of 16 bits to floats.
 template <class T>
 [[gnu::always_inline]] inline __m512 widened(__m256i elements) {
   if constexpr (std::is_same_v<T, float16_t>) return _mm512_cvtph_ps(elements);
   else return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(elements), 16));
 }
-/// Floats whose first halves are the nearest bfloat16.
+/// Returns floats whose first halves are the nearest bfloat16.
 [[gnu::always_inline]] inline __m512i rounded_to_first_half(__m512 x) {
   const __m512i all = _mm512_castps_si512(x), odd = _mm512_and_si512(_mm512_srli_epi32(all, 16), _mm512_set1_epi32(1));
   const __m512i nearest = _mm512_add_epi32(_mm512_add_epi32(all, odd), _mm512_set1_epi32(0x7fff));
   const __mmask16 is_nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
   return _mm512_mask_or_epi32(nearest, is_nan, all, _mm512_set1_epi32(0x400000));
 }
-/// 16 floats as elements of 16 bits.
+/// Converts 16 floats to elements of 16 bits.
 template <class T>
 [[gnu::always_inline]] inline __m256i narrowed(__m512 x) {
   if constexpr (std::is_same_v<T, float16_t>) return _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -68,7 +68,7 @@ template <class T>
 }
 #endif
 
-/// The elements from `data` on as a batch of floats.
+/// Loads the elements from `data` on as a batch of floats.
 template <FloatBatchLike Batch>
 [[gnu::always_inline]] inline Batch load_floats(const float* data) {
   return Batch::load_unaligned(data);
@@ -136,7 +136,7 @@ template <class T, FloatBatchLike Batch>
   for (std::size_t i = 0; i < Batch::size; ++i) data[i] = static_cast<T>(elements[i]);
 }
 
-/// The first `count` elements from `data` on, and `rest` in the batch's others; no other memory is read.
+/// Loads the first `count` elements from `data` on, and `rest` in the batch's others; reads no other memory.
 template <FloatBatchLike Batch, std::int64_t count, class T>
   requires is_half_type<T>
 [[gnu::always_inline]] inline Batch load_first_floats(const T* data, float rest = 0) {
@@ -166,7 +166,7 @@ template <std::int64_t count, class T, FloatBatchLike Batch>
   std::memcpy(data, elements, count * sizeof(T));
 }
 
-/// A number, a batch of floats or a mask, as it would be read again after it was written as an element of type T.
+/// Rounds a number, a batch of floats or a mask to an element of type T and back, as a write and a read would.
 template <class T, class X>
 [[gnu::always_inline]] inline auto rounded_to(const X& x) {
   if constexpr (std::is_arithmetic_v<X>) {

@@ -14,7 +14,7 @@ namespace tilewright::kernel {
 /// The widest vector of floats, and how many it holds.
 using Lanes = xsimd::batch<float>;
 inline constexpr std::int64_t lanes = Lanes::size;
-/// Accumulators of a register block: they leave registers for operands (32 with AVX-512, else 16).
+/// Number of accumulators of a register block: they leave registers for operands (32 with AVX-512, otherwise 16).
 inline constexpr std::int64_t most_accumulators = lanes == 16 ? 28 : 12;
 
 /// Calls f(i) for i in [0, n), with constants for i and the loop unrolled, so that arrays indexed by i live in registers.
@@ -33,11 +33,11 @@ inline void in_blocks(F&& f) {
   if constexpr (total % block != 0) f(i, std::integral_constant<std::int64_t, total % block>());
 }
 
-/// Hides the value of a pointer from the compiler. Otherwise it would keep elements for the next step in registers, and none are
-/// free.
+/// Hides the value of a pointer from the compiler, which otherwise would keep elements for the next step in registers, where none
+/// are free.
 [[gnu::always_inline]] inline void keep_apart(const float*& pointer) { asm("" : "+r"(pointer)); }
 
-/// The first or `second` row of a 2 x 2 block of squares of `step` lanes, transposed as a block.
+/// Returns the first or `second` row of a 2 x 2 block of squares of `step` lanes, transposed as a block.
 template <std::size_t step, bool second, class V, std::size_t... i>
 [[gnu::always_inline]] inline V exchanged(V a, V b, std::index_sequence<i...>) {
   constexpr auto width = sizeof...(i);

@@ -11,8 +11,8 @@
 
 namespace tilewright::kernel {
 
-/// Elements of a tensor at equal steps, as batches of the type in which kernels compute. Contiguous ones are loaded as they
-/// are, or converted from half precision; others are gathered into batches element by element.
+/// Elements of a tensor at equal steps, as batches of the type in which kernels compute. Contiguous ones are loaded directly, or
+/// converted from half precision; others are gathered into batches element by element.
 template <class T, std::int64_t step>
 struct Line {
   using Element = std::remove_const_t<T>;
@@ -24,7 +24,7 @@ struct Line {
 
   T* data;
 
-  /// The `count` elements from the k-th on; the batch's others are `rest`.
+  /// Loads `count` elements from the k-th on; the batch's others are `rest`.
   template <std::int64_t count = width>
   Batch load(std::int64_t k, Compute rest = 0) const {
     if constexpr (contiguous && count == width) {
@@ -69,7 +69,7 @@ struct Line {
   static constexpr auto mask = static_cast<std::uint16_t>((std::uint32_t{1} << count) - 1);
 };
 
-/// A batch of which only the first `count` elements count, as at the end of a row.
+/// A batch of which only the first `count` elements count, for example at the end of a row.
 template <std::int64_t elements, class Batch>
 struct PartOfBatch {
   static constexpr std::int64_t count = elements;
@@ -91,7 +91,7 @@ struct BroadcastLine {
   }
 };
 
-/// The line through a view's element at `offset` along an axis.
+/// Returns the line through a view's element at `offset` along an axis.
 template <int axis, class V>
 inline auto line_at(V view, std::int64_t offset) {
   return Line<typename V::element, V::spec.stride(axis)>{view.data + offset};
@@ -103,7 +103,7 @@ inline void for_each_batch(F&& f) {
   for (std::int64_t k = 0; k + width <= n; k += width) f(k, std::integral_constant<std::int64_t, width>());
   if constexpr (n % width != 0) f(n / width * width, std::integral_constant<std::int64_t, n % width>());
 }
-/// The batch with `rest` in place of all but the first `count` elements.
+/// Returns the batch with `rest` instead of all elements after the first `count`.
 template <std::int64_t count, class T, class A>
 inline xsimd::batch<T, A> first_elements(const xsimd::batch<T, A>& x, T rest = T(0)) {
   if constexpr (count == static_cast<std::int64_t>(xsimd::batch<T, A>::size)) return x;
@@ -118,7 +118,7 @@ inline xsimd::batch<T, A> first_elements(const xsimd::batch<T, A>& x, T rest = T
   }
 }
 
-/// The largest of a line's n elements.
+/// Returns the largest of a line's n elements.
 template <std::int64_t n, class L>
 inline typename L::Compute line_max(L line) {
   using Batch = typename L::Batch;
@@ -129,15 +129,15 @@ inline typename L::Compute line_max(L line) {
   return math::max(largest);
 }
 
-/// to[k] = f(from[k]...) for a line of n elements, batch by batch.
+/// Computes to[k] = f(from[k]...) for a line of n elements, batch by batch.
 template <std::int64_t n, class F, class To, class... From>
 inline void line_assign(F&& f, To to, From... from) {
   for_each_batch<n, To::width>(
       [&](std::int64_t k, auto count) { to.template store<count()>(k, f(from.template load<count()>(k)...)); });
 }
 
-/// How many terms an accumulator adds up in its own type before it is emptied into one of float64: a sum's error is at most
-/// terms_of_accumulator + 8 roundings of the sum of the terms' absolute values, however many terms there are.
+/// Largest number of terms that an accumulator adds in its own type before it is moved to one of float64: a sum's error is at
+/// most terms_of_accumulator + 8 roundings of the sum of the terms' absolute values, for any number of terms.
 inline constexpr std::int64_t terms_of_accumulator = 256;
 
 /// Adds part(first, size as a constant) of parts of a line of n elements, in float64 if there are several.
@@ -167,7 +167,7 @@ inline typename To::Compute line_assign_and_sum(F&& f, To to, From... from) {
   });
 }
 
-/// The sum of f(from[k]...) over a line of n elements, in two independent partial sums of batches.
+/// Returns the sum of f(from[k]...) over a line of n elements, in two independent partial sums of batches.
 template <std::int64_t n, class F, class First, class... From>
 inline typename First::Compute line_sum(F&& f, First first, From... from) {
   using Compute = typename First::Compute;

@@ -10,7 +10,7 @@
 namespace tilewright::math {
 
 namespace detail {
-/// `result`, but f(x...) in the elements where `special` is true, which are few.
+/// Returns `result`, but f(x...) in the elements where `special` is true, which are few.
 template <class Mask, class X, class F>
 [[gnu::always_inline]] inline X where_special(const Mask& special, const X& result, F&& f, const auto&... inputs) {
   if constexpr (std::is_arithmetic_v<X>) {
@@ -34,7 +34,7 @@ template <class Mask, class X, class F>
 }
 }  // namespace detail
 
-/// |x|; the least of signed integers, which has no positive, is itself.
+/// Returns |x|. The lowest signed integer, which has no positive counterpart, is returned unchanged.
 template <class X>
 [[gnu::always_inline]] inline X abs(const X& x) {
   if constexpr (Float32<X>) return detail::from_bits<X>(detail::to_bits(x) & ~detail::sign_bit);
@@ -42,14 +42,14 @@ template <class X>
   else if constexpr (std::signed_integral<X>) return x < 0 ? math::negate(x) : x;
   else return x;
 }
-/// -1, 0 or 1; 0 for NaN.
+/// Returns -1, 0 or 1; 0 for NaN.
 template <class X>
 [[gnu::always_inline]] inline X sign(const X& x) {
   if constexpr (std::unsigned_integral<X>) return x != 0;
   else return math::select(x > number<X>(0), number<X>(1), math::select(x < number<X>(0), number<X>(-1), number<X>(0)));
 }
 
-/// The integer at or below x, at or above x, or between x and 0; NaN and infinities stay.
+/// Return the integer at or below x, at or above x, or between x and 0; NaN and infinities are unchanged.
 template <class X>
 [[gnu::always_inline]] inline X floor(const X& x) {
   if constexpr (std::is_arithmetic_v<X>) return std::floor(x);
@@ -66,10 +66,10 @@ template <class X>
   else return xsimd::trunc(x);
 }
 
-/// The remainder of a / b, with the sign of a, exact as C's fmod. Of integers b must not be 0.
+/// Returns the remainder of a / b, with the sign of a, exact as C's fmod. For integers, b must not be 0.
 ///
-/// Of floats whose quotient is small, the remainder follows from the quotient: that may be one too large where a / b was rounded
-/// up, and then the remainder has the wrong sign. All else is left to the standard library, element by element.
+/// For floats with a small quotient, the remainder follows from the quotient. The quotient may be one too large if a / b was
+/// rounded up; the remainder then has the wrong sign. Other elements use the standard library, one by one.
 template <class X>
 inline X fmod(const X& a, const X& b) {
   if constexpr (std::integral<X>) {
