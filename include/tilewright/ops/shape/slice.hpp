@@ -135,8 +135,6 @@ namespace ops {
 /// one tensor along one axis share one gradient, the concatenation of theirs. Errors: no element is left; a step of 0; an axis
 /// out of range or twice; lists of different lengths.
 ///
-/// `slice_` returns an alias: an in-place change of the alias changes that part of x, and the reverse.
-///
 ///     const Tensor middle = ops::slice(x, 1, -1);                         // x[1:-1]
 ///     const Tensor corner = ops::slice(x, {0, tw::none}, {2, 3}, {1, -1}); // x[0:2, :3:-1]
 constexpr Tensor slice(Tensor x, const Positions& start = {}, const Positions& stop = {}, const Positions& step = {},
@@ -145,6 +143,8 @@ constexpr Tensor slice(Tensor x, const Positions& start = {}, const Positions& s
   const auto attributes = detail::slice_attributes(x, start, stop, step, axes);
   return attributes ? apply<Slice>({x}, *attributes) : Tensor::invalid(x.ir());
 }
+/// Returns an alias of a part of x: an in-place change of the alias changes that part of x, and the reverse. Arguments and errors
+/// are those of slice.
 constexpr Tensor slice_(Tensor x, const Positions& start = {}, const Positions& stop = {}, const Positions& step = {},
                         const Axes& axes = {}) {
   if (!x.is_usable() || !(start.given || stop.given || step.given)) return x;
