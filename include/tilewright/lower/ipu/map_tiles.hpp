@@ -1,9 +1,9 @@
 #pragma once
-// takes: groups, their cuts, and Storage::reuses; layouts of what other bodies have decided
-// gives: BodyDraft::tiles but for rooms: a layout for each storage that has memory on tiles, places for the vertices of all
-//        groups, and how each operand lies to them; layouts of variables and constants that this body is the first to use
-// keeps: groups, but for the blocks of groups that follow a layout; Storage::reuses, but where a result lies on other tiles than
-//        what it would take over
+// takes: groups, their cuts, and Storage::reuses; layouts that other bodies have decided
+// gives: BodyDraft::tiles without rooms: a layout for each storage with memory on tiles, places for the vertices of all groups,
+//        and the access of each operand; layouts of variables and constants that this body is the first to use
+// keeps: groups, except the blocks of groups that follow a layout; Storage::reuses, except if a result and the memory that it
+//        would take over are on different tiles
 #include <algorithm>
 #include <cstdint>
 

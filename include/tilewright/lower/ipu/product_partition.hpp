@@ -14,8 +14,8 @@ inline constexpr double default_memory_proportion = 0.6;
 
 namespace detail {
 
-// Of each number below: its unit, why there is a limit, and in brackets what changes with the number: products of `./dev bench
-// ipu` by rows, its encoders of BERT-Large, and workloads of `./dev plans` for ipu_model.
+// Each number below has its unit, the reason for the limit, and in brackets the plans that change with it: products of `./dev
+// bench ipu` by rows, its encoders of BERT-Large, and workloads of `./dev plans` for ipu_model.
 
 /// Largest number of slices of a product: each is a separate operation with separate exchange code. [16: 3072 and more on gc2;
 /// 64: 4096 on gc2]
