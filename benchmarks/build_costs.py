@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what building costs: processor time and peak memory.
+"""Measures the cost of builds: processor time and peak memory.
 
 As a program it measures the headers, the examples, encoders of 12 and 24 outlined blocks, and networks of growing depth. The networks
 have linear and gelu layers. The compiler traces, differentiates and plans them in a constant expression; nothing runs. A time that

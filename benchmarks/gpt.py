@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains nanoGPT's published setting for a CPU by examples/gpt.cpp and by PyTorch, in turn, and prints losses and speeds.
+"""Trains nanoGPT's published CPU configuration with examples/gpt.cpp and with PyTorch, in turn, and prints losses and speeds.
 
 Each seed is one round: PyTorch, then the example in float32, then in float16. A speed is steps a second, and includes batches,
 clipping, updates and the validation at the end. The time of the example is that of the whole process; the time of PyTorch begins with
@@ -49,7 +49,7 @@ def train_example(options, seed, dtype):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=Path, default=HERE.parent / "build/gcc")
-    parser.add_argument("--data", type=Path, required=True, help="text to train with")
+    parser.add_argument("--data", type=Path, required=True, help="text to train on")
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--eval-batches", type=int, default=200)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])

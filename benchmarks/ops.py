@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures single ops beside eager PyTorch, each on one thread, and prints a table of times and ratios.
+"""Compares single ops with eager PyTorch, each on one thread, and prints a table of times and ratios.
 
 Both programs of an op get copies of the same inputs, and each call takes the next copy. All copies together are larger than the caches,
 so both programs read them from memory. Both keep the results of all copies; the script compares these results before it measures.
@@ -86,7 +86,7 @@ def main():
     parser.add_argument("--build-dir", type=Path, default=HERE.parent / "build/gcc")
     parser.add_argument("--only", help=f"some of {','.join(op.case for op in OPS)}")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=0.3, help="of each program in each round")
+    parser.add_argument("--seconds", type=float, default=0.3, help="seconds of each program in each round")
     parser.add_argument("--quick", action="store_true", help="5 rounds of 0.1 s")
     parser.add_argument("--output", type=Path, help="file for the table")
     parser.add_argument("--json", type=Path, help="file for all figures")

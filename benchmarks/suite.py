@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures tilewright and its peers on the same work, and prints one table of ratios.
+"""Measures tilewright and its peers on the same work, and prints a table of ratios.
 
 All programs of a workload stay alive and take turns, round after round, so a machine that becomes slower slows all of them. Figures are
 medians of the rounds; a ratio above 1 says that tilewright is better. Peers that are not built or installed are left out. This script

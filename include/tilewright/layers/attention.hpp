@@ -67,11 +67,11 @@ namespace detail {
 constexpr bool is_seed(Tensor argument) { return argument.dtype() == uint32; }
 }  // namespace detail
 
-/// Multi-head attention: projects queries, keys and values, attends in each head, and projects the concatenated results. Same
-/// defaults as torch.nn.MultiheadAttention with batch_first=True. Self-attention: build(x) and build(x, key_padding_mask).
-/// Cross-attention: build(query, key, value) and build(query, key, value, key_padding_mask). query: (batch, queries, embed_dim);
-/// key, value: (batch, keys, embed_dim), float16, bfloat16 or float32; key_padding_mask: (batch, keys) bool, where true hides a
-/// key. The result has the shape and dtype of query. num_heads divides embed_dim.
+/// Multi-head attention: projects queries, keys and values, attends in each head, and projects the concatenated results. It is
+/// torch.nn.MultiheadAttention with batch_first=True, and has its defaults. Self-attention: build(x) and build(x,
+/// key_padding_mask). Cross-attention: build(query, key, value) and build(query, key, value, key_padding_mask). query: (batch,
+/// queries, embed_dim); key, value: (batch, keys, embed_dim), float16, bfloat16 or float32; key_padding_mask: (batch, keys) bool,
+/// where true hides a key. The result has the shape and dtype of query. num_heads divides embed_dim.
 ///
 /// With dropout, the trace needs a mode scope, `training(ir)` or `evaluation(ir)`. The last argument may then be a seed, (2,)
 /// uint32; training requires it.

@@ -5,7 +5,7 @@
 
 namespace tilewright::internal::detail {
 
-// The operations that the planner adds by itself. It knows no other op by name.
+// Operations that the planner adds. It refers to no other op by name.
 
 /// Returns a copy between equal shapes and dtypes.
 constexpr Operation copy_operation(const Value& from, const Value& to) {

@@ -182,16 +182,16 @@ struct CosineAnnealingWarmRestarts {
 enum class AnnealStrategy { cos, linear };
 
 /// Raises the rate from max_lr / div_factor to max_lr in the first `pct_start` of all steps, then lowers it to max_lr /
-/// div_factor / final_div_factor. With three_phase, the rate first falls to max_lr / div_factor in as many steps as it has grown,
-/// and then to the last rate ("Super-Convergence: Very Fast Training of Neural Networks Using Large Learning Rates", arXiv
-/// 1708.07120). The number of steps is `total_steps`, or epochs steps_per_epoch; a step at or above it throws.
+/// div_factor / final_div_factor. With three_phase, the rate first falls to max_lr / div_factor over the same number of steps as
+/// it rose, and then to the last rate ("Super-Convergence: Very Fast Training of Neural Networks Using Large Learning Rates",
+/// arXiv 1708.07120). The number of steps is `total_steps`, or epochs x steps_per_epoch; a step at or above it throws.
 struct OneCycleLR {
   double max_lr = detail::not_given;  ///< the highest rate
   std::int64_t total_steps = 0, epochs = 0, steps_per_epoch = 0;  ///< all steps; 0: the product of the other two
   double pct_start = 0.3;  ///< share of all steps in which the rate grows; from 0 to 1
   AnnealStrategy anneal_strategy = AnnealStrategy::cos;  ///< shape of the curve: half a cosine, or a line
   double base_momentum = 0.85, max_momentum = 0.95;  ///< lowest and highest value of momentum()
-  /// Max_lr divided by the first rate, and the first rate divided by the last; each above 0
+  /// Ratio of max_lr to the first rate, and of the first rate to the last; each above 0
   double div_factor = 25, final_div_factor = 1e4;
   bool three_phase = false;  ///< whether the rate falls symmetrically to its growth before it falls to the last rate
 

@@ -14,8 +14,8 @@ namespace detail {
 
 /// Returns coefficients[0] - x (coefficients[1] - x (coefficients[2] - ...)), with each product rounded to a multiple of 2^-bits.
 ///
-/// The bits of x and of a coefficient fit in one significand together, so a product is exact before it is rounded. Therefore the
-/// result has equal bits whether or not the compiler contracts a product and a sum.
+/// x and the coefficients have so few bits that products are exact before they are rounded. Therefore the result has equal bits
+/// whether or not the compiler contracts a product and a sum.
 template <int bits, std::size_t count>
 constexpr double alternating_polynomial(double x, const double (&coefficients)[count]) {
   constexpr double shift = 1.5 * static_cast<double>(std::int64_t{1} << (52 - bits));  // numbers of this size are such multiples

@@ -8,7 +8,7 @@ namespace tilewright::math {
 
 namespace detail {
 /// Returns sin(x + quarter pi / 2). With k = x / (pi / 2) to the nearest and r = x - k pi / 2, it is sin(r) for even k + quarter,
-/// otherwise cos(r), with its sign. pi / 2 is in four parts, the first three short enough that k times each is exact. The
+/// otherwise cos(r), with its sign. pi / 2 is in four parts, the first three with so few bits that k times them is exact. The
 /// polynomials have the smallest maximal relative errors, 2^-28 and 2^-33, of those that begin with r and with 1 - r^2 / 2
 /// (fitted for this file by weighted least squares). Beyond 2^13 quarters of a turn, the standard library's functions are used.
 template <int quarter, Float32 X>

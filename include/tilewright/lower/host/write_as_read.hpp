@@ -1,6 +1,6 @@
 #pragma once
 // takes: operations
-// gives: layouts of products that one formula reads, and nothing else
+// gives: layouts of products whose only reader is one formula
 // keeps: all else
 #include "tilewright/lower/host/moved_layout.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 // takes: operations
-// gives: operations without copies that are not needed; results in the storages that they were copied to
+// gives: operations without superfluous copies; results in the storages to which they were copied
 // keeps: the order of the operations that stay
 #include <algorithm>
 #include <cstdint>

@@ -1,9 +1,9 @@
 #pragma once
-// takes: groups, their cuts, and Storage::reuses; layouts of what other bodies have decided
-// gives: BodyDraft::tiles but for rooms: a layout for each storage that has memory on tiles, places for the vertices of all
-//        groups, and how each operand lies to them; layouts of variables and constants that this body is the first to use
-// keeps: groups, but for the blocks of groups that follow a layout; Storage::reuses, but where a result lies on other tiles than
-//        what it would take over
+// takes: groups, their cuts, and Storage::reuses; layouts that other bodies have decided
+// gives: BodyDraft::tiles without rooms: a layout for each storage with memory on tiles, places for the vertices of all groups,
+//        and the access of each operand; layouts of variables and constants that this body is the first to use
+// keeps: groups, except the blocks of groups that follow a layout; Storage::reuses, except if a result and the memory that it
+//        would take over are on different tiles
 #include <algorithm>
 #include <cstdint>
 
@@ -17,7 +17,7 @@ namespace tilewright::internal {
 namespace detail {
 
 /// Smallest number of bytes of a spread tensor on a tile: smaller parts would mean more messages in an exchange. poplibs' linear
-/// mapping has the same number (poputil, TileMapping). With 256, the encoders of `./dev bench ipu` get other layouts.
+/// mapping has the same number (poputil, TileMapping). With twice as many, the encoders of `./dev bench ipu` get other layouts.
 inline constexpr std::int64_t least_spread_bytes = 128;
 /// A group follows the layout that its result should have only if the layout has places for this number of quarters of its
 /// vertices: on fewer tiles, the extra compute time exceeds the saved exchange. The encoders of `./dev bench ipu` have other

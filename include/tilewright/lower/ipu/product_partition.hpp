@@ -14,8 +14,8 @@ inline constexpr double default_memory_proportion = 0.6;
 
 namespace detail {
 
-// Of each number below: its unit, why there is a limit, and in brackets what changes with the number: products of `./dev bench
-// ipu` by rows, its encoders of BERT-Large, and workloads of `./dev plans` for ipu_model.
+// Each number below has its unit, the reason for the limit, and in brackets the plans that change with it: products of `./dev
+// bench ipu` by rows, its encoders of BERT-Large, and workloads of `./dev plans` for ipu_model.
 
 /// Largest number of slices of a product: each is a separate operation with separate exchange code. [16: 3072 and more on gc2;
 /// 64: 4096 on gc2]
@@ -35,7 +35,7 @@ inline constexpr std::int64_t step_divisor = 12;
 /// same weights, but more have no rows. [less than a batch of 8: training steps of MNIST; more: none]
 inline constexpr std::int64_t few_rows = 32;
 /// Cycles of a slice of columns in addition to its product, an estimate: slice_cycles takes 403 without any elements, once for
-/// weights and once for results. [0 to 20 times this: none; 100 times: 2048]
+/// weights and once for results. [0 to 20 times as many: none; 100 times: 2048]
 inline constexpr std::int64_t slice_estimate = 1000;
 /// A candidate is priced only if its estimate exceeds the lowest by at most this part of it, because no estimate is lower than
 /// the price by more. [8: none; 24 and 32: encoders]

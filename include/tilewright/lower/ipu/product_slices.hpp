@@ -4,7 +4,7 @@
 
 #include "tilewright/lower/ipu/product_blocks.hpp"
 
-// Slices of a product that come one after the other: so many of its columns, or of the terms of its sums.
+// Slices of a product that run in sequence: parts of its columns, or of the terms of its sums.
 
 namespace tilewright::internal::detail {
 

@@ -1,6 +1,6 @@
 #pragma once
 // takes: a whole plan with Plan::moves and Plan::step_cycles
-// gives: Plan::tile_sets but for their memory; PlanTotals::cycles
+// gives: Plan::tile_sets without their memory; PlanTotals::cycles
 // keeps: all else
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 // takes: a draft whose storages and groups are mapped to tiles
-// gives: TileMap::rooms: what is where in the memory of tiles, and when; the body's bytes on a tile
+// gives: TileMap::rooms: addresses and live ranges in the memory of tiles; the body's bytes on a tile
 // keeps: all else
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 // takes: a draft whose storages and groups are mapped to tiles
-// gives: Plan::moves: by step what tiles exchange before and after it, and what moves between them and the host
+// gives: Plan::moves: by step the data that tiles exchange before and after it, and data from and to the host
 // keeps: the draft
 #include <algorithm>
 #include <cstdint>

@@ -43,7 +43,7 @@ struct StepRecord {
   List<Value> call_values{};  ///< operands: for each, where its first element is
 };
 
-// ---- the order of fields in the table: once, for what writes and for what reads it
+// ---- the order of fields in the table, for its writer and its reader
 
 template <class T, class Record>
 concept ReadOrWritten = std::same_as<std::remove_const_t<T>, Record>;

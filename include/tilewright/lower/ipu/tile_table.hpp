@@ -1,6 +1,6 @@
 #pragma once
 // takes: a body's draft that is placed, and the homes of variables and constants
-// gives: Plan::tile_table: what the strict executor has to know of tiles and the rest of a plan does not say
+// gives: Plan::tile_table: data about tiles for the strict executor that the rest of a plan does not contain
 // keeps: all else
 #include <cstddef>
 #include <cstdint>

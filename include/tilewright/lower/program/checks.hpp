@@ -1,6 +1,6 @@
 #pragma once
 // takes: an Ir and its LiveCode
-// gives: errors: what a target does not have; more bytes, or more runs of a graph, than the planner counts
+// gives: errors: features that a target does not have; more bytes, or more runs of a graph, than the planner counts
 // keeps: both
 
 #include <cstdint>

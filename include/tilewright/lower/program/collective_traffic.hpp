@@ -1,6 +1,6 @@
 #pragma once
 // takes: a whole plan
-// gives: CollectiveTraffic: what a run moves between replicas; Plan::step_cycles, the cycles of it
+// gives: CollectiveTraffic: data that a run moves between replicas; Plan::step_cycles, its cycles
 // keeps: all else of the plan
 #include <cstdint>
 

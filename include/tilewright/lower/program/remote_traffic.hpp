@@ -1,6 +1,6 @@
 #pragma once
 // takes: a whole plan and CodeUse by set of tiles
-// gives: RemoteTraffic: what a run moves to and from streaming memory; Plan::step_cycles, the cycles of it
+// gives: RemoteTraffic: data that a run moves to and from streaming memory; Plan::step_cycles, its cycles
 // keeps: all else of the plan
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 #pragma once
-// takes: a graph, LiveCode, the bodies of the graphs that it calls, and by graph the number of its body; -1: dead or inlined; for
-// a simulated IPU its partitions of products gives: a draft: storages, and operations in an order in which they can run; no
-// groups keeps: the graph; of the plan all but the use of its streams
+// takes: a graph, LiveCode, the bodies of called graphs, the body of each graph (-1: dead or inlined), partitions of products
+// gives: a draft: storages, and operations in a valid order of execution; no groups
+// keeps: the graph; the plan, except the use of its streams
 #include <span>
 #include <utility>
 

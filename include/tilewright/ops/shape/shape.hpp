@@ -150,18 +150,23 @@ constexpr Tensor reshape_(Tensor x, const Shape& shape) {
                             ": reshape, or reshape_ before transpose_, expected"));
   return apply<ReshapeInplace>({x}, detail::axis_list(shape));
 }
+/// Returns x's elements as a tensor of one axis, in row-major order. The result is a value: later changes of x do not change it.
 constexpr Tensor flatten(Tensor x) { return reshape(x, {-1}); }
+/// Returns an alias of x with one axis. Rules and errors are those of reshape_.
 constexpr Tensor flatten_(Tensor x) { return reshape_(x, {-1}); }
 /// Returns x with axis permutation[i] as axis i.
 constexpr Tensor transpose(Tensor x, const Shape& permutation) { return apply<Transpose>({x}, detail::axis_list(permutation)); }
+/// Returns an alias of x with axis permutation[i] as axis i: a change of one changes both.
 constexpr Tensor transpose_(Tensor x, const Shape& permutation) {
   return apply<TransposeInplace>({x}, detail::axis_list(permutation));
 }
 /// Returns x with its axes in reversed order.
 constexpr Tensor transpose(Tensor x) { return transpose(x, detail::reversed_axes(x)); }
+/// Returns an alias of x with its axes in reversed order: a change of one changes both.
 constexpr Tensor transpose_(Tensor x) { return transpose_(x, detail::reversed_axes(x)); }
 /// Returns x, and stops gradients.
 constexpr Tensor detach(Tensor x) { return apply<Detach>({x}); }
+/// Returns an alias of x that stops gradients: a change of one changes both.
 constexpr Tensor detach_(Tensor x) { return apply<DetachInplace>({x}); }
 }  // namespace ops
 

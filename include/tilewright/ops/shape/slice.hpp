@@ -127,15 +127,13 @@ constexpr std::optional<SliceAttributes> slice_attributes(Tensor x, const Positi
 namespace ops {
 /// Selects elements of x from `start` to before `stop`, every `step`-th. Arguments are numbers for axis 0, or lists of equal
 /// lengths for the first axes or those of `axes`. Bounds follow NumPy: negative ones count from the end, those outside are
-/// clamped, and `tw::none` or a missing one is the first or last element in the direction of the step. The step is any number
+/// clamped, and `tw::none` or a missing one means the beginning or the end, in the direction of the step. The step is any number
 /// except 0; a negative one goes backwards. Without arguments, returns x itself.
 ///
 /// x: any dtype. The result has x's dtype and rank. It is a view, and is not copied if its reader supports strides, as most ops
 /// do. It is a value: later changes of x do not change it. Gradient: dy at the selected elements, 0 elsewhere. Disjoint slices of
 /// one tensor along one axis share one gradient, the concatenation of theirs. Errors: no element is left; a step of 0; an axis
 /// out of range or twice; lists of different lengths.
-///
-/// `slice_` returns an alias: an in-place change of the alias changes that part of x, and the reverse.
 ///
 ///     const Tensor middle = ops::slice(x, 1, -1);                         // x[1:-1]
 ///     const Tensor corner = ops::slice(x, {0, tw::none}, {2, 3}, {1, -1}); // x[0:2, :3:-1]
@@ -145,6 +143,8 @@ constexpr Tensor slice(Tensor x, const Positions& start = {}, const Positions& s
   const auto attributes = detail::slice_attributes(x, start, stop, step, axes);
   return attributes ? apply<Slice>({x}, *attributes) : Tensor::invalid(x.ir());
 }
+/// Returns an alias of a part of x: an in-place change of the alias changes that part of x, and the reverse. Arguments and errors
+/// are those of slice.
 constexpr Tensor slice_(Tensor x, const Positions& start = {}, const Positions& stop = {}, const Positions& step = {},
                         const Axes& axes = {}) {
   if (!x.is_usable() || !(start.given || stop.given || step.given)) return x;
