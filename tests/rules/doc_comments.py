@@ -24,7 +24,7 @@ FIRST_WORDS = {
     "there": HIDES_SUBJECT, "what": HIDES_SUBJECT, "which": HIDES_SUBJECT, "who": HIDES_SUBJECT,
     "while it lives": HIDES_SUBJECT, "notes": HIDES_SUBJECT, "says": HIDES_SUBJECT,
 }
-# Phrases that send the reader to a neighbour; those of all English texts are in english.py.
+# Phrases that send the reader to a neighbour.
 PHRASES = ("as above", "as below", "so for the", "say otherwise", "the rest as", "of the like", "here and below")
 FIRST = re.compile(rf"({'|'.join(sorted(map(re.escape, FIRST_WORDS), key=len, reverse=True))})\b", re.IGNORECASE)
 ANY_PHRASE = re.compile(rf"\b({'|'.join(map(re.escape, PHRASES))})\b", re.IGNORECASE)
