@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""What steps take on many replicas: the simulation beside steps measured here, and its tables for 2 to 4,096 replicas.
+"""Predicts the time of steps on many replicas: compares the simulation with measured steps, and prints tables for 2 to 4,096 replicas.
 
     python3 benchmarks/scaling.py --build-dir build/gcc
 
-Computation is that of programs of one replica: two in turn in one process, or one in each of two processes at a time.
-Messages and reductions are those of all-reduces that belong to no step. With them, steps of two replicas are predicted, which
-are then compared with measured ones.
+Computation is measured with programs of one replica: two in turn in one process, or one in each of two processes at a time.
+Messages and reductions are measured with all-reduces outside of steps. These figures predict steps of two replicas, which are then
+compared with measured ones.
 
-A round measures all of it, one after the other, and predicts with its own figures: machines have slow minutes. A figure of a
-round is the least of many repetitions; medians of the rounds are compared. It needs a machine without other work: where a process
-waits for its core, others wait for it in each collective.
+A round measures everything in sequence and predicts with its own figures, because machines have slow minutes. A figure of a round is
+the minimum of many repetitions; medians of the rounds are compared. The machine must be otherwise idle: if a process waits for its
+core, the others wait for it in each collective.
 """
 
 import argparse

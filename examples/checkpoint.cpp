@@ -93,6 +93,6 @@ int main(int argc, char** argv) {
         app.add_option("--every", checkpoint_options.every, "Steps from one checkpoint to the next")
             ->capture_default_str()
             ->check(CLI::PositiveNumber);
-        app.add_flag("--resume", checkpoint_options.resume, "Go on from the newest checkpoint, if there is one");
+        app.add_flag("--resume", checkpoint_options.resume, "Continue from the newest checkpoint, if there is one");
       });
 }

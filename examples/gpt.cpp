@@ -25,5 +25,5 @@ static void train_and_write(const GptOptions& options) {
 }
 
 int main(int argc, char** argv) {
-  return run_gpt_program(argc, argv, "Trains a GPT on the characters of a text, and goes on with a prompt.", train_and_write);
+  return run_gpt_program(argc, argv, "Trains a GPT on the characters of a text, then continues a prompt.", train_and_write);
 }

@@ -108,10 +108,10 @@ int main(int argc, char** argv) {
         });
       },
       [&](CLI::App& app) {
-        app.add_option("--folder", checkpoint_options.folder, "Folder of the run's checkpoints; without it there are none");
+        app.add_option("--folder", checkpoint_options.folder, "Folder of the run's checkpoints; default: none are written");
         app.add_option("--every", checkpoint_options.every, "Steps from one checkpoint to the next")
             ->capture_default_str()
             ->check(CLI::PositiveNumber);
-        app.add_flag("--resume", checkpoint_options.resume, "Go on from the newest checkpoint, if there is one");
+        app.add_flag("--resume", checkpoint_options.resume, "Continue from the newest checkpoint, if there is one");
       });
 }

@@ -27,42 +27,38 @@ int run_gpt_program(int argc, char** argv, const char* description, const std::f
   constexpr std::int64_t most = 1'000'000'000'000;
   const CLI::Range from_zero(std::int64_t{0}, most), from_one(std::int64_t{1}, most);
   CLI::App app(description);
-  app.add_option("--data", options.data, "Text to train with, plain or .gz; without it one is generated")
-      ->check(CLI::ExistingFile);
-  app.add_option("--limit", options.limit, "Read this many bytes of the text only; 0 is all")
+  app.add_option("--data", options.data, "Text to train on, plain or .gz; default: a generated text")->check(CLI::ExistingFile);
+  app.add_option("--limit", options.limit, "Bytes of the text to read; 0: all")->capture_default_str()->check(from_zero);
+  app.add_option("--steps", options.steps, "Total number of training steps, which also determines the learning-rate schedule")
       ->capture_default_str()
       ->check(from_zero);
-  app.add_option("--steps", options.steps, "Steps of training, in all; the learning rate's schedule is of all of them")
-      ->capture_default_str()
-      ->check(from_zero);
-  app.add_option("--seed", options.seed, "Seed of the initial weights, of the batches and of the tokens that are drawn")
+  app.add_option("--seed", options.seed, "Seed of the initial weights, the batches and the generated tokens")
       ->capture_default_str()
       ->check(check_seed);
-  app.add_option("--threads", options.threads, "Host threads; 0 finds the fastest number")
+  app.add_option("--threads", options.threads, "Host threads; 0: find the fastest number")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
-  app.add_option("--dtype", options.dtype, "What the network computes with in training")
+  app.add_option("--dtype", options.dtype, "Dtype of the computation in training")
       ->capture_default_str()
       ->check(CLI::IsMember({"float16", "float32"}));
   CLI::Option* const checkpoint = app.add_option("--checkpoint", options.checkpoint, "Folder of the run's checkpoints");
   app.add_flag("--resume", options.resume,
-               "Go on from the newest checkpoint, if there is one, on the same text and with the same seed")
+               "Continue from the newest checkpoint, if there is one; requires the same text and seed")
       ->needs(checkpoint);
-  app.add_option("--eval-every", options.eval_every, "Steps from one validation, and one checkpoint, to the next")
+  app.add_option("--eval-every", options.eval_every, "Steps between validations, and between checkpoints")
       ->capture_default_str()
       ->check(from_one);
-  app.add_option("--eval-batches", options.eval_batches, "Batches of a validation")->capture_default_str()->check(from_one);
-  app.add_option("--curve", options.curve, "Write the losses to PREFIX.csv and, as a chart, to PREFIX.svg")
-      ->option_text("PREFIX");
-  CLI::Option* const generate = app.add_option("--generate", options.generate, "Write this many tokens after training")
+  app.add_option("--eval-batches", options.eval_batches, "Batches in a validation")->capture_default_str()->check(from_one);
+  app.add_option("--curve", options.curve, "Write the losses to PREFIX.csv, and a chart to PREFIX.svg")->option_text("PREFIX");
+  CLI::Option* const generate = app.add_option("--generate", options.generate, "Number of tokens to generate after training")
                                     ->capture_default_str()
                                     ->check(from_zero);
-  app.add_option("--prompt", options.prompt, "What they follow; a line feed without it")->needs(generate);
+  app.add_option("--prompt", options.prompt, "Text that the generated tokens continue; default: a line feed")->needs(generate);
   app.add_option("--temperature", options.temperature,
-                 "What logits are divided by before a token is drawn; 0: the likeliest token")
+                 "Divisor of the logits when a token is drawn; 0: always the most probable token")
       ->capture_default_str()
       ->check(check_temperature);
-  app.add_option("--top-k", options.top_k, "Draw from this many of the likeliest tokens; 0 is all")
+  app.add_option("--top-k", options.top_k, "Number of most probable tokens to draw from; 0: all")
       ->capture_default_str()
       ->check(from_zero);
   CLI11_PARSE(app, argc, argv);

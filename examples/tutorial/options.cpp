@@ -24,22 +24,21 @@ int run_mnist_program(int argc, char** argv, const char* description, const Mnis
   std::vector<std::string> devices;
   for (const tilewright::Device& device : tilewright::devices) devices.emplace_back(device.name);
   CLI::App app(description);
-  app.add_option("--data", options.data, "Folder with MNIST's four IDX files, plain or .gz; without it digits are generated");
+  app.add_option("--data", options.data, "Folder with MNIST's four IDX files, plain or .gz; default: generated digits");
   app.add_option("--epochs", options.epochs, "Passes over the training set")->capture_default_str()->check(CLI::Range(1, 1000));
   app.add_option("--seed", options.seed, "Seed of the initial weights and of the order of the images")
       ->capture_default_str()
       ->check(check_seed);
-  app.add_option("--device", options.device, "The machine: host cores, or a simulated IPU")
+  app.add_option("--device", options.device, "Machine: host cores, or a simulated IPU")
       ->capture_default_str()
       ->check(CLI::IsMember(devices));
-  app.add_option("--threads", options.threads, "Host threads; 0 finds the fastest number")
+  app.add_option("--threads", options.threads, "Host threads; 0: find the fastest number")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
-  app.add_option("--limit-batches", options.limit_batches, "Train on this many batches of an epoch only; 0 is all")
-      ->capture_default_str();
+  app.add_option("--limit-batches", options.limit_batches, "Batches of each epoch to train on; 0: all")->capture_default_str();
   app.add_flag_callback(
       "--strict", [&options] { options.strict = true; },
-      "Check the plan and the ops while they run on a simulated IPU, which takes a hundred times as long");
+      "Check the plan and the ops in each run; simulated IPUs only, a hundred times slower");
   if (more_options) more_options(app);
   CLI11_PARSE(app, argc, argv);
   return report_errors([&] {
