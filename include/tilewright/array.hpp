@@ -45,7 +45,7 @@ constexpr std::uint64_t axes_mask() {
     return ((std::uint64_t{1} << (axes < 0 ? axes + rank : axes)) | ...);
   }
 }
-/// E reduced over the axes of `mask`, counted from the first.
+/// Returns E reduced over the axes of `mask`, counted from the first.
 template <class Rule, std::uint64_t mask, bool keeps, class E>
 auto reduced_over(E&& e) {
   return ReducedArray<Rule, mask, keeps, xt::const_xclosure_t<E>>(std::forward<E>(e));
@@ -58,7 +58,7 @@ auto reduced(E&& e, Keep...) {
   return reduced_over<Rule, axes_mask<E, axes...>(), keeps>(std::forward<E>(e));
 }
 
-/// The line of a view along an axis, from the offset of its first element.
+/// Returns the line of a view along an axis, from the offset of its first element.
 template <int axis, ViewSpec spec, bool is_input>
 auto line_view(View<spec, is_input> view, std::int64_t offset) {
   constexpr ViewSpec line = written_out({spec.dtype, {spec.shape[axis]}, {spec.stride(axis)}});
@@ -69,30 +69,30 @@ auto line_view(View<spec, is_input> view, std::int64_t offset) {
 
 namespace authoring {
 
-/// The sum of an array's elements over `axes`, or over all: of x (2, 3, 4), sum<0, 2>(x) is (3,), and sum<0, 2>(x, xt::keep_dims)
-/// is (1, 3, 1). Negative axes are counted from the last. float16, bfloat16 and float32 are added in float, in blocks whose sums
-/// are added in double (docs/numerics.md); integers wrap around. An element does not depend on its place in a tensor, nor on
-/// how the kept axes are cut for threads and tiles.
+/// Returns the sum of an array's elements over `axes`, or over all: for x (2, 3, 4), sum<0, 2>(x) is (3,), and sum<0, 2>(x,
+/// xt::keep_dims) is (1, 3, 1). Negative axes count from the last. float16, bfloat16 and float32 are added in float, in blocks
+/// whose sums are added in double (docs/numerics.md); integers wrap around. An element does not depend on its position in a
+/// tensor, nor on the division of the kept axes among threads and tiles.
 template <int... axes>
 auto sum(auto&& array, auto... keep_dims) {
   return kernel::reduced<kernel::SumRule, axes...>(std::forward<decltype(array)>(array), keep_dims...);
 }
-/// The product over `axes`, or over all; integers wrap around.
+/// Returns the product over `axes`, or over all; integers wrap around.
 template <int... axes>
 auto prod(auto&& array, auto... keep_dims) {
   return kernel::reduced<kernel::ProductRule, axes...>(std::forward<decltype(array)>(array), keep_dims...);
 }
-/// The largest element over `axes`, or over all; NaN where there is one.
+/// Returns the largest element over `axes`, or over all; NaN if there is one.
 template <int... axes>
 auto max(auto&& array, auto... keep_dims) {
   return kernel::reduced<kernel::ExtremeRule<true>, axes...>(std::forward<decltype(array)>(array), keep_dims...);
 }
-/// The smallest element over `axes`, or over all; NaN where there is one.
+/// Returns the smallest element over `axes`, or over all; NaN if there is one.
 template <int... axes>
 auto min(auto&& array, auto... keep_dims) {
   return kernel::reduced<kernel::ExtremeRule<false>, axes...>(std::forward<decltype(array)>(array), keep_dims...);
 }
-/// The mean over `axes`, or over all: the sum times the reciprocal of the number of terms, for floating point.
+/// Returns the mean over `axes`, or over all: the sum times the reciprocal of the number of terms, for floating point.
 template <int... axes>
 auto mean(auto&& array, auto... keep_dims) {
   using T = typename kernel::ArrayNodeOf<decltype(array)>::type;
@@ -101,7 +101,7 @@ auto mean(auto&& array, auto... keep_dims) {
   return std::move(total) * (1.0 / static_cast<double>(decltype(total)::Space::terms));
 }
 
-/// Calls f(lines...) for each line along an axis of views of one shape: with a view of one axis for each of them.
+/// Calls f(lines...) for each line along an axis of views of one shape. Each line is a view of one axis.
 template <int axis, class F, class V, class... Rest>
 void for_each_line(F&& f, V view, Rest... rest) {
   static_assert(((V::shape == Rest::shape) && ...), "for_each_line: views of one shape expected");
@@ -122,8 +122,8 @@ void for_each_line(F&& f, V view, Rest... rest) {
   });
 }
 
-/// An expression's elements in memory of the kernel, on its stack: for what several expressions read. `stack_bytes` of the op
-/// counts it, if it is more than some hundred bytes.
+/// Stores an expression's elements on the kernel's stack, for several expressions that read them. `stack_bytes` of the op must
+/// count more than some hundred bytes.
 template <class E>
 auto hold(const E& e) {
   using Given = kernel::ArrayNodeOf<E>;

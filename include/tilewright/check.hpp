@@ -13,7 +13,7 @@ constexpr Text trace_failure() {
   trace_for(target, program, ir);
   return ir.failure();
 }
-/// Fails with the user's call stack where the program is wrong: here the trace throws.
+/// Fails with the user's call stack if the program is wrong: the trace throws.
 template <auto program, Target target>
 consteval bool trace_to_error() {
   Ir ir;
@@ -30,9 +30,9 @@ template <auto program, Target target>
 struct TraceErrors<program, target, 0> {};
 }  // namespace detail
 
-/// Traces a program, and compiles if nothing is wrong with it: shapes, dtypes, names, gradients. An error is the same as in a
-/// session of the program. It takes a fraction of the time, because nothing is planned and no kernel is compiled; so it does not
-/// tell whether the program fits a machine's memory, which tw::require_fits does.
+/// Traces a program, and compiles if shapes, dtypes, names and gradients are correct. Errors are those of a session of the
+/// program. The check takes a fraction of a session's compile time, because nothing is planned and no kernel is compiled. It does
+/// not check that the program fits into a machine's memory; tw::require_fits does.
 ///
 ///     #include "net.hpp"  // which includes tilewright/model.hpp
 ///     #include <tilewright/check.hpp>

@@ -82,8 +82,8 @@ class NpzReader {
     error = zip_error_text(problem);
     return archive;
   }
-  /// Throws for an inconsistent archive. If check_entry refuses an entry that libzip refused first (1.11 and later), throws that
-  /// error; otherwise throws libzip's text.
+  /// Throws for an inconsistent archive: the error of check_entry if it refuses an entry (libzip 1.11 and later refuse such
+  /// entries first), otherwise libzip's text.
   [[noreturn]] void explain(const std::string& error) {
     std::string none;
     if (const auto archive = open(0, none))

@@ -66,7 +66,7 @@ class Ir {
   constexpr std::int64_t replication_factor() const { return replication_factor_; }
   static constexpr std::int64_t max_replicas = 64;
   constexpr std::int64_t instance_replication_factor();  ///< always an error: program/instance_grouping.hpp
-  /// Returns a partition of the replicas into groups: program/replica_grouping.hpp.
+  /// Returns a partition of the replicas into groups, see program/replica_grouping.hpp.
   constexpr ReplicaGrouping replica_grouping(std::int64_t stride = 1, std::optional<std::int64_t> group_size = {});
   constexpr ReplicaGrouping replica_grouping_from_assignments(List<int> assignment);
 
@@ -102,18 +102,18 @@ class Ir {
     return add_variable("variable", TensorKind::variable, initialiser, {shape, dtype}, name, {.shape = shape}, {});
   }
 
-  /// Creates a variable with separate values in each replica group: program/replicated_variable.hpp.
+  /// Creates a variable with separate values in each replica group, see program/replicated_variable.hpp.
   constexpr Tensor variable(const Initialiser& initialiser, const Shape& shape, DType dtype, std::string_view name,
                             const VariableOptions& options);
-  /// Creates a variable in shards, one on each replica: program/replicated_variable.hpp.
+  /// Creates a variable in shards, one on each replica, see program/replicated_variable.hpp.
   constexpr Tensor replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
                                             std::string_view name, const ShardedVariableOptions& options);
   constexpr Tensor replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
                                             std::string_view name);
 
-  /// Creates a remote buffer of `entries` rows: program/remote_buffer.hpp.
+  /// Creates a remote buffer of `entries` rows, see program/remote_buffer.hpp.
   constexpr RemoteBuffer remote_buffer(const Shape& shape, DType dtype = float32, std::int64_t entries = 1);
-  /// Creates a variable in a row of a remote buffer: program/remote_buffer.hpp.
+  /// Creates a variable in a row of a remote buffer, see program/remote_buffer.hpp.
   constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                    std::string_view name);
   /// Creates a variable in a row of a remote buffer with separate values in each replica group. Buffers may hold shards:

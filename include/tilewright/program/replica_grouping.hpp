@@ -111,8 +111,8 @@ class ReplicaGrouping {
   friend constexpr bool operator==(const ReplicaGrouping& a, const ReplicaGrouping& b) {
     return a.ir_ == b.ir_ && a.groups_ == b.groups_ && a.assignment_ == b.assignment_;
   }
-  /// Returns ReplicaGrouping(num_replicas=8, stride=2, group_size=4, num_groups=2). Without a constant stride, assignment=[0, 0,
-  /// 1, 1, 0, 0, 1, 1] replaces the stride.
+  /// Returns the grouping as text: ReplicaGrouping(num_replicas=8, stride=2, group_size=4, num_groups=2). Without a constant
+  /// stride, assignment=[0, 0, 1, 1, 0, 0, 1, 1] replaces the stride.
   friend constexpr Text to_text(const ReplicaGrouping& grouping) {
     Text result = text("ReplicaGrouping(num_replicas=", grouping.num_replicas(), ", ");
     if (grouping.is_const()) result += text("stride=", grouping.groups_.stride);

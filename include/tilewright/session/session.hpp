@@ -217,7 +217,7 @@ class Session {
   }
   /// Returns whether the host copy is up to date, so that reading it needs no transfer.
   bool in_sync() const { return state("in_sync").copies.in_sync(); }
-  /// Returns the number of transfers of variables in each direction: of all variables, or of those of one write.
+  /// Returns how often variables were copied in each direction. A copy of all variables and a single write each count once.
   Transfers transfers() const { return state("transfers").copies.transfers(); }
 
   // ---- variables ----

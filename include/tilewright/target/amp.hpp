@@ -164,9 +164,9 @@ constexpr std::int64_t reduction_stage_cycles(std::int64_t outputs, std::int64_t
                   (20 + (part_cycles * (parts - 1) + store_cycles) * ceil_divide(ceil_divide(outputs, vector), tile_workers));
 }
 
-/// Returns the cycles of a sum of `parts` parts that do not grow with its results, for a search. One stage: 33, and for each
-/// worker 20 instructions and 2 for each part, derived from reduction_stage_cycles. Two and three stages: an estimate that does
-/// not depend on the number of parts, for two stages of 6 parts, or about three of 7.
+/// Returns, for a search, the part of the cycles of a sum of `parts` parts that does not grow with the number of results. One
+/// stage: 33, and for each worker 20 instructions and 2 for each part, derived from reduction_stage_cycles. Two and three stages:
+/// an estimate that does not depend on the number of parts, for two stages of 6 parts, or about three of 7.
 constexpr std::int64_t reduction_start_cycles(std::int64_t parts) {
   if (parts < min_parts_of_stages) return 33 + 20 * tile_workers + 2 * tile_workers * parts;
   return parts < min_parts_of_three_stages ? 450 : 700;

@@ -51,8 +51,8 @@ struct StepOptions {
   List<ParameterGroup> groups{};
   /// Moving average of the variables after each step, for tests; nothing: no average
   std::optional<optim::AverageOptions> average{};
-  /// Existing variables, such as those that another step of the program returned. The model uses a variable of this list where
-  /// the names are equal.
+  /// Existing variables, such as those that another step of the program returned. The model uses them instead of creating
+  /// variables with the same names.
   NamedTensors variables{};
   /// Prefix, with a dot, of all names that the step itself makes: the stream "loss", the optimiser's variables, accumulators and
   /// so on. The model's variables get no prefix. Two steps of one program need two prefixes. "": none.

@@ -67,7 +67,7 @@ constexpr void put_ops(Ir& ir, GraphId graph, const List<FoundForm<Form>>& found
 }  // namespace detail
 
 /// Replaces composed forms, each of several ops, by one op with the same result: attention composed of matmul, softmax and matmul
-/// becomes scaled_dot_product_attention, see docs/layers.md. `kept`: tensors of the graph that have users besides the graph's ops
+/// becomes scaled_dot_product_attention, see docs/layers.md. `kept`: tensors of the graph with users other than the graph's ops
 /// and outputs. A form stays if another op needs one of its inner tensors, if one of them has a name, or if a call follows it in
 /// the same graph.
 ///

@@ -86,7 +86,7 @@ class ComputeSets {
         return false;
     return true;
   }
-  /// Returns the bytes of all operands in memory: of each location once, and all parts of partials. Calls are few, because
+  /// Returns the bytes of all operands in memory: of each location once, and all parts of partials. It makes few calls, because
   /// compilers pay for each.
   static constexpr std::int64_t bytes_in_memory(const CompiledSet& set) {
     std::int64_t by_location[max_locations]{}, total = 0;

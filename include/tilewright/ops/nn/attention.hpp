@@ -17,7 +17,7 @@ namespace tilewright {
 
 /// Alignment of a causal mask if the numbers of keys and queries differ; names are those of torch.nn.attention.bias.
 enum class CausalAlignment : std::uint8_t {
-  none,  ///< the numbers of keys and queries are equal
+  none,  ///< the numbers of keys and queries must be equal
   upper_left,  ///< query i sees keys 0 to i: both begin at one position of the text
   lower_right  ///< the last query sees all keys: both end at one position, as for new queries after cached keys
 };

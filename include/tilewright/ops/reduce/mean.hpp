@@ -12,7 +12,7 @@ struct ReduceMean : SumOp<ReduceMean> {
     const Tensor dy = with_all_axes(op, op.output_gradient(0));
     op.input_gradient(0, ops::expand(dy * op.attributes<Attributes>().scale, op.input_spec(0).shape));
   }
-  /// Returns the work. Integers are divided after the whole sum, so their axes are not divided among vertices.
+  /// Returns the work. Integers need the whole sum before the division, so their axes are not cut.
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
     Work work = SumOp::work(operands, input_count, packed);
     if (is_int(operands[0].dtype))

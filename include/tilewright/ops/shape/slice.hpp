@@ -127,7 +127,7 @@ constexpr std::optional<SliceAttributes> slice_attributes(Tensor x, const Positi
 namespace ops {
 /// Selects elements of x from `start` to before `stop`, every `step`-th. Arguments are numbers for axis 0, or lists of equal
 /// lengths for the first axes or those of `axes`. Bounds follow NumPy: negative ones count from the end, those outside are
-/// clamped, and `tw::none` or a missing one is the first or last element in the direction of the step. The step is any number
+/// clamped, and `tw::none` or a missing one means the beginning or the end, in the direction of the step. The step is any number
 /// except 0; a negative one goes backwards. Without arguments, returns x itself.
 ///
 /// x: any dtype. The result has x's dtype and rank. It is a view, and is not copied if its reader supports strides, as most ops

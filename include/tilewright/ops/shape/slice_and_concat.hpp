@@ -196,7 +196,7 @@ class SliceJoiner {
     SliceAttributes slice{};
   };
 
-  /// Returns the gradient of the first slice and of others that can be joined with it. The rest remains.
+  /// Returns the gradient of the first slice and of others that can be joined with it. The other slices are left for later calls.
   constexpr Tensor next() {
     const int axis = only_axis(rest_[0].slice);
     if (axis < 0 || rest_.size() == 1) return padded(take(0));
