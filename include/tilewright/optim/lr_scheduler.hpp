@@ -191,7 +191,7 @@ struct OneCycleLR {
   double pct_start = 0.3;  ///< share of all steps in which the rate grows; from 0 to 1
   AnnealStrategy anneal_strategy = AnnealStrategy::cos;  ///< shape of the curve: half a cosine, or a line
   double base_momentum = 0.85, max_momentum = 0.95;  ///< lowest and highest value of momentum()
-  /// Max_lr divided by the first rate, and the first rate divided by the last; each above 0
+  /// Ratio of max_lr to the first rate, and of the first rate to the last; each above 0
   double div_factor = 25, final_div_factor = 1e4;
   bool three_phase = false;  ///< whether the rate falls symmetrically to its growth before it falls to the last rate
 
