@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Compares single ops with eager PyTorch, each on one thread, and prints a table of times and ratios.
 
-Both programs of an op get copies of the same inputs, and each call takes the next copy. All copies together are larger than the caches,
-so both programs read them from memory. Both keep the results of all copies; the script compares these results before it measures.
-tilewright makes one call for each copy in one run of a session: inputs are variables, and results stay in the session's memory. PyTorch
-makes one call after the other in a loop. If PyTorch has several forms of an op, the fastest one counts.
+Both programs of an op get the same inputs, in equally many copies; each call takes the next copy. All copies together are larger
+than the caches, so both programs read them from memory. Both keep the results of all copies, and the results are compared before
+the measurement. tilewright makes one call for each copy in a run of a session, in which inputs are variables and results stay in
+the session's memory; PyTorch makes the calls in a loop. If PyTorch has several forms of an op, the fastest counts.
 
-The programs of an op stay alive and take turns, round after round. Times are medians of the rounds. Each round gives one ratio, and the
-table has the median of them; above 1 it says that tilewright is faster. This script builds nothing: `./dev bench ops` does.
+The programs of an op are alive at the same time and take turns, round after round. Times and ratios are medians over the rounds;
+a ratio above 1 means that tilewright is faster. The script builds nothing: see `./dev bench`.
 """
 
 import argparse

@@ -81,8 +81,8 @@ class Checkpoints {
   }
 
   /// Loads the newest intact checkpoint; `skipped` lists damaged files of later steps. Returns nothing if there is no checkpoint
-  /// or no folder. Throws LoadError if all checkpoints are damaged, so that a run does not silently start from step 0. Also
-  /// throws it if the folder's path is a file or cannot be read.
+  /// or no folder. Throws LoadError if all checkpoints are damaged, so that a run does not silently start from the beginning.
+  /// Also throws it if the folder's path is a file or cannot be read.
   std::optional<Checkpoint> newest() const {
     std::vector<std::string> skipped;
     const auto all = steps();

@@ -57,7 +57,7 @@ class TensorFile {
 
   /// Keeps memory to which tensors refer.
   const Bytes& keep(Bytes bytes) { return memory_.emplace_back(std::move(bytes)); }
-  /// Keeps the memory of another file, some of whose tensors become tensors of this one.
+  /// Keeps the memory of another file: some of its tensors become tensors of this one.
   void keep(TensorFile file) { kept_.push_back(std::move(file.memory_)); }
   /// Adds a tensor. `bytes` must be a part of memory that keep() holds.
   void add(std::string name, const TensorSpec& spec, std::span<const std::byte> bytes, int log2_scale = 0) {

@@ -22,7 +22,7 @@ inline constexpr TraceTrack trace_tracks[] = {
     {"compute", &Profile::Step::compute},
 };
 
-/// Writes the events of a profile under the process number `process`.
+/// Writes the events of a profile, with the process number `process`.
 class TraceWriter {
  public:
   TraceWriter(JsonText& json, const Profile& profile, int process) : json_(json), profile_(profile), process_(process) {}

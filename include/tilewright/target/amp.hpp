@@ -93,8 +93,8 @@ struct ConvolutionBlock {
 };
 
 /// Returns the cycles of a convolution by the unit for products, one product for each element of the kernel. A pass loads
-/// `filter_rows` rows of the kernel, 1, 2 or 4, with 1 / `filter_rows` of the channels. Assumed: all workers have equally many
-/// positions; one pass for each block of columns.
+/// `filter_rows` rows of the kernel, 1, 2 or 4, with 1 / `filter_rows` of the channels. Assumed: all workers have the same number
+/// of positions; one pass for each block of columns.
 constexpr std::int64_t convolution_cycles(const AmpModel& amp, const ConvolutionBlock& block, std::int64_t filter_rows = 1) {
   const bool single = amp.element_bytes == 4;
   // a worker has whole lines, or a part of one if there are fewer lines than workers

@@ -17,7 +17,8 @@ namespace tilewright::internal {
 namespace detail {
 
 /// Smallest number of bytes of a spread tensor on a tile: smaller parts would mean more messages in an exchange. poplibs' linear
-/// mapping has the same number (poputil, TileMapping). With twice as many, the encoders of `./dev bench ipu` get other layouts.
+/// mapping has the same number (poputil, TileMapping). With twice this number, the encoders of `./dev bench ipu` get other
+/// layouts.
 inline constexpr std::int64_t least_spread_bytes = 128;
 /// A group follows the layout that its result should have only if the layout has places for this number of quarters of its
 /// vertices: on fewer tiles, the extra compute time exceeds the saved exchange. The encoders of `./dev bench ipu` have other

@@ -35,7 +35,7 @@ inline constexpr std::int64_t step_divisor = 12;
 /// same weights, but more have no rows. [less than a batch of 8: training steps of MNIST; more: none]
 inline constexpr std::int64_t few_rows = 32;
 /// Cycles of a slice of columns in addition to its product, an estimate: slice_cycles takes 403 without any elements, once for
-/// weights and once for results. [0 to 20 times as many: none; 100 times: 2048]
+/// weights and once for results. [0 to 20 times this number: none; 100 times: 2048]
 inline constexpr std::int64_t slice_estimate = 1000;
 /// A candidate is priced only if its estimate exceeds the lowest by at most this part of it, because no estimate is lower than
 /// the price by more. [8: none; 24 and 32: encoders]

@@ -45,7 +45,7 @@ constexpr double multiply_adds_of_convolution(const Operation& operation) {
 ///  - other ops: for each element of the largest operand, the instructions of the op's loop for a vector (VertexCost).
 ///
 /// An instruction for a vector therefore counts as much as a multiply-add of each of its elements: a core of the host starts
-/// about equally many of both per cycle. VertexCost counts instructions of a simulated IPU, whose vectors have two elements of
+/// about the same number of both per cycle. VertexCost counts instructions of a simulated IPU, whose vectors have two elements of
 /// float32. The result is a double, because products of large matrices may have more multiply-adds than 64 bits can count.
 constexpr double work_of_operation(const Operation& operation) {
   const VertexCost& cost = operation.op->vertex_cost;

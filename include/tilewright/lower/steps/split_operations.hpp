@@ -72,8 +72,8 @@ constexpr Operation combine_parts(BodyDraft& draft, const Partials& how, Value& 
   return result;
 }
 
-/// Returns how a target divides an operation. An operation whose blocks also need an input whole gets that input once more if it
-/// is divided into parts.
+/// Returns how a target divides an operation. If an operation is divided into parts, and its blocks also need an input whole, it
+/// gets that input a second time.
 constexpr Partition cut_of(Operation& operation, const Target& target) {
   const DType dtype = operation.operands[operation.input_count].spec.dtype;
   if (operation.op->partials && target.shortest_reduction > 0)
