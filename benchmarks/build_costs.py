@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures the cost of builds: processor time and peak memory.
+"""Measures what building costs: processor time and peak memory.
 
-As a program, it measures the headers, examples, encoders of 12 and 24 outlined blocks, and deeper and deeper networks. These are
-linear and gelu layers that are traced, differentiated and planned in a constant expression, but not run. If the time grows faster
-than the number of layers, a pass is not linear. suite.py measures its programs with it, including their link.
+As a program it measures the headers, the examples, encoders of 12 and 24 outlined blocks, and networks of growing depth. The networks
+have linear and gelu layers. The compiler traces, differentiates and plans them in a constant expression; nothing runs. A time that
+grows faster than the number of layers shows a pass that is not linear. suite.py measures its own programs with it, link included.
 """
 
 import argparse
@@ -93,8 +93,7 @@ def build_program(build_dir, target, memory_limit=8_000_000_000):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build-dir", type=Path, default=ROOT / "build/gcc",
-                        help="build directory with TILEWRIGHT_BUILD_BENCHMARKS")
+    parser.add_argument("--build-dir", type=Path, default=ROOT / "build/gcc", help="configured by the preset bench")
     parser.add_argument("--layers", default=[10, 30, 100], type=int, nargs="*")
     options = parser.parse_args()
     compiler, _ = compile_command(options.build_dir, "mnist_sgd")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compares the speed of two builds of the benchmarks, such as those of a commit and of its parent.
+"""Compares the speed of two builds of the benchmarks, such as those of a change and of the previous commit.
 
     ./dev build bench    # in both checkouts
     python3 benchmarks/compare.py --before ../before/build/gcc --after build/gcc
 
-Both programs of a workload are alive at the same time and take turns. Each round gives one ratio, after to before; the result is
-the median. Pass one build twice to see the noise of the machine.
+Both programs of a workload stay alive and take turns. Each round gives one ratio, after to before; the table has the median. To see
+the noise of a machine, give the same build twice.
 """
 
 import argparse
@@ -36,10 +36,10 @@ def ratios(before, after, rounds, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--before", type=Path, required=True, help="build directory of the old benchmarks")
-    parser.add_argument("--after", type=Path, required=True, help="build directory of the new benchmarks")
+    parser.add_argument("--before", type=Path, required=True, help="a build directory with benchmarks")
+    parser.add_argument("--after", type=Path, required=True, help="the build directory to compare with it")
     parser.add_argument("--rounds", type=int, default=21)
-    parser.add_argument("--seconds", type=float, default=0.2, help="seconds of each run")
+    parser.add_argument("--seconds", type=float, default=0.2, help="of each run")
     parser.add_argument("--only", default=",".join(WORKLOADS), help="workloads, separated by commas")
     parser.add_argument("--threads", default=f"1,{CORES}", help="numbers of threads, or auto, separated by commas")
     options = parser.parse_args()

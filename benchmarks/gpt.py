@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Trains nanoGPT's published CPU configuration with examples/gpt.cpp and with PyTorch, in turn, and prints losses and speeds.
+"""Trains nanoGPT's published setting for a CPU by examples/gpt.cpp and by PyTorch, in turn, and prints losses and speeds.
 
-Each seed is one round: PyTorch, then the example in float32, then in float16. Speeds are steps per second, including batches,
-clipping, updates and the final validation. For the example, the whole process counts; for PyTorch, the time from its first batch
-on. The script builds nothing: see `./dev bench gpt`.
+Each seed is one round: PyTorch, then the example in float32, then in float16. A speed is steps a second, and includes batches,
+clipping, updates and the validation at the end. The time of the example is that of the whole process; the time of PyTorch begins with
+its first batch. This script builds nothing: `./dev bench gpt` does.
 """
 
 import argparse
@@ -49,12 +49,12 @@ def train_example(options, seed, dtype):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=Path, default=HERE.parent / "build/gcc")
-    parser.add_argument("--data", type=Path, required=True, help="text to train on")
+    parser.add_argument("--data", type=Path, required=True, help="text to train with")
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--eval-batches", type=int, default=200)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--pytorch", metavar="COMMAND", default="/usr/bin/python3", help="command of a Python with PyTorch")
+    parser.add_argument("--pytorch", metavar="COMMAND", default="/usr/bin/python3", help="a command that runs a Python with PyTorch")
     parser.add_argument("--no-pytorch", action="store_true")
     options = parser.parse_args()
     options.data = options.data.resolve()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures several processes: training in one and two processes, and all-reduce compared with MPI's.
+"""Measures what several processes cost and save: training in one and two processes, and all-reduce beside MPI's.
 
     python3 benchmarks/instances.py --build-dir build/gcc
 

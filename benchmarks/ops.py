@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Compares single ops with eager PyTorch, each on one thread, and prints a table of times and ratios.
+"""Measures single ops beside eager PyTorch, each on one thread, and prints a table of times and ratios.
 
-Both programs of an op get the same inputs, in equally many copies; each call takes the next copy. All copies together are larger
-than the caches, so both programs read them from memory. Both keep the results of all copies, and the results are compared before
-the measurement. tilewright makes one call for each copy in a run of a session, in which inputs are variables and results stay in
-the session's memory; PyTorch makes the calls in a loop. If PyTorch has several forms of an op, the fastest counts.
+Both programs of an op get copies of the same inputs, and each call takes the next copy. All copies together are larger than the caches,
+so both programs read them from memory. Both keep the results of all copies; the script compares these results before it measures.
+tilewright makes one call for each copy in one run of a session: inputs are variables, and results stay in the session's memory. PyTorch
+makes one call after the other in a loop. If PyTorch has several forms of an op, the fastest one counts.
 
-The programs of an op are alive at the same time and take turns, round after round. Times and ratios are medians over the rounds;
-a ratio above 1 means that tilewright is faster. The script builds nothing: see `./dev bench`.
+The programs of an op stay alive and take turns, round after round. Times are medians of the rounds. Each round gives one ratio, and the
+table has the median of them; above 1 it says that tilewright is faster. This script builds nothing: `./dev bench ops` does.
 """
 
 import argparse
@@ -86,7 +86,7 @@ def main():
     parser.add_argument("--build-dir", type=Path, default=HERE.parent / "build/gcc")
     parser.add_argument("--only", help=f"some of {','.join(op.case for op in OPS)}")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=0.3, help="seconds of each program in each round")
+    parser.add_argument("--seconds", type=float, default=0.3, help="of each program in each round")
     parser.add_argument("--quick", action="store_true", help="5 rounds of 0.1 s")
     parser.add_argument("--output", type=Path, help="file for the table")
     parser.add_argument("--json", type=Path, help="file for all figures")

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Predicts the time of steps on many replicas: compares the simulation with measured steps, and prints tables for 2 to 4,096 replicas.
+"""Predicts what steps take on many replicas, compares predictions with steps measured here, and prints tables for 2 to 4,096 replicas.
 
     python3 benchmarks/scaling.py --build-dir build/gcc
 
-Computation is measured with programs of one replica: two in turn in one process, or one in each of two processes at a time.
-Messages and reductions are measured with all-reduces outside of steps. These figures predict steps of two replicas, which are then
-compared with measured ones.
+The time of computing comes from programs of one replica: two in turn in one process, or one in each of two processes at a time. The
+times of messages and reductions come from all-reduces that belong to no step. From these the script predicts steps of two replicas,
+and compares them with measured ones.
 
-A round measures everything in sequence and predicts with its own figures, because machines have slow minutes. A figure of a round is
-the minimum of many repetitions; medians of the rounds are compared. The machine must be otherwise idle: if a process waits for its
-core, the others wait for it in each collective.
+A round measures everything, one after the other, and predicts with its own figures, because machines have slow minutes. A figure of a
+round is the least of many repetitions; the tables have medians of the rounds. The machine must have no other work: if a process waits
+for its core, the others wait for it in each collective.
 """
 
 import argparse

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures tilewright and its peers on the same work, and prints a table of ratios.
+"""Measures tilewright and its peers on the same work, and prints one table of ratios.
 
-All programs of a workload are alive at the same time and take turns, round after round, so that a slower machine affects all
-equally. Figures are medians over the rounds; a ratio above 1 means that tilewright is better. The script builds nothing: see
-`./dev bench`. Peers that are not built or installed are skipped.
+All programs of a workload stay alive and take turns, round after round, so a machine that becomes slower slows all of them. Figures are
+medians of the rounds; a ratio above 1 says that tilewright is better. Peers that are not built or installed are left out. This script
+builds nothing: `./dev bench` does.
 """
 
 import argparse
@@ -287,17 +287,18 @@ def sizes(executable, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=Path, default=HERE.parent / "build/gcc")
-    parser.add_argument("--clang-build-dir", type=Path, help="build directory for the build costs with Clang")
-    parser.add_argument("--only", help="some of W1,W1a,W1h,W2,W3,W4,W5,W6,W7,W8,W9,W10,start,size,build; or values, which checks "
-                        "that the peers compute equal results from equal weights and inputs")
-    parser.add_argument("--one-thread", action="store_true", help="skip measurements on several threads")
+    parser.add_argument("--clang-build-dir", type=Path, help="a build directory of Clang, to measure what building costs there")
+    parser.add_argument("--only", help="some of W1,W1a,W1h,W2,W3,W4,W5,W6,W7,W8,W9,W10,start,size,build; or values, which compares "
+                        "what the peers compute with equal weights and inputs")
+    parser.add_argument("--one-thread", action="store_true", help="measure nothing on several threads")
+    parser.add_argument("--wide", action="store_true", help="a line for each workload on one thread, as in docs/speed.md")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=0.5, help="seconds of each program in each round")
-    parser.add_argument("--quick", action="store_true", help="5 rounds of 0.1 s, and no measurement of build costs")
+    parser.add_argument("--seconds", type=float, default=0.5, help="of each program in each round")
+    parser.add_argument("--quick", action="store_true", help="5 rounds of 0.1 s, and no measurement of builds")
     parser.add_argument("--no-pytorch", action="store_true")
-    parser.add_argument("--pytorch", metavar="COMMAND", help="also measure another PyTorch, eager and with torch.compile: the command "
-                        "of its Python, relative to this repository, such as 'venv/bin/python3'")
-    parser.add_argument("--hand", type=Path, metavar="FILE.cpp", help="further program to compare with W1: see MnistYardstick")
+    parser.add_argument("--pytorch", metavar="COMMAND", help="measure another PyTorch, too, eager and by torch.compile. "
+                        "COMMAND runs its Python in the folder of this repository, such as 'venv/bin/python3'")
+    parser.add_argument("--hand", type=Path, metavar="FILE.cpp", help="another program to compare W1 with: see MnistYardstick")
     parser.add_argument("--output", type=Path, help="file for the table")
     parser.add_argument("--json", type=Path, help="file for all figures")
     options = parser.parse_args()

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Shows where several threads spend their time: records runs of the suite's programs, and prints a table in Markdown.
+"""Shows where the time of several threads goes: records runs of the suite's programs, and prints one table in Markdown.
 
     python3 benchmarks/threads.py --build-dir build/gcc --out threads.md
 
-For each kind of step (steps with equal code), the table has the time of each worker, the time that the others wait for it, and the
-speed of the code alone on one thread and while other workers run. The difference shows shared caches and memory, and the clock. The
-rate of independent multiply-adds, with equally many threads, shows the clock alone. The script builds nothing: `./dev bench threads`
-does. The machine must be otherwise idle. --pack copies the programs and everything that the measurement needs to a folder; its run.sh
-measures on another machine, in less than six minutes, and writes the file threads.md.
+A row is a kind of step: all steps with equal code. It has the time of each worker, the time that other workers wait for it, and the
+speed of its code alone on one thread beside the speed while other workers run. A lower speed shows caches and memory that they share,
+and the clock. The first row shows the clock alone: the rate of multiply-adds with the same numbers of threads.
+
+This script builds nothing: `./dev bench threads` does. The machine must have no other work. --pack copies the programs and everything
+that measuring needs to a folder. Its run.sh measures on another machine, in less than six minutes, and leaves the file threads.md.
 """
 
 import argparse
@@ -162,14 +163,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=Path, required=True)
     parser.add_argument("--threads", default=",".join(str(n) for n in THREADS if n <= CORES),
-                        help="numbers of threads, 1 first (default: %(default)s)")
+                        help="numbers of threads, separated by commas, 1 first (default: %(default)s)")
     parser.add_argument("--only", default=",".join(ONLY), help="workloads of the suite (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=1, help="seconds of each measurement (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=1, help="of each measurement (default: %(default)s)")
     parser.add_argument("--limit", type=float, default=360,
-                        help="seconds in total; the output names skipped measurements (default: %(default)s)")
-    parser.add_argument("--out", type=Path, help="file for the table; default: standard output")
-    parser.add_argument("--pack", type=Path, help="measure nothing; create a folder for another machine")
-    parser.add_argument("--keep", type=Path, help="folder for the recordings, each with a page that shows it")
+                        help="seconds for everything; the output names what did not fit (default: %(default)s)")
+    parser.add_argument("--out", type=Path, help="the file of the table; default: standard output")
+    parser.add_argument("--pack", type=Path, help="measure nothing, and make a folder for another machine")
+    parser.add_argument("--keep", type=Path, help="a folder for the recordings, each with a page that shows it")
     options = parser.parse_args()
     threads = sorted(map(int, options.threads.split(",")))
     if threads[0] != 1 or len(threads) < 2:

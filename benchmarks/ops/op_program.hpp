@@ -161,12 +161,12 @@ int serve_case(const std::string& results) {
 using Cases = std::map<std::string, int (*)(const std::string& results)>;
 
 inline int serve_cases(int argc, char** argv, const Cases& cases) {
-  CLI::App app("Measures an op for ops.py.");
+  CLI::App app("Measures an op, as ops.py asks it to.");
   std::string name, results;
   std::vector<std::string> names;
   for (const auto& [known, run] : cases) names.push_back(known);
-  app.add_option("case", name, "Op and form to measure")->required()->check(CLI::IsMember(names));
-  app.add_option("results", results, "File for the results of a first run")->required();
+  app.add_option("case", name, "what to measure")->required()->check(CLI::IsMember(names));
+  app.add_option("results", results, "the file for the results of a first run")->required();
   CLI11_PARSE(app, argc, argv);
   return cases.at(name)(results);
 }
