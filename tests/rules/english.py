@@ -14,7 +14,7 @@ NOT_WRITTEN = re.compile(r"(ops|tested-ops|reference(-\w+)?|history)\.md")  # an
 
 # By phrase, a regular expression of whole words: what to write instead.
 REFUSED = {
-    "so (many|few)": "the number, or its name: `n` images",
+    "so (many|few)(?! \\w+( \\w+)? that)": "the number, or its name: `n` images",
     "equally (many|few)|as many(?= of\\b|[.,;:)])": "the same number of",
     "(?<!such )as (that|those) (of|is|are|in|for)": "the noun again: the shape of x",
     "those of which|that which": "the noun again",
