@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <tilewright/checkpoint/checkpoint.hpp>
+#include <tilewright/checkpoint/checkpoints.hpp>
 #include <tilewright/data/generated_digits.hpp>
 #include <tilewright/data/loader.hpp>
 #include <tilewright/layers/linear.hpp>
