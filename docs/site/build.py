@@ -166,7 +166,7 @@ class Pages:
             within = str(each.relative_to(PROJECT))
             if each.name.startswith((".", "__")):
                 continue
-            if within in self.done or (path.startswith("examples") and not each.is_dir()):
+            if within in self.done or (path.startswith("examples") and (each.is_dir() or each.suffix in LANGUAGES)):
                 lines.append(f"- [{name}]({os.path.relpath(self.add(within), path)})")
             else:
                 lines.append(f"- {name}")
@@ -235,6 +235,9 @@ def build(into, reports):
         if page == f"{path}.md":
             with_few_colours(into / f"{path}.html")
     without_sources(into / "search" / "search_index.json")
+    shutil.rmtree(into / "assets" / "javascripts" / "lunr", ignore_errors=True)  # for languages that are not English
+    for path in into.glob("assets/**/*.map"):  # for who works on the theme
+        path.unlink()
 
 
 def serve(folder, port):

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "report"))
+import checks  # noqa: E402
 from devtools import Browser  # noqa: E402
 
 MOST_BYTES = 20_000_000
@@ -175,6 +176,20 @@ class Site:
             self.wrong("search", f"{words} finds {', '.join(links[:8]) or 'nothing'}: {expected} expected")
         self.note_errors("search")
 
+    def check_contrast(self, page, dark):
+        """Texts have the contrast that those of the report must have, but for what shows only when it is chosen."""
+        self.show(page, dark)
+        time.sleep(0.5)  # colours change slowly
+        for problem in checks.contrast(self.browser, dark):
+            if "contrast 1.00" not in problem:
+                self.wrong(page, f"{'dark' if dark else 'light'}: {problem}")
+
+    def show(self, page, dark):
+        """Opens a page as one who has not chosen light or dark."""
+        self.browser.open(self.root + "index.html", dark=dark)
+        self.browser.run("localStorage.clear()")
+        self.browser.open(self.root + page, dark=dark)
+
     def check_copy(self, page):
         """The button of the first code tells that it has copied."""
         self.browser.open(self.root + page)
@@ -188,9 +203,7 @@ class Site:
     def check_switch(self):
         """Light or dark as the system has it; the switch changes it."""
         for dark, first, second in ((True, "slate", "default"), (False, "default", "slate")):
-            self.browser.open(self.root + "index.html", dark=dark)
-            self.browser.run("localStorage.clear()")
-            self.browser.open(self.root + "docs/index.html", dark=dark)
+            self.show("docs/index.html", dark)
             scheme = self.wait_for(f"(scheme => scheme == '{first}' && scheme)(document.body.dataset.mdColorScheme)", 5)
             if scheme != first:
                 self.wrong("switch", f"a {'dark' if dark else 'light'} system gives {self.browser.run(THEME)}: {first} expected")

@@ -54,6 +54,9 @@ def find_all(site):
     site.check_copy("index.html")
     site.check_copy("examples/mnist.cpp.html")
     site.check_switch()
+    for page in ("index.html", "docs/generated/ops.html", "docs/generated/ops/random.html", "examples/mnist.cpp.html"):
+        for dark in (False, True):
+            site.check_contrast(page, dark)
     return len(pages)
 
 
@@ -86,8 +89,7 @@ def take_pictures(site, folder):
                  "docs/report.html", "examples/index.html"):
         for width in (1400, 400):
             for dark in (False, True):
-                site.browser.open(site.root + "index.html", dark=dark)
-                site.browser.run("localStorage.clear()")
+                site.show(page, dark)
                 site.browser.open(site.root + page, width=width, height=1000, dark=dark)
                 time.sleep(0.5)  # colours change slowly
                 name = f"{page.replace('/', '-').removesuffix('.html')}-{width}-{'dark' if dark else 'light'}.png"
