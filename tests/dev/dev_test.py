@@ -49,6 +49,7 @@ class DevTest(unittest.TestCase):
         (self.project / "examples/more/unet.cpp").write_text("// labels: more instances\n")
         script(self.project / "build/gcc/examples/report_mnist", PROGRAM)
         script(self.project / "examples/launch.py", "import sys\nprint('launch', *sys.argv[1:])\n")
+        script(self.project / "docs/site/build.py", "import sys\nprint('site', *sys.argv[1:])\n")
         script(self.project / "tests/systems/run.py", "import sys\nopen(sys.argv[2], 'w').write('Debian sid (no network)')\n")
         for name, text in STAND_INS.items():
             script(self.folder / "bin" / name, f"#!/bin/sh\n{text}\n")
@@ -112,6 +113,12 @@ class DevTest(unittest.TestCase):
         status, prints, says, calls = self.dev("launch", "2", "unet", "--steps", "3", MISSING="openmpi-bin")
         self.assertEqual((status, says), (0, "== ./dev setup build mpi: installing openmpi-bin\n"))
         self.assertEqual(prints, f"launch 2 {self.project}/build/gcc/examples/unet --steps 3\n")
+
+    def test_site(self):
+        status, prints, says, calls = self.dev("docs", "--site", "--into", "x", MISSING="mkdocs")
+        self.assertEqual((status, says), (0, "== ./dev setup docs: installing mkdocs\n"))
+        self.assertEqual(calls[-1], "cmake --build --preset gcc --target report_mnist")  # a page shows it
+        self.assertEqual(prints.splitlines()[-1], "site --into x")
 
     def test_mistakes(self):
         self.assertIn("which example that runs in several processes? There are: unet\n", self.dev("launch", "2", "mnist")[2])

@@ -29,7 +29,7 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev fuzz", description=__doc__.split("\n", 1)[0])
     parser.add_argument("seconds", nargs="?", type=int, default=300, help="for each reader (default: %(default)s)")
     options = parser.parse_args()
-    for command in (["setup", "clang"], ["build", "fuzz"]):
+    for command in (["setup", "fuzz"], ["build", "fuzz"]):
         if status := subprocess.run([PROJECT / "dev", *command]).returncode:
             sys.exit(status)
     for reader in READERS:
