@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the C++ of a page as sources that a compiler can check.
 
-    extract.py PAGE FOLDER      writes FOLDER/<page>.cpp, and files whose names end in _program_<line>.cpp, _fails_<line>.cpp
-                                and _global_<line>.cpp, as there are such
+    extract.py PAGE FOLDER      writes FOLDER/<page>.cpp, and files whose names end in _program_<line>.cpp, _fails_<line>.cpp,
+                                _mistake_<line>.cpp, _throws_<line>.cpp and _global_<line>.cpp, as there are such
 
 A block that includes <tilewright/...> and names the namespace tw begins a section, and the blocks after it continue it. A
 section that is one block with a main function is a program. All other sections are namespaces of <page>.cpp; their main functions
@@ -13,8 +13,15 @@ A comment before a block, which no reader sees, says what the block needs:
     <!-- compiled in NAME -->          Code of tests/docs/NAME.cpp around the block, which replaces the line `// the block`. If
                                        there is no such line, the file begins a section, and the block continues it.
     <!-- does not compile: TEXT -->    A program that the compiler refuses with this text.
+    <!-- does not compile, as shown -->   A whole program with one mistake. The block of text after it has lines of GCC's output, the
+                                       second block, if there is one, lines of Clang's. They become the comments of a program of
+                                       tests/fail/users, see tests/fail/run.py.
+    <!-- throws, as shown -->          A whole program that ends with an exception; the block of text after it is a part of what it
+                                       prints.
     <!-- not compiled -->              What is no C++.
     <!-- part of FILE -->              A part of an example, which is compiled there: tests/rules/lessons.py compares both.
+
+In a block of text, a line `...` stands for lines that are left out. Line ends between two of them count as spaces.
 """
 
 import re
@@ -23,7 +30,16 @@ from pathlib import Path
 
 FRAMES = Path(__file__).resolve().parent
 BLOCK = re.compile(r"^(?:<!-- (?P<note>[^\n]*?) -->\n)?```cpp\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+TEXT = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# The message in an error of GCC's: ‘tilewright::error<tilewright::Message<34>{"..."}>’.
+MESSAGE = re.compile(r'Message<\d+>\{"(.*)"\}')
 MAIN = re.compile(r"^int main\(\)", re.MULTILINE)
+
+
+def shown_parts(text):
+    """The parts of a block of text, each on one line, with the quotes of the locale C."""
+    parts = [" ".join(part.split()) for part in re.split(r"^\.\.\.$", text, flags=re.MULTILINE)]
+    return [re.sub("[‘’]", "'", part) for part in parts if part]
 
 
 class Block:
@@ -35,7 +51,11 @@ class Block:
         self.is_main = bool(MAIN.search(self.code))
         self.begins = "#include <tilewright/" in self.code and "namespace tw = tilewright;" in self.code
         self.is_global = "BOOST_HANA_ADAPT_STRUCT" in self.code  # it opens namespaces
-        if self.note and not re.match(r"compiled in \w+$|does not compile: .|not compiled$|part of \S+$", self.note):
+        end = re.search(r"^#+ |^```cpp$", text[match.end():], re.MULTILINE)
+        self.texts = [shown_parts(shown) for shown in TEXT.findall(text[match.end():match.end() + end.start() if end else None])]
+        if self.note and not re.match(r"compiled in \w+$|does not compile: .|(does not compile|throws), as shown$|not compiled$|"
+                                      r"part of \S+$",
+                                      self.note):
             sys.exit(f"{page}:{self.line - 2}: unknown comment before a block: {self.note}")
 
 
@@ -89,6 +109,18 @@ def as_namespace(section):
                       f"}}  // namespace from_line_{section[0].line}\n")
 
 
+def mistake(page, block):
+    """A program with one mistake, and comments that say what compilers print."""
+    if not block.texts:
+        sys.exit(f"{page}:{block.line}: a block of text with the message expected after the program")
+    gcc, *others = block.texts
+    message = MESSAGE.search(gcc[0])  # Clang prints it in pieces
+    clang = others[0] if others else [message[1]] if message else []
+    lines = [f"// {'later' if number else 'first'}-{compiler}: {part}"
+             for compiler, parts in (("GCC", gcc), ("Clang", clang)) for number, part in enumerate(parts)]
+    return "\n".join(lines) + "\n" + block.located
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -102,6 +134,12 @@ def main():
             files[f"_fails_{first.line}"] = (f"// CASE as_shown\n// expect: {expected}\n#ifdef CASE_as_shown\n{first.located}"
                                              "#endif\n")
             first.located = re.sub(r"^int main\(\) \{.*\}$", "", first.located, flags=re.MULTILINE)
+        elif first.note == "does not compile, as shown":
+            files[f"_mistake_{first.line}"] = mistake(page, first)
+            continue
+        elif first.note == "throws, as shown":
+            files[f"_throws_{first.line}"] = "".join(f"// prints: {part}\n" for part in sum(first.texts, [])) + first.located
+            continue
         elif len(section) == 1 and first.begins and first.is_main:
             files[f"_program_{first.line}"] = first.located
             continue

@@ -28,7 +28,10 @@ precompiled header, and says only
     // expect: text
 
 The first error must have the texts, and stand within the first 16 lines of the output, without a list of types up to there; and
-there may be at most three errors.
+there may be at most three errors. A program of a page, which tests/docs/extract.py writes, says it for each compiler instead:
+
+    // first-GCC: text                in the first error of GCC, also first-Clang
+    // later-GCC: text                anywhere in the output, also later-Clang
 
 With --precompile HEADER --into FILE it only writes FILE, which includes the header, and its precompiled form; cases that are
 given --precompiled FILE begin with it.
@@ -71,6 +74,7 @@ class Case:
     has_code: bool = False
     expected: list = field(default_factory=list)
     expected_in_source: list = field(default_factory=list)
+    expected_later: list = field(default_factory=list)
     flags: list = field(default_factory=list)
     compiler: str = ""
     precompiled: bool = True
@@ -121,15 +125,16 @@ def parse(source):
     return cases
 
 
-def program_case(source):
+def program_case(source, compiler):
     """The expectations of a user's whole program; None for a file of cases."""
     text = source.read_text()
     if re.search(r"^\s*// CASE ", text, re.MULTILINE):
         return None
-    expected = re.findall(r"^// expect: (.*?)\s*$", text, re.MULTILINE)
+    expected = re.findall(rf"^// (?:expect|first-{compiler}): (.*?)\s*$", text, re.MULTILINE)
     if not expected:
-        sys.exit(f"{source}: neither '// CASE name' nor '// expect: text'")
-    return Case(source.stem, 1, expected=expected)
+        sys.exit(f"{source}: neither '// CASE name' nor '// expect: text' nor '// first-{compiler}: text'")
+    later = re.findall(rf"^// later-{compiler}: (.*?)\s*$", text, re.MULTILINE)
+    return Case(source.stem, 1, expected=expected, expected_later=later)
 
 
 def compile_file(command, source):
@@ -210,6 +215,8 @@ def first_error_problems(case, output):
         return "\n  no error"
     first = errors[0]
     problem = missing_texts(case, lines[first - 1])
+    words = " ".join(output.split())
+    problem += "".join(f"\n  not in the output: {text}" for text in case.expected_later if text not in words)
     if first > MOST_LINES_TO_FIRST:
         problem += f"\n  the first error is in line {first} of the output: at most {MOST_LINES_TO_FIRST} expected"
     if len(errors) > MOST_ERRORS:
@@ -240,7 +247,7 @@ def is_clang(compiler):
 def jobs_of(command, precompiled, source):
     """Functions, of which each runs the compiler once and returns its results."""
     compiler = "Clang" if is_clang(command[0]) else "GCC"
-    if case := program_case(source):
+    if case := program_case(source, compiler):
         yield functools.partial(check_program, command, source, case)
         return
     cases = parse(source)

@@ -103,6 +103,14 @@ class RunTest(unittest.TestCase):
         self.check("#include <utility>\nint list = std::index_sequence<0>();" + PROGRAM, "a list of types")
         self.check("#warning earlier\n" * 17 + PROGRAM, "of the output: at most 16 expected")
 
+    def test_a_program_of_a_page(self):
+        of_page = PROGRAM.replace("// expect: a size above", "// first-GCC: a size above 0 expected\n// first-Clang: a size above")
+        self.assertEqual(run(of_page), (0, ["ok   cases: whole program"]))
+        later = of_page + "int a = no_a;\n// later-GCC: no_a\n// later-Clang: no_a"
+        self.assertEqual(run(later), (0, ["ok   cases: whole program"]))
+        self.check(later.replace(": no_a", ": no_b"), "not in the output: no_b")
+        self.check(of_page.replace("Positive<-2>", "int zero = none; Positive<-2>"), "not in the output: a size above 0 expected")
+
 
 if __name__ == "__main__":
     unittest.main()
