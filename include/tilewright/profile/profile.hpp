@@ -75,7 +75,7 @@ struct Profile {
     std::int64_t vertices = 0;
     std::int64_t tiles_used = 0;  ///< tiles that have a vertex
     std::int64_t compute = 0;  ///< cycles of the slowest tile's vertices
-    std::int64_t exchange = 0;  ///< cycles of the sends and receives of the tile with most of them
+    std::int64_t exchange = 0;  ///< cycles of sends and receives on the busiest tile
     std::int64_t sync = 0;  ///< cycles until all tiles have synchronised
     std::int64_t host = 0;  ///< cycles of streams from and to the host
     std::int64_t remote = 0;  ///< cycles of streaming memory
