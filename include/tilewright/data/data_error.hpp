@@ -19,7 +19,7 @@ struct DataError : std::runtime_error {
 };
 
 namespace detail {
-/// Returns the result of make(). If memory runs out, throws DataError with the reader and the data that needs memory.
+/// Returns the result of make(). If memory runs out, throws DataError, which names the reader and the data that needs memory.
 auto with_memory(std::string_view reader, const auto& found, const auto& make) {
   try {
     return make();

@@ -62,7 +62,7 @@ template <class T>
 concept Samples = detail::has_sample_arrays<T>();
 
 namespace detail {
-/// Returns the number of samples of a data set. Throws DataError, with the reader, if its arrays have different numbers of
+/// Returns the number of samples of a data set. Throws DataError, which names the reader, if its arrays have different numbers of
 /// samples.
 template <Samples Data>
 std::size_t sample_count(const Data& dataset, std::string_view reader) {

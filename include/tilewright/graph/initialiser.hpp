@@ -149,9 +149,9 @@ constexpr Initialiser range(double start = 0, double step = 1) { return {.genera
 /// Returns an initialiser with `diagonal` where the last two axes have equal indices, and 0 elsewhere. The tensor has at least 2
 /// axes.
 constexpr Initialiser eye(double diagonal = 1) { return {.generator = {detail::write_eye, diagonal, 0, 2}}; }
-/// Returns a mask to add to the scores of attention, so that a query sees no later key: `masked` where the index of the last
-/// axis, the key's, is above that of the axis before it, the query's, and `kept` elsewhere. The tensor has at least 2 axes. For
-/// int32 or bool, pass both values.
+/// Returns a mask to add to the scores of attention, so that a query sees no later key. The last axis has the keys, the axis
+/// before it the queries. Elements are `masked` where the key's index is above the query's, and `kept` elsewhere. The tensor has
+/// at least 2 axes. For int32 or bool, pass both values.
 constexpr Initialiser causal_mask(double masked = -std::numeric_limits<double>::infinity(), double kept = 0) {
   return {.generator = {detail::write_causal_mask, masked, kept, 2}};
 }

@@ -77,8 +77,8 @@ class Tensor : public detail::AbsentFromTensors {
   /// Returns the tensor's name in its graph; empty for an unnamed intermediate tensor.
   constexpr std::string_view name() const;
   /// Returns the distance in bytes between neighbouring elements along each axis. The result of an op is dense and row-major. A
-  /// view has the strides of its place in the viewed memory, which are 0 along expanded axes. (A plan copies a view to dense
-  /// memory if the viewed tensor changes before the view is read, or if its reader needs dense memory.)
+  /// view has the strides of its place in the viewed memory, which are 0 along expanded axes. A plan copies a view to dense
+  /// memory if the viewed tensor changes before the view is read, or if its reader needs dense memory.
   constexpr List<std::int64_t> strides() const;
 
   /// Returns the groups of replicas with separate values of a variable. An error for tensors that are not variables.

@@ -320,10 +320,10 @@ struct SequentialLR {
 enum class PlateauMode { min, max };
 enum class ThresholdMode { rel, abs };
 
-/// Multiplies the rate by factor if the metric has not improved for more than `patience` epochs. A function of all metrics so
-/// far, one for each epoch, such as validation losses; without metrics it returns lr. A metric improves if it is below best (1 -
-/// threshold), or for ThresholdMode::abs below best - threshold. For PlateauMode::max it improves above best (1 + threshold) or
-/// best + threshold. NaN is no improvement. After each change, `cooldown` epochs do not count. Changes of eps or less are not
+/// Multiplies the rate by factor if the metric has not improved for more than `patience` epochs. The rate is a function of all
+/// metrics so far, one for each epoch, such as validation losses; without metrics it is lr. A metric improves if it is below best
+/// (1 - threshold), or for ThresholdMode::abs below best - threshold. For PlateauMode::max it improves above best (1 + threshold)
+/// or best + threshold. NaN is no improvement. After each change, `cooldown` epochs do not count. Changes of eps or less are not
 /// made.
 ///
 ///     std::vector<double> losses;  // of validation

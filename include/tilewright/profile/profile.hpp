@@ -75,7 +75,7 @@ struct Profile {
     std::int64_t vertices = 0;
     std::int64_t tiles_used = 0;  ///< tiles that have a vertex
     std::int64_t compute = 0;  ///< cycles of the slowest tile's vertices
-    std::int64_t exchange = 0;  ///< cycles of the sends and receives of the tile with most of them
+    std::int64_t exchange = 0;  ///< cycles of sends and receives on the busiest tile
     std::int64_t sync = 0;  ///< cycles until all tiles have synchronised
     std::int64_t host = 0;  ///< cycles of streams from and to the host
     std::int64_t remote = 0;  ///< cycles of streaming memory
@@ -104,7 +104,7 @@ struct Profile {
   };
   /// Tiles of one IPU with one purpose: compute tiles, or IO tiles. Cycles are those of a run.
   struct TileSet {
-    std::string name;  ///< IPU 0, IO tiles of IPU 0
+    std::string name;  ///< for example IPU 0, or IO tiles of IPU 0
     std::int64_t first_tile = 0, tiles = 0;  ///< in `tiles`
     std::int64_t fullest_tile_bytes = 0;
     std::int64_t compute = 0, exchange = 0, sync = 0, host = 0, remote = 0, collective = 0, links = 0;
@@ -150,8 +150,8 @@ struct Profile {
   std::int64_t bytes_per_tile = 0;  ///< memory of a tile
   std::int64_t clock_hz = 0;  ///< tile cycles per second
   double peak_flops = 0;  ///< floating-point operations per second of one machine, in the dtype of its products
-  std::vector<TileMemory> tiles;  ///< by tile
-  std::vector<TileSet> tile_sets;  ///< of all IPUs of a replica; empty: there is only one
+  std::vector<TileMemory> tiles;  ///< memory of each tile
+  std::vector<TileSet> tile_sets;  ///< sets of tiles of all IPUs of a replica; empty: there is only one
   std::vector<Slice> slices;  ///< times of steps; empty: steps run in sequence on one set of tiles
   int fullest_tile = -1;  ///< index in `tiles`; -1: no tiles
   std::vector<std::int64_t> compute_by_tile;  ///< compute cycles of a run by tile; empty: not counted
@@ -159,7 +159,7 @@ struct Profile {
   std::vector<Step> steps;  ///< in the order of a run; steps of a called body stand at its first call
   std::vector<Body> bodies;
   std::vector<Call> calls;
-  std::vector<Number> numbers;  ///< of the machine model; may be empty
+  std::vector<Number> numbers;  ///< numbers of the machine model; may be empty
 
   Totals totals() const {
     Totals sum;

@@ -46,8 +46,8 @@ class Simulation {
   }
 
  private:
-  /// Messages of up to most_along bytes travel together with the header, which says where a process is:
-  /// tilewright::distributed::Session.
+  /// Messages of up to most_along bytes travel together with the header of tilewright::distributed::Session, which has the
+  /// sender's position in its calls.
   static constexpr double header_bytes = 64, most_along = 8192;
 
   constexpr double processes_as_double() const { return static_cast<double>(processes_); }

@@ -80,7 +80,8 @@ class LoadError : public std::runtime_error {
 struct LoadPolicy {
   bool allow_extra = false;  ///< tensors without a variable of their name are ignored
   bool allow_missing = false;  ///< variables without a tensor of their name keep their values
-  /// Patterns of such tensors and of such variables, if not all are allowed. A `*` stands for any characters.
+  /// Patterns of tensors that may be extra, and of variables that may be missing, if not all are allowed. A `*` stands for any
+  /// characters.
   std::vector<std::string_view> extra{}, missing{};
   /// Patterns of the variables to load, such as "encoder.*"; empty: all. Other variables keep their values, and tensors of other
   /// names are ignored. A pattern that matches no variable is an error.

@@ -57,7 +57,8 @@ struct GradientCheckOptions {
   std::string_view names = "*";  ///< pattern of the variables to check; a `*` stands for any characters
   std::uint64_t seed = 0;  ///< seed for the choice of elements; any number
   double step = 0;  ///< step h for an element of about 1; 0: the cube root of the dtype's machine epsilon
-  double tolerance = 0.01;  ///< allowed difference, relative to the larger of the two; rounding of the loss is added
+  /// Allowed difference, relative to the larger of gradient and difference quotient; rounding of the loss is added
+  double tolerance = 0.01;
 };
 
 /// Result of check_gradients for one element.

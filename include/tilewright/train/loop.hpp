@@ -117,7 +117,7 @@ Trained run_epochs(Session& session, data::Loader<Data>& loader, const LoopOptio
   return run_epochs(session, loader, options, [](const Progress&) {});
 }
 
-/// Returns the share of images, from 0 to 1, whose largest output is at the label, for a session of a test_step. Each image
+/// Returns the share of images, from 0 to 1, whose largest output is that of the label, for a session of a test_step. Each image
 /// counts once; images that only fill up the last batch do not count. Outputs that contain a NaN are wrong. Throws
 /// std::invalid_argument for a data set without images. Not yet stable.
 template <class Session, data::Samples Data>

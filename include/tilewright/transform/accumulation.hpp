@@ -9,11 +9,11 @@
 
 namespace tilewright {
 
-/// Creates a gradient graph that accumulates the gradients of `tensors`, inputs of the forward graph: each call adds them to
-/// running means instead of returning them. A mean is an input by reference named `accum.<name>`. Its variable has the tensor's
-/// shape and dtype, or float32 for half precision, and is initially zero. Each replica has separate means. The variable
-/// `mean_accum_counter`, a float32 scalar, counts the gradients in the means. Set it to 0 to start new means; the accumulators
-/// need not be cleared. By default no gradients are returned. The other arguments and errors are those of autodiff.
+/// Creates a gradient graph that accumulates the gradients of `tensors`, inputs of the forward graph. Each call adds the
+/// gradients to running means instead of returning them. A mean is an input by reference named `accum.<name>`. Its variable has
+/// the tensor's shape and dtype, or float32 for half precision, and is initially zero. Each replica has separate means. The
+/// variable `mean_accum_counter`, a float32 scalar, counts the gradients in the means. Set it to 0 to start new means; the
+/// accumulators need not be cleared. By default no gradients are returned. The other arguments and errors are those of autodiff.
 constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forward, const DotTree<Tensor>& tensors,
                                                   AutodiffOptions options = {}) {
   Ir& ir = forward.ir();

@@ -137,18 +137,19 @@ class CallFusion : OpsBehindCalls {
 
 }  // namespace detail
 
-/// Moves ops after or before calls into the called graphs, where they can join the graphs' last or first steps. An elementwise
-/// op, or an optimiser's update of a variable, moves if every call of a graph is followed by such an op, the ops differ in their
-/// operands only, and nothing else reads the result of the graph that the op reads. The graph gets the op's other operands as
-/// inputs, by reference if the op changes them. Then an elementwise op before every call moves if only the call reads its result,
-/// see OpsBeforeCalls. Some graphs do not change: those that loops and conditionals call, ops in in_sequence and merge_exchange
-/// scopes, and programs with several IPUs, execution contexts or sharded tensors. Results do not change, except that the compiler
-/// may turn a product and a sum in one step into one multiply-add, which rounds once.
+/// Moves ops after or before calls into the called graphs, where they can join the graphs' last or first steps. First,
+/// elementwise ops and optimisers' updates of variables move from after the calls of a graph into it. Every call must be followed
+/// by such an op. The ops may differ in their operands only, and nothing else may read the result of the graph that they read.
+/// The graph gets the op's other operands as inputs, by reference if the op changes them. Then an elementwise op before every
+/// call moves if only the call reads its result, see OpsBeforeCalls. Some graphs do not change: those that loops and conditionals
+/// call, ops in in_sequence and merge_exchange scopes, and programs with several IPUs, execution contexts or sharded tensors.
+/// Results do not change, except that the compiler may turn a product and a sum in one step into one multiply-add, which rounds
+/// once.
 ///
 /// The planner for the host calls the function, unless fuses_across_calls(ir, false) was called. `least_update`: smallest
-/// gradient, in bytes, whose update moves if it is a graph of several ops, as Adam's is. Smaller gradients stay in a cache, and a
-/// pass over them is as fast as an epilogue that also reads the moments: a step of nanoGPT, whose gradients have up to 256 KB, is
-/// 1 % slower if their updates move.
+/// gradient, in bytes, whose update moves if it is a graph of several ops, as Adam's is. Smaller gradients stay in a cache, where
+/// a separate pass over them is as fast as an epilogue that also reads the moments. For example, a step of nanoGPT, whose
+/// gradients have up to 256 KB, is 1 % slower if their updates move.
 constexpr void move_ops_into_callees(Ir& ir, std::int64_t least_update = 1 << 20) {
   if (!ir.tables.fuses_across_calls || !detail::may_have_repeated_graphs(ir)) return;
   detail::CallFusion(ir, least_update).run();

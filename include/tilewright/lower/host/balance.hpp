@@ -28,7 +28,7 @@ struct HostCosts {
   double crowding = 1.5;
   double bytes_per_second = 95e9;  ///< bandwidth of all cores together for operands in memory or caches. Fitted
   double barrier_seconds = 0;  ///< a in the time a + b log2(threads) of a barrier. Fitted, and not below 0
-  double barrier_seconds_per_doubling = 0.75e-6;  ///< b in that time. Fitted
+  double barrier_seconds_per_doubling = 0.75e-6;  ///< b in the time a + b log2(threads) of a barrier. Fitted
   constexpr bool operator==(const HostCosts&) const = default;
 };
 
@@ -38,7 +38,7 @@ struct HostBalance {
   /// barriers, of the busiest thread's work.
   double work_speedup = 1;
   double speedup = 1;  ///< speed-up over one thread, with the times of HostCosts
-  double seconds = 0;  ///< time of a run, with these times
+  double seconds = 0;  ///< time of a run, with the times of HostCosts
   /// Share of the time, from 0 to 1, of the barriers themselves, without waiting for the busiest thread
   double barrier_share = 0;
   double memory_share = 0;  ///< share of the time, from 0 to 1, of operands in memory
