@@ -2,7 +2,7 @@
 //
 // A layer is a module: a struct with a function `build`, which takes tensors and returns tensors. `build` computes nothing. It
 // writes down which ops are to be done, and the library checks each of them at once: names, shapes, dtypes. Weights are not
-// stored in the module. `add_variable_input` says that the layer needs one, with its name, first values and shape.
+// stored in the module. `add_variable_input` says that the layer needs one, with its name, initial values and shape.
 //
 // `create_graph` calls `build`, and gives two things: the graph of the layer, and a factory for each of its variables. It is
 // ordinary C++ that also runs while the program compiles: the static_assert below asks the compiler for a shape.
