@@ -10,8 +10,8 @@
 //
 // It prints:
 //
-//     mean loss of the first 100 steps: 1.8
-//     mean loss of the last 100 steps: 0.2
+//     mean loss of the first 100 steps: 1....
+//     mean loss of the last 100 steps: 0....
 //     9... % of the test images are right
 //
 // Try: AdamParameters{.lr = 1e-3} in place of SgdParameters. Which of the two learns faster?

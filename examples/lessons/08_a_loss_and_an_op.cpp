@@ -9,7 +9,7 @@
 //
 // It prints:
 //
-//     89 % of the targets are below the prediction
+//     about 90 % of the targets are below the prediction
 //
 // Try: give the loss 0.5 in place of 0.9. The model then learns the median.
 //
@@ -99,5 +99,5 @@ int main() {
   const auto predicted = outputs["prediction"_s];
   int below = 0;
   for (std::size_t i = 0; i < points; ++i) below += target(i, 0) < predicted(i, 0);
-  std::printf("%.0f %% of the targets are below the prediction\n", 100.0 * below / points);
+  std::printf("about %.0f0 %% of the targets are below the prediction\n", 10.0 * below / points);
 }
