@@ -87,6 +87,7 @@ class Pages:
 
     def __init__(self, folder, reports):
         self.folder, self.reports, self.done, self.waiting = folder, reports, {}, []
+        self.listed = {child for _, _, _, path in navigation.entries() for child in navigation.children(path)}
 
     def add(self, path):
         """Makes a page of what stands at a path within the project, later; returns the page's path."""
@@ -94,7 +95,7 @@ class Pages:
             return self.done[path]
         source = PROJECT / path
         if source.is_dir():
-            page = f"{path}/README.md" if (source / "README.md").exists() else f"{path}/index.md"
+            page = f"{path}/index.md"
         else:
             page = path if source.suffix in {".md"} | PICTURES else f"{path}.md"
         if not source.exists():
@@ -112,11 +113,8 @@ class Pages:
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.suffix in PICTURES:
             shutil.copyfile(source, target)
-        elif source.is_dir() and target.name == "index.md":
-            target.write_text(self.list_of(source))
         elif source.is_dir():
-            self.done[f"{path}/README.md"] = self.done[path]
-            target.write_text(self.page(f"{path}/README.md"))
+            target.write_text(self.list_of(source))
         elif source.suffix == ".md":
             target.write_text(self.page(path))
         else:
@@ -154,8 +152,9 @@ class Pages:
         language = LANGUAGES.get(Path(path).suffix, "text")
         if Path(path).name == "CMakeLists.txt":
             language = "cmake"
-        title = Path(path).name if Path(path).suffix else Path(path).stem
-        return f"---\ntitle: {title}\ntemplate: source.html\n---\n# `{path}`\n\n{fence}{language}\n{text}{fence}\n"
+        title = Path(path).name
+        template = "" if path in self.listed else "template: source.html\n"
+        return f"---\ntitle: {title}\n{template}---\n# `{path}`\n\n{fence}{language}\n{text}{fence}\n"
 
     def list_of(self, folder):
         """A page of a folder's files; those that other pages link to are links, and all of them in folders of examples."""
@@ -177,28 +176,35 @@ def title_of(text):
     return re.search(r"^# (.*)$", text, re.MULTILINE)[1].replace("`", "")
 
 
-def title_of_child(path):
+def title_of_child(path, text):
+    """The title of a page, or of a source that a page links to with this text."""
     if path.endswith(".md"):
         return title_of((PROJECT / path).read_text())
-    return Path(path).stem.replace("_", " ").capitalize()
+    if match := re.fullmatch(r"(?:.*/)?(\d+)_(\w+)\.cpp", text or path):  # a lesson
+        return f"{int(match[1])} {match[2].replace('_', ' ').capitalize()}"
+    return (text or Path(path).name).replace("`", "")
+
+
+def entry_of(pages, title, path):
+    """A line of the navigation: a page, or a list of the page and of those below it."""
+    below = [{title_of_child(child, text): pages.add(child)} for child, text in navigation.children(path).items()]
+    return {title: [{f"All {title[0].lower()}{title[1:]}": pages.add(path)}, *below] if below else pages.add(path)}
 
 
 def navigation_of(pages):
     """The navigation as MkDocs wants it."""
     parts = {}
     for part, group, title, path in navigation.entries():
-        below = [{title_of_child(child): pages.add(child)} for child in navigation.children(path)]
-        entry = {title: [{f"All {title[0].lower()}{title[1:]}": pages.add(path)}, *below] if below else pages.add(path)}
-        parts.setdefault(part, {}).setdefault(group, []).append(entry)
+        parts.setdefault(part, {}).setdefault(group, []).append(entry_of(pages, title, path))
     result = []
     for part, groups in parts.items():
         within = []
         for group, found in groups.items():
             within += [{group: found}] if group else found
-        result.append({part: within})
-    start = next(iter(result))
-    (name, found), = start.items()
-    start[name] = [{"tilewright": pages.add("README.md")}, {"All pages": pages.add("docs/index.md")}, *found]
+        alone = next(iter(within[0].values())) if len(within) == 1 else None
+        result.append({part: alone if isinstance(alone, list) else within})
+    (name, found), = result[0].items()
+    result[0] = {name: [{"tilewright": pages.add("README.md")}, {"All pages": pages.add("docs/index.md")}, *found]}
     return result
 
 
@@ -208,10 +214,11 @@ def with_few_colours(page):
     page.write_text(re.sub(r'<span class="(?:[npow]|n[a-z]|ow|err)">([^<]*)</span>', r"\1", text))
 
 
-def without_sources(index):
-    """Takes pages of sources, and lists of folders, from the search."""
+def without_sources(index, listed):
+    """Takes pages of sources, but those of the navigation, and lists of folders from the search."""
     found = json.loads(index.read_text())
-    found["docs"] = [each for each in found["docs"] if not re.search(r"\.\w+\.html|^(tests|include|benchmarks)/", each["location"])]
+    found["docs"] = [each for each in found["docs"] if re.sub(r"\.html(#.*)?$", "", each["location"]) in listed
+                     or not re.search(r"\.\w+\.html|^(tests|include|benchmarks)/", each["location"])]
     index.write_text(json.dumps(found, separators=(",", ":")))
 
 
@@ -232,9 +239,9 @@ def build(into, reports):
                                   "theme": {"custom_dir": str(SITE / "theme")}}))
     subprocess.run(["mkdocs", "build", "--quiet", "--strict", "--config-file", config], check=True)
     for path, page in pages.done.items():
-        if page == f"{path}.md":
+        if page == f"{path}.md" and path not in pages.listed:
             with_few_colours(into / f"{path}.html")
-    without_sources(into / "search" / "search_index.json")
+    without_sources(into / "search" / "search_index.json", pages.listed)
     shutil.rmtree(into / "assets" / "javascripts" / "lunr", ignore_errors=True)  # for languages that are not English
     for path in into.glob("assets/**/*.map"):  # for who works on the theme
         path.unlink()

@@ -9,13 +9,24 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 INDEX = PROJECT / "docs" / "index.md"
-# Pages that bring others with them: by the page, where those are. They come in the order of their names, or of the page's links.
-CHILDREN = {"docs/generated/ops.md": "docs/generated/ops/*.md", "examples": "examples/lessons/*.cpp"}
+# Pages that bring others with them: by the page, where those are. They come in the order of the page's links.
+CHILDREN = {"docs/generated/ops.md": "docs/generated/ops/*.md", "examples/README.md": "examples/lessons/*.cpp"}
 
 
 def linked(page, target):
-    """The path within the project of what a page links to."""
-    return str((PROJECT / page).parent.joinpath(target).resolve().relative_to(PROJECT))
+    """The path within the project of what a page links to; of a folder with a README.md, that of this."""
+    found = (PROJECT / page).parent.joinpath(target).resolve()
+    found = found / "README.md" if (found / "README.md").exists() else found
+    return str(found.relative_to(PROJECT))
+
+
+def links(page):
+    """The links of a page: by path within the project, the text of the first."""
+    found = {}
+    for text, target in re.findall(r"\[([^\[\]]*)\]\(([^)#\s]+)", (PROJECT / page).read_text()):
+        if not re.match(r"\w+:", target):
+            found.setdefault(linked(page, target), text)
+    return found
 
 
 def entries(index=INDEX):
@@ -32,11 +43,10 @@ def entries(index=INDEX):
 
 
 def children(path):
-    """The pages that come below a page, by their paths within the project."""
+    """The pages that come below a page: by path within the project, the text of the page's link to it, or None."""
     if path not in CHILDREN:
-        return []
-    found = [str(each.relative_to(PROJECT)) for each in sorted(PROJECT.glob(CHILDREN[path]))]
-    if not path.endswith(".md"):
-        return found
-    order = [linked(path, target) for target in re.findall(r"\]\(([^)#\s]+)", (PROJECT / path).read_text())]
-    return sorted(found, key=lambda each: order.index(each) if each in order else len(order))
+        return {}
+    found = sorted(str(each.relative_to(PROJECT)) for each in PROJECT.glob(CHILDREN[path]))
+    of_page = links(path)
+    order = list(of_page)
+    return {each: of_page.get(each) for each in sorted(found, key=lambda each: order.index(each) if each in order else len(order))}
