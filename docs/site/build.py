@@ -98,6 +98,7 @@ class Pages:
             page = f"{path}/index.md"
         else:
             page = path if source.suffix in {".md"} | PICTURES else f"{path}.md"
+        page = re.sub(r"(^|/)\.", r"\1dot-", page)  # MkDocs leaves out what is hidden
         if not source.exists():
             sys.exit(f"{path}: a file or folder of the project expected")
         self.done[path] = page
@@ -237,10 +238,12 @@ def build(into, reports):
     config = work / "mkdocs.yml"
     config.write_text(json.dumps({"INHERIT": str(SITE / "mkdocs.yml"), "docs_dir": str(folder), "site_dir": str(into), "nav": tree,
                                   "theme": {"custom_dir": str(SITE / "theme")}}))
-    subprocess.run(["mkdocs", "build", "--quiet", "--strict", "--config-file", config], check=True)
+    run = subprocess.run(["mkdocs", "build", "--strict", "--config-file", config], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if run.returncode:
+        sys.exit("\n".join(line for line in run.stdout.splitlines() if not line.startswith(("INFO", "  - "))))
     for path, page in pages.done.items():
-        if page == f"{path}.md" and path not in pages.listed:
-            with_few_colours(into / f"{path}.html")
+        if not path.endswith(".md") and (PROJECT / path).is_file() and page.endswith(".md") and path not in pages.listed:
+            with_few_colours(into / f"{page.removesuffix('.md')}.html")
     without_sources(into / "search" / "search_index.json", pages.listed)
     shutil.rmtree(into / "assets" / "javascripts" / "lunr", ignore_errors=True)  # for languages that are not English
     for path in into.glob("assets/**/*.map"):  # for who works on the theme
