@@ -23,8 +23,8 @@ SKIPPED_SYSTEMS = PROJECT / "build/skipped-systems"
 NO_CLANG = "CLANG: install clang-19 (clang++-19) to run the other half of the tests"
 
 # What tests do without if it cannot be installed, by its purpose in cmake/packages.txt.
-OPTIONAL = {"graphviz": "Graphviz", "mpi": "MPI", "chromium": "Chromium, which opens reports", "arm": "ARM",
-            "node": "node, which reads the scripts of reports", "editor": "clangd and GDB"}
+OPTIONAL = {"graphviz": "Graphviz", "mpi": "MPI", "packaging": "pkg-config and the reader of GitHub's workflow",
+            "chromium": "Chromium, which opens reports", "arm": "ARM", "node": "node, which reads the scripts of reports", "editor": "clangd and GDB"}
 OPTIONAL_OF_ALL = {"windows": "Windows", "eslint": "ESLint, which reads the scripts of reports", "docs": "the site"}
 SANITIZERS = ["asan", "ubsan", "tsan"]
 LONG_SCRIPTS = {"random programs": ["random_programs/run.py", "random_programs/planted.py"],
