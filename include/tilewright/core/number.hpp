@@ -141,7 +141,8 @@ constexpr std::ptrdiff_t find_unfit(std::span<const double> numbers, DType dtype
   return -1;
 }
 
-/// Returns the first number that may have been rounded on its way through double to a 64-bit integer; 0: none, or another dtype.
+/// Returns the first number that may have been rounded on its way through double to a 64-bit integer. Returns 0 if there is none,
+/// or for another dtype.
 constexpr double find_rounded(std::span<const double> numbers, DType dtype) {
   if (is_int(dtype) && size_of(dtype) == 8)
     for (const double number : numbers)

@@ -78,7 +78,7 @@ std::size_t sample_count(const Data& dataset, std::string_view reader) {
   });
   return *count;
 }
-/// Returns the shape of an array. Throws std::length_error for more than 2^47 elements, not counting extents of 0.
+/// Returns `shape`. Throws std::length_error if the product of the extents, without those that are 0, is above 2^47.
 template <std::size_t rank>
 std::array<std::size_t, rank> room_for(const std::array<std::size_t, rank>& shape) {
   std::size_t room = std::size_t{1} << 47;

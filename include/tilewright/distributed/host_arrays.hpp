@@ -10,7 +10,7 @@
 
 namespace tilewright::distributed::detail {
 
-/// Returns the axis of the replicas in the host's array for a stream; -1: there is none.
+/// Returns the axis of the replicas in the host's array for a stream, or -1 if there is none.
 constexpr int replica_axis(const auto& plan, std::size_t stream) {
   return plan.replicas > 1 ? (plan.streams[stream].transfers > 1 ? 1 : 0) : -1;
 }

@@ -39,7 +39,7 @@ inline std::byte* map_new_file(const std::filesystem::path& path, std::size_t by
   return mapped == MAP_FAILED ? nullptr : static_cast<std::byte*>(mapped);
 }
 
-/// Creates a file. Returns false if it existed.
+/// Creates a file. Returns false only if the file exists already, not after other errors.
 inline bool makes_file(const std::filesystem::path& path) {
   return Descriptor(path, O_WRONLY | O_CREAT | O_EXCL, 0600) || errno != EEXIST;
 }

@@ -69,7 +69,7 @@ class Transport final : public ReplicaTransport {
     });
   }
 
-  /// Returns the hierarchical all-reduces; null: all all-reduces are in the order of the replicas.
+  /// Returns the hierarchical all-reduces, or null if all all-reduces are in the order of the replicas.
   const HierarchicalAllReduces* hierarchical() const { return hierarchical_ ? &*hierarchical_ : nullptr; }
   int first() const { return processes_.rank() * held_; }
   int held() const { return held_; }
@@ -256,7 +256,7 @@ class Transport final : public ReplicaTransport {
         if (member_of(collective.groups, group, rank) < 0) return false;
     return true;
   }
-  /// Returns the first replica of a group that a process holds; -1: none.
+  /// Returns the first replica of a group that a process holds, or -1 if it holds none.
   int member_of(const ReplicaGroups& groups, std::int64_t group, int rank) const {
     for (int replica = rank * held_; replica < (rank + 1) * held_; ++replica)
       if (groups.group_of(replica) == group) return replica;

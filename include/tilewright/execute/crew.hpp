@@ -8,7 +8,7 @@ struct Crew {
   int count = 1;
   constexpr bool has(int worker) const { return worker >= first && worker < first + count; }
 };
-/// Returns the crew of one of several IPUs, by the number of workers; -1: all workers.
+/// Returns the workers of one of several IPUs, or all workers if `ipu` is -1.
 constexpr Crew crew_of(int ipu, int ipus, int workers) {
   if (ipu < 0 || ipus == 1) return {0, workers};
   if (workers < ipus) return {ipu % workers, 1};

@@ -125,8 +125,8 @@ class ThreadChoice {
   }
   Candidate& at(int index) { return candidates_[static_cast<std::size_t>(index)]; }
   int count() const { return static_cast<int>(candidates_.size()); }
-  /// Returns the next candidate of at most a level, up or down from the best one; -1: none. A step of a level has a least factor:
-  /// a step from 7 threads to 8, or on 20 cores from 20 to 16, says too little about the candidates beyond it.
+  /// Returns the next candidate of at most a level, up or down from the best one, or -1 if there is none. A step of a level has a
+  /// least factor: a step from 7 threads to 8, or on 20 cores from 20 to 16, says too little about the candidates beyond it.
   [[gnu::noinline]] int neighbour(int direction, int level) {
     constexpr double factors[]{1.3, 1.15, 1};
     const double threads = at(best_).threads, factor = factors[level];

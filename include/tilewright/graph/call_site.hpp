@@ -133,7 +133,7 @@ class Outputs {
 /// One call of a graph, once or repeated. Maps between the called graph's tensors and the caller's ("parent") tensors.
 class CallSiteInfo {
  public:
-  /// Info of a call that failed; its tensors are invalid.
+  /// Creates the info of a call that failed. Its tensors are invalid.
   constexpr CallSiteInfo(Ir& ir) : ir_(&ir) {}
   constexpr CallSiteInfo(Ir& ir, GraphId graph, NodeId node) : ir_(&ir), graph_(graph), node_(node) {}
 
@@ -167,7 +167,8 @@ class CallSiteInfo {
     return ir_->fail(text("parent_to_graph: ", to_text(t), ": an input of this call of ", called_graph().name(), " expected"));
   }
 
-  /// Returns the index at the call of input i of the called graph; both are equal. An index out of range is an error.
+  /// Returns the index of the call's input for input i of the called graph. The two indices are equal. An index out of range is
+  /// an error.
   constexpr int graph_to_parent_input_index(int i) const { return checked(true, i, "graph_to_parent_input_index"); }
   constexpr int graph_to_parent_output_index(int i) const { return checked(false, i, "graph_to_parent_output_index"); }
   constexpr int parent_to_graph_input_index(int i) const { return checked(true, i, "parent_to_graph_input_index"); }

@@ -27,7 +27,7 @@ constexpr void track_placements(Ir& ir) {
     }
 }
 
-/// Returns the input that determines where a load or store runs; -1: the scope does.
+/// Returns the input that determines where a load or store runs, or -1 if the scope determines it.
 constexpr int placed_input(const OpInfo& op, const PackedAttributes& attributes) {
   const Transfer transfer = op.transfer(attributes);
   if (transfer.kind == TransferKind::code) return -1;
@@ -119,9 +119,9 @@ class [[nodiscard]] PlacementScope {
 
 }  // namespace detail
 
-/// Opens a scope in which new ops of all graphs run on IPU `number` of each replica, from 0 on. Outside of such scopes an op runs
-/// where its inputs are, or on IPU 0 if no input has a placement. A variable, a constant or a graph's input is where the first op
-/// that uses it runs; ops::ipu_copy copies a tensor to another IPU. Target::with_ipus sets the number of IPUs.
+/// Opens a scope in which new ops of all graphs run on IPU `number` of each replica, counted from 0. Outside of such scopes an op
+/// runs where its inputs are, or on IPU 0 if no input has a placement. A variable, a constant or a graph's input is where the
+/// first op that uses it runs; ops::ipu_copy copies a tensor to another IPU. Target::with_ipus sets the number of IPUs.
 ///
 ///     {
 ///       const auto second = tw::ipu(ir, 1);

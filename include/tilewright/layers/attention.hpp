@@ -59,7 +59,7 @@ struct MultiheadAttentionOptions {
   bool is_causal = false;  ///< whether query i sees only keys 0 to i
   bool bias = true;  ///< whether all projections have a bias: in_proj_bias and out_proj.bias
   double dropout = 0;  ///< probability with which a weight is dropped in training; if it is above 0, `build` takes a seed
-  OptionalNumber std{};  ///< standard deviation of normal initial weights; none: uniform ones, as in PyTorch
+  OptionalNumber std{};  ///< standard deviation of normal initial weights; none: uniform weights, as in PyTorch
 };
 
 namespace detail {

@@ -15,7 +15,7 @@ namespace tilewright::layers {
 template <class Given = void>
 struct LinearOptionsOf {
   bool bias = true;  ///< whether the layer has the variable `bias`
-  OptionalNumber std{};  ///< standard deviation of normal initial weights, with zero biases; none: uniform ones, as in PyTorch
+  OptionalNumber std{};  ///< standard deviation of normal initial weights, with zero biases; none: uniform values, as in PyTorch
   bool zero_bias = false;  ///< whether the initial biases are zero, also without `std`
 };
 using LinearOptions = LinearOptionsOf<>;

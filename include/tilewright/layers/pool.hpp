@@ -56,8 +56,8 @@ constexpr List<double> parts_within(const kernel::Window& window, std::int64_t p
   }
   return result;
 }
-/// Converts the means y of windows without padding to means that count padding as zeros. y has the floating-point dtype of the
-/// computation.
+/// Converts y, the means over the elements of x in each window, to means that count padding as zeros. y has the floating-point
+/// dtype of the computation.
 template <int axes>
 constexpr Tensor with_padding(Tensor y, const Shape& x, const PerAxis<axes>& kernel_size, const PerAxis<axes>& padding,
                               const PoolOptions& options) {

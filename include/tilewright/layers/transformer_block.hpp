@@ -20,7 +20,8 @@ struct TransformerBlockOptions {
   /// Probability for the weights of attention, and after attention, the activation and the second linear layer; above 0, `build`
   /// takes a seed
   double dropout = 0.1;
-  /// Standard deviation of all initial weights, which are then normal with zero biases; none: uniform ones, as in PyTorch
+  /// Standard deviation of all initial weights, which are then normal with zero biases; none: uniform weights and biases, as in
+  /// PyTorch
   OptionalNumber std{};
 };
 

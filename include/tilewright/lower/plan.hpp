@@ -268,7 +268,7 @@ struct RemoteTraffic {
   std::int64_t stored_bytes = 0;  ///< of rows, without padding
   std::int64_t code_bytes = 0;  ///< loaded, for all tiles; 0 on machines that keep their code
   std::int64_t cycles = 0;  ///< of the machine's clock, for all of it; 0 on machines that count none
-  std::int64_t exchanges = 0;  ///< of rows and code: a merged exchange counts as one, and so does each separate transfer
+  std::int64_t exchanges = 0;  ///< of rows and code: each merged exchange and each separate transfer counts as one
   constexpr bool operator==(const RemoteTraffic&) const = default;
 };
 

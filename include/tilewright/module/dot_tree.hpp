@@ -100,8 +100,8 @@ class DotTree {
   }
   constexpr std::size_t size() const { return entries_.size(); }
 
-  /// Returns the tree of f(name, leaf) for all leaves with their dotted names. Calls follow the order of the result: that of the
-  /// tree, or the alphabetical one.
+  /// Returns the tree of f(name, leaf) for all leaves with their dotted names. Calls f, and adds leaves to the result, in the
+  /// order of this tree, or in the alphabetical order of the names if `alphabetical`.
   template <class Result>
   constexpr DotTree<Result> transform(std::string_view prefix, auto&& f, bool alphabetical = false) const {
     const List<std::size_t> order = order_of_entries(alphabetical);

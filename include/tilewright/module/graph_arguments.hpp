@@ -59,7 +59,7 @@ template <class Build, std::size_t i>
   requires(i < std::tuple_size<typename decltype(parameters_of<Build>())::type>::value)
 struct Parameter<Build, i> : std::tuple_element<i, typename decltype(parameters_of<Build>())::type> {};
 
-/// Returns whether a parameter, a tensor or a container of tensors, is by reference.
+/// Returns whether a parameter is a TensorByRef or a container of them, so that in-place changes reach the caller's tensors.
 template <class Parameter>
 constexpr bool is_by_reference() {
   if constexpr (TensorRange<Parameter>)

@@ -35,7 +35,7 @@ struct PlannerAttributes {
                                             (dithering.size() > 1 ? 4 : 0));
     return result;
   }
-  /// Returns the proportion; -1: not set.
+  /// Returns the proportion, or -1 if it is not set.
   constexpr double memory_proportion() const { return has_proportion != 0 ? available_memory_proportion : -1; }
   constexpr DType partials_type() const { return static_cast<DType>(partials - 1); }
 

@@ -14,10 +14,10 @@
 #include "tilewright/optim/schedule.hpp"
 
 /// PyTorch's learning-rate schedulers, with its names of parameters and its defaults. A scheduler is a function object of the
-/// step, from 0, and is evaluated on the host. `lr` is the rate of the optimiser. The rate is a formula of the step, so a run
-/// that resumes from a checkpoint needs no scheduler state. PyTorch computes most rates from the previous one, so its rounding
-/// differs. A parameter without a default in PyTorch has none here; the scheduler throws if it is missing. Each scheduler throws
-/// std::invalid_argument for a step below 0, parameters out of their range, and rates that are not finite.
+/// step, which counts from 0. The host evaluates it. `lr` is the rate of the optimiser. The rate is a formula of the step, so a
+/// run that resumes from a checkpoint needs no scheduler state. PyTorch computes most rates from the previous one, so its
+/// rounding differs. A parameter without a default in PyTorch has none here; the scheduler throws if it is missing. Each
+/// scheduler throws std::invalid_argument for a step below 0, parameters out of their range, and rates that are not finite.
 ///
 ///     const tw::optim::CosineAnnealingLR scheduler{.lr = 0.1, .T_max = 200};
 ///     session.run("lr"_s = static_cast<float>(scheduler(step)), ...);
@@ -45,7 +45,7 @@ inline double along_cosine(double start, double end, double part) {
 }
 }  // namespace detail
 
-/// Rate lr lr_lambda(step), for any function of the step, from 0.
+/// Rate lr times lr_lambda(step). lr_lambda is any function of the step, which counts from 0.
 template <class Lambda>
 struct LambdaLR {
   double lr = 1e-3;  ///< the optimiser's rate
@@ -81,7 +81,7 @@ struct MultiStepLR {
   }
 };
 
-/// Rate lr factor for `total_iters` steps, then lr.
+/// Rate lr times factor for `total_iters` steps, then lr.
 struct ConstantLR {
   double lr = 1e-3;  ///< the optimiser's rate
   double factor = 1.0 / 3;  ///< factor of the first steps; from 0 to 1
@@ -94,7 +94,8 @@ struct ConstantLR {
   }
 };
 
-/// Changes the rate linearly from lr start_factor to lr end_factor over `total_iters` steps; the rate is then constant.
+/// Changes the rate linearly from lr times start_factor to lr times end_factor over `total_iters` steps; the rate is then
+/// constant.
 struct LinearLR {
   double lr = 1e-3;  ///< the optimiser's rate
   double start_factor = 1.0 / 3, end_factor = 1;  ///< factors of lr at step 0 and at the end; each from 0 to 1
@@ -109,7 +110,7 @@ struct LinearLR {
   }
 };
 
-/// Rate lr gamma^step.
+/// Rate lr times gamma^step.
 struct ExponentialLR {
   double lr = 1e-3;  ///< the optimiser's rate
   double gamma = detail::not_given;  ///< factor of the rate in each step

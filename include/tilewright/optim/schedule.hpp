@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-/// Learning rates as function objects of the step, from 0. They are computed on the host and passed to a program as a tensor. A
-/// decay of 0 steps is its `end`; a WarmUp of 0 steps is its `after`. Throws std::invalid_argument for a negative step or number
-/// of steps, an `every` below 1, and rates that are not finite.
+/// Learning rates as function objects of the step, which counts from 0. The host computes a rate and passes it to a program as a
+/// tensor. A decay of 0 steps is its `end`; a WarmUp of 0 steps is its `after`. Throws std::invalid_argument for a negative step
+/// or number of steps, an `every` below 1, and rates that are not finite.
 ///
 ///     const tw::optim::WarmUp schedule{.steps = 500, .after = tw::optim::CosineDecay{.peak = 1e-3, .steps = 7500}};
 ///     session.run("lr"_s = static_cast<float>(schedule(step)), ...);

@@ -22,7 +22,7 @@ inline constexpr OpInfo conditional_info = calling_op(&conditional_tag, "If");
 /// A conditional. Its inputs are the condition, then the inputs of the graph for true, then those of the graph for false.
 class ConditionalSiteInfo {
  public:
-  /// Info of a conditional that failed; its tensors are invalid.
+  /// Creates the info of a conditional that failed. Its tensors are invalid.
   constexpr ConditionalSiteInfo(Ir& ir) : ir_(&ir) {}
   constexpr ConditionalSiteInfo(Ir& ir, GraphId graph, NodeId node) : ir_(&ir), graph_(graph), node_(node) {}
 
@@ -43,11 +43,11 @@ class ConditionalSiteInfo {
                ? i + (then_branch ? 1 : 1 + then_inputs())
                : -1;
   }
-  /// Returns the index of the conditional's output for output i of a branch's graph; both are equal.
+  /// Returns the index of the conditional's output for output i of a branch's graph. The two indices are equal.
   constexpr int graph_to_parent_output_index(int i) const {
     return check(i, static_cast<int>(outputs().size()), "graph_to_parent_output_index") ? i : -1;
   }
-  /// Returns the index of the output of a branch's graph for output i of the conditional; both are equal.
+  /// Returns the index of the output of a branch's graph for output i of the conditional. The two indices are equal.
   constexpr int parent_to_graph_output_index(int i) const {
     return check(i, static_cast<int>(outputs().size()), "parent_to_graph_output_index") ? i : -1;
   }

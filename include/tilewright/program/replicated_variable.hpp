@@ -24,13 +24,13 @@ struct VariableOptions {
   ReplicaGrouping replica_grouping{};  ///< groups of replicas with separate values; none: one group of all
   RetrievalMode retrieval_mode = RetrievalMode::one_per_group;  ///< tensors in the host's array
 };
-/// Options of a replicated variable that is cut into `shard_over` shards; 0: one for each replica of a group. The replicas of a
-/// group take the shards in turn; if there are fewer shards than replicas, they start again with the first.
+/// Options of a replicated variable that is cut into `shard_over` shards, by default one for each replica of a group. The
+/// replicas of a group take the shards in turn; if there are fewer shards than replicas, they start again with the first.
 struct ShardedVariableOptions {
   ReplicaGrouping replica_grouping{};  ///< groups of replicas with separate values; none: one group of all
   std::int64_t shard_over = 0;  ///< number of shards; 0: the number of replicas in a group
 };
-/// Options of a remote buffer of `entries` rows, each of which is cut into `shard_over` shards; 0: one for each replica of a
+/// Options of a remote buffer of `entries` rows. Each row is cut into `shard_over` shards, by default one for each replica of a
 /// group.
 struct ShardedBufferOptions {
   ReplicaGrouping replica_grouping{};  ///< groups of replicas with separate values; none: one group of all

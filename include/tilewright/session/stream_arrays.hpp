@@ -45,8 +45,8 @@ inline bool share_memory(std::span<const std::byte> a, std::span<const std::byte
   return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
 }
 
-/// Throws std::invalid_argument if an output of the program shares memory with another stream's array or with one of the blocks,
-/// the session's variables.
+/// Throws std::invalid_argument if the array of an output stream shares memory with another stream's array or with a block of
+/// `variables`. `variables`: the memory of the session's variables, in blocks.
 template <const auto& plan, NameText what>
 void check_apart(const StreamMemory<plan>& memory, std::int64_t replicas,
                  std::initializer_list<std::span<const std::byte>> variables) {

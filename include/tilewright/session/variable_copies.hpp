@@ -86,9 +86,10 @@ class VariableCopies {
     if (stale_) copy_to_host();
     else make_host_copy();
   }
-  /// Writes new values of variables on both sides, by one transfer if the device is attached. If ops follow uploads, they must
-  /// find all variables with the host's values: a stale host copy is fetched first, and all variables are copied. `values`: the
-  /// contiguous elements of each variable; null for a variable that keeps its values.
+  /// Writes new values of variables to the host copy and, if the device is attached, by one transfer to the device. If the
+  /// program has ops that run after an upload, these ops need the host's values of all variables. The call then fetches a stale
+  /// host copy first, and copies all variables. `values`: the contiguous elements of each variable, or null for a variable that
+  /// keeps its values.
   void write(std::span<const std::byte* const> values) {
     if (has_upload_ops()) refresh();
     make_host_copy();

@@ -128,7 +128,7 @@ class OpsBeforeCalls : CalledGraph {
     }
     return true;
   }
-  /// Returns the input of all calls for which the tensors are passed; -1: none.
+  /// Returns i if each call s passes tensors[s] as its input i, otherwise -1.
   constexpr int position_of(const List<TensorId>& tensors) {
     const List<TensorId>& inputs = node((*sites_)[0]).inputs;
     for (int i = 0; i < static_cast<int>(inputs.size()); ++i) {

@@ -49,7 +49,7 @@ class [[nodiscard]] Pipeline {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  /// Scope that adds new ops to a stage, from 0 on.
+  /// Scope that adds new ops to a stage. Stages count from 0.
   class [[nodiscard]] Stage {
    public:
     constexpr Stage(Pipeline& pipeline, int number)

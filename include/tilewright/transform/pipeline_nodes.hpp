@@ -188,7 +188,7 @@ class PipelineNodes {
       for (const Node& called : ir_.tables.record(callee).nodes) add_transfers(called, stage, true, is_seen, all);
     });
   }
-  /// Returns what is wrong with two loads or stores; empty: nothing.
+  /// Returns what is wrong with two loads or stores, or an empty text if nothing is.
   constexpr Text problem_of(const StageTransfer& a, const StageTransfer& b) const {
     const Transfer &x = a.transfer, &y = b.transfer;
     if (x.kind != y.kind || x.number != y.number) return {};

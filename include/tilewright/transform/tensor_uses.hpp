@@ -42,7 +42,8 @@ class TensorUses {
 
   /// Returns how often nodes and the graph's results use the tensor.
   constexpr int count(TensorId tensor) const { return uses_[tensor]; }
-  /// Returns the only node that uses the tensor, once or more often; none: others do, it is a result, or nothing does.
+  /// Returns the node that uses the tensor, once or more often. Returns none if several nodes use the tensor, if it is a result,
+  /// or if nothing uses it.
   constexpr NodeId only_reader(TensorId tensor) const {
     const NodeId reader = readers_[tensor];
     if (reader == NodeId::none || has_left_[reader]) return NodeId::none;

@@ -1,6 +1,6 @@
 #pragma once
-// Files as writers of checkpoints need them: new ones that other processes see to be in use, and that the disk has when the
-// writer says so. Where only the standard library is used (platform.hpp), there are no locks, and nothing waits for the disk.
+// Files for writers of checkpoints. Other processes see that a new file is in use, and the disk has the file when the writer asks
+// for it. Where only the standard library is used (platform.hpp), there are no locks, and nothing waits for the disk.
 #include "tilewright/core/platform/platform.hpp"
 
 #if TILEWRIGHT_HAS_POSIX

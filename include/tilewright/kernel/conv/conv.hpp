@@ -359,8 +359,8 @@ template <ConvShape s>
 inline constexpr bool has_conv_kernel = ConvByPixels<s>::fits || ConvByChannels<s>::fits;
 
 /// Returns whether vectors run along results. By channels, a vector of results costs about lanes / 2 cycles more for its
-/// transposition, and half empty vectors cost as much as full ones. By pixels, each element costs a copy for each column of the
-/// kernel. Of ./dev bench kernels, Conv/1x28x28 to 32 has 9 terms, Conv/32x14x14 to 64 has 288.
+/// transposition, and half empty vectors cost as much as full vectors. By pixels, each element costs a copy for each column of
+/// the kernel. Of ./dev bench kernels, Conv/1x28x28 to 32 has 9 terms, Conv/32x14x14 to 64 has 288.
 template <ConvShape s>
 constexpr bool conv_goes_by_pixels() {
   constexpr bool few_terms = s.terms() <= 48, few_results = s.results <= lanes / 2;

@@ -279,7 +279,7 @@ struct ConvWeightsByPixels {
 template <ConvShape s>
 inline constexpr bool has_conv_weights_kernel = ConvWeightsByPixels<s>::fits || ConvWeightsByChannels<s>::fits;
 
-/// Form of the gradient that suits a shape. By channels, half empty vectors cost as much as full ones.
+/// Form of the gradient that suits a shape. By channels, half empty vectors cost as much as full vectors.
 template <ConvShape s>
 using ConvWeightsForm =
     std::conditional_t<ConvWeightsByPixels<s>::fits && (s.channels <= lanes / 4 || !ConvWeightsByChannels<s>::fits),

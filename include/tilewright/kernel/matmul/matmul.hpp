@@ -51,7 +51,7 @@ template <MatMulShape shape, class A, class B>
 struct MatMulChoice {
   static constexpr MatMulShape s = with_types<A, B>(with_unit_strides(shape));
   static constexpr MatMulKernel kernel = is_float_or_half<A> && is_float_or_half<B> ? matmul_kernel_of(s) : MatMulKernel::loop;
-  /// Bytes of the kernel's arrays on the stack; the other kernels have none, or small ones.
+  /// Bytes of the kernel's arrays on the stack; the other kernels have only small arrays, or none.
   static constexpr std::int64_t stack_bytes = kernel == MatMulKernel::outer              ? outer_stack_bytes(s)
                                               : kernel == MatMulKernel::outer_transposed ? outer_stack_bytes(s.transposed())
                                               : kernel == MatMulKernel::row_by_row       ? rows_stack_bytes(s)
@@ -78,8 +78,8 @@ inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
 }
 
 /// Calls epilogue(i, j, x) for every element of c = a b exactly once, when its sum over k is complete: x is a float (compute_t),
-/// or an xsimd batch of the elements (i, j), (i, j + 1), ... of one row. Floats and half precision, which sums in float, use
-/// register-blocked vector kernels. An epilogue that reads memory may also have a member prefetch(i, j), which is called for some
+/// or an xsimd batch of the elements (i, j), (i, j + 1), ... of one row. Register-blocked vector kernels compute float and half
+/// precision, whose sums are float. An epilogue that reads memory may also have a member prefetch(i, j), which is called for some
 /// vectors before their sums are complete. With pieces, computes some pieces of c; a sum does not depend on the other pieces.
 /// Kernels other than `outer` compute all of c with the first piece.
 template <MatMulShape shape, class A, class B, class Epilogue>

@@ -226,8 +226,8 @@ using TopOf = TopOfLine<typename X::element, X::spec.stride(axis), X::shape[axis
 template <bool largest, int axis, class X, class Values>
 inline constexpr std::int64_t top_stack_bytes = TopOf<largest, axis, X, Values>::stack_bytes();
 
-/// Computes values, indices = the k largest or smallest elements along an axis, in order; of equal ones the first. NaN is the
-/// largest.
+/// Computes values, indices = the k largest or smallest elements along an axis, in order. Among equal elements, the first is
+/// taken. NaN is the largest.
 template <bool largest, int axis, class X, class Values, class Indices>
 inline void assign_top(X x, Values values, Indices indices) {
   using T = typename X::element;

@@ -14,8 +14,8 @@
 namespace tilewright::kernel {
 
 /// The axes of an input, with kept and reduced ones separate, and the strides of all operands along them. Axes of extent 1 are
-/// omitted, and mergeable ones are merged. The kept ones are in the order of the input's memory; so are the reduced ones, unless
-/// their order matters.
+/// omitted, and mergeable ones are merged. The kept axes are in the order of the input's memory. The reduced axes are in this
+/// order too, unless their order matters.
 template <int operands>
 struct ReductionLoops {
   using Strides = std::array<std::array<std::int64_t, max_rank>, std::size_t(operands)>;

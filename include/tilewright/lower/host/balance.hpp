@@ -131,8 +131,8 @@ class HostWorkCounter {
   constexpr const Step& step(int s) const { return plan_.steps.data()[s]; }
   constexpr const ComputeSet& set_of(const Step& step) const { return plan_.compute_sets.data()[step.compute_set]; }
 
-  /// Adds the steps of a body. The first step of a called body waits for all threads, and so does the first step after a call, so
-  /// a call ends an interval.
+  /// Adds the steps of a body. The first step of a called body and the first step after a call wait for all threads, so a call
+  /// ends an interval.
   constexpr void add_body(HostWork& total, const Body& body) const {
     int first = body.first_step;
     const int end = first + body.step_count;

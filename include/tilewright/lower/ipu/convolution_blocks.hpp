@@ -18,7 +18,7 @@ class ConvolutionBlocks {
  public:
   constexpr ConvolutionBlocks(const Target& target, ProductPartitions& partitions) : target_(target), partitions_(partitions) {}
 
-  /// Returns the parts of a convolution over the best blocks; none: it is planned without blocks.
+  /// Returns the parts of a convolution over the best blocks, or none if it is planned without blocks.
   constexpr List<OpPart> find(const OpInfo& op, std::span<const TensorSpec> operands, const PackedAttributes& attributes) {
     if (op.work_kind != WorkKind::convolution || operands.size() != 3) return {};
     const ProductPartition whole = partition_of(op, operands, attributes);

@@ -20,7 +20,8 @@ struct OperandCut {
   }
 };
 
-/// Returns how a grid divides a value whose axes follow `grid_axes` of it; -1: none.
+/// Returns how a grid divides a value. `grid_axes`: for each axis of the value, the axis of the grid that it follows, or -1 for
+/// none.
 constexpr OperandCut cut_operand(const Value& value, const GridAxes& grid_axes,
                                  const FixedVector<std::int64_t, max_work_axes>& blocks, const GridPlaces& grid) {
   OperandCut result;

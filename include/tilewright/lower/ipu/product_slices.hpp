@@ -8,7 +8,7 @@
 
 namespace tilewright::internal::detail {
 
-/// Returns the longest axis with a role, if each operand that follows it has it whole; -1: there is none.
+/// Returns the longest axis of a kind that is whole in every operand that follows it, or -1 if there is none.
 constexpr int sliced_axis(const Operation& product, ProductAxis kind) {
   const Work& work = product.work;
   int longest = -1;

@@ -111,7 +111,8 @@ struct TileHomes {
   List<Home> variables{}, constants{};  ///< by offset
   List<BodyTiles, BodyId> bodies{};
   List<List<LargeRoom>> largest{};  ///< of all bodies, by set of tiles
-  /// Returns the layout that an argument of a body should have; null: any. It is decided if the other body is planned.
+  /// Returns the layout that an argument of a body should have, or null for any layout. The layout is decided if the other body
+  /// is planned.
   constexpr const TileLayout* linked(BodyId body, int argument) const {
     const List<ArgumentLink>& links = bodies[body].links;
     if (static_cast<std::size_t>(argument) >= links.size()) return nullptr;

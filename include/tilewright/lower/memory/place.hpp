@@ -32,14 +32,14 @@ constexpr std::int64_t allocate_apart(List<LiveBlock>& blocks, const List<int>& 
   }
   return end;
 }
-/// Returns the IPU from which an operation copies to another one; -1: it does not.
+/// Returns the IPU from which an operation copies to another IPU, or -1 if it does not.
 constexpr int source_ipu(const BodyDraft& draft, const Operation& operation) {
   if (operation.is_call() || !operation.op->result_placement) return -1;
   const int ipu = draft.placement_of(operation.operands[0]).ipu;
   return ipu == operation.placement.ipu ? -1 : ipu;
 }
-/// Returns the IPU on which all operations of a draft run; -1: there are several, or a stream moves, which all workers must
-/// record.
+/// Returns the IPU on which all operations of a draft run. Returns -1 if there are several IPUs, or if a stream moves, because
+/// all workers must record it.
 constexpr int only_ipu(const BodyDraft& draft) {
   const int first = draft.operations.empty() ? -1 : draft.operations[0].placement.ipu;
   for (const Operation& operation : draft.operations)

@@ -298,9 +298,9 @@ constexpr Tensor replica_sharded_slice(Tensor t, const ReplicaGrouping& group = 
   return apply<ReplicatedReduceScatter>({t}, {groups, static_cast<std::int64_t>(CollectiveOperator::local), 1});
 }
 
-/// Returns a slice of t, which all n replicas of a group have: replica i of the group gets slice i of n equal ones along an axis.
-/// Fails if n does not divide the extent. The axis remains if its extent becomes 1. (PopXL removes it.) The gradient is gathered
-/// along the axis.
+/// Returns a slice of t, a tensor that all n replicas of a group have. The op cuts t along an axis into n slices of the same
+/// size. Replica i of the group gets slice i. Fails if n does not divide the extent. The axis remains if its extent becomes 1.
+/// (PopXL removes it.) The gradient is gathered along the axis.
 constexpr Tensor replicated_slice(Tensor t, const ReplicatedSliceOptions& options = {}) {
   if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replicated_slice", t, options.group);

@@ -81,7 +81,8 @@ constexpr Tensor where(Tensor condition, const detail::Operand auto& a, const de
 }
 /// Returns the largest of several tensors, element by element; NaN where one of them is NaN. Equal dtypes; shapes broadcast as in
 /// NumPy. Gradients of two tensors: dy for the larger one; half of dy for each if they are equal; dy for both if one is NaN, as
-/// in PyTorch. More than two tensors are folded: the maximum of the maximum of the first ones and the last.
+/// in PyTorch. With more than two tensors, the op takes the maximum of the first two, then of this result and the third, and so
+/// on.
 constexpr Tensor maximum(std::span<const Tensor> tensors) { return detail::fold<Maximum>(tensors); }
 constexpr Tensor maximum(Tensor first, std::convertible_to<Tensor> auto... others) {
   const Tensor all[] = {first, others...};

@@ -38,7 +38,7 @@ struct GatherGrad : IndexedOp<GatherGrad> {
   }
 };
 
-/// Base of gathers: inputs (t, indices). The result is rows of t along an axis at the indices.
+/// Base of gathers: inputs (t, indices). The result has the slices of t that the indices select along an axis.
 template <class D>
 struct GatherOp : IndexedOp<D> {
   constexpr operator VertexCost() const { return formula_cost(CostFormula::gather, Confidence::published); }

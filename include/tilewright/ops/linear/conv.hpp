@@ -311,9 +311,9 @@ constexpr WindowAttributes window_attributes(const Options& options) {
 namespace ops {
 /// Convolves x with a kernel (cross-correlation: the kernel is not flipped). x: (N, C, spatial...) with 1 to 3 spatial axes,
 /// float16, bfloat16, float32 or float64; weight: (M, C / groups, kernel...), the same dtype. Result: (N, M, spatial...) with (in
-/// + padding - dilation (kernel - 1) - 1) / stride + 1 elements along each spatial axis, rounded down. Half precision sums in
-/// float32. If the sum over channels is divided into blocks for tiles, partial sums are rounded to `partials_types`, {float16} or
-/// {float32} (the default); float64 keeps float64. Gradients: of x and weight. Errors: lists of a wrong length, numbers out of
+/// + padding - dilation (kernel - 1) - 1) / stride + 1 elements along each spatial axis, rounded down. Half precision is summed
+/// in float32. If the sum over channels is divided into blocks for tiles, partial sums are rounded to `partials_types`, {float16}
+/// or {float32} (the default); float64 keeps float64. Gradients: of x and weight. Errors: lists of a wrong length, numbers out of
 /// range, groups that do not divide the channels, a kernel larger than the padded input.
 ///
 ///     y = ops::conv(x, weight, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});

@@ -188,7 +188,7 @@ namespace ops {
 /// (kernel - 1) dilation + 1 + output_padding - padding elements along each spatial axis. `output_shape` sets the result's shape,
 /// and padding is computed from it by ONNX's rule: half on each side, the odd element at the end for same_upper, otherwise at the
 /// beginning. If no padding leads to the shape, zeros are added at the end. With pad_type same_upper or same_lower, the result
-/// has in stride elements. Half precision sums in float32. Gradients: of x, a convolution, and of weight. Errors: lists of a
+/// has in stride elements. Half precision is summed in float32. Gradients: of x, a convolution, and of weight. Errors: lists of a
 /// wrong length, numbers out of range, groups that do not divide the channels, an output_padding of at least both stride and
 /// dilation, output_shape with pad_type valid, a result without elements.
 ///

@@ -153,8 +153,8 @@ struct ConvTransposePow2Scaled : detail::Pow2ScaledProduct<ConvTransposePow2Scal
 // Templates, so that programs without float8 do not pay for these ops when they are compiled.
 namespace ops {
 /// Converts t 2^log2_scale to float8. t: any shape, float16, float32 or float64; log2_scale: a scalar int32 tensor, or a number,
-/// from -32 to 31; dtype: float8_143 or float8_152. The result has t's shape. Rounds to nearest, ties to even. Numbers that round
-/// beyond the largest one, 240 or 57,344, become NaN; so do infinities and NaN. No gradient. Errors: other dtypes; a number or
+/// from -32 to 31; dtype: float8_143 or float8_152. The result has t's shape. Rounds to nearest, ties to even. Infinities, NaN,
+/// and numbers that round beyond the largest number, 240 or 57,344, become NaN. No gradient. Errors: other dtypes; a number or
 /// constant out of range. A tensor with a value out of range is a fault of the run.
 ///
 ///     const Tensor small = ops::pow2scale_then_cast(weight, 4, tw::float8_143);

@@ -217,8 +217,8 @@ constexpr Tensor multiply_with_vectors(Tensor a, Tensor b, const Product& multip
 
 namespace ops {
 /// Multiplies matrices as NumPy does: (..., m, k) x (..., k, n) to (..., m, n). Leading axes broadcast; a vector on the left is a
-/// row, on the right a column. Both dtypes are equal, floating point or integers, which wrap around. Half precision sums in
-/// float32 and is rounded once, to `output_type`, an option for floating-point operands. If the sum is divided into blocks for
+/// row, on the right a column. Both dtypes are equal, floating point or integers, which wrap around. Half precision is summed in
+/// float32 and rounded once, to `output_type`, an option for floating-point operands. If the sum is divided into blocks for
 /// tiles, partial sums of float16 and float32 results have `partials_type`, by default float32; float16 rounds each of them.
 /// Gradients: dy b^T and a^T dy, where dy is first rounded to the operands' dtype. Errors: inner extents that differ, leading
 /// axes that do not broadcast, scalars, dtypes that differ, options out of range.

@@ -44,7 +44,7 @@ struct PoolAttributes {
     return result;
   }
 };
-/// Attributes of the gradients.
+/// Attributes of the gradients of pools.
 struct PoolGradAttributes {
   WindowsAttributes windows{};
   std::array<std::int32_t, 9> gap_numbers{};
@@ -261,7 +261,7 @@ constexpr Tensor max_pool(Tensor x, const List<std::int64_t>& kernel_size, const
   return apply<MaxPool>({x}, detail::pool_attributes(kernel_size, options));
 }
 /// Returns the mean of each window's elements; padding does not count. Shapes, dtypes, options and errors are those of max_pool.
-/// Half precision sums in float32, and so do gradients of overlapping windows.
+/// Half precision is summed in float32. The gradient is summed in float32 too where windows overlap.
 constexpr Tensor average_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
   return apply<AveragePool>({x}, detail::pool_attributes(kernel_size, options));
 }

@@ -161,9 +161,9 @@ namespace ops {
 /// interpolated bilinearly. x: (N, C, height, width), floating point; rois: (regions, 4), floating point, x1, y1, x2, y2;
 /// batch_index: (regions,), int32 or uint32, the image of each region. Result: (regions, C, *output_size) in x's dtype. A region
 /// is at least one element high and wide. Points more than one element outside of x count as 0. If sampling_ratio is 0, a bin has
-/// at most 1,024 points along an axis. Half precision sums in float32. Gradient: of x only. An index without an image ends the
-/// run with a FaultError. Errors: other shapes or dtypes, an output_size that is not two numbers of at least 1, a spatial_scale
-/// of 0 or less, a negative sampling_ratio.
+/// at most 1,024 points along an axis. Half precision is summed in float32. Gradient: of x only. An index without an image ends
+/// the run with a FaultError. Errors: other shapes or dtypes, an output_size that is not two numbers of at least 1, a
+/// spatial_scale of 0 or less, a negative sampling_ratio.
 ///
 ///     y = ops::roi_align(x, rois, batch_index, {.output_size = {7, 7}, .spatial_scale = 1.0 / 16, .sampling_ratio = 2});
 constexpr Tensor roi_align(Tensor x, Tensor rois, Tensor batch_index, const RoiAlignOptions& options = {}) {

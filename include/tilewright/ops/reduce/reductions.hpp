@@ -252,17 +252,17 @@ struct ReduceLogSumExp : RuleReduction<ReduceLogSumExp, kernel::LogSumExpRule> {
 /// result has x's dtype, and x's shape without the reduced axes, or with extent 1 if `keep_axes`. bool is an error.
 namespace ops {
 /// Returns the largest element over axes; NaN if one is NaN. x: any number type. Gradient: dy for that element, the first of
-/// equal ones.
+/// equal elements.
 constexpr Tensor max(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceMax>({x}, ReduceMax::make(axes, keep_axes));
 }
 /// Returns the smallest element over axes; NaN if one is NaN. x: any number type. Gradient: dy for that element, the first of
-/// equal ones.
+/// equal elements.
 constexpr Tensor min(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceMin>({x}, ReduceMin::make(axes, keep_axes));
 }
 /// Returns the median over axes, the lower of the two in the middle for an even number of elements; NaN if one is NaN. x: any
-/// number type. Gradient: dy for that element, the first of equal ones.
+/// number type. Gradient: dy for that element, the first of equal elements.
 constexpr Tensor median(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceMedian>({x}, ReduceMedian::make(axes, keep_axes));
 }

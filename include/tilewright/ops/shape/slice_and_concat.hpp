@@ -225,7 +225,8 @@ class SliceJoiner {
     rest_ = std::move(others);
     return step == 1 ? joined(parts, axis) : interleaved(parts, axis);
   }
-  /// Returns the only axis along which a slice does not take all elements in order; -1: there are several, or it goes backwards.
+  /// Returns the only axis along which a slice does not take all elements in order. Returns -1 if there are several axes, or if
+  /// the slice goes backwards.
   constexpr int only_axis(const SliceAttributes& slice) const {
     int only = -1;
     for (int axis = 0; axis < whole_.shape.rank; ++axis) {
