@@ -3,8 +3,8 @@
 
     docs/site/build.py [--into build/site] [--reports FOLDER] [--serve [PORT]]
 
-docs/index.md is its navigation. README.md is its first page; files and folders that pages link to become pages too. A page says by
-`<!-- live: NAME -->` above a picture that FOLDER/NAME.html, a report of `./dev report NAME`, takes the picture's place. Links and
+docs/index.md is its navigation. README.md is its first page; files and folders that pages link to become pages too. The line
+`<!-- live: NAME -->` above a picture puts FOLDER/NAME.html in the picture's place: `./dev report NAME` writes it. Links and
 anchors stay those of GitHub.
 """
 
@@ -78,8 +78,9 @@ def with_wide_lists(text):
 
 def with_plain_bars(text):
     """Bars in the code of tables without the backslash that GitHub wants: Python-Markdown would show it."""
-    return outside_of_code(lambda part: re.sub(r"^\|.*$", lambda row: re.sub(r"`[^`]+`", lambda code: code[0].replace("\\|", "|"), row[0]),
-                                               part, flags=re.MULTILINE), text)
+    def row(match):
+        return re.sub(r"`[^`]+`", lambda code: code[0].replace("\\|", "|"), match[0])
+    return outside_of_code(lambda part: re.sub(r"^\|.*$", row, part, flags=re.MULTILINE), text)
 
 
 class Pages:
@@ -154,7 +155,7 @@ class Pages:
         if Path(path).name == "CMakeLists.txt":
             language = "cmake"
         title = Path(path).name
-        template = "" if path in self.listed else "template: source.html\n"
+        template = "hide: [toc]\n" if path in self.listed else "template: source.html\n"
         return f"---\ntitle: {title}\n{template}---\n# `{path}`\n\n{fence}{language}\n{text}{fence}\n"
 
     def list_of(self, folder):
@@ -210,7 +211,7 @@ def navigation_of(pages):
 
 
 def with_few_colours(page):
-    """Keeps the colours of comments, keywords, directives, texts and numbers: a third of the page's bytes are those of the others."""
+    """Keeps the colours of comments, keywords, directives, texts and numbers: those of the rest are a third of the page's bytes."""
     text = page.read_text()
     page.write_text(re.sub(r'<span class="(?:[npow]|n[a-z]|ow|err)">([^<]*)</span>', r"\1", text))
 
@@ -236,9 +237,10 @@ def build(into, reports):
     for name in ("style.css", "copy.js", "tiles.svg"):
         shutil.copyfile(SITE / name, folder / "site" / name)
     config = work / "mkdocs.yml"
-    config.write_text(json.dumps({"INHERIT": str(SITE / "mkdocs.yml"), "docs_dir": str(folder), "site_dir": str(into), "nav": tree,
-                                  "theme": {"custom_dir": str(SITE / "theme")}}))
-    run = subprocess.run(["mkdocs", "build", "--strict", "--config-file", config], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    config.write_text(json.dumps({"INHERIT": str(SITE / "mkdocs.yml"), "docs_dir": str(folder), "site_dir": str(into),
+                                  "nav": tree, "theme": {"custom_dir": str(SITE / "theme")}}))
+    run = subprocess.run(["mkdocs", "build", "--strict", "--config-file", config], text=True, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT)
     if run.returncode:
         sys.exit("\n".join(line for line in run.stdout.splitlines() if not line.startswith(("INFO", "  - "))))
     for path, page in pages.done.items():
@@ -259,8 +261,8 @@ def serve(folder, port):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--into", type=Path, default=PROJECT / "build" / "site", help="the folder of the site, which is made anew")
-    parser.add_argument("--reports", type=Path, default=PROJECT / "build" / "reports", help="the folder of the reports that pages show")
+    parser.add_argument("--into", type=Path, default=PROJECT / "build" / "site", help="the site's folder, which is made anew")
+    parser.add_argument("--reports", type=Path, default=PROJECT / "build" / "reports", help="where reports are that pages show")
     parser.add_argument("--serve", type=int, nargs="?", const=8000, metavar="PORT", help="then serve it, for this machine only")
     arguments = parser.parse_args()
     if not shutil.which("mkdocs"):

@@ -49,4 +49,5 @@ def children(path):
     found = sorted(str(each.relative_to(PROJECT)) for each in PROJECT.glob(CHILDREN[path]))
     of_page = links(path)
     order = list(of_page)
-    return {each: of_page.get(each) for each in sorted(found, key=lambda each: order.index(each) if each in order else len(order))}
+    found.sort(key=lambda each: order.index(each) if each in order else len(order))
+    return {each: of_page.get(each) for each in found}

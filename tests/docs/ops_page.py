@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes docs/generated/ops.md, the list of all ops, docs/generated/ops/FAMILY.md, the reference of each family of them, and the pages
-of reference_pages.py, from the declarations and the comments above them.
+"""Makes docs/generated/ops.md, the list of all ops, docs/generated/ops/FAMILY.md, the reference of each family of them, and the
+pages of reference_pages.py, from the declarations and the comments above them.
 
 Without options it compares the pages with the headers; --write writes them. Either fails for an op without a comment.
 """
@@ -32,7 +32,7 @@ pages.
 """
 # By the folder that a family stands in: its page, its title, and what its ops do.
 FAMILIES = {
-    "elementwise": ("elementwise", "Elementwise ops", "compute each element of the result from one element of each operand, which broadcast"),
+    "elementwise": ("elementwise", "Elementwise ops", "compute each element of the result from one of each operand; operands broadcast"),
     "linear": ("linear", "Products and convolutions", "multiply matrices, convolve, and convert to and from float8"),
     "nn": ("nn", "Ops of networks", "compute attention, normalise, pool, resize, and measure losses"),
     "reduce": ("reductions", "Reductions", "sum, compare or search along axes"),
@@ -287,7 +287,8 @@ def joined(errors):
 
 def options_in(library, text, described, place):
     """The comments and members of the structs and enumerations of options that a text names, and of those in their members. Those that
-    another page shows become links. described: by name, the (page, function) that shows it, and by (name, page) that which has a link; place: those of the text."""
+    another page shows become links. described: by name, the (page, function) that shows it, and by (name, page) that which has a link; place: those
+    of the text."""
     elsewhere = []
     for name in dict.fromkeys(re.findall(r"\b[A-Z]\w+\b", text)):
         struct = library.structs.get(name)

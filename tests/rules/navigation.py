@@ -16,8 +16,8 @@ def problems_of(pages, entries):
     for page in pages:
         if page not in entries:
             name = Path(page).relative_to("docs")
-            yield (f"{page}: docs/index.md, the navigation of the site, does not list it: a line `- [Title]({name}): what one finds there` "
-                   "expected in one of its parts")
+            yield (f"{page}: docs/index.md, the navigation of the site, does not list it: "
+                   f"a line `- [Title]({name}): what one finds there` expected in one of its parts")
     for entry, count in collections.Counter(entries).items():
         if count > 1:
             yield f"docs/index.md lists {entry} {count} times: once expected"
@@ -31,7 +31,7 @@ def main():
     problems = list(problems_of(pages, entries))
     listed = len(re.findall(r"^- \[", navigation.INDEX.read_text(), re.MULTILINE))
     if listed != len(list(navigation.entries())):
-        problems.append(f"{index}: {listed} lines of lists, {len(list(navigation.entries()))} of them of the form `- [Title](page.md): ...`")
+        problems.append(f"{index}: {listed} lines begin with `- [`: only `- [Title](page.md): ...` expected, each in a part")
     problems += [] if list(problems_of(["docs/no-such-page.md"], entries)) else ["a page that is not listed is not noticed"]
     print("\n".join(problems) or f"{len(pages)} pages are in the navigation")
     sys.exit(bool(problems))

@@ -22,7 +22,8 @@ FACTS = """({
   pictures: [...document.images].filter(each => !each.naturalWidth).map(each => each.src),
   cut: [...document.querySelectorAll('article *')].filter(each => each.getBoundingClientRect().right > WIDTH + 1)
        .filter(each => {
-         for (; each.localName != 'article'; each = each.parentElement) if (getComputedStyle(each).overflowX != 'visible') return false;
+         for (; each.localName != 'article'; each = each.parentElement)
+           if (getComputedStyle(each).overflowX != 'visible') return false;
          return true; }).map(each => each.localName + ' ' + each.textContent.trim().slice(0, 40)),
   wider: document.documentElement.scrollWidth - WIDTH,
   frames: [...document.querySelectorAll('iframe')].map(each => each.contentDocument && each.contentDocument.title),
@@ -207,7 +208,8 @@ class Site:
             scheme = self.wait_for(f"(scheme => scheme == '{first}' && scheme)(document.body.dataset.mdColorScheme)", 5)
             if scheme != first:
                 self.wrong("switch", f"a {'dark' if dark else 'light'} system gives {self.browser.run(THEME)}: {first} expected")
-            self.browser.run("[...document.querySelectorAll('[data-md-component=palette] label')].find(each => !each.hidden).click()")
+            self.browser.run("[...document.querySelectorAll('[data-md-component=palette] label')]"
+                             ".find(each => !each.hidden).click()")
             if not self.wait_for(f"document.body.dataset.mdColorScheme == '{second}'", 5):
                 self.wrong("switch", f"gives {self.browser.run(THEME)}: {second} expected")
         self.browser.run("localStorage.clear()")

@@ -3,9 +3,10 @@
 
     python3 tests/site/run.py --reporter build/gcc/examples/report_mnist --into FOLDER [--planted] [--pictures FOLDER]
 
-A request to another host, a link to a page, an anchor or a file that is not there, an error of a script, a page wider than its window
-and a site of 20 MB fail; the search finds layer_norm, code can be copied, and the switch of light and dark works. --planted then puts
-faults into pages, each of which must be found. Without MkDocs or a Chromium the test is skipped (exit code 77).
+It fails if a page asks another host, links to a page, an anchor or a file that is not there, has an error in a script, text without
+contrast, or more width than its window; if the site has 20 MB; if the search does not find layer_norm; and if copying code or the
+switch of light and dark does not work. --planted then puts faults into a page, each of which must be found. Without MkDocs or a
+Chromium the test is skipped (exit code 77).
 """
 
 import argparse
@@ -26,10 +27,13 @@ SKIPPED = 77
 # By what is planted into the head or the article of docs/training.html: what must be said of it.
 PLANTED = {
     '<a href="no-such-page.html">x</a>': "docs/training.html: links to no-such-page.html, which is not there",
-    '<a href="numerics.html#no-such-heading">x</a>': "docs/training.html: links to numerics.html#no-such-heading, which has no such anchor",
+    '<a href="numerics.html#no-such-heading">x</a>':
+        "docs/training.html: links to numerics.html#no-such-heading, which has no such anchor",
     '<img src="images/no-such-picture.png">': "docs/training.html: shows ",
-    '<link rel="stylesheet" href="https://fonts.example.com/css?family=Roboto">': "docs/training.html: asks for https://fonts.example.com/",
-    '<style>@import url("https://fonts.example.com/css?family=Roboto")</style>': "docs/training.html: asks for https://fonts.example.com/",
+    '<link rel="stylesheet" href="https://fonts.example.com/css?family=Roboto">':
+        "docs/training.html: asks for https://fonts.example.com/",
+    '<style>@import url("https://fonts.example.com/css?family=Roboto")</style>':
+        "docs/training.html: asks for https://fonts.example.com/",
     '<link rel="stylesheet" href="no-such-style.css">': "docs/training.html: links to no-such-style.css, which is not there",
     '<script src="http://127.0.0.1:9/analytics.js"></script>': "docs/training.html: asks for http://127.0.0.1:9/analytics.js",
     "<script>no_such_function()</script>": "docs/training.html: ReferenceError: no_such_function is not defined",
@@ -85,8 +89,8 @@ def check_planted(site):
 
 def take_pictures(site, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    for page in ("index.html", "docs/getting-started.html", "docs/training.html", "docs/generated/ops.html", "docs/generated/ops/nn.html",
-                 "docs/report.html", "examples/index.html"):
+    for page in ("index.html", "docs/getting-started.html", "docs/training.html", "docs/generated/ops.html",
+                 "docs/generated/ops/nn.html", "docs/report.html", "examples/index.html"):
         for width in (1400, 400):
             for dark in (False, True):
                 site.show(page, dark)
