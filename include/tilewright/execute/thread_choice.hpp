@@ -12,6 +12,7 @@
 
 #include "tilewright/core/logger.hpp"
 #include "tilewright/core/platform/cores.hpp"
+#include "tilewright/execute/joint_trial.hpp"
 #include "tilewright/execute/thread_trial.hpp"
 
 namespace tilewright::internal {
@@ -25,16 +26,19 @@ namespace tilewright::internal {
 /// The time of runs without trials is watched, too. When it grows, as when another program takes cores, numbers are searched at
 /// once that did better before.
 ///
+/// Two programs that both have all cores make each other wait, and neither is faster with fewer threads as long as the other one
+/// has all. So, while the times of runs differ much, programs try half of the cores at the same moments of the clock. When that
+/// is better, they share the cores, until another such trial finds more threads better again.
+///
 /// Time is that of the runs: what a program does between them does not count. Functions that are called from several places are
 /// not inlined: each program has them, and should compile quickly.
 class ThreadChoice {
  public:
-  using Duration = std::chrono::steady_clock::duration;
+  using Clock = JointTrial::Clock;
 
   /// A fixed number, or 0 to find one of up to `cores`. A fixed number above `cores` is taken, with a warning in the log; a
   /// negative one is a std::invalid_argument. What is decided is logged at level DEBUG. `cores` is 0 where nobody knows.
-  /// `first_guess`: the number to begin with; 0 for that of the cores.
-  explicit ThreadChoice(int threads, int cores = usable_cores(), Logger logger = {}, int first_guess = 0)
+  explicit ThreadChoice(int threads, int cores = usable_cores(), Logger logger = {})
       : limit_(threads > 0 ? threads : std::max(1, cores)),
         adapts_(threads <= 0 && limit_ > 1),
         threads_(limit_),
@@ -46,10 +50,13 @@ class ThreadChoice {
     if (cores > 0 && threads > cores)
       logger_.write(LogLevel::warn, "threads: ", threads, " on ", cores, " cores: at most ", cores,
                     " expected, as every step waits for threads that wait for a core");
+    if (adapts_) make_candidates();
+  }
+  /// Begins with a guess, or with the next lower number that is a candidate, not with all cores.
+  void begin_with(int guess) {
     if (!adapts_) return;
-    if (first_guess > 0) threads_ = std::min(first_guess, limit_);
-    make_candidates();
-    while (at(best_).threads != threads_) ++best_;
+    while (best_ > 0 && at(best_).threads > guess) --best_;
+    threads_ = at(best_).threads;
   }
 
   int limit() const { return limit_; }
@@ -62,19 +69,22 @@ class ThreadChoice {
   void counted() {
     if (adapts_ && --untimed_runs_ == 0) measuring_ = true;
   }
-  /// Takes the time of a run with threads().
-  void measured(Duration duration) {
-    const double time = static_cast<double>(std::max<std::int64_t>(1, std::chrono::nanoseconds(duration).count()));
+  /// Takes note of a timed run with threads().
+  void measured(Clock::time_point begin, Clock::time_point end) {
+    const double time = static_cast<double>(std::max<std::int64_t>(1, std::chrono::nanoseconds(end - begin).count()));
     now_ += time;
+    if (is_joint_) return joint_run(begin, end);
+    if (JointTrial::is_begin(end, slots_) && begin_joint()) return;
     if (trying_) return trial_run(time);
     ++window_runs_;
     window_time_ += time;
     if (is_first()) {
       // the first run touches memory for the first time
-      if (window_runs_ > 1 && window_time_ > first_length) begin(time);
-    } else if (window_runs_ >= window_least_runs && window_time_ >= window_length) {
-      end_window();
+      if (window_runs_ > 1 && window_time_ > first_length) begin_search(time);
+      return;
     }
+    unrest_ += std::min(1., time / unrest_length) * (std::min(1., std::abs(time / time_ - 1)) - unrest_);
+    if (window_runs_ >= window_least_runs && window_time_ >= window_length) end_window();
   }
 
  private:
@@ -111,6 +121,11 @@ class ThreadChoice {
   static constexpr double tried_again = 0.04;
   /// Searches of long runs after the first one leave out what took longer than the best by this factor.
   static constexpr double hopeless = 1.2;
+  /// Joint trials begin with each slot, and with each second one after one that found nothing.
+  static constexpr int slots_in_vain = 2;
+  /// There are none while times of runs differ from the usual one by less than this, as a mean of about the length. Runs that
+  /// wait for cores differ by more; noise with a standard deviation of a tenth makes as much.
+  static constexpr double least_unrest = 0.08, unrest_length = 400e6;
 
   static constexpr int most_power = 1 << 12;  // so that there are at most 64 candidates on any machine
 
@@ -120,8 +135,9 @@ class ThreadChoice {
       const int power = static_cast<int>(std::bit_floor(static_cast<unsigned>(number))), above = number - power;
       if (number == limit_ || above == 0) candidates_.push_back({number, 0});
       else if (2 * above == power) candidates_.push_back({number, 1});
-      else if (number == threads_ || (4 * above % power == 0 && power < most_power)) candidates_.push_back({number, 2});
+      else if (4 * above % power == 0 && power < most_power) candidates_.push_back({number, 2});
     }
+    best_ = count() - 1;
   }
   Candidate& at(int index) { return candidates_[static_cast<std::size_t>(index)]; }
   int count() const { return static_cast<int>(candidates_.size()); }
@@ -131,7 +147,7 @@ class ThreadChoice {
     constexpr double factors[]{1.3, 1.15, 1};
     const double threads = at(best_).threads, factor = factors[level];
     int index = best_ + direction;
-    for (; index >= 0 && index < count(); index += direction)
+    for (; index >= 0 && index < count() && !is_shut(index); index += direction)
       if (at(index).level <= level && std::max(at(index).threads / threads, threads / at(index).threads) >= factor) return index;
     return -1;
   }
@@ -145,7 +161,7 @@ class ThreadChoice {
 
   // ---- runs between trials
   bool is_first() const { return time_ == 0; }
-  void begin(double time) {
+  void begin_search(double time) {
     time_ = time;
     search(Reason::first);
   }
@@ -181,6 +197,7 @@ class ThreadChoice {
     slow_windows_ = 0;
     usual_time_ = time_;
     time_ = mean;
+    slots_ = 1;
     if (threads_ == 1) return;
     logger_.write(LogLevel::debug, "threads: in doubt about ", threads_, ", with ", static_cast<std::int64_t>(mean), " ns a run");
     search(Reason::slow);
@@ -210,7 +227,8 @@ class ThreadChoice {
     for (int tries = 0; far_credit_ >= 0 && tries < count(); ++tries) {
       far_turn_ = (far_turn_ + 1) % count();
       if (std::abs(far_turn_ - best_) <= 1 || far_turn_ == neighbour(1, 0) || far_turn_ == neighbour(-1, 0)) continue;
-      if ((expected_time(far_turn_) / time_ - 1) * std::max(time_, window_length / 5) > most_far_cost) continue;
+      if (is_shut(far_turn_) || (expected_time(far_turn_) / time_ - 1) * std::max(time_, window_length / 5) > most_far_cost)
+        continue;
       is_far_ = true;
       return challenge(far_turn_), true;
     }
@@ -254,6 +272,54 @@ class ThreadChoice {
   static std::uint64_t bit(int index) { return std::uint64_t{1} << index; }
   bool is_tried(int index) const { return (tried_ & bit(index)) != 0; }
 
+  /// The challenger is the best from now on.
+  void take_challenger(double time) {
+    best_ = challenger_;
+    time_ = time;
+  }
+
+  // ---- joint trials
+  /// Whether two programs with this number have too few cores.
+  bool is_above_half(int index) { return 2 * at(index).threads > limit_; }
+  /// While cores are shared, joint trials alone try more than half of them. If two programs tried more at different times, each
+  /// would make the other one wait, and mislead its trials.
+  bool is_shut(int index) { return shares_ && is_above_half(index); }
+  /// Tries half of the cores, or, while they are shared, the numbers above, which take turns.
+  [[gnu::noinline]] bool begin_joint() {
+    if (is_first() || (trying_ && reason_ == Reason::first) || time_ > JointTrial::longest_run) return false;
+    if (shares_) {
+      joint_turn_ = is_above_half(joint_turn_ - 1) ? joint_turn_ - 1 : count() - 1;
+      challenger_ = joint_turn_;
+    } else {
+      if (!is_above_half(best_) || unrest_ < least_unrest) return false;
+      challenger_ = best_;
+      while (is_above_half(challenger_)) --challenger_;
+    }
+    searching_ = trying_ = is_far_ = false;
+    reason_ = Reason::usual;
+    is_joint_ = measuring_ = true;
+    joint_.start(time_);
+    threads_ = at(challenger_).threads;
+    return true;
+  }
+  [[gnu::noinline]] void joint_run(Clock::time_point begin, Clock::time_point end) {
+    const Verdict verdict = joint_.add(begin, end);
+    threads_ = at(joint_.is_challenger() ? challenger_ : best_).threads;
+    if (verdict == Verdict::open) return;
+    is_joint_ = false;
+    if (verdict == Verdict::better) {
+      take_challenger(joint_.mean(true));
+      shares_ = !is_above_half(best_);
+      joint_turn_ = count();
+      slots_ = 1;
+    } else if (!shares_) {
+      slots_ = slots_in_vain;
+    } else if (unrest_ < least_unrest && !is_above_half(joint_turn_ - 1)) {
+      shares_ = false;  // the machine is quiet, and none of the numbers above is better
+    }
+    settle();
+  }
+
   // ---- a trial
   [[gnu::noinline]] void challenge(int index) {
     trying_ = measuring_ = true;
@@ -277,8 +343,7 @@ class ThreadChoice {
     if (is_better) {
       if (!std::exchange(searching_, true)) tried_ = bit(best_) | bit(challenger_);
       direction_ = challenger_ > best_ ? 1 : -1;
-      best_ = challenger_;
-      time_ = challenger;
+      take_challenger(challenger);
     } else if (reason_ == Reason::slow && present < chance * usual_time_) {
       time_ = usual_time_;
       return end_search();
@@ -303,6 +368,7 @@ class ThreadChoice {
   int window_runs_ = 0, slow_windows_ = 0;
   double window_time_ = 0;
   int untimed_runs_ = 0;  // until the next window
+  double unrest_ = 0;  // by how much the times of runs differ from time_, as a share of it
 
   bool trying_ = false;  // whether the next run is one of a trial
   ThreadTrial trial_;
@@ -311,6 +377,11 @@ class ThreadChoice {
   bool searching_ = false;
   int direction_ = -1;  // of the search
   std::uint64_t tried_ = 0;  // a bit for each candidate of the search
+  JointTrial joint_;
+  bool is_joint_ = false;  // whether the next run is one of a joint trial
+  bool shares_ = false;  // whether such a trial has found half as many threads better, and none more since
+  int slots_ = 1;  // joint trials begin with each slot whose number is a multiple of it
+  int joint_turn_ = 0;  // the last challenger of joint trials while cores are shared
   double credit_ = 0, far_credit_ = 0;  // what trials may cost; below 0: what runs must earn first
   int turn_ = 0, far_turn_ = 0;
   Logger logger_;
