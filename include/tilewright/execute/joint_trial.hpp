@@ -34,7 +34,7 @@ class JointTrial {
   /// Whether the next run is one with the challenger's number of threads.
   bool is_challenger() const { return is_challenger_; }
   /// Takes a run.
-  Verdict add(Clock::time_point begin, Clock::time_point end) {
+  [[gnu::cold, gnu::noinline]] Verdict add(Clock::time_point begin, Clock::time_point end) {
     if (is_challenger_ ? part(begin) >= judge && part(end) <= change : part(begin) >= judge_present) {
       Sum& sum = sums_[is_challenger_];
       sum.time += static_cast<double>(count(end) - count(begin));

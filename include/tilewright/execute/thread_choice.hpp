@@ -31,7 +31,7 @@ namespace tilewright::internal {
 /// is better, they share the cores, until another such trial finds more threads better again.
 ///
 /// Time is that of the runs: what a program does between them does not count. Functions that are called from several places are
-/// not inlined: each program has them, and should compile quickly.
+/// not inlined, and those that few runs call are cold: each program has them, and should compile quickly.
 class ThreadChoice {
  public:
   using Clock = JointTrial::Clock;
@@ -53,7 +53,7 @@ class ThreadChoice {
     if (adapts_) make_candidates();
   }
   /// Begins with a guess, or with the next lower number that is a candidate, not with all cores.
-  void begin_with(int guess) {
+  [[gnu::cold, gnu::noinline]] void begin_with(int guess) {
     if (!adapts_) return;
     while (best_ > 0 && at(best_).threads > guess) --best_;
     threads_ = at(best_).threads;
@@ -130,7 +130,7 @@ class ThreadChoice {
   static constexpr int most_power = 1 << 12;  // so that there are at most 64 candidates on any machine
 
   // ---- candidates
-  void make_candidates() {
+  [[gnu::cold, gnu::noinline]] void make_candidates() {
     for (int number = 1; number <= limit_; ++number) {
       const int power = static_cast<int>(std::bit_floor(static_cast<unsigned>(number))), above = number - power;
       if (number == limit_ || above == 0) candidates_.push_back({number, 0});
@@ -143,7 +143,7 @@ class ThreadChoice {
   int count() const { return static_cast<int>(candidates_.size()); }
   /// The next candidate of at most a level, up or down from the best one; -1: none. A step of a level has a least factor: from 7
   /// threads to 8, or on 20 cores from 20 to 16, tells too little of what lies beyond.
-  [[gnu::noinline]] int neighbour(int direction, int level) {
+  [[gnu::cold, gnu::noinline]] int neighbour(int direction, int level) {
     constexpr double factors[]{1.3, 1.15, 1};
     const double threads = at(best_).threads, factor = factors[level];
     int index = best_ + direction;
@@ -153,7 +153,7 @@ class ThreadChoice {
   }
   /// The time of a run with another number than the best. One that was not tried: no better than the best, and with fewer threads
   /// as much slower as there are fewer; the square root of that after runs have become slow, so that few are left out.
-  double expected_time(int index) {
+  [[gnu::cold, gnu::noinline]] double expected_time(int index) {
     if (at(index).time > 0) return at(index).time;
     const double ratio = std::max(1., static_cast<double>(at(best_).threads) / at(index).threads);
     return reason_ == Reason::slow ? usual_time_ * std::sqrt(ratio) : time_ * ratio;
@@ -169,7 +169,7 @@ class ThreadChoice {
     window_runs_ = 0;
     window_time_ = 0;
   }
-  [[gnu::noinline]] void end_window() {
+  [[gnu::cold, gnu::noinline]] void end_window() {
     const double mean = window_time_ / window_runs_;
     const int runs = window_runs_;
     earn(window_time_);
@@ -193,7 +193,7 @@ class ThreadChoice {
     far_credit_ += time * far_share;
   }
   /// Runs take longer than they did. Perhaps other programs use the cores, and fewer threads are faster.
-  void doubt(double mean) {
+  [[gnu::cold, gnu::noinline]] void doubt(double mean) {
     slow_windows_ = 0;
     usual_time_ = time_;
     time_ = mean;
@@ -204,7 +204,7 @@ class ThreadChoice {
   }
   /// Tries a neighbour, if trials may cost something again. Neighbours take turns. Of long runs there are few, so that the
   /// neighbour that seems best comes first: the search may have judged it wrongly.
-  bool try_neighbour() {
+  [[gnu::cold, gnu::noinline]] bool try_neighbour() {
     if (credit_ < 0) return false;
     int chosen = -1;
     double least = 0;
@@ -223,7 +223,7 @@ class ThreadChoice {
     challenge(chosen);
     return true;
   }
-  bool try_far() {
+  [[gnu::cold, gnu::noinline]] bool try_far() {
     for (int tries = 0; far_credit_ >= 0 && tries < count(); ++tries) {
       far_turn_ = (far_turn_ + 1) % count();
       if (std::abs(far_turn_ - best_) <= 1 || far_turn_ == neighbour(1, 0) || far_turn_ == neighbour(-1, 0)) continue;
@@ -236,7 +236,7 @@ class ThreadChoice {
   }
 
   // ---- searches: trials of one neighbour of the best after the other
-  void search(Reason reason) {
+  [[gnu::cold, gnu::noinline]] void search(Reason reason) {
     reason_ = reason;
     searching_ = true;
     tried_ = bit(best_);
@@ -244,7 +244,7 @@ class ThreadChoice {
     search_on();
   }
   /// Tries the next neighbour; in steps of powers of two first, and on in the direction that was better.
-  void search_on() {
+  [[gnu::cold, gnu::noinline]] void search_on() {
     if (reason_ == Reason::slow)  // all that may be better by what is known: with one thread too many, all wait
       for (int index = best_ - 1; index >= 0; --index)
         if (at(index).level < 2 && !is_tried(index) && expected_time(index) < time_) return challenge(index);
@@ -257,7 +257,7 @@ class ThreadChoice {
   }
   /// Of long runs, what a trial found much slower before is not tried in each search.
   bool is_hopeless(int index) { return reason_ == Reason::usual && time_ > long_run && at(index).time > hopeless * time_; }
-  void end_search() {
+  [[gnu::cold, gnu::noinline]] void end_search() {
     searching_ = false;
     reason_ = Reason::usual;
     logger_.write(LogLevel::debug, "threads: ", at(best_).threads, ", with ", static_cast<std::int64_t>(time_), " ns a run");
@@ -285,7 +285,7 @@ class ThreadChoice {
   /// would make the other one wait, and mislead its trials.
   bool is_shut(int index) { return shares_ && is_above_half(index); }
   /// Tries half of the cores, or, while they are shared, the numbers above, which take turns.
-  [[gnu::noinline]] bool begin_joint() {
+  [[gnu::cold, gnu::noinline]] bool begin_joint() {
     if (is_first() || (trying_ && reason_ == Reason::first) || time_ > JointTrial::longest_run) return false;
     if (shares_) {
       joint_turn_ = is_above_half(joint_turn_ - 1) ? joint_turn_ - 1 : count() - 1;
@@ -302,7 +302,7 @@ class ThreadChoice {
     threads_ = at(challenger_).threads;
     return true;
   }
-  [[gnu::noinline]] void joint_run(Clock::time_point begin, Clock::time_point end) {
+  [[gnu::cold, gnu::noinline]] void joint_run(Clock::time_point begin, Clock::time_point end) {
     const Verdict verdict = joint_.add(begin, end);
     threads_ = at(joint_.is_challenger() ? challenger_ : best_).threads;
     if (verdict == Verdict::open) return;
@@ -321,7 +321,7 @@ class ThreadChoice {
   }
 
   // ---- a trial
-  [[gnu::noinline]] void challenge(int index) {
+  [[gnu::cold, gnu::noinline]] void challenge(int index) {
     trying_ = measuring_ = true;
     challenger_ = index;
     tried_ |= bit(index);
@@ -333,7 +333,7 @@ class ThreadChoice {
     if (verdict != Verdict::open) return end_trial(verdict == Verdict::better);
     threads_ = at(trial_.is_challenger() ? challenger_ : best_).threads;
   }
-  void end_trial(bool is_better) {
+  [[gnu::cold, gnu::noinline]] void end_trial(bool is_better) {
     if (reason_ == Reason::usual && (now_ > start_length || !searching_)) {
       const double cost = std::max(trial_.price(), 0.) + least_cost * trial_.total();
       double& credit = is_far_ ? far_credit_ : credit_;
