@@ -312,7 +312,9 @@ class ThreadChoice {
       shares_ = !is_above_half(best_);
       joint_turn_ = count();
       slots_ = 1;
-    } else if (!shares_) {
+      return end_search();
+    }
+    if (!shares_) {
       slots_ = slots_in_vain;
     } else if (unrest_ < least_unrest && !is_above_half(joint_turn_ - 1)) {
       shares_ = false;  // the machine is quiet, and none of the numbers above is better
