@@ -151,7 +151,9 @@ class MadeUpProgram {
   static constexpr double clock_reads = 50e-9;
 
   explicit MadeUpProgram(MadeUpMachine machine, int first_guess = 0)
-      : machine_(std::move(machine)), choice_(0, machine_.cores(), {}, first_guess) {}
+      : machine_(std::move(machine)), choice_(0, machine_.cores()) {
+    if (first_guess > 0) choice_.begin_with(first_guess);
+  }
 
   /// One run. The time that it would have taken with the best number of threads, and with the same stall.
   double run() {
@@ -160,7 +162,10 @@ class MadeUpProgram {
     const bool is_timed = choice_.measuring();
     const double time = machine_.run(threads_);
     if (is_timed) {
-      choice_.measured(std::chrono::nanoseconds(std::llround(1e9 * time)));
+      const auto at = [](double seconds) {
+        return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(std::llround(1e9 * seconds)));
+      };
+      choice_.measured(at(machine_.now() - time), at(machine_.now()));
       machine_.pass(clock_reads);
       clock_time_ += clock_reads;
     } else {

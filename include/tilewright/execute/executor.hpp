@@ -50,11 +50,12 @@ class Executor {
         faults_(program.fault_sites.size()),
         all_(program_.replicas),
         logger_(Logger::from_environment(held.rank)),
-        choice_(strict_ ? 1 : threads, usable_cores(), logger_, threads > 0 ? 0 : useful_threads(program_, usable_cores())),
+        choice_(strict_ ? 1 : threads, usable_cores(), logger_),
         shares_(choice_.limit()),
         recorder_(Recorder::of(recorded_events, choice_.limit(), program_.steps.data())),
         ipu_barriers_(std::make_unique<Barrier[]>(static_cast<std::size_t>(program.ipus))),
         workers_(choice_.limit(), static_cast<std::size_t>(program.stack_bytes)) {
+    if (threads == 0) choice_.begin_with(useful_threads(program_, choice_.limit()));
     if (strict_ && recorder_) throw std::invalid_argument("recorded_events: strict mode records nothing: 0 expected");
     states_.resize(static_cast<std::size_t>(workers_.count()));
     for (auto& state : states_) memory_.make_room(state);
@@ -138,13 +139,12 @@ class Executor {
   }
   void check_faults() { throw_faults(faults_, program_.fault_sites, program_.characters); }
   void run_timed() {
-    const bool measures = choice_.measuring();
-    if (!measures) choice_.counted();
-    const auto start = std::chrono::steady_clock::now();
+    const auto begin = std::chrono::steady_clock::now();
     run_workers();
-    const auto time = std::chrono::steady_clock::now() - start;
-    logger_.write(LogLevel::trace, "run of ", std::chrono::nanoseconds(time).count(), " ns, threads: ", active_);
-    if (measures) choice_.measured(time);
+    const auto end = std::chrono::steady_clock::now();
+    logger_.write(LogLevel::trace, "run of ", std::chrono::nanoseconds(end - begin).count(), " ns, threads: ", active_);
+    if (choice_.measuring()) choice_.measured(begin, end);
+    else choice_.counted();
   }
   void run_workers() {
     if (std::exchange(active_, choice_.threads()) != active_) shares_.reset();

@@ -12,6 +12,7 @@
 
 #include "tilewright/core/logger.hpp"
 #include "tilewright/core/platform/cores.hpp"
+#include "tilewright/execute/joint_trial.hpp"
 #include "tilewright/execute/thread_trial.hpp"
 
 namespace tilewright::internal {
@@ -25,16 +26,19 @@ namespace tilewright::internal {
 /// of runs without trials is watched, too. If it grows, for example because another program takes cores, the search tries at once
 /// numbers that were better before.
 ///
-/// Times are those of runs: the time between runs does not count. Functions with several callers are not inlined, because every
-/// program contains them, and should compile quickly.
+/// Two programs that both use all cores make each other wait, and neither becomes faster with fewer threads while the other one
+/// has all. So, while the times of runs differ much, programs try half of the cores at the same moments of the clock. If that is
+/// better, they share the cores, until another such trial finds more threads better again.
+///
+/// Times are those of runs: the time between runs does not count. Functions with several callers are not inlined, and functions
+/// that few runs call are cold, because every program contains them, and should compile quickly.
 class ThreadChoice {
  public:
-  using Duration = std::chrono::steady_clock::duration;
+  using Clock = JointTrial::Clock;
 
   /// Takes a fixed number, or 0 to find one of up to `cores`. A fixed number above `cores` is used, with a warning in the log; a
-  /// negative one throws std::invalid_argument. Decisions are logged at level DEBUG. `cores`: 0 if it is unknown. `first_guess`:
-  /// the number at which the search begins; 0 for the number of cores.
-  explicit ThreadChoice(int threads, int cores = usable_cores(), Logger logger = {}, int first_guess = 0)
+  /// negative one throws std::invalid_argument. Decisions are logged at level DEBUG. `cores`: 0 if it is unknown.
+  explicit ThreadChoice(int threads, int cores = usable_cores(), Logger logger = {})
       : limit_(threads > 0 ? threads : std::max(1, cores)),
         adapts_(threads <= 0 && limit_ > 1),
         threads_(limit_),
@@ -46,10 +50,13 @@ class ThreadChoice {
     if (cores > 0 && threads > cores)
       logger_.write(LogLevel::warn, "threads: ", threads, " on ", cores, " cores: at most ", cores,
                     " expected, as every step waits for threads that wait for a core");
+    if (adapts_) make_candidates();
+  }
+  /// Makes the search begin with a guess, or with the next lower candidate, and not with all cores.
+  [[gnu::cold, gnu::noinline]] void begin_with(int guess) {
     if (!adapts_) return;
-    if (first_guess > 0) threads_ = std::min(first_guess, limit_);
-    make_candidates();
-    while (at(best_).threads != threads_) ++best_;
+    while (best_ > 0 && at(best_).threads > guess) --best_;
+    threads_ = at(best_).threads;
   }
 
   int limit() const { return limit_; }
@@ -63,18 +70,21 @@ class ThreadChoice {
     if (adapts_ && --untimed_runs_ == 0) measuring_ = true;
   }
   /// Records the time of a run with threads().
-  void measured(Duration duration) {
-    const double time = static_cast<double>(std::max<std::int64_t>(1, std::chrono::nanoseconds(duration).count()));
+  void measured(Clock::time_point begin, Clock::time_point end) {
+    const double time = static_cast<double>(std::max<std::int64_t>(1, std::chrono::nanoseconds(end - begin).count()));
     now_ += time;
+    if (is_joint_) return joint_run(begin, end);
+    if (JointTrial::is_begin(end, slots_) && begin_joint()) return;
     if (trying_) return trial_run(time);
     ++window_runs_;
     window_time_ += time;
     if (is_first()) {
       // the first run touches memory for the first time
-      if (window_runs_ > 1 && window_time_ > first_length) begin(time);
-    } else if (window_runs_ >= window_least_runs && window_time_ >= window_length) {
-      end_window();
+      if (window_runs_ > 1 && window_time_ > first_length) begin_search(time);
+      return;
     }
+    unrest_ += std::min(1., time / unrest_length) * (std::min(1., std::abs(time / time_ - 1)) - unrest_);
+    if (window_runs_ >= window_least_runs && window_time_ >= window_length) end_window();
   }
 
  private:
@@ -111,34 +121,40 @@ class ThreadChoice {
   static constexpr double tried_again = 0.04;
   /// Searches of long runs after the first one skip candidates that took longer than the best by this factor.
   static constexpr double hopeless = 1.2;
+  /// Joint trials begin with each slot, or with each second slot after a trial that found nothing better.
+  static constexpr int slots_in_vain = 2;
+  /// Joint trials begin only if the times of runs differ from the usual time by at least this share, in the mean over about
+  /// `unrest_length`. Runs that wait for cores differ by more. Noise with a standard deviation of a tenth differs by this much.
+  static constexpr double least_unrest = 0.08, unrest_length = 400e6;
 
   static constexpr int most_power = 1 << 12;  // so that there are at most 64 candidates on any machine
 
   // ---- candidates
-  void make_candidates() {
+  [[gnu::cold, gnu::noinline]] void make_candidates() {
     for (int number = 1; number <= limit_; ++number) {
       const int power = static_cast<int>(std::bit_floor(static_cast<unsigned>(number))), above = number - power;
       if (number == limit_ || above == 0) candidates_.push_back({number, 0});
       else if (2 * above == power) candidates_.push_back({number, 1});
-      else if (number == threads_ || (4 * above % power == 0 && power < most_power)) candidates_.push_back({number, 2});
+      else if (4 * above % power == 0 && power < most_power) candidates_.push_back({number, 2});
     }
+    best_ = count() - 1;
   }
   Candidate& at(int index) { return candidates_[static_cast<std::size_t>(index)]; }
   int count() const { return static_cast<int>(candidates_.size()); }
   /// Returns the next candidate of at most a level, up or down from the best one, or -1 if there is none. A step of a level has a
   /// least factor: a step from 7 threads to 8, or on 20 cores from 20 to 16, says too little about the candidates beyond it.
-  [[gnu::noinline]] int neighbour(int direction, int level) {
+  [[gnu::cold, gnu::noinline]] int neighbour(int direction, int level) {
     constexpr double factors[]{1.3, 1.15, 1};
     const double threads = at(best_).threads, factor = factors[level];
     int index = best_ + direction;
-    for (; index >= 0 && index < count(); index += direction)
+    for (; index >= 0 && index < count() && !is_shut(index); index += direction)
       if (at(index).level <= level && std::max(at(index).threads / threads, threads / at(index).threads) >= factor) return index;
     return -1;
   }
   /// Returns the expected time of a run with a number other than the best. An untried number is taken to be no better than the
   /// best, and with fewer threads slower in proportion. After runs have become slow, the square root of that proportion is used,
   /// so that few numbers are skipped.
-  double expected_time(int index) {
+  [[gnu::cold, gnu::noinline]] double expected_time(int index) {
     if (at(index).time > 0) return at(index).time;
     const double ratio = std::max(1., static_cast<double>(at(best_).threads) / at(index).threads);
     return reason_ == Reason::slow ? usual_time_ * std::sqrt(ratio) : time_ * ratio;
@@ -146,7 +162,7 @@ class ThreadChoice {
 
   // ---- runs between trials
   bool is_first() const { return time_ == 0; }
-  void begin(double time) {
+  void begin_search(double time) {
     time_ = time;
     search(Reason::first);
   }
@@ -154,7 +170,7 @@ class ThreadChoice {
     window_runs_ = 0;
     window_time_ = 0;
   }
-  [[gnu::noinline]] void end_window() {
+  [[gnu::cold, gnu::noinline]] void end_window() {
     const double mean = window_time_ / window_runs_;
     const int runs = window_runs_;
     earn(window_time_);
@@ -178,17 +194,18 @@ class ThreadChoice {
     far_credit_ += time * far_share;
   }
   /// Handles runs that have become slower. Perhaps other programs use the cores, and fewer threads are faster.
-  void doubt(double mean) {
+  [[gnu::cold, gnu::noinline]] void doubt(double mean) {
     slow_windows_ = 0;
     usual_time_ = time_;
     time_ = mean;
+    slots_ = 1;
     if (threads_ == 1) return;
     logger_.write(LogLevel::debug, "threads: in doubt about ", threads_, ", with ", static_cast<std::int64_t>(mean), " ns a run");
     search(Reason::slow);
   }
   /// Tries a neighbour, if trials may cost something again. Neighbours take turns. Long runs are few, so the neighbour that seems
   /// best comes first: the search may have misjudged it.
-  bool try_neighbour() {
+  [[gnu::cold, gnu::noinline]] bool try_neighbour() {
     if (credit_ < 0) return false;
     int chosen = -1;
     double least = 0;
@@ -207,11 +224,12 @@ class ThreadChoice {
     challenge(chosen);
     return true;
   }
-  bool try_far() {
+  [[gnu::cold, gnu::noinline]] bool try_far() {
     for (int tries = 0; far_credit_ >= 0 && tries < count(); ++tries) {
       far_turn_ = (far_turn_ + 1) % count();
       if (std::abs(far_turn_ - best_) <= 1 || far_turn_ == neighbour(1, 0) || far_turn_ == neighbour(-1, 0)) continue;
-      if ((expected_time(far_turn_) / time_ - 1) * std::max(time_, window_length / 5) > most_far_cost) continue;
+      if (is_shut(far_turn_) || (expected_time(far_turn_) / time_ - 1) * std::max(time_, window_length / 5) > most_far_cost)
+        continue;
       is_far_ = true;
       return challenge(far_turn_), true;
     }
@@ -219,7 +237,7 @@ class ThreadChoice {
   }
 
   // ---- searches: trials of one neighbour of the best after the other
-  void search(Reason reason) {
+  [[gnu::cold, gnu::noinline]] void search(Reason reason) {
     reason_ = reason;
     searching_ = true;
     tried_ = bit(best_);
@@ -227,7 +245,7 @@ class ThreadChoice {
     search_on();
   }
   /// Tries the next neighbour: first in steps of powers of two, and further in the direction that was better.
-  void search_on() {
+  [[gnu::cold, gnu::noinline]] void search_on() {
     if (reason_ == Reason::slow)  // all that may be better by what is known: with one thread too many, all wait
       for (int index = best_ - 1; index >= 0; --index)
         if (at(index).level < 2 && !is_tried(index) && expected_time(index) < time_) return challenge(index);
@@ -238,9 +256,9 @@ class ThreadChoice {
           return challenge(index);
     end_search();
   }
-  /// Of long runs, what a trial found much slower before is not tried in each search.
+  /// Returns whether a search of long runs skips a candidate, because an earlier trial found it much slower.
   bool is_hopeless(int index) { return reason_ == Reason::usual && time_ > long_run && at(index).time > hopeless * time_; }
-  void end_search() {
+  [[gnu::cold, gnu::noinline]] void end_search() {
     searching_ = false;
     reason_ = Reason::usual;
     logger_.write(LogLevel::debug, "threads: ", at(best_).threads, ", with ", static_cast<std::int64_t>(time_), " ns a run");
@@ -255,8 +273,58 @@ class ThreadChoice {
   static std::uint64_t bit(int index) { return std::uint64_t{1} << index; }
   bool is_tried(int index) const { return (tried_ & bit(index)) != 0; }
 
+  /// Makes the challenger the best candidate.
+  void take_challenger(double time) {
+    best_ = challenger_;
+    time_ = time;
+  }
+
+  // ---- joint trials
+  /// Returns whether two programs with this number of threads need more cores than there are.
+  bool is_above_half(int index) { return 2 * at(index).threads > limit_; }
+  /// Returns whether a candidate is left to joint trials. While programs share the cores, only joint trials try more than half of
+  /// them. If two programs tried more at different times, each would make the other one wait, and mislead its trials.
+  bool is_shut(int index) { return shares_ && is_above_half(index); }
+  /// Starts a trial of half of the cores. While programs share the cores, it tries one of the larger numbers, in turn.
+  [[gnu::cold, gnu::noinline]] bool begin_joint() {
+    if (is_first() || (trying_ && reason_ == Reason::first) || time_ > JointTrial::longest_run) return false;
+    if (shares_) {
+      joint_turn_ = is_above_half(joint_turn_ - 1) ? joint_turn_ - 1 : count() - 1;
+      challenger_ = joint_turn_;
+    } else {
+      if (!is_above_half(best_) || unrest_ < least_unrest) return false;
+      challenger_ = best_;
+      while (is_above_half(challenger_)) --challenger_;
+    }
+    searching_ = trying_ = is_far_ = false;
+    reason_ = Reason::usual;
+    is_joint_ = measuring_ = true;
+    joint_.start(time_);
+    threads_ = at(challenger_).threads;
+    return true;
+  }
+  [[gnu::cold, gnu::noinline]] void joint_run(Clock::time_point begin, Clock::time_point end) {
+    const Verdict verdict = joint_.add(begin, end);
+    threads_ = at(joint_.is_challenger() ? challenger_ : best_).threads;
+    if (verdict == Verdict::open) return;
+    is_joint_ = false;
+    if (verdict == Verdict::better) {
+      take_challenger(joint_.mean(true));
+      shares_ = !is_above_half(best_);
+      joint_turn_ = count();
+      slots_ = 1;
+      return end_search();
+    }
+    if (!shares_) {
+      slots_ = slots_in_vain;
+    } else if (unrest_ < least_unrest && !is_above_half(joint_turn_ - 1)) {
+      shares_ = false;  // the machine is quiet, and none of the numbers above is better
+    }
+    settle();
+  }
+
   // ---- a trial
-  [[gnu::noinline]] void challenge(int index) {
+  [[gnu::cold, gnu::noinline]] void challenge(int index) {
     trying_ = measuring_ = true;
     challenger_ = index;
     tried_ |= bit(index);
@@ -268,7 +336,7 @@ class ThreadChoice {
     if (verdict != Verdict::open) return end_trial(verdict == Verdict::better);
     threads_ = at(trial_.is_challenger() ? challenger_ : best_).threads;
   }
-  void end_trial(bool is_better) {
+  [[gnu::cold, gnu::noinline]] void end_trial(bool is_better) {
     if (reason_ == Reason::usual && (now_ > start_length || !searching_)) {
       const double cost = std::max(trial_.price(), 0.) + least_cost * trial_.total();
       double& credit = is_far_ ? far_credit_ : credit_;
@@ -278,8 +346,7 @@ class ThreadChoice {
     if (is_better) {
       if (!std::exchange(searching_, true)) tried_ = bit(best_) | bit(challenger_);
       direction_ = challenger_ > best_ ? 1 : -1;
-      best_ = challenger_;
-      time_ = challenger;
+      take_challenger(challenger);
     } else if (reason_ == Reason::slow && present < chance * usual_time_) {
       time_ = usual_time_;
       return end_search();
@@ -304,6 +371,7 @@ class ThreadChoice {
   int window_runs_ = 0, slow_windows_ = 0;
   double window_time_ = 0;
   int untimed_runs_ = 0;  // until the next window
+  double unrest_ = 0;  // by how much the times of runs differ from time_, as a share of it
 
   bool trying_ = false;  // whether the next run is one of a trial
   ThreadTrial trial_;
@@ -312,6 +380,11 @@ class ThreadChoice {
   bool searching_ = false;
   int direction_ = -1;  // of the search
   std::uint64_t tried_ = 0;  // a bit for each candidate of the search
+  JointTrial joint_;
+  bool is_joint_ = false;  // whether the next run is one of a joint trial
+  bool shares_ = false;  // whether such a trial has found half as many threads better, and none more since
+  int slots_ = 1;  // joint trials begin with each slot whose number is a multiple of it
+  int joint_turn_ = 0;  // the last challenger of joint trials while cores are shared
   double credit_ = 0, far_credit_ = 0;  // what trials may cost; below 0: what runs must earn first
   int turn_ = 0, far_turn_ = 0;
   Logger logger_;

@@ -17,7 +17,7 @@ class ThreadTrial {
   enum class Verdict : unsigned char { open, better, worse };  ///< of the challenger
 
   /// `time`: of a run with the current number.
-  void start(double time, Reason reason) {
+  [[gnu::cold, gnu::noinline]] void start(double time, Reason reason) {
     const bool is_long = time >= long_run;
     slow_ = reason == Reason::slow;
     hurried_ = is_long && reason != Reason::usual;
@@ -49,7 +49,7 @@ class ThreadTrial {
   }
 
   /// Returns the time of a run with one of the numbers, once a pair of blocks has ended.
-  double mean(bool challenger) const {
+  [[gnu::cold, gnu::noinline]] double mean(bool challenger) const {
     if (pairs_ == 1) return blocks_[challenger][0];
     return (sum(challenger) - *std::max_element(blocks_[challenger].begin(), end(challenger))) / (pairs_ - 1);
   }
@@ -77,7 +77,7 @@ class ThreadTrial {
   }
   std::array<double, most_pairs>::const_iterator end(bool challenger) const { return blocks_[challenger].begin() + pairs_; }
   double sum(bool challenger) const { return std::accumulate(blocks_[challenger].begin(), end(challenger), 0.); }
-  Verdict judge() const {
+  [[gnu::cold, gnu::noinline]] Verdict judge() const {
     const auto [present_least, present_most] = std::minmax_element(blocks_[false].begin(), end(false));
     const auto [least, most] = std::minmax_element(blocks_[true].begin(), end(true));
     if (pairs_ == 1) return *least > (slow_ ? 4 : 2) * *present_least ? Verdict::worse : Verdict::open;

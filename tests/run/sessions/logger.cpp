@@ -162,10 +162,12 @@ TEST_CASE("log: decisions about threads are lines at DEBUG") {
   const TemporaryFolder folder;
   const std::string name = (folder / "log").string();
   tw::internal::ThreadChoice choice(0, 2, tw::Logger(tw::LogLevel::debug, name.c_str()));
+  std::chrono::steady_clock::time_point now{};
   const auto run = [&](int runs, int one_thread, int two_threads) {  // times in microseconds
     for (int i = 0; i < runs; ++i) {
-      const std::chrono::microseconds time(choice.threads() == 1 ? one_thread : two_threads);
-      if (choice.measuring()) choice.measured(time);
+      const auto begin = now;
+      now += std::chrono::microseconds(choice.threads() == 1 ? one_thread : two_threads);
+      if (choice.measuring()) choice.measured(begin, now);
       else choice.counted();
     }
   };

@@ -21,7 +21,8 @@ namespace {
 
 using std::chrono::microseconds, std::chrono::milliseconds;
 using tilewright::internal::ThreadChoice;
-using Duration = ThreadChoice::Duration;
+using Clock = ThreadChoice::Clock;
+using Duration = Clock::duration;
 using Machine = std::function<Duration(int threads)>;  ///< how long a run takes
 
 struct Used {
@@ -31,13 +32,15 @@ struct Used {
 
 /// Runs the program so many times on the machine.
 Used run(ThreadChoice& choice, int runs, const Machine& machine) {
+  static Clock::time_point now;
   Used used;
   for (int i = 0; i < runs; ++i) {
     const Duration time = machine(choice.threads());
     used.time += time;
     used.timed += choice.measuring();
-    if (choice.measuring()) choice.measured(time);
+    if (choice.measuring()) choice.measured(now, now + time);
     else choice.counted();
+    now += time;
   }
   return used;
 }
@@ -236,7 +239,8 @@ TEST_CASE("ThreadChoice: times of nothing, and of hours, are taken") {
 }
 TEST_CASE("ThreadChoice: of any number of cores, all numbers that are tried are allowed") {
   for (int cores = 1; cores <= 70; ++cores) {
-    ThreadChoice choice(0, cores, {}, cores / 3);
+    ThreadChoice choice(0, cores);
+    choice.begin_with(cores / 3);
     int least = cores, most = 1;
     run(choice, 3000, [&](int threads) {
       least = std::min(least, threads);
