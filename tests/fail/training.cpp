@@ -31,6 +31,20 @@ Traced<[](Ir& ir) { tw::train::train_step(ir, Scalar{}, sgd, {{1}}); }> scalar_i
 // expect: UpdateFunction
 Traced<[](auto& ir) { tw::train::train_step(ir, Model{}, 0.1, {{2, 4}}); }> no_optimiser;
 
+// CASE parameters_without_names
+// expect: an argument of a graph, such as the parameters of an optimiser: a tensor, a number, an enumeration, or a struct with
+// expect: BOOST_HANA_DEFINE_STRUCT of these expected
+struct PlainDescent : tw::Module<PlainDescent> {
+  struct Parameters {
+    using Optimiser = PlainDescent;
+    double step = 0.1;
+  };
+  constexpr void build(tw::TensorByRef weight, Tensor gradient, const Parameters& parameters) {
+    ops::scaled_add_(weight, gradient, {.b = -parameters.step});
+  }
+};
+Traced<[](Ir& ir) { tw::train::train_step(ir, Model{}, PlainDescent::Parameters{}, {{2, 4}}); }> parameters_without_names;
+
 // CASE rmsprop_alpha
 // expect: optimiser: alpha 1: a finite number of at least 0, and below 1, expected
 Traced<[](Ir& ir) { tw::train::train_step(ir, Model{}, tw::optim::RmsPropParameters{.alpha = 1}, {{2, 4}}); }> rmsprop_alpha;

@@ -87,8 +87,12 @@ class GraphCache {
       if (argument) add(key, *argument);
     } else if constexpr (detail::ParameterStruct<T>) {
       detail::for_each_member(argument, [&](const auto& member) { add(key, member); });
-    } else {
+    } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
       key.numbers.push_back(static_cast<double>(argument));
+    } else {
+      static_assert(sizeof(T) == 0,
+                    "an argument of a graph, such as the parameters of an optimiser: a tensor, a number, an enumeration, or a "
+                    "struct with BOOST_HANA_DEFINE_STRUCT of these expected");
     }
   }
 
