@@ -9,8 +9,8 @@
 
 namespace tilewright {
 
-/// Padding of a convolution or pooling: as `padding` says; to ceil(in / stride) results, with the odd element at the end (upper)
-/// or at the beginning (lower); or none.
+/// Padding of a convolution or pooling. not_set: the numbers of `padding`. same_upper, same_lower: the padding that gives ceil(in
+/// / stride) results, with an odd element at the end (upper) or at the beginning (lower). valid: none.
 enum class PadType : std::int32_t { not_set, same_upper, same_lower, valid };
 
 constexpr std::string_view to_text(PadType type) {

@@ -78,9 +78,9 @@ struct Float8Scale {
   int log2_scale = 0;  ///< from -31 to 31
 };
 /// Finds the log2_scale for which host_pow2scale_then_cast to this float8, and host_cast_then_pow2scale back, have the smallest
-/// mean square error on an array; of several, the one nearest to 0. Elements: float16, float32 or float64; infinities and NaN do
-/// not count. With `nan_on_overflow`, prefers scales for which no number becomes NaN; without it, a number beyond the largest
-/// becomes the largest.
+/// mean square error on an array. If several have the same error, it is the one nearest to 0. Elements: float16, float32 or
+/// float64; infinities and NaN do not count. With `nan_on_overflow`, prefers scales for which no number becomes NaN; without it,
+/// a number beyond the largest becomes the largest.
 ///
 ///     const auto [error, log2_scale] = tw::host_fp8_mse_scale<tw::float8_143>(weights);
 template <DType to, class Array>

@@ -52,7 +52,8 @@ struct ArrayLine<T, step> {
   }
 };
 
-/// Calls f(index) for each index of `extents`, of axes that have the numbers `axes`, from `at` on, which is 0 there.
+/// Calls f(index) for each index below `extents` along the axes with the numbers `axes`. Along other axes, the index is that of
+/// `at`. `at` is 0 along `axes`.
 template <class F>
 inline void for_each_index(const Shape& extents, const std::array<int, max_rank>& axes, ArrayIndex at, F&& f) {
   for (;;) {

@@ -53,7 +53,7 @@ struct ConvByChannels {
     return c;
   }();
   static constexpr bool fits = chunk.fits();
-  /// Whether rests follow the sums of all channels.
+  /// Whether sums are long, so that the rounding errors of all sums follow after the sums (LongSums).
   static constexpr bool long_sums = is_long_product(s.terms());
   static constexpr bool whole_rows = chunk.columns == s.v.out;
   static constexpr bool all_channels = chunk.channels == s.channels;
@@ -243,8 +243,8 @@ struct ConvByChannels {
 template <ConvShape s>
 struct ConvColumns {
   static constexpr bool shares_rows = s.h.stride == 1;
-  /// Largest number of floats of all rows: on the stack, and in the second-level cache. Conv/1x28x28 to 32 of ./dev bench
-  /// kernels.
+  /// Largest number of floats of all rows, which are on the stack and stay in the second-level cache. The plan of Conv/1x28x28 to
+  /// 32 of ./dev bench kernels depends on the number.
   static constexpr std::int64_t most_floats = 24'576;
   static constexpr std::int64_t planes = s.channels * s.v.kernel * (shares_rows ? 1 : s.h.kernel);
   static constexpr std::int64_t plane(std::int64_t count) {
@@ -360,7 +360,7 @@ inline constexpr bool has_conv_kernel = ConvByPixels<s>::fits || ConvByChannels<
 
 /// Returns whether vectors run along results. By channels, a vector of results costs about lanes / 2 cycles more for its
 /// transposition, and half empty vectors cost as much as full vectors. By pixels, each element costs a copy for each column of
-/// the kernel. Of ./dev bench kernels, Conv/1x28x28 to 32 has 9 terms, Conv/32x14x14 to 64 has 288.
+/// the kernel. In ./dev bench kernels, sums of Conv/1x28x28 to 32 have 9 terms, those of Conv/32x14x14 to 64 have 288.
 template <ConvShape s>
 constexpr bool conv_goes_by_pixels() {
   constexpr bool few_terms = s.terms() <= 48, few_results = s.results <= lanes / 2;

@@ -35,7 +35,8 @@ inline std::int64_t find_first(const T* from, wide_t<T> value) {
   return n;
 }
 
-/// Computes out = the index along `axis` of in's largest or smallest elements; the first of several, and of NaN.
+/// Computes out = the index along `axis` of in's largest or smallest element. It is that of the first of equal elements, or of
+/// the first NaN if there is one.
 template <bool largest, int axis, class In, class Out>
 inline void assign_extreme_index(In in, Out out) {
   using Rule = ExtremeRule<largest>;

@@ -177,7 +177,7 @@ class TopOfLine {
   }
   struct Threshold {
     Key above;  ///< keys above it are selected
-    std::int64_t equal;  ///< number of selected keys that equal it, the first ones
+    std::int64_t equal;  ///< number of keys equal to it that are selected: the first ones
   };
   /// Finds bit by bit the largest threshold that k keys reach, until exactly k do.
   Threshold find_threshold() {

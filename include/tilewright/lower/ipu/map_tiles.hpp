@@ -21,8 +21,8 @@ namespace detail {
 /// layouts.
 inline constexpr std::int64_t least_spread_bytes = 128;
 /// A group follows the layout that its result should have only if the layout has places for this number of quarters of its
-/// vertices: on fewer tiles, the extra compute time exceeds the saved exchange. The encoders of `./dev bench ipu` have other
-/// steps with 1 and with 4; with 2 no benchmark has.
+/// vertices: on fewer tiles, the extra compute time exceeds the saved exchange. With 1 and with 4, the encoders of `./dev bench
+/// ipu` get other steps; with 2, no benchmark gets other steps.
 inline constexpr std::int64_t enough_quarters = 3;
 
 /// Decides where the storages and the vertices of a body are, in three rounds over its groups. First, operands of products that

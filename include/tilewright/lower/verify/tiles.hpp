@@ -189,7 +189,7 @@ class TilesViolation : DraftViolation {
       live.push_back(room);
     }
   }
-  /// Checks that a group's operands have rooms while it uses them, and so have received and sent slices.
+  /// Checks that a group's operands, and its received and sent slices, have rooms while the group uses them.
   constexpr void check_use_of_rooms() {
     PerStorage<const Room*> room_of(draft_.storages.size(), nullptr);
     List<int> slices(draft_.groups.size(), 0);  // by group: rooms of what it receives and sends
