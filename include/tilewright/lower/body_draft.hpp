@@ -39,8 +39,7 @@ constexpr bool is_whole_and_dense(const Value& value, const Storage& storage) {
 
 /// Bodies that an operation calls, or whose code it loads.
 struct Calling {
-  BodyId body =
-      BodyId::none;  ///< the called body, of a conditional the one for true, or the loaded one; none: the operation is an op
+  BodyId body = BodyId::none;  ///< called body (of a conditional: for true), or loaded body; none: an op
   BodyId else_body = BodyId::none;  ///< called by a conditional for false; otherwise none
   int inputs = 0, outputs = 0;  ///< of the graph of `body`, including outputs that nothing uses
   int else_inputs = 0, else_outputs = 0;  ///< of the graph of `else_body`; otherwise 0

@@ -59,8 +59,8 @@ class Simulation {
                       operands * bytes / static_cast<double>(cluster_.operand_bytes_per_second.value));
   }
 
-  /// Adds a round in which `count` processes, process `place(i)` for each i in rising order, send `bytes` bytes to `place(i ^
-  /// apart)`.
+  /// Adds a round in which process `place(i)`, for each i below `count`, sends `bytes` bytes to process `place(i ^ apart)`.
+  /// place(i) rises with i.
   constexpr void round(std::int64_t count, std::int64_t apart, auto place, double bytes) {
     std::int64_t node = -1, leaving = 0, most_leaving = 0, farthest = 0;
     for (std::int64_t i = 0; i < count; ++i) {

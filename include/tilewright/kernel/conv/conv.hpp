@@ -250,7 +250,7 @@ struct ConvColumns {
   static constexpr std::int64_t plane(std::int64_t count) {
     return (count + (shares_rows ? s.h.span() - 1 : 0)) * s.v.out + lanes;
   }
-  /// Number of rows of results in a chunk: as many as fit.
+  /// Number of rows of results in a chunk: the result's rows, halved until they fit in most_floats.
   static constexpr std::int64_t rows = [] {
     std::int64_t count = s.h.out;
     while (count > 1 && planes * plane(count) > most_floats) count = (count + 1) / 2;

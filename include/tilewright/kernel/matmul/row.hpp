@@ -18,7 +18,8 @@ namespace tilewright::kernel {
 inline constexpr std::int64_t least_streamed_elements = 64 * 1024;
 /// Number of columns whose sums are on the stack at a time: 16 KB, half of a first-level cache.
 inline constexpr std::int64_t row_sums_floats = 4 * 1024;
-/// Bytes of the matrix that are read before sums are written. Half and twice as many were up to a third slower.
+/// Bytes of the matrix that are read before sums are written. With half and with twice this number, kernels were up to a third
+/// slower.
 inline constexpr std::int64_t row_step_bytes = 256;
 /// Bytes of the matrix between the reads and the prefetch instructions: less than a page of 4 KB. (Measured for the generation of
 /// a text in float16. On an Intel Xeon, this distance is 1.3 times as fast as 4 KB. On AMD Zen 5, 4 KB was 7 % faster than no

@@ -3,7 +3,7 @@
 
 namespace tilewright::kernel {
 
-/// The integer type with as many elements in a pack as T has.
+/// The integer type whose pack has the same number of elements as a pack of T.
 template <class T>
 using index_of_t = std::conditional_t<sizeof(wide_t<T>) == 8, std::int64_t, std::int32_t>;
 

@@ -21,8 +21,8 @@ constexpr std::int64_t preparing_cost(const Value& operand, bool is_b) {
 }  // namespace detail
 
 /// Divides a group that begins with a product for a host's tiles. Each block of columns prepares its rows of a again, and each
-/// block of rows prepares its columns of b again. Columns are divided first, into the number of blocks that minimises this cost,
-/// with at least two vectors in each block and no fewer vertices than the group's grid has by its order.
+/// block of rows prepares its columns of b again. Columns are divided first, into the number of blocks that minimises this cost.
+/// A block has at least two vectors, and there are no fewer vertices than a division of the grid's axes in their order gives.
 constexpr Partition cut_product(const BodyDraft& draft, const Group& group, DType dtype, const Target& target) {
   Partition best = partition(group.grid, dtype, target);
   const Member& member = group.members[0];

@@ -214,8 +214,9 @@ class TileMapper {
     for (int axis = 0; axis < group.grid.size(); ++axis)
       partition.vertices *= block_count(group.grid[axis].extent, partition.blocks[axis]);
   }
-  /// Returns whether the vertices of a group can be divided like the layout of one of its operands: on as many tiles, the operand
-  /// has the layout's axes and follows every divided axis of the grid, and the parts of sums do not change.
+  /// Returns whether the vertices of a group can be divided like the layout of one of its operands. This requires that the set of
+  /// tiles of the layout has the same number of tiles as the group's, that the operand has the layout's axes and follows every
+  /// divided axis of the grid, and that the group divides no sum into parts.
   constexpr bool can_follow(const Group& group, const OperandCut& cut, const TileLayout& layout) const {
     if (sets_.count(layout.places.set) != sets_.count(sets_.number(draft_.operation(group.members[0]).placement))) return false;
     if (cut.offset != 0 || cut.repeats || cut.axes.size() != layout.axes.size()) return false;

@@ -58,7 +58,8 @@ class TilesViolation : DraftViolation {
       add_digit(numbering.outer_step, block_count(blocks, numbering.inner));
       add_digit(numbering.inner_step, std::min(blocks, numbering.inner));
     }
-    /// Returns whether each block has a unique number below the limit: each step is longer than all shorter steps together.
+    /// Returns whether each block has a unique number below the limit. Numbers are unique if each step is longer than all shorter
+    /// steps together.
     constexpr bool are_distinct_below(std::int64_t limit) {
       sort_items(digits_, [](const Digit& a, const Digit& b) { return a.step < b.step; });
       std::int64_t largest = 0;
