@@ -11,7 +11,8 @@
 namespace tilewright {
 
 namespace detail {
-/// Applies f to all elements of a host array. Returns an xt::xtensor of its rank for one, and a std::vector for other arrays.
+/// Applies f to all elements of a host array. For an xt::xtensor, returns an xt::xtensor of the same rank; for other arrays, a
+/// std::vector.
 template <class To, class Array, class F>
 constexpr auto converted(const Array& array, const F& f) {
   const auto* const from = first_element(array);
@@ -39,9 +40,9 @@ constexpr auto converted(const Array& array, const F& f) {
 }
 }  // namespace detail
 
-/// Converts array 2^log2_scale to float8 on the host. Returns a number for a number, an xt::xtensor of its shape for one, and a
-/// std::vector for another array. Elements: float16, float32 or float64. Rounds to nearest, ties to even. Numbers beyond the
-/// largest become NaN, or the largest number without `nan_on_overflow`; infinities and NaN become NaN. Throws
+/// Converts array 2^log2_scale to float8 on the host. For a number, returns a number; for an xt::xtensor, an xt::xtensor of the
+/// same shape; for another array, a std::vector. Elements: float16, float32 or float64. Rounds to nearest, ties to even. Numbers
+/// beyond the largest become NaN, or the largest number without `nan_on_overflow`; infinities and NaN become NaN. Throws
 /// std::invalid_argument for a log2_scale outside of -32 to 31.
 ///
 ///     session.write_variable_data("weight"_s, tw::host_pow2scale_then_cast<tw::float8_143>(weight, 4));

@@ -86,9 +86,9 @@ struct JoinedTypes<T, Rest...> : std::type_identity<JoinedType<T, typename Joine
 
 /// Properties of an expression E, as `ArrayNode<E>`:
 ///  - `shape`;
-///  - `type`: in which its arrays are computed, AnyType, AnyFraction or MixedTypes;
-///  - `steps`: for each of its arrays, the distance of neighbours along an axis, 0 where it has equal elements. The last
-///    number is that of axis -1;
+///  - `type`: the type in which its arrays are computed; or AnyType, AnyFraction or MixedTypes;
+///  - `steps`: for each of its arrays, the distance of neighbours along each axis, or 0 if all elements along the axis are equal.
+///    The last number is that of axis -1;
 ///  - `same_as_numbers`: whether an element of a vector has the bits that it would have as a number;
 ///  - `row<axis, V>(e, at)`: its elements along an axis from the index `at` on, as an object with `load<count>(k)`: `count`
 ///    elements from the k-th on, in a V, which is a vector; if V is a number or OneByOne, one element.

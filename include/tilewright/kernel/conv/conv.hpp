@@ -24,7 +24,7 @@ struct ConvByChannels {
   static constexpr std::int64_t tile_rows = even_block(s.h.out, std::max<std::int64_t>(1, tile_pixels / tile_columns));
 
   /// Floats that are packed, or summed, at once: they stay in the second-level cache and fit on the stack, 288 KB together. With
-  /// a third of them, Conv and ConvDataGrad/32x14x14 to 64 of ./dev bench kernels are divided differently.
+  /// a third of these numbers, Conv and ConvDataGrad/32x14x14 to 64 of ./dev bench kernels are divided differently.
   static constexpr std::int64_t most_weights = 32'768, most_input = 24'576, most_sums = 16'384;
   /// Largest number of columns of results at once: wider images are divided, so that some rows fit into most_input. No benchmark
   /// has such images.

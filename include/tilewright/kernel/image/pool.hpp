@@ -60,7 +60,7 @@ template <std::int64_t taps, class F>
   }(std::make_index_sequence<static_cast<std::size_t>(taps)>());
 }
 
-/// Bytes of a kernel's arrays on the stack, at most: a row of each operand, as it is computed with.
+/// Largest number of bytes of a kernel's arrays on the stack: a row of each operand, in the type of the computation.
 template <class... V>
 inline constexpr std::int64_t pool_stack_bytes = (... + (V::shape[-1] *
                                                          static_cast<std::int64_t>(sizeof(compute_t<typename V::element>))));

@@ -312,7 +312,8 @@ class TileMapper {
       map_.layouts[s] = arguments[i];
     }
   }
-  /// Spreads a storage evenly that no group has laid out: vectors together, and at least least_spread_bytes on a tile.
+  /// Spreads a storage that no group has laid out evenly over the tiles. Vectors stay whole, and a tile gets at least
+  /// least_spread_bytes.
   constexpr void spread(StorageId s) {
     if (!is_on_tiles(s) || map_.layouts[s].is_decided()) return;
     const std::int64_t bytes = size_of(draft_.storage(s).whole.dtype);

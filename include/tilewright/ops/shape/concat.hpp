@@ -15,9 +15,9 @@ struct Splits {
 };
 
 namespace ops {
-/// Concatenates tensors along an axis; a single tensor is copied. All have one dtype, any, and equal extents along the other
-/// axes. The op copies, but an op that computes an input writes it directly to its place where possible. Gradient: slices of dy,
-/// which are views. Errors: no tensors; different dtypes, ranks or extents; an axis out of range.
+/// Concatenates tensors along an axis; a single tensor is copied. All tensors have the same dtype, which can be any, and equal
+/// extents along the other axes. The op copies, but an op that computes an input writes it directly to its place where possible.
+/// Gradient: slices of dy, which are views. Errors: no tensors; different dtypes, ranks or extents; an axis out of range.
 constexpr Tensor concat(std::span<const Tensor> tensors, int axis = 0) {
   if (tensors.empty()) throw TraceError("Concat: no tensors: at least one expected");
   Ir& ir = tensors[0].ir();
