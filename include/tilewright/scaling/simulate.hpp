@@ -94,7 +94,7 @@ class Simulation {
     time_.bytes += static_cast<double>(times) * bytes;
     time_.rounds += times;
   }
-  /// Adds one message of `bytes` bytes from each process to each other one, in sequence.
+  /// Adds the messages of a round in which each process sends `bytes` bytes to all other processes, one after the other.
   constexpr void send_to_all(double bytes) {
     if (processes_ == 1) return;
     const auto n = static_cast<double>(per_node_), others = processes_as_double() - n;
