@@ -15,7 +15,7 @@
 
 namespace tilewright::detail {
 
-/// The header's key for texts instead of a tensor.
+/// The key in the header whose value is not a tensor but the metadata: texts by name.
 inline constexpr char metadata_key[] = "__metadata__";
 
 /// A tensor in the header of a .safetensors file.

@@ -16,9 +16,9 @@ using float16_t = __fp16;
 using float16_t = _Float16;
 #endif
 
-/// A floating-point number of 8 bits: a sign, `exponent_bits` of an exponent with the given bias, and a mantissa. All exponents
-/// are those of numbers, and exponent 0 is that of numbers without the leading bit. There are no infinities and no negative zero;
-/// its code, 0x80, is the only NaN. (B. Noune et al., "8-bit Numerical Formats for Deep Neural Networks", arXiv 2206.02915,
+/// A floating-point number of 8 bits: a sign, `exponent_bits` of an exponent with the given bias, and a mantissa. No exponent is
+/// reserved for infinity and NaN. Numbers with exponent 0 have no implicit leading bit. There are no infinities and no negative
+/// zero; its code, 0x80, is the only NaN. (B. Noune et al., "8-bit Numerical Formats for Deep Neural Networks", arXiv 2206.02915,
 /// 2022.)
 ///
 /// A storage format without arithmetic. Conversions to float and double are exact. Conversions from them round to nearest, ties

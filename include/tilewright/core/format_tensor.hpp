@@ -170,7 +170,7 @@ bool looks_scientific(const std::vector<T>& numbers) {
   return static_cast<double>(largest) >= 1e8 || static_cast<double>(smallest) < 1e-4 || static_cast<double>(ratio) > 1000;
 }
 
-/// Returns the finite numbers in scientific notation. All have as many digits as the number that needs most.
+/// Returns the finite numbers in scientific notation. All have the same number of digits: that of the number that needs most.
 template <class T>
 std::vector<std::string> scientific_words(const std::vector<T>& numbers, int most_digits) {
   std::size_t digits = 0, exponent_digits = 2;

@@ -33,7 +33,8 @@ struct ExactNumber {
   }
 };
 
-/// Numbers for the elements of a tensor, exact like ExactNumber: a list of all values, and then, if there are any, of all rests.
+/// Numbers for the elements of a tensor, exact like ExactNumber. One list holds all values, followed by the rest of each number
+/// if any number has a rest.
 class Numbers {
   // before its users: Clang would not know its body when it reads theirs
   template <class T>
@@ -75,7 +76,7 @@ class Numbers {
     for (double& number : result.list_) number *= power;
     return result;
   }
-  /// Returns the values, and the rests if there are any.
+  /// Returns the list: all values, followed by the rests (see ExactNumber) if any number has one.
   constexpr const List<double>& list() const { return list_; }
 
  private:

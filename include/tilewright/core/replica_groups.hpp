@@ -7,8 +7,8 @@ namespace tilewright {
 /// or empty.
 constexpr std::int64_t shard_elements(std::int64_t elements, std::int64_t parts) { return (elements + parts - 1) / parts; }
 
-/// Returns whether a tensor's elements divide into `parts` shards of equal size, and more than one. Otherwise replicated tensor
-/// sharding leaves the tensor whole.
+/// Returns whether `parts` is above 1 and divides the number of a tensor's elements. Otherwise replicated tensor sharding leaves
+/// the tensor whole.
 constexpr bool can_be_sharded(std::int64_t elements, std::int64_t parts) { return parts > 1 && elements % parts == 0; }
 
 /// A ReplicaGrouping of constant stride as plain numbers, for attributes of ops and for kernels: neighbouring replicas of a group

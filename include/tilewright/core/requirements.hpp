@@ -87,8 +87,8 @@ inline constexpr std::make_index_sequence<(size + longest_piece - 1) / longest_p
 
 /// Stops the compilation with the result of `make()` in the compiler's output. Use it as a base class, or in a statement
 /// `Report<make>();`. The function with that statement must have the return type `auto`: Clang instantiates it at the call, with
-/// the user's line in the error. Before the error, compilers print each template between it and the user's line with its
-/// arguments, GCC 14 in three lines. Therefore there are few such templates, and none has a list as argument.
+/// the user's line in the error. Before the error, compilers print each template that leads from the user's line to it, with all
+/// arguments; GCC 14 prints three lines for each. So there are few such templates, and none has a list as an argument.
 template <auto make, std::size_t size = make().size()>
 struct Report {
   static_assert(sizeof(decltype(detail::error_in_pieces<make, size>(detail::pieces<size>))) > 0);

@@ -41,7 +41,8 @@ struct Hand {
   }
 };
 
-/// Draws a style. The ranges are chosen by eye, so that networks find the digits as hard as MNIST's (see generated_digits).
+/// Draws a style. The ranges are chosen by eye, so that a network classifies the digits about as well as MNIST's (see
+/// generated_digits).
 inline Hand draw_hand(Random& random) {
   // braces evaluate from left to right, so the order of the draws is fixed
   const float height = draw_between(16, 22, random);

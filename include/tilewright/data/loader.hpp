@@ -57,8 +57,8 @@ struct LoaderOptions {
 ///     for (auto epoch = loader.state().epoch; epoch < 10; ++epoch)
 ///       for (const auto& batch : loader) train(batch.images, batch.labels), save(loader.state());
 ///
-/// Loaders whose options differ in `shard` only return parts of the same batches and have equal states; batch_size is that of a
-/// whole batch.
+/// If the options of several loaders differ in `shard` only, the loaders return parts of the same batches and have equal states.
+/// Their batch_size is that of a whole batch.
 template <class Data = Dataset>
 class Loader {
   static_assert(Samples<Data>,

@@ -44,9 +44,10 @@ struct TextBatchesState {
 };
 
 /// Batches of random crops of a text. The start of a row is uniform over all positions that leave `context` tokens and one more.
-/// It depends on seed, step and row only (Philox, see core/philox.hpp), so batches can be made in any order. Objects whose
-/// options differ in `shard` only return parts of the same batches. The object does not copy the text, which must outlive it.
-/// next() does not allocate. For validation, use a separate object with its own seed, and call go_to(0) before each validation.
+/// It depends on seed, step and row only (Philox, see core/philox.hpp), so batches can be made in any order. If the options of
+/// several objects differ in `shard` only, the objects return parts of the same batches. The object does not copy the text, which
+/// must outlive it. next() does not allocate. For validation, use a separate object with its own seed, and call go_to(0) before
+/// each validation.
 ///
 ///     tw::data::TextBatches batches(corpus.training, {.batch_size = 12, .context = 64, .seed = 1});
 ///     for (int step = 0; step < 2000; ++step) {

@@ -76,8 +76,9 @@ class StepAccesses {
 /// Spans of the hierarchical all-reduces of a frozen plan, in the order of their steps. `is_hierarchical` tells whether a step is
 /// one; `is_kept_apart` tells whether its output gets the result in its own step only.
 ///
-/// An all-reduce is in flight from the first step at which its input is ready, and after which nothing else uses its tensors, to
-/// the first step that uses them. One that is kept apart starts at the step of another all-reduce, to share its message.
+/// An all-reduce is in flight from its start to the first step that uses its tensors. It starts at the first step at which its
+/// input is ready and after which no other step before its own uses its tensors. An all-reduce that is kept apart starts at the
+/// step of another all-reduce, to share a message with it.
 class AllReduceSpans {
  public:
   AllReduceSpans(const auto& plan, auto is_hierarchical, auto is_kept_apart) : accesses_(plan) {

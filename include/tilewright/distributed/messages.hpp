@@ -14,7 +14,7 @@
 
 namespace tilewright::internal {
 
-/// Sends and receives of a session that are in flight together, until wait(). For one thread at a time.
+/// The sends and receives of a session that are in flight at the same time, until wait(). Only one thread at a time may use it.
 class Messages {
  public:
   Messages(const distributed::Processes& processes, MPI_Comm communicator)

@@ -108,8 +108,8 @@ class Processes {
     for (const auto& f : at_end_) f();
     MPI_Finalize();
   }
-  /// Stores the number of the run, in 8 bytes, and then the host's name in the file rank-<rank>. The parent of this process can
-  /// read them there even after SIGKILL. The number stays in memory if that is impossible.
+  /// Keeps the number of the run in 8 bytes of the file rank-<rank>, followed by the host's name. The parent of this process can
+  /// read both there even after SIGKILL. If the file cannot be made, the number stays in memory.
   void note_steps() {
     std::byte* const mapped = internal::map_new_file(steps_directory_ + "/rank-" + std::to_string(rank_),
                                                      sizeof own_step_ + host_.size());

@@ -55,7 +55,7 @@ class Transport final : public ReplicaTransport {
     meet({.kind = CallSite::start, .run = static_cast<std::int64_t>(seed), .step = hash_of_plan, .sequence = is_hierarchical_});
     if (spans) hierarchical_.emplace(*spans, steps, collectives, held_, replicas, least_room, communicator_);
   }
-  /// Announces that this process makes no more calls, to others that do.
+  /// Announces to the other processes that this process makes no more calls.
   ~Transport() override {
     const CallSite last{.kind = CallSite::end};
     for (int rank = 0; rank < processes_.count(); ++rank)
@@ -174,8 +174,8 @@ class Transport final : public ReplicaTransport {
       if (gives_others(collective)) room = std::max(room, replicas_ * align(collective.output_bytes));
     return room;
   }
-  /// Returns whether the items that this process runs produce results of groups of which it holds no replica, or whether that is
-  /// unknown.
+  /// Returns whether the items that this process runs may produce results of groups of which it holds no replica. True if the
+  /// meaning of the items is unknown.
   bool gives_others(const PlannedCollective& collective) const {
     if (collective.items != CollectiveItems::of_groups) return collective.items == CollectiveItems::any;
     const auto [begin, end] = groups_of_held(collective.groups);

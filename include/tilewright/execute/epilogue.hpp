@@ -56,7 +56,7 @@ class Epilogue {
 
   /// Returns whether the epilogue includes a stage. It ends before the next kernel. A nested stage is evaluated with its reader.
   static constexpr bool has(int stage) { return stage < B::set.stage_count && B::stage(stage).evaluation != Evaluation::kernel; }
-  /// Operands in memory, of the kernel's result and the epilogue's stages, and their number.
+  /// The operands in memory: the kernel's result, and operands of the epilogue's stages. Also their number.
   static constexpr auto place_list = [] {
     std::array<Leaf, 64> result{};
     std::size_t count = 0;
@@ -221,7 +221,7 @@ class Epilogue {
 
  public:
   static constexpr std::int64_t row_floats = row_offset(places.size());
-  /// Whether it may be called as the epilogue of one matrix with the rows of all.
+  /// Whether the kernel may call it as if the rows of all matrices were one matrix.
   static constexpr bool rows_are_one_matrix = [] {
     for (const Leaf& place : places)
       if (!tilewright::rows_are_one_matrix(B::slice(place.stage, place.operand), block.shape)) return false;

@@ -56,7 +56,7 @@ struct Block {
   }
 };
 
-/// An operand by number: of stage `stage` of a compute set, operand `operand`.
+/// Names an operand of a compute set: operand `operand` of stage `stage`.
 struct Leaf {
   int stage = 0, operand = 0;
 };
@@ -77,7 +77,7 @@ struct Expression {
     if constexpr (is_nested(input)) return Nested<input>::leaf_count;
     else return 1;
   }
-  /// By input, the number of its first leaf. The last entry is the number of leaves.
+  /// The number of the first leaf of each input. The last entry is the number of all leaves.
   static constexpr auto first_leaf = []<std::size_t... i>(std::index_sequence<i...>) {
     std::array<int, sizeof...(i) + 1> result{};
     ((result[i + 1] = result[i] + leaves_of<static_cast<int>(i)>()), ...);

@@ -141,8 +141,8 @@ class Freezer {
  public:
   constexpr explicit Freezer(FrozenPlan<sizes>& frozen) : frozen_(frozen) {}
 
-  /// Copies a table: all rows for which both have room. The loop calls nothing for rows that do not change; std::ranges::copy
-  /// makes several calls.
+  /// Copies a table, up to the number of rows of the smaller one. The loop calls nothing for rows that do not change;
+  /// std::ranges::copy makes several calls.
   constexpr void operator()(const auto& from, auto& to) {
     const auto* const source = from.data();
     auto* const target = to.data();

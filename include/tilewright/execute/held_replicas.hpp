@@ -8,8 +8,8 @@
 
 namespace tilewright::internal {
 
-/// Work of a collective that remains after the exchange between processes: the items [first, last), for the inputs of all
-/// replicas of the program, then their outputs.
+/// Work of a collective that remains in this process after the exchange between processes: its items [first, last). `operands`
+/// are the inputs of all replicas of the program, then the outputs of all.
 struct DistributedCollective {
   std::byte* const* operands = nullptr;
   std::int64_t first = 0, last = 0;
@@ -30,7 +30,8 @@ class ReplicaTransport {
   /// Starts and ends collectives before a step. `frames` are those of the step's body, by held replica. One worker calls it while
   /// the others wait, as for `communicate`.
   virtual void work_before(const Step& step, std::byte* const* frames) = 0;
-  /// Lets messages in flight move. The worker that calls the others calls it; they do not wait.
+  /// Lets messages in flight move. The worker that makes the other calls also makes this one, and other workers do not wait
+  /// meanwhile.
   virtual void progress() = 0;
   /// Sends and receives the data for a collective. `held` are the inputs of the held replicas, then their outputs. One worker
   /// calls it while the others wait. Allocates nothing.

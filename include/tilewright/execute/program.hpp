@@ -226,7 +226,7 @@ inline constexpr CycleUse cycle_use = detail::draft_plan<build, target>().cycles
 
 /// Bytes of stack that a run of the program needs on the calling thread: a constant for the arrays of kernels, and room for their
 /// functions and those of a session. Not counted: strict mode, the stream of print_tensor, calls inside MPI, and signal handlers
-/// that run meanwhile. The threads of a session have as much.
+/// that run meanwhile. The threads that a session creates have a stack of this size.
 ///
 ///     static_assert(tw::stack_bytes<train_step> <= 128 * 1024);
 template <auto build, Target target = cpu>

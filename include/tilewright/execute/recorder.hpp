@@ -15,8 +15,8 @@
 namespace tilewright::internal {
 
 /// Records when workers begin and end activities, in memory that the constructor allocates. Each worker writes to separate
-/// memory. A run whose events do not all fit is counted and dropped. Functions are cold, so that a program without recording has
-/// little of their code among its own.
+/// memory. A run whose events do not all fit is counted and dropped. Functions are marked cold: the compiler then places their
+/// code apart from that of the program, which usually records nothing.
 class Recorder {
  public:
   using Kind = Recording::Kind;

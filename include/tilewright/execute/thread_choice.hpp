@@ -101,8 +101,8 @@ class ThreadChoice {
   /// Runs without trials are judged in windows. A window has at least this length and this number of runs.
   static constexpr double window_length = 10e6;
   static constexpr int window_least_runs = 4;
-  /// slow: two consecutive windows that are slower than the usual time by this factor start a trial. chance: if the trial finds
-  /// the current number no slower than by this factor, the slow windows were chance.
+  /// slow: two consecutive windows that are slower than the usual time by this factor start a trial. chance: if the trial then
+  /// finds that runs are slower by less than this factor, the slow windows count as chance.
   static constexpr double slow = 1.15, chance = 1.07;
   /// Reading the clock twice takes about 50 ns, so only one window of four is timed for runs shorter than this.
   static constexpr double short_run = 20e3;
@@ -117,7 +117,8 @@ class ThreadChoice {
   /// First searches of longer runs than this skip the finest steps.
   static constexpr double long_run = 10e6;
 
-  /// Each trial of a neighbour of a long run delays its next trial, as if its runs took longer by this share.
+  /// For long runs, each trial of a neighbour delays the next trial of that neighbour. The delay is as if runs with it took
+  /// longer by this share.
   static constexpr double tried_again = 0.04;
   /// Searches of long runs after the first one skip candidates that took longer than the best by this factor.
   static constexpr double hopeless = 1.2;
@@ -141,8 +142,9 @@ class ThreadChoice {
   }
   Candidate& at(int index) { return candidates_[static_cast<std::size_t>(index)]; }
   int count() const { return static_cast<int>(candidates_.size()); }
-  /// Returns the next candidate of at most a level, up or down from the best one, or -1 if there is none. A step of a level has a
-  /// least factor: a step from 7 threads to 8, or on 20 cores from 20 to 16, says too little about the candidates beyond it.
+  /// Returns the next candidate of at most a level, up or down from the best one, or -1 if there is none. The numbers must differ
+  /// by a least factor, which depends on the level. A step from 7 threads to 8, or on 20 cores from 20 to 16, says too little
+  /// about the candidates beyond it.
   [[gnu::cold, gnu::noinline]] int neighbour(int direction, int level) {
     constexpr double factors[]{1.3, 1.15, 1};
     const double threads = at(best_).threads, factor = factors[level];

@@ -53,7 +53,7 @@ class ThreadTrial {
     if (pairs_ == 1) return blocks_[challenger][0];
     return (sum(challenger) - *std::max_element(blocks_[challenger].begin(), end(challenger))) / (pairs_ - 1);
   }
-  /// Returns the extra time of the challenger's runs over as many with the current number.
+  /// Returns the time of the challenger's runs, less the time of the same number of runs with the current number.
   double price() const { return price_; }
   /// Returns the time of all runs.
   double total() const { return total_; }

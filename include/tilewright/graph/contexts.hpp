@@ -24,8 +24,8 @@ constexpr bool uses_streams(const Ir& ir, GraphId graph) {
       return true;
   return false;
 }
-/// Checks that the op that is being appended, which moves streams, runs only in runs. Fails if not; `subject` names the op in the
-/// error.
+/// Checks that the op that is being appended may move streams: that its execution context is a run, not an upload or a download.
+/// Fails if not; `subject` names the op in the error.
 constexpr bool check_stream_context(Ir& ir, const Text& subject) {
   const ExecutionContext context = context_in(ir, ir.tables.current_graph, ir.tables.current_context);
   if (context == ExecutionContext::Normal) return true;
@@ -47,8 +47,8 @@ constexpr bool check_input_contexts(Ir& ir, const OpInfo& op, std::span<const Te
   return true;
 }
 
-/// Makes the next nodes of a sequence run after `last`, nodes of the current graph. Nodes of other contexts remain in the list,
-/// because each context has a separate order.
+/// Sets `nodes`, after which the next op of a sequence runs, to `last`; all are nodes of the current graph. Each execution
+/// context has a separate order, so nodes of contexts that `last` does not have remain in the list.
 constexpr void go_on_after(const Ir& ir, List<NodeId>& nodes, const List<NodeId>& last) {
   if (ir.tables.has_contexts) {
     const auto& graph = ir.tables.record(ir.tables.current_graph);

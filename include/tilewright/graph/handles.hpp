@@ -6,7 +6,8 @@
 namespace tilewright {
 
 namespace detail {
-/// Returns the layout of a tensor in the memory at the end of its chain of views. A view that needs a dense input has one.
+/// Returns the layout of a tensor in the memory at the end of its chain of views. If a view in the chain needs a dense input, its
+/// input is dense.
 constexpr Layout layout_of(const GraphRecord& record, TensorId tensor) {
   const TensorRecord& known = record.tensors[tensor];
   if (known.producer == NodeId::none) return dense_layout(known.spec.shape);

@@ -99,8 +99,8 @@ constexpr Text generator_fault(const Generator& generator, const Shape& shape) {
                 generator.write == write_eye ? Text() : text(", ", number_text(b)), "): numbers expected");
   return {};
 }
-/// Returns what is wrong with random initial values: numbers that are not finite, or no parameters of the distribution. Empty:
-/// nothing.
+/// Returns what is wrong with random initial values: numbers that are not finite, or numbers that the distribution does not
+/// allow. Empty if nothing is wrong.
 constexpr Text random_fault(const Initialiser& initialiser) {
   const bool is_normal = initialiser.fill == fill_normal, is_uniform = initialiser.fill == fill_uniform;
   if (!is_normal && !is_uniform) return {};

@@ -45,7 +45,7 @@ class Ir {
   constexpr Graph graph(GraphId id);
 
   /// Gives the host array of every stream `count` elements, as PopXL does. A run that moves more elements of a stream is an
-  /// error. Without the call, the host array of a stream has as many elements as a run moves at most.
+  /// error. Without the call, the number of elements of a stream's host array is the largest number that a run can move.
   constexpr void set_num_host_transfers(int count) {
     if (count < 1) fail(text("num_host_transfers: ", count, ": at least 1 expected"));
     num_host_transfers_ = count;

@@ -76,7 +76,7 @@ struct IrTables {
   bool has_contexts = false;  ///< whether the program had a scope of a context other than Normal
   std::optional<Mode> current_mode{};  ///< of the innermost open mode scope; nothing: none is open
   Placement current_placement{};  ///< of new ops; on no IPU: where their inputs are, or on IPU 0
-  /// Whether nodes and tensors have placements: the program asked for one, or named an IPU other than 0
+  /// Whether nodes and tensors have placements: true once the program asked for a placement or named an IPU other than 0
   bool has_placements = false;
   MachineKind traced_for = MachineKind::host;
   bool replaces_composed_forms = true, fuses_across_calls = true, adds_activations = true;  ///< set by functions in transform/

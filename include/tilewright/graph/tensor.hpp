@@ -50,7 +50,8 @@ class Tensor : public detail::AbsentFromTensors {
       throw TraceError("Tensor: a Tensor() of no graph: a tensor that an op, a stream or an input gave expected");
     return *ir_;
   }
-  /// Returns whether the tensor is valid, for ops, which pass on invalid tensors. Throws TraceError for a Tensor() of no graph.
+  /// Returns whether the tensor is valid. Ops ask this, because they pass on invalid tensors. Throws TraceError for a Tensor() of
+  /// no graph.
   constexpr bool is_usable() const { return valid() || (ir(), false); }
   /// Returns whether the tensor belongs to an Ir.
   constexpr bool is_of(const Ir& ir) const { return ir_ == &ir; }

@@ -75,7 +75,8 @@ template <class I>
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(index));
 }
 
-/// Calls f(k, indices[k] - first) for each k in [0, run) for which that is in [0, extent), in order. Fast if few of many are.
+/// Calls f(k, indices[k] - first) for each k in [0, run) whose difference is in [0, extent), in order. Fast if only a few of many
+/// indices are in that range.
 template <std::int64_t run, class I, class F>
 inline void for_each_index_in(const I* indices, std::int64_t first, std::uint64_t extent, F&& f) {
 #if defined(__AVX512F__)

@@ -19,7 +19,8 @@ template <class X>
 inline constexpr bool is_float32 = std::same_as<X, float>;
 template <class A>
 inline constexpr bool is_float32<xsimd::batch<float, A>> = true;
-/// Converts an integer to a type whose arithmetic wraps around, and which is not promoted to one whose arithmetic does not.
+/// Converts an integer to an unsigned type whose arithmetic wraps around. The type is wide enough that C++ does not promote it to
+/// a signed type.
 template <std::integral T>
 constexpr auto wrapping(T x) {
   return static_cast<std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>(x);

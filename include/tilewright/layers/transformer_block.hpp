@@ -17,8 +17,8 @@ struct TransformerBlockOptions {
   bool is_causal = false;  ///< whether query i sees only keys 0 to i
   bool bias = true;  ///< whether linear layers and norms have a bias
   double layer_norm_eps = 1e-5;  ///< added to the variance in both norms
-  /// Probability for the weights of attention, and after attention, the activation and the second linear layer; above 0, `build`
-  /// takes a seed
+  /// Probability of the block's dropout: of the weights of attention, and of the results of attention, of the activation and of
+  /// the second linear layer; if it is above 0, `build` takes a seed
   double dropout = 0.1;
   /// Standard deviation of all initial weights, which are then normal with zero biases; none: uniform weights and biases, as in
   /// PyTorch

@@ -16,7 +16,7 @@ namespace tilewright::internal {
 /// Memory that all views of a tensor share.
 struct Storage {
   TensorSpec whole{};     ///< dtype and shape of the tensor that fills it
-  Location location{};    ///< in the frame the offset is 0 until `place` sets it; it may set it to 0
+  Location location{};    ///< if it is in the frame, `place` sets the offset, which is 0 before
   StorageId reuses = StorageId::none;  ///< storage whose memory it takes over; none: it has its own memory
   /// Whether only one group uses it, each vertex its own block, in scratch or in registers: it has no place
   bool internal = false;
@@ -39,7 +39,7 @@ constexpr bool is_whole_and_dense(const Value& value, const Storage& storage) {
 
 /// Bodies that an operation calls, or whose code it loads.
 struct Calling {
-  BodyId body = BodyId::none;  ///< called, by a conditional for true, or loaded; none: the operation is an op
+  BodyId body = BodyId::none;  ///< called body (of a conditional: for true), or loaded body; none: an op
   BodyId else_body = BodyId::none;  ///< called by a conditional for false; otherwise none
   int inputs = 0, outputs = 0;  ///< of the graph of `body`, including outputs that nothing uses
   int else_inputs = 0, else_outputs = 0;  ///< of the graph of `else_body`; otherwise 0
@@ -51,9 +51,9 @@ struct Operation {
   const OpInfo* op = nullptr;  ///< null: a call or a load of code
   PackedAttributes attributes{};
   int input_count = 0;  ///< of the operands; inputs come before outputs
-  /// Operands of a call: the condition of a conditional; the inputs of each body; from `input_count` on the outputs of each body;
-  /// for each tensor that a loop carries, its second place; the inputs that the call changes, again, as outputs; finally the
-  /// bodies' frame.
+  /// Operands of a call, in this order. Inputs: the condition of a conditional, then the inputs of each body. Outputs, from index
+  /// `input_count` on: the outputs of each body; the second place of each tensor that a loop carries; the inputs that the call
+  /// changes, a second time; the bodies' frame.
   List<Value> operands{};
   Work work{};  ///< of an op, set by split_reductions; axes of undivided sums are whole
   /// Whether it produces partials: an axis of a reduction (gives_partials) is divided. Each output that does not follow that axis

@@ -157,8 +157,8 @@ struct Step {
   /// Loop: index in the plan's strides, by argument, in bytes. In iteration i, from 0, an argument is at the location in the
   /// iteration's list plus i x stride. Stride 0: it does not move. Otherwise 0.
   int first_stride = 0;
-  /// Calls: inputs and outputs of `body`; otherwise 0. A conditional has those of `else_body` in the locations after its
-  /// condition and these.
+  /// Calls: number of inputs and outputs of `body`; otherwise 0. In a conditional, their locations follow the condition, and the
+  /// locations of `else_body` follow them.
   int arguments = 0;
   int stream = -1;  ///< stream that moves to its next element after the step; -1: none
   int ipu = -1;  ///< IPU whose tiles run it, or that the called bodies use alone; -1: all work on it, or there is only one IPU
@@ -297,7 +297,7 @@ struct PlanTotals {
   RemoteTraffic remote{};  ///< of one run
   CollectiveTraffic collectives{};  ///< of one run
   /// Elements of each replica in the host's array of every stream for one run. 0: the program does not set it, and each stream
-  /// has as many as the run moves.
+  /// has the number of elements that a run moves.
   int num_host_transfers = 0;
   int replicas = 1;
   BodyId after_upload = BodyId::none;  ///< body that runs after variables got values from the host; none: nothing

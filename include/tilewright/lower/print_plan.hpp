@@ -39,8 +39,8 @@ constexpr Text place_of(const Step& step) {
 }  // namespace detail
 
 /// Returns a plan as text: for each body its steps, with the number of vertices, their extents along the axes of the grid, and
-/// the ops that each vertex runs. A line `--` is a barrier of the workers; with several IPUs, of those of one if the line names
-/// it.
+/// the ops that each vertex runs. A line `--` is a barrier of the workers. With several IPUs, a line that names an IPU is a
+/// barrier of that IPU's workers only.
 constexpr Text print_plan(const auto& plan) {
   Text result;
   int number = 0;

@@ -63,7 +63,7 @@ class BoundGraph : public Callable<BoundGraph> {
   constexpr Branch branch(std::initializer_list<Tensor> inputs = {}, const TensorMap& args = {}) const {
     return {graph_, {}, connect(std::span(inputs.begin(), inputs.size()), args)};
   }
-  /// Returns all inputs with the tensors of a call.
+  /// Returns a map from all inputs of the graph to the tensors that a call passes for them.
   constexpr TensorMap connect(std::span<const Tensor> inputs, const TensorMap& args) const {
     TensorMap all = bind(args).args_;
     std::size_t next = 0, unbound = 0;

@@ -37,7 +37,8 @@ struct ShardedVariableInputOptions {
   std::int64_t shard_over = 0;  ///< number of shards; 0: the number of replicas in a group
 };
 
-/// Base of all modules, independent of their type: the place in the module from which a graph is created.
+/// Base of all modules that does not depend on their type. It knows the trace to which a module belongs, and the module's dotted
+/// name there.
 class ModuleBase {
  public:
   /// Adds an input of the graph for a variable, and the factory that creates the variable later. The name must be new in this

@@ -9,8 +9,8 @@
 
 namespace tilewright {
 
-/// Padding of a convolution or pooling: as `padding` says; to ceil(in / stride) results, with the odd element at the end (upper)
-/// or at the beginning (lower); or none.
+/// Padding of a convolution or pooling. not_set: the numbers of `padding`. same_upper, same_lower: the padding that gives ceil(in
+/// / stride) results, with an odd element at the end (upper) or at the beginning (lower). valid: none.
 enum class PadType : std::int32_t { not_set, same_upper, same_lower, valid };
 
 constexpr std::string_view to_text(PadType type) {
@@ -36,7 +36,7 @@ struct WindowAttributes {
   static constexpr std::int32_t limited(std::int64_t number) {
     return static_cast<std::int32_t>(std::clamp<std::int64_t>(number, -most - 1, most + 1));
   }
-  /// Copies as much of a list as fits; keeps its length, so that the shape rule can refuse it.
+  /// Copies the part of a list that fits, but stores the whole length, so that the shape rule can refuse a list that is too long.
   template <std::size_t n>
   static constexpr void set(std::array<std::int32_t, n>& to, std::int8_t& count, const List<std::int64_t>& list) {
     count = static_cast<std::int8_t>(std::min<std::size_t>(list.size(), 127));
@@ -115,7 +115,7 @@ constexpr kernel::Windows windows_of(const Shape& x, const Shape& kernel, const 
   return result;
 }
 
-/// Checks that a list is empty, or has as many numbers as expected, none too small.
+/// Checks that a list is empty, or has the expected number of elements, of which none is too small.
 constexpr bool check_list(Inference& op, const Shape& x, std::string_view what, std::span<const std::int32_t> list, int count,
                           int expected, std::int64_t least) {
   if (count == 0) return true;

@@ -183,9 +183,9 @@ struct CosineAnnealingWarmRestarts {
 enum class AnnealStrategy { cos, linear };
 
 /// Raises the rate from max_lr / div_factor to max_lr in the first `pct_start` of all steps, then lowers it to max_lr /
-/// div_factor / final_div_factor. With three_phase, the rate first falls to max_lr / div_factor over the same number of steps as
-/// it rose, and then to the last rate ("Super-Convergence: Very Fast Training of Neural Networks Using Large Learning Rates",
-/// arXiv 1708.07120). The number of steps is `total_steps`, or epochs x steps_per_epoch; a step at or above it throws.
+/// div_factor / final_div_factor. With three_phase, the rate falls in two phases: to max_lr / div_factor over the number of steps
+/// in which it rose, and then to the last rate ("Super-Convergence: Very Fast Training of Neural Networks Using Large Learning
+/// Rates", arXiv 1708.07120). The number of steps is `total_steps`, or epochs x steps_per_epoch; a step at or above it throws.
 struct OneCycleLR {
   double max_lr = detail::not_given;  ///< the highest rate
   std::int64_t total_steps = 0, epochs = 0, steps_per_epoch = 0;  ///< all steps; 0: the product of the other two

@@ -201,7 +201,8 @@ struct Profile {
   /// Returns the memory of the fullest tile; zero without tiles.
   TileMemory fullest() const { return fullest_tile < 0 ? TileMemory() : tiles[static_cast<std::size_t>(fullest_tile)]; }
 
-  /// Returns the index of the step with most live bytes on the fullest tile, the first of several; -1 without steps.
+  /// Returns the index of the step with most live bytes on the fullest tile, or the first index if several steps have that
+  /// number; -1 without steps.
   int peak_step() const {
     const auto less = [](const Step& a, const Step& b) { return a.live_bytes < b.live_bytes; };
     return steps.empty() ? -1 : static_cast<int>(std::max_element(steps.begin(), steps.end(), less) - steps.begin());

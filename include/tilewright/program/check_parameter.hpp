@@ -23,7 +23,7 @@ constexpr bool check_above_0(Ir& ir, std::string_view what, std::string_view nam
   ir.fail(text(what, ": ", name, " ", number_text(value), ": a finite number above 0 expected"));
   return false;
 }
-/// check_parameter of what may be a tensor: its numbers are known in runs only.
+/// Checks a parameter that may be a tensor. The numbers of a tensor are known in a run only, so they are not checked.
 constexpr bool check_parameter(Ir& ir, std::string_view what, std::string_view name, const NumberOrTensor& value,
                                double least = 0, double below = std::numeric_limits<double>::infinity()) {
   return value.tensor || value.spec || check_parameter(ir, what, name, value.number, least, below);

@@ -20,10 +20,10 @@ class GradGraphInfo {
  public:
   constexpr GradGraphInfo(Ir& ir, GraphId forward_graph, GradientRecord record)
       : ir_(&ir), forward_graph_(forward_graph), record_(std::move(record)) {}
-  /// Describes a handwritten gradient graph. `inputs`: what its inputs stand for, first gradients of the forward graph's outputs,
-  /// then forward tensors, which are inputs or outputs of the forward graph. `outputs`: the forward graph's inputs whose
-  /// gradients the outputs are. Each list has one element for each input or output of the gradient graph, of the same shape and
-  /// dtype.
+  /// Describes a handwritten gradient graph. `inputs` has a connection for each of its inputs: first those for gradients of the
+  /// forward graph's outputs, then those for forward tensors, which are inputs or outputs of the forward graph. `outputs` has,
+  /// for each output of the gradient graph, the input of the forward graph whose gradient it is. Connected tensors have the same
+  /// shape and dtype.
   constexpr GradGraphInfo(Graph gradient_graph, Graph forward_graph, const List<ExpectedConnection>& inputs,
                           const List<Tensor>& outputs)
       : ir_(&forward_graph.ir()), forward_graph_(forward_graph.id()), record_{.graph = gradient_graph.id()} {

@@ -22,8 +22,9 @@ struct MessageTime {
 struct Link {
   Figure latency_ns = 0;  ///< from the call that sends a message to its arrival, without the time of its bytes
   Figure bytes_per_second = 0;  ///< in one direction; above 0
-  /// Measured times of messages, sorted by bytes; the caller keeps the array. Other sizes are interpolated linearly; larger
-  /// messages than all have the rate of the last. Empty: each message takes latency + bytes / bandwidth.
+  /// Measured times of messages, sorted by bytes; the caller keeps the array. Times of other sizes are interpolated linearly. A
+  /// message that is larger than all of these has the rate of the last one. Empty: each message takes latency + bytes /
+  /// bandwidth.
   std::span<const MessageTime> measured{};
 
   /// Returns the seconds of a message without those of its bytes.

@@ -59,8 +59,8 @@ class Simulation {
                       operands * bytes / static_cast<double>(cluster_.operand_bytes_per_second.value));
   }
 
-  /// Adds a round in which `count` processes, process `place(i)` for each i in rising order, send `bytes` bytes to `place(i ^
-  /// apart)`.
+  /// Adds a round in which process `place(i)`, for each i below `count`, sends `bytes` bytes to process `place(i ^ apart)`.
+  /// place(i) rises with i.
   constexpr void round(std::int64_t count, std::int64_t apart, auto place, double bytes) {
     std::int64_t node = -1, leaving = 0, most_leaving = 0, farthest = 0;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -94,7 +94,7 @@ class Simulation {
     time_.bytes += static_cast<double>(times) * bytes;
     time_.rounds += times;
   }
-  /// Adds one message of `bytes` bytes from each process to each other one, in sequence.
+  /// Adds the messages of a round in which each process sends `bytes` bytes to all other processes, one after the other.
   constexpr void send_to_all(double bytes) {
     if (processes_ == 1) return;
     const auto n = static_cast<double>(per_node_), others = processes_as_double() - n;

@@ -32,7 +32,7 @@ constexpr StepTime step_time(const std::ranges::input_range auto& collectives, d
   return result;
 }
 
-/// Returns the algorithm with the shortest step; of several, the first.
+/// Returns the algorithm with the shortest step, or the first such algorithm if several take the same time.
 constexpr Algorithm fastest_algorithm(const std::ranges::input_range auto& collectives, std::int64_t replicas,
                                       const Cluster& cluster) {
   Algorithm fastest = all_algorithms[0];

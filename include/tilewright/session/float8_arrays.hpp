@@ -11,7 +11,8 @@
 namespace tilewright {
 
 namespace detail {
-/// Applies f to all elements of a host array. Returns an xt::xtensor of its rank for one, and a std::vector for other arrays.
+/// Applies f to all elements of a host array. For an xt::xtensor, returns an xt::xtensor of the same rank; for other arrays, a
+/// std::vector.
 template <class To, class Array, class F>
 constexpr auto converted(const Array& array, const F& f) {
   const auto* const from = first_element(array);
@@ -39,9 +40,9 @@ constexpr auto converted(const Array& array, const F& f) {
 }
 }  // namespace detail
 
-/// Converts array 2^log2_scale to float8 on the host. Returns a number for a number, an xt::xtensor of its shape for one, and a
-/// std::vector for another array. Elements: float16, float32 or float64. Rounds to nearest, ties to even. Numbers beyond the
-/// largest become NaN, or the largest number without `nan_on_overflow`; infinities and NaN become NaN. Throws
+/// Converts array 2^log2_scale to float8 on the host. For a number, returns a number; for an xt::xtensor, an xt::xtensor of the
+/// same shape; for another array, a std::vector. Elements: float16, float32 or float64. Rounds to nearest, ties to even. Numbers
+/// beyond the largest become NaN, or the largest number without `nan_on_overflow`; infinities and NaN become NaN. Throws
 /// std::invalid_argument for a log2_scale outside of -32 to 31.
 ///
 ///     session.write_variable_data("weight"_s, tw::host_pow2scale_then_cast<tw::float8_143>(weight, 4));
@@ -78,9 +79,9 @@ struct Float8Scale {
   int log2_scale = 0;  ///< from -31 to 31
 };
 /// Finds the log2_scale for which host_pow2scale_then_cast to this float8, and host_cast_then_pow2scale back, have the smallest
-/// mean square error on an array; of several, the one nearest to 0. Elements: float16, float32 or float64; infinities and NaN do
-/// not count. With `nan_on_overflow`, prefers scales for which no number becomes NaN; without it, a number beyond the largest
-/// becomes the largest.
+/// mean square error on an array. If several have the same error, it is the one nearest to 0. Elements: float16, float32 or
+/// float64; infinities and NaN do not count. With `nan_on_overflow`, prefers scales for which no number becomes NaN; without it,
+/// a number beyond the largest becomes the largest.
 ///
 ///     const auto [error, log2_scale] = tw::host_fp8_mse_scale<tw::float8_143>(weights);
 template <DType to, class Array>

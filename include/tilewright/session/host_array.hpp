@@ -71,7 +71,7 @@ inline constexpr bool owns_elements<xt::xtensor_container<Elements, rank, layout
 template <class Element, class Extents, xt::layout_type layout, bool sharable, class Tag>
 inline constexpr bool owns_elements<xt::xfixed_container<Element, Extents, layout, sharable, Tag>> = true;
 
-/// Returns the address of an array's first element. For a view, it can be far from that of its container's.
+/// Returns the address of an array's first element. For a view, it can be far from the address of its container's first element.
 template <HostArray T>
 constexpr auto* first_element(T& array) {
   if constexpr (BuiltInArray<std::remove_const_t<T>>) {

@@ -142,7 +142,8 @@ inline std::string advice_on_matrix(const HostTensor& tensor, const TensorSpec& 
   if (shape.rank != 2 || expected != TensorSpec{{shape[1], shape[0]}, tensor.spec.dtype}) return {};
   return ", by map_tensors with the rule tw::transposed(\"" + std::string(tensor.name) + "\"),";
 }
-/// Finds the bytes for each variable by name. A variable that may be missing and is missing gets none. Throws LoadError.
+/// Finds the bytes for each variable by name. A variable without a tensor gets no bytes, if the policy allows that it is missing.
+/// Throws LoadError.
 inline std::vector<std::span<const std::byte>> match_tensors(std::span<const HostTensor> variables, const HostTensors& given,
                                                              const LoadPolicy& policy) {
   Mismatches mismatches(variables);

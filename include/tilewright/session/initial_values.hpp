@@ -27,8 +27,8 @@ T rounded_down(double value) {
   const auto bits = std::bit_cast<std::uint16_t>(nearest);
   return std::bit_cast<T>(static_cast<std::uint16_t>(nearest > 0 ? bits - 1 : nearest < 0 ? bits + 1 : 0x8001));
 }
-/// Writes `count` values to memory in a dtype; one value fills all elements. With `has_rests`, all rests follow after all values,
-/// as in Numbers.
+/// Writes `count` values to memory in a dtype; one value fills all elements. With `has_rests`, the rests of all numbers follow
+/// after all values, as in Numbers.
 inline void write_values(DType dtype, std::size_t count, std::span<const double> values, std::byte* memory,
                          bool has_rests = false) {
   const std::size_t given = has_rests ? values.size() / 2 : values.size();

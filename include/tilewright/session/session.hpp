@@ -287,9 +287,9 @@ class Session {
     });
     write<"write_variables_data">(values);
   }
-  /// Copies all variables from those with the same names in another session, which may have more, such as an optimiser's. With
-  /// the prefix "average", `weight` is copied from `average.weight`. If the other session lacks a name with this shape and dtype,
-  /// the call does not compile.
+  /// Copies all variables from those with the same names in another session. The other session may have more variables, such as
+  /// those of an optimiser. With the prefix "average", `weight` is copied from `average.weight`. If the other session lacks a
+  /// name with this shape and dtype, the call does not compile.
   template <class Source, NameText prefix = "">
   void load_from_session(const Source& source, Name<prefix> = {}) {
     names::template check_source<Source::plan, prefix>();

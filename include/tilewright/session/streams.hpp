@@ -27,8 +27,8 @@ namespace detail {
 constexpr std::int64_t array_bytes(const auto& plan, std::size_t stream, std::int64_t replicas) {
   return TensorSpec{host_shape(plan, stream, replicas), plan.streams[stream].spec.dtype}.bytes();
 }
-/// Returns the offsets of the arrays of a frozen plan's streams in one direction in one block of memory, in bytes; the last entry
-/// is the sum.
+/// Returns the offsets, in bytes, of the host's arrays in one block of memory, for all streams of a frozen plan in one direction.
+/// The last entry is the size of the block.
 template <const auto& plan, StreamDirection direction>
 constexpr auto offsets_of_arrays(std::int64_t replicas) {
   std::array<std::int64_t, plan.streams.size() + 1> offsets{};

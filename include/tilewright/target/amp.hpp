@@ -76,8 +76,8 @@ constexpr AmpCorrections amp_corrections(std::int64_t element_bytes) {
 
 /// Instructions of a worker for each result of a dot product, in addition to those for its terms, as poplibs estimates them.
 inline constexpr std::int64_t dot_product_end = 7;
-/// Returns the cycles of the product of amp_cycles by dot products of vectors, which support any number of columns. Assumed: 65
-/// cycles to start and 29 instructions of a worker.
+/// Returns the cycles of the same product as amp_cycles, but computed by dot products of vectors. They support any number of
+/// columns. Assumed: 65 cycles to start, and 29 instructions of each worker.
 constexpr std::int64_t dot_product_cycles(std::int64_t element_bytes, std::int64_t rows, std::int64_t inner, std::int64_t columns,
                                           std::int64_t groups = 1) {
   const std::int64_t vector = 8 / element_bytes, worker_rows = ceil_divide(rows * groups, tile_workers);
@@ -165,15 +165,16 @@ constexpr std::int64_t reduction_stage_cycles(std::int64_t outputs, std::int64_t
 }
 
 /// Returns, for a search, the part of the cycles of a sum of `parts` parts that does not grow with the number of results. One
-/// stage: 33, and for each worker 20 instructions and 2 for each part, derived from reduction_stage_cycles. Two and three stages:
-/// an estimate that does not depend on the number of parts, for two stages of 6 parts, or about three of 7.
+/// stage takes 33 cycles, and each worker 20 instructions and 2 more for each part, derived from reduction_stage_cycles. For two
+/// and for three stages, the result is an estimate for any number of parts: that of two stages of 6 parts, or of about three
+/// stages of 7.
 constexpr std::int64_t reduction_start_cycles(std::int64_t parts) {
   if (parts < min_parts_of_stages) return 33 + 20 * tile_workers + 2 * tile_workers * parts;
   return parts < min_parts_of_three_stages ? 450 : 700;
 }
 
-/// Returns the cycles of all stages of a sum of parts, of which each tile of the first stage has at most `outputs` x `parts`; 0
-/// for a single part.
+/// Returns the cycles of all stages of a sum of parts. In the first stage, each tile has at most `parts` parts of each of
+/// `outputs` results. Returns 0 for a single part.
 constexpr std::int64_t reduction_cycles(std::int64_t outputs, std::int64_t parts, std::int64_t partial_bytes,
                                         std::int64_t output_bytes, bool fast = false) {
   const ReductionStages stages = reduction_stages(parts);

@@ -44,8 +44,9 @@ constexpr std::int64_t add_in_place_cycles(const IpuModel& model, std::int64_t b
   return binary_map_cycles(model, loop, float32, bytes, true);
 }
 
-/// Several maps in one loop. Each op's arithmetic is that of its own loop less the 2 slots that load and store there. The loop
-/// has 2 to 4 slots, one fewer than the tensors that it reads and writes. Assumed.
+/// Several maps in one loop. For each op, the loop has the arithmetic of the op's own loop, that is without the 2 slots that load
+/// and store there. For loads and stores, it has 2 to 4 slots: one fewer than the number of tensors that it reads and writes.
+/// Assumed.
 class FusedMap {
  public:
   constexpr explicit FusedMap(DType dtype, const IpuModel& model) : dtype_(dtype), width_(model.vector_width(dtype)) {}
@@ -77,7 +78,8 @@ constexpr std::int64_t cast_cycles(const IpuModel& model, std::int64_t elements)
   return 12 + model.workers * (18 + 19 + 2 * ceil_divide(ceil_divide(elements, model.workers), 4));
 }
 
-/// Memory banks of x and y of a scaled addition. It is faster if more of them can be loaded in one cycle.
+/// Memory banks of the operands x and y of a scaled addition. The more of x and y can be loaded in one cycle, the faster is the
+/// addition.
 enum class OperandBanks : std::uint8_t { same, different, interleaved };
 /// Returns the cycles of x + a y: 60 + w (24 + cycles x (e / v - 1)), with 3 cycles for a vector; 2 if x and y are in different
 /// banks of memory; 1 if they are also interleaved, from 16 vectors on. Published: 57 to 63 to start.

@@ -6,8 +6,8 @@
 
 namespace tilewright {
 
-/// Links of machines that run replicas, in a ladder of pairs. Each machine has `links` links to the previous one and as many to
-/// the next one. All of them carry data in parallel, in both directions.
+/// Links of machines that run replicas, in a ladder of pairs. Each machine has `links` links to the previous one, and the same
+/// number to the next one. All of them carry data in parallel, in both directions.
 struct IpuLink {
   Figure bytes_per_second = 0;  ///< of one link, in one direction; 0: there are no links, and no cycles are counted
   Figure links = 1;  ///< to each neighbour

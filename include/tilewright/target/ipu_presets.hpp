@@ -127,7 +127,7 @@ inline constexpr IpuModel c600 = [] {
   return model;
 }();
 
-/// The first generation: on cards of two IPUs, with remote buffers in the host's memory.
+/// The first generation, on cards of two IPUs. Remote buffers are in the host's memory.
 inline constexpr IpuModel gc2 = [] {
   IpuModel model = gc200;
   model.tiles = {1216, published, poplibs_2017};

@@ -16,8 +16,9 @@ struct Target {
   std::int64_t vector_bytes = 8;  ///< width of a vector: work is divided at multiples of it
   /// Smallest number of terms in a part of a divided reduction; 0: reductions are never divided
   std::int64_t shortest_reduction = 0;
-  /// Limit of the working set that ops of one vertex pass on to each other, the size of a first-level cache. Work is divided
-  /// accordingly. The benchmarks' GPTs have other vertices at 40,960, the MNIST steps at twice that, and the CNN without a limit.
+  /// Limit of the bytes that the ops of one vertex pass on to each other: about the size of a first-level cache. Work is divided
+  /// accordingly. With a limit of 40,960, the benchmarks' GPTs get other vertices; with twice that, the MNIST steps; without a
+  /// limit, the CNN.
   std::int64_t block_bytes = 32'768;
   /// Size of a first-level cache of the host, and the limit that replaces `block_bytes` for ops whose smallest vertex does not
   /// fit into it. Then a step of GPT-2 124M has vertices of 32 and 48 columns; with 16, the length of a vector, it is 2 % slower
@@ -29,8 +30,8 @@ struct Target {
   bool fuses = true;  ///< whether ops are joined; if false, every op is a separate step
 
   /// Cost of a barrier and of a result's trip through memory, in multiply-adds of one worker: a rough price, by which ops are
-  /// joined. On the host, the benchmarks' MNIST steps have other groups at an eighth of it, the CNN at an eighth and at eight
-  /// times as much. On an IPU it is about 300 cycles of barrier and exchange.
+  /// joined. On the host, the benchmarks' MNIST steps get other groups with an eighth of this cost, and the CNN with an eighth
+  /// and with eight times this cost. On an IPU it is about 300 cycles of barrier and exchange.
   std::int64_t barrier_cost = 4096;
 
   int ipus = 1;  ///< of a replica; each has its own `tiles`
@@ -111,8 +112,8 @@ struct Target {
 };
 
 /// The host: its cores as a few large tiles. The number of tiles is fixed, so that results do not depend on the host. With 8
-/// tiles, 8 threads have work in each step; twice as many tiles would have twice as many partials of sums, and shorter loops. All
-/// workloads of ./dev bench have other vertices at 4 and at 16.
+/// tiles, 8 threads have work in each step; twice as many tiles would have twice as many partials of sums, and shorter loops.
+/// With 4 and with 16 tiles, all workloads of ./dev bench get other vertices.
 inline constexpr Target cpu{.tiles = 8, .vector_bytes = 64, .keeps_weights = true};
 
 /// Returns an IPU. Work is divided at multiples of 32 bytes, the output of one 8-row float32 matrix product.

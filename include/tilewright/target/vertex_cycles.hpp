@@ -10,8 +10,8 @@ namespace tilewright {
 
 /// Arrangement of the terms of a reduction.
 enum class TermOrder : std::uint8_t {
-  rows,  ///< terms of one result are as far apart as there are results, so vectors are of results
-  lines  ///< terms are neighbours, so vectors are of terms
+  rows,  ///< neighbouring results have neighbouring terms, so the elements of a vector belong to different results
+  lines  ///< the terms of one result are neighbours, so the elements of a vector are terms of one result
 };
 
 /// Returns the cycles of a vertex that has a tile to itself, by the cost that its op states.

@@ -192,17 +192,18 @@ concept Updates = OptimiserParameters<Optimiser> || UpdateFunction<Optimiser>;
 }  // namespace detail
 
 /// Appends one training step for any loss: forward pass, backward pass, and an update of each variable that a gradient reaches.
-/// Other variables do not change, such as statistics, detached and frozen variables.
+/// Variables that no gradient reaches do not change, such as statistics, detached and frozen variables.
 ///
 /// `loss`: a module whose build takes one tensor for each input and returns the loss, a scalar of a floating-point dtype or a
 /// MeanLoss. It may return a pair or tuple with more outputs after the loss. It is traced for training. `optimiser`: parameters
-/// of an optimiser of tilewright::optim, or a function f(name, variable, gradient). `inputs`: those of one micro-batch of one
-/// replica. A run takes the streams among the inputs. It gives "loss", a scalar for each micro-batch of each replica, and the
-/// outputs that StepOptions::outputs names. Gradients are those of the mean loss. Returns the model's variables, for another step
-/// or for optim::copy_variables. Other variables have the same names as in train_step.
+/// of an optimiser of tilewright::optim, or a function f(name, variable, gradient). `inputs`: the inputs of the loss for one
+/// micro-batch of one replica. A run reads those that are streams. It gives the stream "loss", a scalar for each micro-batch of
+/// each replica, and the outputs that StepOptions::outputs names. Gradients are those of the mean loss. Returns the model's
+/// variables, for another step or for optim::copy_variables. The variables of the optimiser and of loss scaling have the same
+/// names as in train_step.
 ///
-/// Errors: a loss that is not a scalar of a floating-point dtype, or with loss scaling not float32; a loss without variables;
-/// fewer outputs than names.
+/// Errors: a loss that is not a scalar of a floating-point dtype; with loss scaling, a loss that is not float32; a loss without
+/// variables; fewer outputs than names.
 ///
 ///     struct Regression : tw::Module<Regression> {
 ///       BOOST_HANA_DEFINE_STRUCT(Regression, (Net, net));

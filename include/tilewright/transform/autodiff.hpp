@@ -345,7 +345,8 @@ constexpr void adds_activations(Ir& ir, bool adds) { ir.tables.adds_activations 
 /// forward tensors that it needs. Inner tensors among these become outputs of the forward graph, also at existing calls. Each
 /// called graph gets one gradient graph. In-place ops with a gradient rule are differentiated; the gradients must not need a
 /// value that a later op overwrites. Errors: an op without a gradient between a required tensor and a provided gradient; an
-/// in-place op without a gradient, or a call that changes its inputs, anywhere; a required value that was overwritten.
+/// in-place op without a gradient, or a call that changes its inputs, even if no gradient passes there; a value that the
+/// gradients need and that was overwritten.
 constexpr GradGraphInfo autodiff(Graph graph, const AutodiffOptions& options = {}) {
   Ir& ir = graph.ir();
   if (ir.failed()) return {ir, graph.id(), {.graph = GraphId::main}};

@@ -16,8 +16,8 @@ namespace detail {
 /// How the values of a tensor differ between replicas.
 struct ReplicaDifference {
   int partition = ReplicaPartitions::equal;
-  /// First cause of the difference: Node::id of an op; below 0, -1 - the number of a variable; 0: none. For an op without a
-  /// difference, it is a load of one element.
+  /// First cause of the difference: above 0, the Node::id of an op; below 0, -1 - the number of a variable; 0: none. If
+  /// `partition` is equal and the origin is not 0, the origin is a load of one element.
   int origin = 0;
   constexpr bool operator==(const ReplicaDifference&) const = default;
 };
@@ -38,8 +38,9 @@ struct ReplicaEffect {
   int stores = 0;  ///< value of ReplicaCheck::stores_ for which it is valid
 };
 
-/// Follows tensors through a program and finds those that differ by replica. Each graph is followed once for each difference of
-/// its inputs, loops until nothing changes. A run is followed until variables no longer change from run to run.
+/// Follows tensors through a program and finds those that differ by replica. It follows each graph once for each combination of
+/// differences of its inputs, and a loop until nothing changes. It repeats the run until the differences of variables no longer
+/// change from run to run.
 class ReplicaCheck {
  public:
   constexpr explicit ReplicaCheck(Ir& ir) : ir_(ir), partitions_(ir.replication_factor()) {
@@ -94,7 +95,7 @@ class ReplicaCheck {
     int updater = 0;
   };
 
-  /// Returns the partition of replicas that share a variable, or the same shard of one.
+  /// Returns the partition of all replicas whose blocks share a variable or, if it is sharded, the same shard.
   constexpr int partition_of(const VariableRecord& variable) {
     const std::int64_t shards = variable.distribution.shard_over;
     if (variable.assignment.empty() && shards == 1) return ReplicaPartitions::equal;
@@ -383,8 +384,8 @@ constexpr void drop_differs_by_replica(Ir& ir) {
 
 }  // namespace detail
 
-/// Fails if a run changes a variable that replicas share so that they continue with different values, and the program does not
-/// declare that by differs_by_replica. Each replica has its own elements of streams. One exception: a single element, such as a
+/// Fails if replicas that share a variable would have different values of it after a run, and the program does not declare the
+/// difference by differs_by_replica. Each replica has its own elements of streams. One exception: a single element, such as a
 /// learning rate, counts as equal for all if no gradient is taken of its uses. Runs before the first pass of planning.
 constexpr void check_replicas(Ir& ir) {
   if (ir.replication_factor() == 1 || ir.failed()) return;

@@ -51,7 +51,7 @@ class PipelineCycles {
     TensorId tensor{};
     bool by_reference = false;
   };
-  /// Counter of a stage for all its stashes with one number of slots.
+  /// Counter of a stage for all of its stashes that have the same number of slots.
   struct Counter {
     int stage = 0;
     std::int64_t slots = 0;
@@ -67,7 +67,8 @@ class PipelineCycles {
 
   // ---- stashes: rings of slots, which one stage writes and another one reads
 
-  /// Returns the stage whose graph writes a stash: that of the tensor, or the next one, to whose IPU it was copied.
+  /// Returns the stage whose graph writes a stash: the stage of the tensor, or the next stage if the tensor was copied to that
+  /// stage's IPU.
   constexpr int writer_of(const Stash& stash) const {
     const int maker = all_.maker[stashed(stash)];
     const bool is_copied = maker >= 0 && all_.nodes[static_cast<std::size_t>(maker)].part == CyclePart::copies_out;

@@ -76,7 +76,7 @@ class CgroupLimit {
     if (period <= 0 || (*end != '\0' && *end != '\n')) return 0;
     return static_cast<int>(std::min((quota - 1) / period + 1, 1'000'000LL));
   }
-  /// Returns the smallest limit of a group and of its ancestors, as far as a line of mountinfo shows them. Such a line is "31 23
+  /// Returns the smallest limit of a group and of those of its ancestors that a line of mountinfo shows. Such a line is "31 23
   /// 0:26 /shown/part /where/it/is rw,relatime shared:9 - cgroup name rw,cpu".
   [[gnu::cold, gnu::noinline]] static int of_group(std::string_view mount, bool is_version_2, std::string_view group) {
     const std::size_t dash = mount.find(" - ");

@@ -149,8 +149,8 @@ inline void for_each_row(F&& f) {
   for_each_index(others.first, others.second, ArrayIndex(), f);
 }
 
-/// Writes the elements of an expression to a view, batch by batch. Memory that the expression reads is either at the same
-/// position or not written.
+/// Writes the elements of an expression to a view, batch by batch. The expression may read memory that the view writes, but only
+/// at the position that is written.
 template <class V, class E>
 inline void assign_array(V to, const E& e) {
   using Given = ArrayNodeOf<E>;

@@ -25,7 +25,7 @@ struct ReducedSpace {
     return result;
   }();
   static constexpr std::int64_t terms = from.nelms() / std::max(shape.nelms(), std::int64_t{1});
-  /// Returns the axis of E that an axis of the result is.
+  /// Returns the axis of E that becomes an axis of the result.
   static constexpr int axis_of(int result_axis) {
     if (keeps) return result_axis;
     int axis = -1;
@@ -33,7 +33,7 @@ struct ReducedSpace {
       if (!is_reduced(axis) && --left == 0) return axis;
   }
   static constexpr bool is_one(int axis) { return -axis > shape.rank || shape[axis] == 1; }
-  /// Returns the index in E of a result's index.
+  /// Returns the index in E of the first element that is reduced to the result at `at`.
   static constexpr ArrayIndex index_of(const ArrayIndex& at) {
     ArrayIndex index;
     for (int axis = -1, result_axis = -1; axis >= -from.rank; --axis) {

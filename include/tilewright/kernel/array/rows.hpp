@@ -52,7 +52,8 @@ struct ArrayLine<T, step> {
   }
 };
 
-/// Calls f(index) for each index of `extents`, of axes that have the numbers `axes`, from `at` on, which is 0 there.
+/// Calls f(index) for each index below `extents` along the axes with the numbers `axes`. Along other axes, the index is that of
+/// `at`. `at` is 0 along `axes`.
 template <class F>
 inline void for_each_index(const Shape& extents, const std::array<int, max_rank>& axes, ArrayIndex at, F&& f) {
   for (;;) {
@@ -85,9 +86,9 @@ struct JoinedTypes<T, Rest...> : std::type_identity<JoinedType<T, typename Joine
 
 /// Properties of an expression E, as `ArrayNode<E>`:
 ///  - `shape`;
-///  - `type`: in which its arrays are computed, AnyType, AnyFraction or MixedTypes;
-///  - `steps`: for each of its arrays, the distance of neighbours along an axis, 0 where it has equal elements. The last
-///    number is that of axis -1;
+///  - `type`: the type in which its arrays are computed; or AnyType, AnyFraction or MixedTypes;
+///  - `steps`: for each of its arrays, the distance of neighbours along each axis, or 0 if all elements along the axis are equal.
+///    The last number is that of axis -1;
 ///  - `same_as_numbers`: whether an element of a vector has the bits that it would have as a number;
 ///  - `row<axis, V>(e, at)`: its elements along an axis from the index `at` on, as an object with `load<count>(k)`: `count`
 ///    elements from the k-th on, in a V, which is a vector; if V is a number or OneByOne, one element.

@@ -39,10 +39,11 @@ template <AttentionShape s>
 inline constexpr std::int64_t attention_stack_bytes = sizeof(AttentionArrays<s>) + factor_stack_bytes<s>;
 
 /// Computes y = softmax(scale q k^T) v of one head, by blocks of queries and keys. logsumexp gets the logarithm of each query's
-/// sum of exponentials. Scores of a block have a row for each key, so that largest scores and sums of a vector of queries need no
-/// sums across a vector. Each block is summed separately, and then added: the error of a sum over keys is that of the keys of one
-/// block, and of one rounding per block. A query that sees no key has the result 0, and the logarithm infinity. `dropout`: a
-/// WeightDropout, which is read if s.drops; sums include all weights. `next`: a NextHead, or NoNextHead.
+/// sum of exponentials. A block of scores has a row for each key, and its vectors run along queries. So the largest scores and
+/// the sums of queries need no operation across a vector. Each block is summed separately, and the sums are then added. So the
+/// error of a sum over keys is that of a sum over the keys of one block, plus one rounding for each block. A query that sees no
+/// key has the result 0, and the logarithm infinity. `dropout`: a WeightDropout, which is read if s.drops; sums include all
+/// weights. `next`: a NextHead, or NoNextHead.
 template <AttentionShape s, class T, class Dropout, class Next = NoNextHead>
 inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<const T>& k, const MatrixRows<const T>& v,
                               KeyMask mask, const MatrixRows<T>& y, float* logsumexp, std::int64_t logsumexp_stride, double scale,

@@ -186,8 +186,9 @@ template <class T>
 concept SkipsColumns = requires(const T& terms) { terms.skips(std::int64_t{}, std::int64_t{}); };
 /// Computes products a b of packed blocks: m rows, n columns in whole vectors. A register block of `rows` rows from row i on and
 /// `columns` columns from j on has the terms terms(i, rows, j, columns). Sums start from start(i, j) for the vector of row i from
-/// column j on, and go to finish(i, j, sum). Blocks have few rows, because a block uses the terms of all its rows. If
-/// terms.skips(i, column after it), the first of a strip's two vectors is skipped and not finished.
+/// column j on, and go to finish(i, j, sum). Blocks have few rows, because a block uses the terms of all its rows. A strip has
+/// two vectors. If terms.skips(i, column after the first vector), the first vector is not computed, and finish is not called for
+/// it.
 template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, std::int64_t most_rows, class T,
           class Start, class Finish>
 inline void block_product(const float* a, const float* b, const T& terms, const Start& start, const Finish& finish) {

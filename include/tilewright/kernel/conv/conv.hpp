@@ -24,7 +24,7 @@ struct ConvByChannels {
   static constexpr std::int64_t tile_rows = even_block(s.h.out, std::max<std::int64_t>(1, tile_pixels / tile_columns));
 
   /// Floats that are packed, or summed, at once: they stay in the second-level cache and fit on the stack, 288 KB together. With
-  /// a third of them, Conv and ConvDataGrad/32x14x14 to 64 of ./dev bench kernels are divided differently.
+  /// a third of these numbers, Conv and ConvDataGrad/32x14x14 to 64 of ./dev bench kernels are divided differently.
   static constexpr std::int64_t most_weights = 32'768, most_input = 24'576, most_sums = 16'384;
   /// Largest number of columns of results at once: wider images are divided, so that some rows fit into most_input. No benchmark
   /// has such images.
@@ -53,7 +53,7 @@ struct ConvByChannels {
     return c;
   }();
   static constexpr bool fits = chunk.fits();
-  /// Whether rests follow the sums of all channels.
+  /// Whether sums are long, so that the rounding errors of all sums follow after the sums (LongSums).
   static constexpr bool long_sums = is_long_product(s.terms());
   static constexpr bool whole_rows = chunk.columns == s.v.out;
   static constexpr bool all_channels = chunk.channels == s.channels;
@@ -243,14 +243,14 @@ struct ConvByChannels {
 template <ConvShape s>
 struct ConvColumns {
   static constexpr bool shares_rows = s.h.stride == 1;
-  /// Largest number of floats of all rows: on the stack, and in the second-level cache. Conv/1x28x28 to 32 of ./dev bench
-  /// kernels.
+  /// Largest number of floats of all rows, which are on the stack and stay in the second-level cache. The plan of Conv/1x28x28 to
+  /// 32 of ./dev bench kernels depends on the number.
   static constexpr std::int64_t most_floats = 24'576;
   static constexpr std::int64_t planes = s.channels * s.v.kernel * (shares_rows ? 1 : s.h.kernel);
   static constexpr std::int64_t plane(std::int64_t count) {
     return (count + (shares_rows ? s.h.span() - 1 : 0)) * s.v.out + lanes;
   }
-  /// Number of rows of results in a chunk: as many as fit.
+  /// Number of rows of results in a chunk: the result's rows, halved until they fit in most_floats.
   static constexpr std::int64_t rows = [] {
     std::int64_t count = s.h.out;
     while (count > 1 && planes * plane(count) > most_floats) count = (count + 1) / 2;
@@ -360,7 +360,7 @@ inline constexpr bool has_conv_kernel = ConvByPixels<s>::fits || ConvByChannels<
 
 /// Returns whether vectors run along results. By channels, a vector of results costs about lanes / 2 cycles more for its
 /// transposition, and half empty vectors cost as much as full vectors. By pixels, each element costs a copy for each column of
-/// the kernel. Of ./dev bench kernels, Conv/1x28x28 to 32 has 9 terms, Conv/32x14x14 to 64 has 288.
+/// the kernel. In ./dev bench kernels, sums of Conv/1x28x28 to 32 have 9 terms, those of Conv/32x14x14 to 64 have 288.
 template <ConvShape s>
 constexpr bool conv_goes_by_pixels() {
   constexpr bool few_terms = s.terms() <= 48, few_results = s.results <= lanes / 2;

@@ -111,7 +111,7 @@ struct ConvDataPhases {
       else conv_kernel<shape<phase>>(dy, w + h<phase>.last_tap * s.w_h + v<phase>.last_tap * s.w_v, to);
     });
   }
-  /// Returns the bytes of arrays on the stack, for the phase with most.
+  /// Returns the bytes of arrays on the stack for the phase that needs most.
   static constexpr std::int64_t stack_bytes() {
     const auto of_phase = []<std::size_t number>(std::integral_constant<std::size_t, number>) {
       constexpr auto phase = static_cast<std::int64_t>(number);

@@ -35,7 +35,8 @@ inline void for_each_tap_block(F&& f) {
 }
 
 /// Sums of the gradient of weights, vectors in memory, while the terms of one chunk of results are added. Sums of more than
-/// terms_of_product terms each have rests, `rests` floats after them, and start again with each chunk.
+/// terms_of_product terms start again with each chunk. Their rounding errors (LongSums) are in memory too, `rests` floats after
+/// the sums.
 template <bool long_sums, std::int64_t rests>
 struct WeightSums {
   [[gnu::always_inline]] static Lanes start(const float* at) {
@@ -64,7 +65,8 @@ constexpr ConvShape with_results(ConvShape shape, std::int64_t count) {
 template <ConvShape s>
 struct ConvWeightsByChannels {
   static constexpr TapBlock block{s, most_accumulators - 1};
-  /// Floats on the stack, in the second-level cache: ConvWeightsGrad/32x14x14 to 64.
+  /// Largest numbers of floats on the stack, which stay in the second-level cache. The plan of ConvWeightsGrad/32x14x14 to 64 of
+  /// ./dev bench kernels depends on the numbers.
   static constexpr std::int64_t most_input = 32'768, most_sums = 28'672;
   /// Largest number of columns of results at once: with a kernel of 3 x 3, the input of one such row fits into most_input in
   /// vectors of 16 channels. Wider images are divided. No benchmark has such images.
@@ -192,7 +194,8 @@ template <ConvShape s>
 struct ConvWeightsByPixels {
   using Columns = ConvColumns<s>;
   static constexpr TapBlock block{s, most_accumulators - 1};
-  /// Floats on the stack, in addition to those of the columns: ConvWeightsGrad/1x28x28 to 32.
+  /// Largest number of floats on the stack, in addition to those of the columns. The plan of ConvWeightsGrad/1x28x28 to 32 of
+  /// ./dev bench kernels depends on the number.
   static constexpr std::int64_t most_sums = 24'576;
   static constexpr std::int64_t sums_per_result = s.channels * s.taps() * lanes;
   /// Number of result channels with sums on the stack at once, each sum a vector.

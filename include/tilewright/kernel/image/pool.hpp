@@ -60,7 +60,7 @@ template <std::int64_t taps, class F>
   }(std::make_index_sequence<static_cast<std::size_t>(taps)>());
 }
 
-/// Bytes of a kernel's arrays on the stack, at most: a row of each operand, as it is computed with.
+/// Largest number of bytes of a kernel's arrays on the stack: a row of each operand, in the type of the computation.
 template <class... V>
 inline constexpr std::int64_t pool_stack_bytes = (... + (V::shape[-1] *
                                                          static_cast<std::int64_t>(sizeof(compute_t<typename V::element>))));
@@ -83,8 +83,8 @@ struct Pool {
           return value / (rows * static_cast<Sum>(window_counts<c>[static_cast<std::size_t>(o)]));
         });
   }
-  /// Computes the gradient, which goes to the first of the largest elements of each window, or in one with NaN to the last NaN,
-  /// as in PyTorch. D is T, or float32 if several windows contribute to an element.
+  /// Computes the gradient. In each window, it goes to the first of the largest elements, or to the last NaN if there is one, as
+  /// in PyTorch. D is T, or float32 if several windows contribute to an element.
   template <class D>
   static void maximum_gradient(const T* x, const T* dy, D* dx) {
     if constexpr (std::is_same_v<D, T> && a.kernel == 1 && a.out == a.in && b.tiles() && c.tiles()) {

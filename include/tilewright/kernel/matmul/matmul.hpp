@@ -17,9 +17,10 @@ namespace tilewright::kernel {
 enum class MatMulKernel { loop, inner, outer, outer_transposed, row_by_row, column_by_column };
 
 /// Selects the kernel for a product of floats, of 32 or 16 bits. If b is contiguous along k, `outer` transposes b, and `inner`
-/// adds the elements of a register once for each sum. Transposing takes about 70 instructions for each square of vectors, k n /
-/// float_width^2 times; adding takes 45 for each vector of sums, m n / float_width times: hence 10 m. But `inner` reads all of a
-/// for two columns of b. One row times a large matrix reads the matrix in the order of memory.
+/// adds up the elements of a register for each sum. Transposing takes about 70 instructions for each of the k n / float_width^2
+/// squares of vectors. Adding up takes 45 instructions for each of the m n / float_width vectors of sums. So `inner` is chosen
+/// from k = 10 m on. But `inner` reads all of a for every two columns of b, so a must fit in a cache. One row times a large
+/// matrix reads the matrix in the order of memory.
 constexpr MatMulKernel matmul_kernel_of(const MatMulShape& s) {
   if (streams_rows(s)) return MatMulKernel::row_by_row;
   if (streams_columns(s)) return MatMulKernel::column_by_column;

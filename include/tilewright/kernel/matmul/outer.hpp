@@ -73,8 +73,9 @@ struct FetchedRows {
   }
 };
 
-/// Returns the rows that the block at a row of a part of m prefetches. The blocks of some strips prefetch as many next ones, each
-/// a share of their rows. `strip_of_b` is the block's own strip, whose first column is j.
+/// Returns the rows of b that a block prefetches; `row` is the block's row in its part of m. The blocks of a few strips together
+/// prefetch the same number of next strips, and each block prefetches a share of the rows. `strip_of_b` is the block's own strip,
+/// whose first column is j.
 template <MatMulShape s, class B>
 [[gnu::always_inline]] inline auto rows_of_next_strips(const B* strip_of_b, std::int64_t row, std::int64_t j,
                                                        std::int64_t k_count) {
@@ -234,8 +235,8 @@ template <MatMulShape s, class A>
   else return a + i * s.a_m + k * s.a_k;
 }
 
-/// Computes terms [k, k + k_count) of sums of rows [i_begin, i_end) and `columns` columns from j on, which are all of their terms
-/// or are added to `partial`. a_panel has the rows of a if they are packed, otherwise room for them.
+/// Computes terms [k, k + k_count) of the sums of rows [i_begin, i_end) and `columns` columns from j on. If these are not all
+/// terms of the sums, they are added to `partial`. a_panel has the rows of a if they are packed, otherwise room for them.
 template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
 [[gnu::always_inline]] inline void outer_part(const A* a, const float* a_panel, const B* b, float* b_panel, std::int64_t i_begin,
                                               std::int64_t i_end, std::int64_t j, std::int64_t k, std::int64_t k_count,

@@ -70,7 +70,7 @@ struct OuterPlan {
   std::int64_t a_stride = 0;  // floats between these lines of a
   bool k_first = false;  // a part of k has all strips in turn, and sums of all of them are kept
   bool long_sums = false;  // sums of parts of k have rests
-  /// Returns the lines of partial sums for each row of a block: the sums, and their rests.
+  /// Returns the lines of partial sums for each row of a block: the sums and, of long sums, the rounding errors.
   constexpr std::int64_t partial_lines() const { return long_sums ? 2 : 1; }
   bool short_sums = false;  // few terms: blocks follow rows of c, and registers go straight to the epilogue
 };

@@ -18,11 +18,12 @@ namespace tilewright::kernel {
 inline constexpr std::int64_t least_streamed_elements = 64 * 1024;
 /// Number of columns whose sums are on the stack at a time: 16 KB, half of a first-level cache.
 inline constexpr std::int64_t row_sums_floats = 4 * 1024;
-/// Bytes of the matrix that are read before sums are written. Half and twice as many were up to a third slower.
+/// Bytes of the matrix that are read before sums are written. With half and with twice this number, kernels were up to a third
+/// slower.
 inline constexpr std::int64_t row_step_bytes = 256;
-/// Bytes of the matrix between the reads and the prefetch instructions: less than a page of 4 KB. (On an Intel Xeon the
-/// generation of a text in float16 is 1.3 times as fast as with 4 KB, which on AMD Zen 5 gave 7 % more than none; a quarter of
-/// that gave 2 % less there. This distance was not measured on Zen 4 and Zen 5.)
+/// Bytes of the matrix between the reads and the prefetch instructions: less than a page of 4 KB. (Measured for the generation of
+/// a text in float16. On an Intel Xeon, this distance is 1.3 times as fast as 4 KB. On AMD Zen 5, 4 KB was 7 % faster than no
+/// prefetching, and 1 KB was 2 % slower than 4 KB. This distance was not measured on Zen 4 and Zen 5.)
 inline constexpr std::int64_t row_fetch_bytes = 3072;
 /// Vectors of a dot product in a step, and its accumulators: enough to hide the latency of an addition.
 inline constexpr std::int64_t dot_vectors = 16, dot_sums = 4;
@@ -40,7 +41,7 @@ constexpr bool streams_columns(const MatMulShape& s) {
 
 /// Returns the floats of the sums of a strip of columns.
 constexpr std::int64_t row_sums_size(std::int64_t columns) { return round_up(columns, float_width); }
-/// Returns the floats of the totals of long sums and their rests.
+/// Returns the floats of the totals of long sums and of their rounding errors.
 constexpr std::int64_t row_totals_size(const MatMulShape& s, std::int64_t columns) {
   return is_long_product(s.k) ? 2 * row_sums_size(columns) : 1;
 }
@@ -63,7 +64,7 @@ template <class T>
   return value;
 }
 
-/// Adds `count` sums to `totals`, which their rests follow, and resets the sums.
+/// Adds `count` sums to `totals`, after which the rounding errors are, and resets the sums.
 template <std::int64_t count>
 inline void add_part(float* sums, float* totals) {
   for (std::int64_t i = 0; i < count; i += float_width) {

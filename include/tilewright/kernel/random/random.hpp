@@ -11,8 +11,8 @@
 namespace tilewright::kernel {
 
 /// Random numbers of elements, as functions of a seed and the element's position. The numbers of a group of random words are
-/// computed together, in vectors; an element uses its own. A number of float32 uses one word: that of its position. One of
-/// float64 uses two: those of rows 2 k and 2 k + 1, where its position is in the k-th 16 of 32.
+/// computed together, in vectors; an element uses its own. A number of float32 uses the word at its position. A number of float64
+/// uses two words: if its position is in the k-th run of 16 positions of the group, the words are in the runs 2 k and 2 k + 1.
 ///
 /// The bits are equal on every machine with a fused multiply-add, whatever its vectors. All operations are conversions, sums,
 /// products, quotients and square roots, each rounded once by IEEE 754. No product is added except by `fma`, because a compiler
@@ -103,9 +103,9 @@ inline NormalPair<double> wide_normal_pair(Word for_radius, Word for_angle) {
   return {radius * (first_bit != second_bit ? -cosine : cosine), radius * (first_bit ? -sine : sine)};
 }
 
-/// Returns the largest numbers of an element's type that are not above x, which differ from x in half precision only. The nearest
-/// numbers would not be uniform there: of equally spaced numbers, the last before `high` would be one and a half times as
-/// frequent as others, and the first one half as frequent.
+/// Returns the largest numbers of an element's type that are not above x, which differ from x in half precision only. With
+/// rounding to the nearest, half precision would not be uniform. Among equally spaced numbers, the last one before `high` would
+/// be 1.5 times as frequent as the others, and the first one half as frequent.
 template <class Element>
 [[gnu::always_inline]] inline Lanes rounded_down_to(const Lanes& x) {
   if constexpr (!is_half_type<Element>) {

@@ -10,7 +10,7 @@ template <std::size_t by, bool reversed, class P, std::size_t... i>
   if constexpr (reversed) return __builtin_shufflevector(x, P{}, (i + by < width ? i + by : width)...);
   else return __builtin_shufflevector(x, P{}, (i >= by ? i - by : width)...);
 }
-/// Returns sums of the first 1, 2, ... elements, or, reversed, of the last ones, in log2(size) additions.
+/// Returns running sums: of the first 1, 2, ... elements, or, if reversed, of the last ones. Takes log2(size) additions.
 template <bool reversed, std::size_t by = 1, class P>
 [[gnu::always_inline]] inline P running_sums(P x) {
   constexpr auto width = static_cast<std::size_t>(pack_size<typename PackElement<P>::type>);
@@ -18,8 +18,8 @@ template <bool reversed, std::size_t by = 1, class P>
   else return running_sums<reversed, 2 * by>(P(x + shifted<by, reversed>(x, std::make_index_sequence<width>())));
 }
 
-/// Computes out = the sums of in's elements along an axis up to each; reversed: from each on. Sums of lines of half precision and
-/// of contiguous floats continue in double.
+/// Computes running sums along an axis: each element of out is the sum of in's elements from the first up to its position, or, if
+/// reversed, from its position to the last. Sums of lines of half precision and of contiguous floats continue in double.
 template <int axis, bool reversed, class In, class Out>
 inline void assign_running_sums(In in, Out out) {
   using T = typename In::element;

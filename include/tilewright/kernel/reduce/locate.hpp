@@ -3,7 +3,7 @@
 
 namespace tilewright::kernel {
 
-/// The integer type with as many elements in a pack as T has.
+/// The integer type whose pack has the same number of elements as a pack of T.
 template <class T>
 using index_of_t = std::conditional_t<sizeof(wide_t<T>) == 8, std::int64_t, std::int32_t>;
 
@@ -35,7 +35,8 @@ inline std::int64_t find_first(const T* from, wide_t<T> value) {
   return n;
 }
 
-/// Computes out = the index along `axis` of in's largest or smallest elements; the first of several, and of NaN.
+/// Computes out = the index along `axis` of in's largest or smallest element. It is that of the first of equal elements, or of
+/// the first NaN if there is one.
 template <bool largest, int axis, class In, class Out>
 inline void assign_extreme_index(In in, Out out) {
   using Rule = ExtremeRule<largest>;

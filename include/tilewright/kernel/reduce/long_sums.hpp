@@ -28,10 +28,10 @@ struct LongSums {
     rest += (sum - (total - added)) + (part - added);
     sum = total;
   }
-  /// Returns the sum. Infinities and NaN have no rest.
+  /// Returns the sum with its rounding error added. The error of an infinity or NaN is not added.
   [[gnu::always_inline]] Batch value() const { return math::select(rest == rest, sum + rest, sum); }
 
-  /// Loads sums from memory: their rests are `distance` floats after them.
+  /// Loads sums from memory. Their rounding errors are `distance` floats after them.
   [[gnu::always_inline]] static LongSums load(const float* sums, std::int64_t distance) {
     return {Batch::load_aligned(sums), Batch::load_aligned(sums + distance)};
   }
@@ -44,7 +44,7 @@ struct LongSums {
     all.add(part);
     all.store(sums, distance);
   }
-  /// Completes `count` sums, a multiple of a vector: adds their rests to them.
+  /// Completes `count` sums, a multiple of a vector: adds the rounding errors to them.
   static void finish(float* sums, std::int64_t count, std::int64_t distance) {
     for (std::int64_t i = 0; i < count; i += static_cast<std::int64_t>(Batch::size))
       load(sums + i, distance).value().store_aligned(sums + i);

@@ -33,8 +33,8 @@ inline T element_of_key(order_key_t<T> key) {
   else return static_cast<T>(key ^ (std::is_signed_v<T> ? sign : Key(0)));
 }
 
-/// Computes y = the lower of the two elements in the middle of those that are reduced; NaN if one is NaN. Finds it byte by byte
-/// of the keys, from the highest, by counting the elements that agree so far, without moving elements.
+/// Computes y = the median of the reduced elements, which is the lower one of two in the middle; NaN if one element is NaN. Finds
+/// the median's key byte by byte, from the highest byte on, by counting the elements that agree so far. Moves no elements.
 template <std::uint64_t reduced, class X, class Y>
 inline void assign_median(X x, Y y) {
   using T = typename X::element;
@@ -177,7 +177,7 @@ class TopOfLine {
   }
   struct Threshold {
     Key above;  ///< keys above it are selected
-    std::int64_t equal;  ///< number of selected keys that equal it, the first ones
+    std::int64_t equal;  ///< number of keys equal to it that are selected: the first ones
   };
   /// Finds bit by bit the largest threshold that k keys reach, until exactly k do.
   Threshold find_threshold() {

@@ -127,17 +127,18 @@ inline constexpr std::int64_t column_stack_bytes = [] {
 /// A reduction of an expression by rules. A rule R has, for elements of type T,
 ///  - `Compute<T>`: the type in which it computes, of T's size;
 ///  - `start<T>()`: the reduction of nothing;
-///  - `combine(a, x, context)`: with one more element, of numbers or packs;
-///  - `merge(a, b)`: of two reductions;
+///  - `combine(a, x, context)`: the reduction a with one more element x; numbers or packs;
+///  - `merge(a, b)`: one reduction of two;
 ///  - `adds_up`: whether it is a sum. Its accumulators hold terms_of_accumulator terms, and are then moved to float64;
-///  - `First`: void, or the rule of the reduction of which `context(reduction)` is the context;
+///  - `First`: void, or the rule of a reduction that is computed first; `context(reduction)` is the context for this one;
 ///  - `finish(total, context, for_each)`: the result; for_each(f) calls f for each element.
 template <std::uint64_t reduced, class E>
 struct Reduce {
   using Node = ArrayNodeOf<E>;
   using T = typename Node::type;
   using Index = ArrayIndex;
-  /// The loops of the expression, with the strides of the largest of its arrays, and of those and an output.
+  /// The loops of the reduction. They have the largest stride of all arrays of the expression, then the strides of each array,
+  /// and of an output if there is one.
   template <class... Out>
   static constexpr auto loops_to = [] {
     constexpr std::size_t arrays = Node::steps.size();
@@ -165,7 +166,8 @@ struct Reduce {
   template <class R>
   static constexpr bool in_parts = R::adds_up && std::is_floating_point_v<C<R>> && (loops.reduced.nelms() > terms_of_accumulator);
 
-  /// Calls f(index, its numbers along the last reduced axis, how many they are) from the index `first` on.
+  /// Calls f(numbers, count) for each run of elements along the last reduced axis, from the index `first` on. `numbers` gives the
+  /// elements of the run, and `count` is their number.
   template <class F>
   static void for_each_run(const E& e, const Index& first, F&& f) {
     static constexpr Shape outer = loops.without_last(loops.reduced);
@@ -173,7 +175,7 @@ struct Reduce {
                    [&](const Index& at) { f(numbers<reduced_axis>(e, at), loops.reduced.rank > 0 ? loops.reduced[-1] : 1); });
   }
 
-  /// Returns the reduction of the elements of one result, from the index `first` on, possibly unfinished.
+  /// Returns the reduction of the elements of one result, from the index `first` on, before `finish` is applied.
   template <class R>
   static C<R> line(const E& e, const Index& first, C<R> context) {
     C<R> total = R::template start<T>();
@@ -240,7 +242,7 @@ struct Reduce {
     if constexpr (in_parts<R>) return static_cast<C<R>>(emptied + static_cast<double>(total));
     return total;
   }
-  /// Reduces `count` neighbouring columns. `contexts`: theirs, or nullptr for rules without a context.
+  /// Reduces `count` neighbouring columns. `contexts`: the contexts of the columns, or nullptr for rules without a context.
   template <class R, std::int64_t count, class Contexts>
   static void block(const E& e, const Index& first, Contexts contexts, C<R>* totals) {
     constexpr std::int64_t width = pack_size<C<R>>;

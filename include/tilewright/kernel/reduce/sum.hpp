@@ -70,8 +70,8 @@ struct SumLoops {
   }
 };
 
-/// Sums over all terms the batches that load(offset of a term, v) returns for v below `vectors`, times scale, and calls f(v,
-/// sum).
+/// For each v below `vectors`, sums the batches that load(offset of a term, v) returns for all terms, multiplies the sum by
+/// scale, and calls f(v, sum).
 template <const auto& loops, std::int64_t vectors, class Batch, class Load, class F>
 inline void sum_vectors(Load&& load, double scale, const F& f) {
   constexpr auto width = static_cast<std::int64_t>(Batch::size);

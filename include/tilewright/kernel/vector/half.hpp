@@ -136,7 +136,7 @@ template <class T, FloatBatchLike Batch>
   for (std::size_t i = 0; i < Batch::size; ++i) data[i] = static_cast<T>(elements[i]);
 }
 
-/// Loads the first `count` elements from `data` on, and `rest` in the batch's others; reads no other memory.
+/// Loads the first `count` elements from `data` on, and sets the other elements of the batch to `rest`. Reads no other memory.
 template <FloatBatchLike Batch, std::int64_t count, class T>
   requires is_half_type<T>
 [[gnu::always_inline]] inline Batch load_first_floats(const T* data, float rest = 0) {

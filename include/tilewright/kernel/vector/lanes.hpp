@@ -25,7 +25,7 @@ template <std::int64_t n, class F>
   }(std::make_index_sequence<static_cast<std::size_t>(n)>());
 }
 
-/// Calls f(first, size) for the blocks of [0, total), with `size` a constant: `block`, or what is left for the last.
+/// Divides [0, total) into blocks and calls f(first, size) for each. `size` is a constant: `block`, or less for the last block.
 template <std::int64_t total, std::int64_t block, class F>
 inline void in_blocks(F&& f) {
   std::int64_t i = 0;

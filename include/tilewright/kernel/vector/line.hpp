@@ -140,7 +140,8 @@ inline void line_assign(F&& f, To to, From... from) {
 /// most terms_of_accumulator + 8 roundings of the sum of the terms' absolute values, for any number of terms.
 inline constexpr std::int64_t terms_of_accumulator = 256;
 
-/// Adds part(first, size as a constant) of parts of a line of n elements, in float64 if there are several.
+/// Divides a line of n elements into parts and returns the sum of part(first, size as a constant) over them; adds in float64 if
+/// there are several parts.
 template <class Compute, std::int64_t n, std::int64_t of_part, class F>
 inline Compute sum_of_parts(F&& part) {
   if constexpr (n <= of_part) {

@@ -24,7 +24,7 @@ struct HostCosts {
   /// float32 multiply-adds per second of one core alone. Fitted to runs on one thread; independent multiply-adds reach 85e9 in
   /// the same run.
   double work_per_second = 58e9;
-  /// Slowdown of a core while the other cores work. Fitted; multiply-adds have 1.2 on 16 cores.
+  /// Factor by which a core is slower while the other cores work. Fitted; for multiply-adds alone, it is 1.2 on 16 cores.
   double crowding = 1.5;
   double bytes_per_second = 95e9;  ///< bandwidth of all cores together for operands in memory or caches. Fitted
   double barrier_seconds = 0;  ///< a in the time a + b log2(threads) of a barrier. Fitted, and not below 0
@@ -89,7 +89,8 @@ constexpr double work_of_first(const Step& step, const ComputeSet& set, std::int
 
 /// Work of the steps of a body, or of a run.
 struct HostWork {
-  /// In multiply-adds: of all threads, and the busiest thread's, summed over the intervals between barriers
+  /// Work in multiply-adds: `work` of all threads; `busiest` of the busiest thread of each interval between barriers, summed over
+  /// the intervals
   double work = 0, busiest = 0;
   double bytes = 0;
   double barriers = 0;

@@ -10,8 +10,8 @@ namespace tilewright::internal {
 namespace detail {
 
 /// Returns the cost of preparing an element of a or b before the multiplication, in 1/8 cycles on Zen 5. Kernels convert half
-/// precision, a directly and b with the first rows of a, and transpose a b whose columns are contiguous in memory. [steps of
-/// nanoGPT, also in float16, and of llm.c's GPT]
+/// precision: a before the multiplication, and b while they multiply it with the first rows of a. They also transpose b if its
+/// columns are contiguous in memory. [steps of nanoGPT, also in float16, and of llm.c's GPT]
 constexpr std::int64_t preparing_cost(const Value& operand, bool is_b) {
   const std::int64_t converting = size_of(operand.spec.dtype) > 2 ? 0 : is_b ? 3 : 4;
   const std::int64_t turning = is_b && operand.layout.strides[static_cast<std::size_t>(operand.spec.shape.rank - 1)] != 1 ? 2 : 0;
@@ -21,8 +21,8 @@ constexpr std::int64_t preparing_cost(const Value& operand, bool is_b) {
 }  // namespace detail
 
 /// Divides a group that begins with a product for a host's tiles. Each block of columns prepares its rows of a again, and each
-/// block of rows prepares its columns of b again. Columns are divided first, into the number of blocks that minimises this cost,
-/// with at least two vectors in each block and no fewer vertices than the group's grid has by its order.
+/// block of rows prepares its columns of b again. Columns are divided first, into the number of blocks that minimises this cost.
+/// A block has at least two vectors, and there are no fewer vertices than a division of the grid's axes in their order gives.
 constexpr Partition cut_product(const BodyDraft& draft, const Group& group, DType dtype, const Target& target) {
   Partition best = partition(group.grid, dtype, target);
   const Member& member = group.members[0];

@@ -57,8 +57,9 @@ constexpr void cut_evenly(const Group& group, Partition& cut, std::int64_t most,
 
 }  // namespace detail
 
-/// Gives work to more threads than a host has tiles, in groups of several vertices with much work: pieces of a product's
-/// vertices, and smaller vertices of groups without products and convolutions, whose blocks prepare nothing for each other.
+/// Gives work to more threads than a host has tiles, in groups of several vertices with much work. Vertices of products get
+/// pieces. Groups without products and convolutions get smaller vertices; smaller blocks of a product would prepare the same
+/// operands more often.
 constexpr void share_vertices(const BodyDraft& draft, const Group& group, Cut& cut, DType dtype, const Target& target) {
   if (target.first_cache_bytes == 0 || target.checks_memory() || cut.partition.vertices == 1) return;  // tiles that are no cores
   double work = 0;

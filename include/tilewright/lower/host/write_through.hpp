@@ -14,7 +14,8 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Returns whether shorter strides stay below `stride`, and longer ones are multiples of `around`.
+/// Returns whether the axes of a value with strides below `stride` together stay within one run of `stride` elements, and strides
+/// above it are multiples of `around`.
 constexpr bool is_nested(const Value& value, std::int64_t stride, std::int64_t around) {
   std::int64_t below = value.layout.offset % stride;
   for (int axis = 0; axis < value.spec.shape.rank; ++axis) {

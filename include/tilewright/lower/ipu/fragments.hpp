@@ -32,8 +32,9 @@ constexpr std::int64_t pieces_of(std::int64_t use, std::int64_t home, std::int64
   return block_count(use, home) + (aligned ? 0 : 1);
 }
 
-/// Splits axes of one list in two if the other list has an axis that begins inside them, for example an axis of heads inside one
-/// of columns. A block must be whole in one of the two. Their numbering is not kept.
+/// Splits an axis of one list into two axes if an axis of the other list begins inside it, for example an axis of heads inside an
+/// axis of columns. It splits only if a block lies within one run of the inner axis or consists of whole runs. The new outer axis
+/// has no numbering.
 constexpr LayoutAxes cut_at(const LayoutAxes& axes, const LayoutAxes& others) {
   LayoutAxes result = axes;
   for (const LayoutAxis& other : others)

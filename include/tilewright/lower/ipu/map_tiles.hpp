@@ -21,8 +21,8 @@ namespace detail {
 /// layouts.
 inline constexpr std::int64_t least_spread_bytes = 128;
 /// A group follows the layout that its result should have only if the layout has places for this number of quarters of its
-/// vertices: on fewer tiles, the extra compute time exceeds the saved exchange. The encoders of `./dev bench ipu` have other
-/// steps with 1 and with 4; with 2 no benchmark has.
+/// vertices: on fewer tiles, the extra compute time exceeds the saved exchange. With 1 and with 4, the encoders of `./dev bench
+/// ipu` get other steps; with 2, no benchmark gets other steps.
 inline constexpr std::int64_t enough_quarters = 3;
 
 /// Decides where the storages and the vertices of a body are, in three rounds over its groups. First, operands of products that
@@ -214,8 +214,9 @@ class TileMapper {
     for (int axis = 0; axis < group.grid.size(); ++axis)
       partition.vertices *= block_count(group.grid[axis].extent, partition.blocks[axis]);
   }
-  /// Returns whether the vertices of a group can be divided like the layout of one of its operands: on as many tiles, the operand
-  /// has the layout's axes and follows every divided axis of the grid, and the parts of sums do not change.
+  /// Returns whether the vertices of a group can be divided like the layout of one of its operands. This requires that the set of
+  /// tiles of the layout has the same number of tiles as the group's, that the operand has the layout's axes and follows every
+  /// divided axis of the grid, and that the group divides no sum into parts.
   constexpr bool can_follow(const Group& group, const OperandCut& cut, const TileLayout& layout) const {
     if (sets_.count(layout.places.set) != sets_.count(sets_.number(draft_.operation(group.members[0]).placement))) return false;
     if (cut.offset != 0 || cut.repeats || cut.axes.size() != layout.axes.size()) return false;
@@ -311,7 +312,8 @@ class TileMapper {
       map_.layouts[s] = arguments[i];
     }
   }
-  /// Spreads a storage evenly that no group has laid out: vectors together, and at least least_spread_bytes on a tile.
+  /// Spreads a storage that no group has laid out evenly over the tiles. Vectors stay whole, and a tile gets at least
+  /// least_spread_bytes.
   constexpr void spread(StorageId s) {
     if (!is_on_tiles(s) || map_.layouts[s].is_decided()) return;
     const std::int64_t bytes = size_of(draft_.storage(s).whole.dtype);

@@ -24,8 +24,9 @@ constexpr std::int64_t combining_cycles(const Operation& combining, std::int64_t
          vertex_cycles(*combining.op, given.dtype, results, parts, model, lines ? TermOrder::lines : TermOrder::rows).cycles;
 }
 
-/// Divides an operation that combines many parts, along its first input's first axis, if combining about as many as the square
-/// root of their number at a time, and then the results, takes fewer cycles. Returns whether it is divided: its blocks are set.
+/// Divides an operation that combines n parts, which lie along the first axis of its first input, into two stages if these take
+/// fewer cycles. The first stage combines about sqrt(n) parts at a time, and the second stage combines its results. Returns
+/// whether the operation is divided; if so, its blocks are set.
 constexpr bool set_stage(Operation& combining, const Target& target) {
   Work& work = combining.work;
   const int axis = work.follows(0, 0);

@@ -88,8 +88,8 @@ constexpr GridPlaces places_in_order(const FixedVector<WorkAxis, max_work_axes>&
   return result;
 }
 
-/// Returns a linear layout of elements, with `grain` of them together. It uses as few tiles as give each `least` elements, or
-/// all.
+/// Returns a linear layout of elements, with `grain` of them together. It uses all tiles, or fewer if each would otherwise have
+/// less than `least` elements.
 constexpr TileLayout linear_layout(std::int64_t elements, std::int64_t grain, std::int64_t least, std::int64_t tiles,
                                    std::int64_t first_tile = 0) {
   TileLayout result;

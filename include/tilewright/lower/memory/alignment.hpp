@@ -54,7 +54,7 @@ class Alignment {
       if (cut.blocks[axis] < second_.grid[axis].extent && (first_of_[axis] < 0 || !cuttable_[first_of_[axis]])) return false;
     return true;
   }
-  /// Returns whether the merged group has as many partials of each sum as each group alone.
+  /// Returns whether the merged group has the same number of partials of each sum as each group alone.
   constexpr bool keeps_parts(const Partition& first_cut, const Partition& second_cut, const Partition& merged_cut) const {
     for (int axis = 0; axis < first_of_.size(); ++axis)
       if (second_.grid[axis].kind == WorkAxisKind::summed &&
@@ -66,7 +66,8 @@ class Alignment {
         return false;
     return true;
   }
-  /// Returns the grid of both groups as one, that of the first. Axes along which not both can be divided become whole.
+  /// Returns the grid of both groups as one, that of the first. If one of the groups cannot be divided along an axis, the axis
+  /// becomes whole.
   constexpr FixedVector<WorkAxis, max_work_axes> merged_grid() const {
     FixedVector<WorkAxis, max_work_axes> grid = first_.grid;
     for (int axis = 0; axis < grid.size(); ++axis) {

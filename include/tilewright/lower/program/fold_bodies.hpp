@@ -18,8 +18,8 @@ constexpr FixedVector<BodyId, 2> called_bodies(const Step& step) {
 
 /// Sums a figure over the steps of a run, through calls, to a total of the main body. `plan` has any plan type, and `totals` has
 /// one empty total for each body. `add_body(total, body)` adds the steps of a body without calls. `add_call(total, times, one,
-/// other)` adds `times` executions of a called body: of one of both branches for a conditional, otherwise of two equal bodies.
-/// Bodies come from the last to the first, which is the order of their steps.
+/// other)` adds `times` executions of a called body. `one` and `other` are the totals of both branches of a conditional, of which
+/// one runs; for other calls they are equal. Bodies come from the last to the first, which is the order of their steps.
 template <class Total>
 constexpr const Total& fold_calls(const auto& plan, Total* totals, const auto& add_body, const auto& add_call) {
   const auto* const bodies = plan.bodies.data();

@@ -65,7 +65,7 @@ class UpdateOrder {
       for (int o = 0; o < operation.input_count; ++o) escapes[static_cast<int>(operands[o].storage)] = true;
     }
   }
-  /// Marks updates with a result of a call, and updates with their results. Returns whether there are any.
+  /// Marks updates that read a result of a call, or a result of a marked update. Returns whether there are any.
   constexpr bool find_followers() {
     List<bool> follows(draft_.storages.size(), false);
     const Storage* const storages = draft_.storages.data();

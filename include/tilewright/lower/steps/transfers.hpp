@@ -44,7 +44,8 @@ class TransferLowerer {
   constexpr void add_all(List<Operation>& operations) {
     for (Operation& operation : operations) draft_.add(std::move(operation));
   }
-  /// Adds to the draft the operations before a transfer, and to the lists the transfer and the operations after it.
+  /// Adds the operations that precede a transfer to the draft, and adds the transfer and the operations that follow it to the
+  /// lists.
   constexpr void lower(GraphValues& graph, const Node& node, List<Operation>& transfers, List<Operation>& afterwards) {
     const Transfer transfer = node.op->transfer(node.attributes);
     switch (transfer.kind) {

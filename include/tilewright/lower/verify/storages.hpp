@@ -34,7 +34,8 @@ class StoragesViolation : DraftViolation {
       });
   }
 
-  /// Checks storages that share memory: a forest by `reuses`, in which the next live range begins in the group where one ends.
+  /// Checks storages that share memory. By `reuses`, they form a forest, and the live range of a storage begins in the group in
+  /// which that of the reused storage ends.
   constexpr void check_reuses() {
     const Lifetimes lifetimes(draft_);
     const int storages = static_cast<int>(draft_.storages.size());

@@ -58,7 +58,8 @@ class TilesViolation : DraftViolation {
       add_digit(numbering.outer_step, block_count(blocks, numbering.inner));
       add_digit(numbering.inner_step, std::min(blocks, numbering.inner));
     }
-    /// Returns whether each block has a unique number below the limit: each step is longer than all shorter steps together.
+    /// Returns whether each block has a unique number below the limit. Numbers are unique if each step is longer than all shorter
+    /// steps together.
     constexpr bool are_distinct_below(std::int64_t limit) {
       sort_items(digits_, [](const Digit& a, const Digit& b) { return a.step < b.step; });
       std::int64_t largest = 0;
@@ -189,7 +190,7 @@ class TilesViolation : DraftViolation {
       live.push_back(room);
     }
   }
-  /// Checks that a group's operands have rooms while it uses them, and so have received and sent slices.
+  /// Checks that a group's operands, and its received and sent slices, have rooms while the group uses them.
   constexpr void check_use_of_rooms() {
     PerStorage<const Room*> room_of(draft_.storages.size(), nullptr);
     List<int> slices(draft_.groups.size(), 0);  // by group: rooms of what it receives and sends

@@ -70,9 +70,9 @@ struct IsNan : FloatClass<IsNan> {
 };
 
 namespace ops {
-/// Returns whether a = b, element by element, as bool. a, b: tensors, or a tensor and a number, of one dtype, any; shapes
-/// broadcast as in NumPy. As in IEEE 754, NaN equals nothing, and every comparison with NaN except not_equal is false. No
-/// gradient. (`==` of tensors compares handles.)
+/// Returns whether a = b, element by element, as bool. a, b: tensors, or a tensor and a number. Both have the same dtype, which
+/// can be any, and shapes broadcast as in NumPy. As in IEEE 754, NaN equals nothing, and every comparison with NaN except
+/// not_equal is false. No gradient. (`==` of tensors compares handles.)
 constexpr Tensor equal(const detail::Operand auto& a, const detail::Operand auto& b) { return detail::apply_to<Equal>(a, b); }
 /// Returns whether a != b, element by element, as bool; true for NaN. Operands are those of equal. No gradient.
 constexpr Tensor not_equal(const detail::Operand auto& a, const detail::Operand auto& b) {

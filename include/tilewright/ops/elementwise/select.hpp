@@ -66,10 +66,10 @@ constexpr Tensor fold(std::span<const Tensor> tensors) {
 
 namespace ops {
 /// Selects a where the condition is true, otherwise b. condition: any dtype, cast to bool (everything except 0 is true, NaN
-/// included); a, b: tensors, or a tensor and a number, of one dtype, any; all three broadcast as in NumPy. Gradients: dy for the
-/// selected operand, 0 for the other, whatever dy is there; none for the condition. The op that computed the operand that is not
-/// selected still multiplies its own gradient by that 0: if it is infinite or NaN, NaN reaches its input, as in PyTorch. To avoid
-/// this, select the input first: sqrt(where(x > 0, x, 1)).
+/// included); a, b: tensors of the same dtype, which can be any, or a tensor and a number. All three broadcast as in NumPy.
+/// Gradients: dy for the selected operand, and 0 for the other, even where dy is infinite or NaN; none for the condition. The op
+/// that computed the other operand multiplies its own derivative by that 0. If the derivative is infinite or NaN, NaN reaches the
+/// input of that op, as in PyTorch. To avoid this, select the input first: sqrt(where(x > 0, x, 1)).
 constexpr Tensor where(Tensor condition, const detail::Operand auto& a, const detail::Operand auto& b) {
   using A = std::remove_cvref_t<decltype(a)>;
   using B = std::remove_cvref_t<decltype(b)>;

@@ -226,7 +226,7 @@ struct DynamicUpdateOp : DynamicSliceOp<D> {
   }
 };
 
-/// A copy of t with another slice.
+/// A copy of t in which the update replaces the slice.
 struct DynamicUpdate : DynamicUpdateOp<DynamicUpdate> {
   static constexpr std::string_view name = "DynamicUpdate";
   static constexpr void gradient(GradientContext& op) {
@@ -244,7 +244,7 @@ struct DynamicUpdate : DynamicUpdateOp<DynamicUpdate> {
     return ops::expand(op.ir().constant(List<double>{0}, {}, spec.dtype), spec.shape);
   }
 };
-/// Writes another slice into t itself, and returns it.
+/// Writes the update into the slice of t itself, and returns an alias of t.
 struct DynamicUpdateInplace : DynamicUpdateOp<DynamicUpdateInplace> {
   static constexpr std::string_view name = "DynamicUpdateInplace";
   constexpr operator Effects() const { return Effects{.modifies = 0}; }

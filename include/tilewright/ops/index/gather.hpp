@@ -203,8 +203,8 @@ constexpr Tensor tied_gather(Tensor t, Tensor indices, int axis = 0, const Gathe
   return detail::gather<TiedGather>(t, indices, axis, 1, options);
 }
 /// Gathers in each of `group_size` groups, which are the first axis of t and of the indices. result[g] is t[g] gathered at
-/// indices[g], and the shape is t.shape[:axis] + indices.shape[1:] + t.shape[axis + 1:]. The axis is one of t's after the first.
-/// A group_size of 1 is a gather without groups. Errors: those of gather; another extent of the first axes; axis 0.
+/// indices[g], and the shape is t.shape[:axis] + indices.shape[1:] + t.shape[axis + 1:]. The axis must not be the first axis of
+/// t. A group_size of 1 is a gather without groups. Errors: those of gather; another extent of the first axes; axis 0.
 constexpr Tensor groupedgather(Tensor t, Tensor indices, int axis, std::int64_t group_size, const GatherOptions& options = {}) {
   return detail::gather<Gather>(t, indices, axis, group_size, options);
 }

@@ -300,8 +300,8 @@ namespace ops {
 /// Copies t and writes values at the indices along an axis, as torch.scatter: for each position p of the indices, result[..,
 /// indices[p], ..] = values[p]. All have one rank. Along every axis, the indices are at most as long as the values; along the
 /// other axes, they are at most as long as t. Alternatively, the indices have one axis, with one index for each position of the
-/// values along the axis. If several values have one target, the last in row-major order stays. t, values: one dtype, any;
-/// indices: integers.
+/// values along the axis. If several values have one target, the last in row-major order stays. t and values have the same dtype,
+/// which can be any; indices: integers.
 ///
 /// Gradients: for t, dy with zeros at the written positions; for values, dy at the indices, also for each of several values with
 /// one target. An index outside of [0, extent of the axis) is a fault: its value is not written, and the session's run throws
@@ -318,11 +318,12 @@ constexpr Tensor scatter(Tensor t, Tensor indices, Tensor values, int axis = 0, 
                          .reduction = ScatterReduction::none,
                          .available_memory_proportion = detail::proportion_or_none(options.available_memory_proportion)});
 }
-/// Reduces all data with one index along an axis: to their sum, largest or smallest element, or with `none` the last in row-major
-/// order. The result has the shape of `initial_values`, with which the reduction starts. Without them, it has the data's shape
-/// with extent `axis_size` along the axis, and 0 where no data arrives. Indices: integers, one for each position along the axis
-/// as (positions,) or with extent 1 for the other axes, or one for each element, in the data's shape. Without
-/// `enable_index_broadcast`, they follow the rules of scatter. data, initial_values: one dtype, any; bool only with `none`.
+/// Reduces all data that have the same index along an axis to one element: their sum, the largest or the smallest of them, or,
+/// with `none`, the last of them in row-major order. The result has the shape of `initial_values`, with which the reduction
+/// starts. Without them, it has the data's shape with extent `axis_size` along the axis, and 0 where no data arrives. Indices:
+/// integers, one for each position along the axis as (positions,) or with extent 1 for the other axes, or one for each element,
+/// in the data's shape. Without `enable_index_broadcast`, they follow the rules of scatter. data and initial_values have the same
+/// dtype, which can be any, but bool only with `none`.
 ///
 /// NaN wins. Sums add in the order of the data; half precision is added in float32 and rounded once. Gradients of sum: dy at the
 /// indices for data, dy for initial_values. Gradients of max and min: dy where the element equals the result, in equal parts if

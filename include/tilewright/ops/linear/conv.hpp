@@ -7,8 +7,8 @@
 
 namespace tilewright {
 
-/// Options of a convolution. Lists have one number for each spatial axis; padding has two, all beginnings, then all ends. An
-/// empty list means ones, or for padding zeros.
+/// Options of a convolution. Lists have one number for each spatial axis. `padding` has two for each: first those of all
+/// beginnings, then those of all ends. An empty list means ones, or for padding zeros.
 struct ConvOptions {
   List<std::int64_t> stride{};  ///< distance between neighbouring windows, in elements
   List<std::int64_t> padding{};  ///< zeros at the beginnings and ends

@@ -3,8 +3,8 @@
 
 namespace tilewright {
 
-/// Options of a transposed convolution. Lists have one number for each spatial axis; padding has two, all beginnings, then all
-/// ends. An empty list means ones, or for padding and output_padding zeros.
+/// Options of a transposed convolution. Lists have one number for each spatial axis. `padding` has two for each: first those of
+/// all beginnings, then those of all ends. An empty list means ones, or for padding and output_padding zeros.
 struct ConvTransposeOptions {
   List<std::int64_t> stride{};  ///< distance between neighbouring windows, in elements
   List<std::int64_t> padding{};  ///< elements removed from the result at its beginnings and ends

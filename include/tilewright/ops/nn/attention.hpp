@@ -88,8 +88,8 @@ constexpr kernel::AttentionShape attention_shape(const Shape& q, const Shape& k,
 constexpr bool sums_key_gradients(const Shape& q, const Shape& k, const PackedAttributes& packed) {
   return q[1] != k[1] || !kernel::is_one_block(attention_shape(q, k, packed));
 }
-/// Masks of attention: views of a key mask and of a seed, if the attributes have them, and of positions of queries, whose axis
-/// `heads_axis` has heads.
+/// Masks of attention: views of a key mask and of a seed, if the attributes have them, and of the positions of queries. Axis
+/// `heads_axis` of the positions is that of heads.
 template <PackedAttributes A, int heads_axis, class Q, class K, class... V>
 class AttentionMasks {
  public:
@@ -125,7 +125,7 @@ class AttentionMasks {
   }
   std::tuple<V...> views_;
 };
-/// Calls f(masks, results...) with the operands after the others: those of AttentionMasks, then the results.
+/// Calls f(masks, results...). The last operands of a kernel are first those of AttentionMasks, then the results.
 template <PackedAttributes A, int heads_axis, class Q, class K, class F, class... V>
 inline void with_attention_masks(const F& f, const V&... views) {
   constexpr auto attributes = unpack<AttentionAttributes>(A);
@@ -136,8 +136,9 @@ inline void with_attention_masks(const F& f, const V&... views) {
       std::get<masks + r>(all)...);
   }(std::make_index_sequence<masks>(), std::make_index_sequence<sizeof...(V) - masks>());
 }
-/// Returns the work of attention: samples are divided, and heads if each has its own keys. Operands begin with q and k. A mask
-/// has no heads, a seed no samples. Operands `after_queries` and the next one have heads after queries; -1: none does.
+/// Returns the work of attention. Samples are divided; heads are divided too, if each head has its own keys. The first operands
+/// are q and k. A mask does not follow the axis of heads, and a seed does not follow the axis of samples. In operand
+/// `after_queries` and the next one, the axis of heads comes after that of queries; -1: in no operand.
 constexpr Work attention_work(std::span<const TensorSpec> operands, int after_queries = -1) {
   Work work;
   for (int axis = 0; axis < (operands[0].shape[1] == operands[1].shape[1] ? 2 : 1); ++axis) {
@@ -365,9 +366,9 @@ namespace ops {
 /// scores: memory grows with the numbers of queries and keys, not with their product. q: (batch, heads, queries, D); k, v:
 /// (batch, kv_heads, keys, D), float16, bfloat16 or float32. The result has q's shape and dtype, and is computed in float32.
 /// kv_heads divides heads, and head h reads keys and values of head h / (heads / kv_heads). Inputs may be views, such as parts of
-/// one projection. Scores of 1e4 and more do not overflow. A score is a sum of D products in float32, and scaled: to first order,
-/// its rounding changes weights by at most (D + 2) 2^-23 times the largest sum of |scale q k|, relatively. The gradient
-/// recomputes scores.
+/// one projection. Scores of 1e4 and more do not overflow. A score is a scaled sum of D products in float32. To first order,
+/// rounding of scores changes a weight by at most the relative error (D + 2) 2^-23 times the largest sum of |scale q k|. The
+/// gradient recomputes scores.
 ///
 /// With `is_causal` and `window`, scores that no query sees are not computed. A query that sees no key has the result 0 and the
 /// gradient 0. With `dropout_p`, weights are dropped as in `dropout(softmax(...), seed, dropout_p)`, with the same random numbers

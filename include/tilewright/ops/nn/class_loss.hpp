@@ -29,8 +29,8 @@ constexpr NllAttributes nll_attributes(const NllOptions& options, double loss_gr
 }
 
 /// Base of losses of classes. D defines `rows_are`, probabilities or logits (..., classes). They and the labels (...) are
-/// processed as rows of classes. If the planner divides the rows of a mean or sum, operands with rows are those of a block, and
-/// the last input is all labels. A has the reduction and the ignored label.
+/// processed as rows of classes. If the planner divides the rows of a mean or sum, operands with rows have the rows of one block,
+/// and the last input has all labels. The attributes A have the reduction and the ignored label.
 template <class D, class A = NllAttributes>
 struct ClassLossOp : Op<D> {
   // Loops, not arrays: a label chooses an element of each row.

@@ -23,14 +23,15 @@ namespace tilewright::detail {
 ///  - masks are a constant of `causal_mask` that is added, and `where` with a constant for hidden scores. The condition of
 ///    `where` compares positions, which are constants of `range` along queries and along keys, or is a `logical_and` of such
 ///    comparisons that forms a causal mask or a window; or it is equal for all heads and queries: a mask of keys;
-///  - dropout is optional.
-/// Some forms are not replaced: inner tensors with other readers or a name, fewer queries or keys than `min_queries` and
-/// `min_keys`, products with options, masks of other kinds, masks of positions by which a query sees no key.
+///  - dropout is optional. A form is not replaced in these cases: an inner tensor has another reader or a name; there are fewer
+///    queries or keys than `min_queries` and `min_keys`; a product has options; a mask is of another kind; by a mask of
+///    positions, a query sees no key.
 ///
 /// The op does not read keys that positions hide. Their score must therefore be so low that its exponential is 0 beside that of
-/// any visible key: `hidden_position` or less. A mask of keys keeps its score, `hidden_key` or less. With both masks, a query may
-/// see only keys that the mask of keys hides. Later keys must then have a still lower score: in `where`, at most twice that of
-/// the mask of keys; if it is added, at most that. A mask of keys without a causal mask must hide by -infinity.
+/// any visible key: `hidden_position` or less. A mask of keys keeps its score, `hidden_key` or less. With both masks, the mask of
+/// keys can hide all keys that a query sees by its position. The keys that positions hide must then have a lower score than
+/// these: at most twice the score of the mask of keys if `where` sets it, and at most that score if the mask of positions is
+/// added. A mask of keys without a causal mask must hide by -infinity.
 class ComposedAttention {
  public:
   /// The op's vectors run along queries. With fewer queries it computes more than the composed form.

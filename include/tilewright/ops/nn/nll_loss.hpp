@@ -66,7 +66,7 @@ namespace ops {
 /// Returns the negative log-likelihood of labels from probabilities. For logits, use cross_entropy, whose loss has no limit.
 /// probs: (..., classes), float16, bfloat16, float32 or float64; labels: (...), int32 or uint32. Result: a scalar, or (...)
 /// without a reduction, in probs' dtype. Probabilities count as at least 1e-7 (6.1e-5 in float16). The gradient is -1 / max(p,
-/// 1e-10) (6.1e-5), so it is not 0 below the limit.
+/// 1e-10), or -1 / max(p, 6.1e-5) in float16, so it is not 0 below the limit.
 ///
 /// A label equal to `ignore_index` has the loss 0 and the gradient 0, as in PyTorch, and means do not count it. If no label
 /// counts, the mean is 0, where PyTorch gives NaN. Another label outside of [0, classes) is a fault: it counts as ignored, and

@@ -21,7 +21,7 @@ struct NormOp : Op<D> {
   using Attributes = NormAttributes;
 
  protected:
-  /// Returns work over the leading axes, followed by the tensors (bits of `followers`) that have them.
+  /// Returns the work. Its axes are the leading axes, which the tensors with a bit in `followers` follow.
   static constexpr Work rows(std::span<const TensorSpec> operands, int count, unsigned followers, WorkAxisKind kind) {
     Work work;
     for (int axis = 0; axis < count; ++axis) {

@@ -9,8 +9,8 @@ namespace tilewright {
 /// Order in which ONNX numbers the largest elements. No op returns these numbers, so only row is supported.
 enum class StorageOrder : std::int64_t { row, column };
 
-/// Options of a pooling. Lists have one number for each spatial axis; padding and out_pads have two, all beginnings, then all
-/// ends. An empty list means ones, or for padding zeros.
+/// Options of a pooling. Lists have one number for each spatial axis. `padding` and `out_pads` have two for each: first those of
+/// all beginnings, then those of all ends. An empty list means ones, or for padding zeros.
 struct PoolOptions {
   List<std::int64_t> stride{};  ///< distance between neighbouring windows, in elements
   List<std::int64_t> padding{};  ///< elements at the beginnings and ends, which never win and are not counted

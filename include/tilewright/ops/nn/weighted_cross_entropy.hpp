@@ -121,7 +121,8 @@ struct WeightedCrossEntropyOp : ClassLossOp<D, detail::WeightedCrossEntropyAttri
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
     return Base::rows_work(operands, input_count, packed, unpack<Attributes>(packed).has_weight != 0 ? D::weight_input : -1);
   }
-  /// Returns the divisor of the sum of the losses: the sum of the weights of the labels that count, or 1 if that is 0.
+  /// Returns the divisor of the sum of the losses: the sum of the weights of all labels that are not ignored, or 1 if that sum is
+  /// 0.
   template <class Labels, class W>
   static double divisor(Labels all_labels, W weight, std::int64_t classes, const Attributes& attributes) {
     if (attributes.reduction != Reduction::mean) return 1;

@@ -15,9 +15,9 @@ struct Splits {
 };
 
 namespace ops {
-/// Concatenates tensors along an axis; a single tensor is copied. All have one dtype, any, and equal extents along the other
-/// axes. The op copies, but an op that computes an input writes it directly to its place where possible. Gradient: slices of dy,
-/// which are views. Errors: no tensors; different dtypes, ranks or extents; an axis out of range.
+/// Concatenates tensors along an axis; a single tensor is copied. All tensors have the same dtype, which can be any, and equal
+/// extents along the other axes. The op copies, but an op that computes an input writes it directly to its place where possible.
+/// Gradient: slices of dy, which are views. Errors: no tensors; different dtypes, ranks or extents; an axis out of range.
 constexpr Tensor concat(std::span<const Tensor> tensors, int axis = 0) {
   if (tensors.empty()) throw TraceError("Concat: no tensors: at least one expected");
   Ir& ir = tensors[0].ir();
@@ -27,7 +27,7 @@ constexpr Tensor concat(std::initializer_list<Tensor> tensors, int axis = 0) {
   return concat(std::span<const Tensor>(tensors.begin(), tensors.size()), axis);
 }
 /// Concatenates tensors along an axis, like concat, and refuses in-place ops on the result. PopXL's concat_ is an alias; here the
-/// result is a copy, because separate inputs cannot form one tensor without one. Later changes of inputs do not change it.
+/// result is a copy, because separate inputs cannot form one tensor without a copy. Later changes of inputs do not change it.
 constexpr Tensor concat_(std::span<const Tensor> tensors, int axis = 0) {
   if (tensors.empty()) throw TraceError("ConcatInplace: no tensors: at least one expected");
   Ir& ir = tensors[0].ir();

@@ -178,7 +178,8 @@ struct ConcatInplace : ConcatOp<ConcatInplace> {
 
 namespace detail {
 /// Joins the gradients of slices of one tensor in as few passes over memory as possible. Disjoint slices along one axis become
-/// one concat, with zeros between them. So do slices of all columns i, i + n, i + 2 n, ... Others are padded and added.
+/// one concat, with zeros between them. Slices that together have all columns, each the columns i, i + n, i + 2 n, ..., become
+/// one concat too. The gradients of other slices are padded and added.
 class SliceJoiner {
  public:
   constexpr SliceJoiner(Ir& ir, const TensorSpec& whole, std::span<const GradientPart> parts) : ir_(ir), whole_(whole) {
