@@ -22,6 +22,13 @@ struct Unknown {
   Unknown operator()(const auto&...) const { return {}; }
   template <class T>
   operator T() const;
+  // What a view of a tensor has, for code such as a loop over its elements.
+  const float* data() const { return nullptr; }
+  const float* begin() const { return nullptr; }
+  const float* end() const { return nullptr; }
+  std::size_t size() const { return 0; }
+  std::size_t dimension() const { return 0; }
+  std::size_t shape(const auto&...) const { return 0; }
 };
 }  // namespace detail
 
