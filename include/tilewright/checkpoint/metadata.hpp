@@ -51,7 +51,8 @@ class Metadata {
                             [this](std::string member_name, const auto& member) { this->set(std::move(member_name), member); });
   }
 
-  /// Returns the entry with a name; nothing if there is none, or if its text is not a `T`: std::string, or a type of numbers.
+  /// Returns the entry with a name, as a `T`, which is std::string or a type of numbers. Returns nothing if there is no entry
+  /// with the name, or if its text is not a number of type `T`.
   template <class T>
   std::optional<T> get(std::string_view name) const {
     const auto entry = entries_.find(name);

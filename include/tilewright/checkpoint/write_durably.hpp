@@ -28,13 +28,13 @@ inline void create_folder_durably(const std::filesystem::path& path) {
   detail::sync_folder_of(path);
 }
 
-/// Writes a file atomically: at every moment, even after a kill or a power loss, `path` has either its old contents or all of the
-/// parts. The parts go to a file of another name in the same folder (PartialFile), which is synced and then renamed. Finally the
-/// folder is synced, so the file is on the disk when the function returns. A replaced file passes on its permissions. Several
-/// processes may write at the same time; the last one's file stays. Throws std::filesystem::filesystem_error, also if `path` is
-/// not a regular file, such as a folder, a device or a symbolic link; `path` is then unchanged. If
-/// core/platform/platform_files.hpp has the standard library alone, nothing is synced: the file is complete after a kill of the
-/// process, but perhaps not after a power loss.
+/// Writes a file atomically: at every moment, even after a kill or a power loss, `path` has either its old contents or all of
+/// the parts. The parts go to a file of another name in the same folder (PartialFile), which is synced and then renamed.
+/// Finally the folder is synced, so the file is on the disk when the function returns. A replaced file passes on its
+/// permissions. Several processes may write at the same time; the last one's file stays. Throws
+/// std::filesystem::filesystem_error, also if `path` is not a regular file, such as a folder, a device or a symbolic link. If
+/// it throws, `path` is unchanged. If core/platform/platform_files.hpp has the standard library alone, nothing is synced: the
+/// file is complete after a kill of the process, but perhaps not after a power loss.
 inline void write_durably(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
   using std::filesystem::perms;
   std::error_code unknown;  // then there is nothing to replace, or the file does not open

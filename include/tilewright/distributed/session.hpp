@@ -218,8 +218,8 @@ class Session : private tilewright::Session<build, machine> {
     if (transport) held = {transport->first(), transport->held(), transport, Processes::world().rank(), held.names_replicas};
     return held;
   }
-  /// Sets one thread if there are no more cores than processes, or several IPUs, whose collectives then have one order on all
-  /// processes.
+  /// Sets one thread in two cases: if there are no more cores than processes, or if the program has several IPUs. With one
+  /// thread, the collectives of all IPUs have the same order on all processes.
   static tilewright::SessionOptions with_threads(tilewright::SessionOptions given) {
     const Processes& processes = Processes::world();
     if (given.threads == 0 && processes.count() > 1 && processes.count_on_host() >= processes.cores()) given.threads = 1;

@@ -262,8 +262,8 @@ class Transport final : public ReplicaTransport {
       if (groups.group_of(replica) == group) return replica;
     return -1;
   }
-  /// Reduces in shares: each process gets its share of the chunks of all replicas' inputs, reduces them, and sends the results to
-  /// the others.
+  /// Reduces in shares: the chunks of a tensor are divided among the processes. Each process gets its chunks of the inputs of
+  /// all replicas, reduces them, and sends the results to the others.
   void reduce_in_shares(const CallSite& here, const Step& step, const PlannedCollective& collective) {
     std::memcpy(sent_.data(), &here, sizeof here);
     swap_headers(here, header_bytes, "collective");

@@ -8,8 +8,8 @@
 
 namespace tilewright::internal {
 
-/// Sets the floating-point arithmetic for which ops are written on this thread until the object is destroyed. Results then depend
-/// neither on the number of threads nor on the caller's settings.
+/// Sets the floating-point arithmetic for which ops are written on this thread until the object is destroyed. So results
+/// depend neither on the number of threads nor on the caller's settings.
 ///  - Numbers are rounded to nearest.
 ///  - Nothing traps, such as a division by 0.
 ///  - The processor treats denormal numbers as 0 and produces none: they take it a hundred times as long as others, and moments

@@ -38,8 +38,8 @@ namespace tilewright::internal {
 /// a part of the program's replicas numbers them from 0.
 class Executor {
  public:
-  /// `strict`: run on tiles with separate memory. Throws std::invalid_argument if the target is not a simulated IPU then.
-  /// `recorded_events`: capacity for each worker.
+  /// `strict`: run on tiles with separate memory. Throws std::invalid_argument if it is set and the target is not a simulated
+  /// IPU. `recorded_events`: capacity for each worker.
   Executor(const ProgramView& program, int threads, StrictMode strict = {}, const HeldReplicas& held = {},
            std::int64_t recorded_events = 0)
       : held_(held.of(program.replicas)),
@@ -76,9 +76,9 @@ class Executor {
   void shuffle(std::uint32_t seed) { shuffle_ = seed; }
 
   /// Runs the program once. Throws FaultError if an op met values with which it cannot compute, std::runtime_error if not all
-  /// replicas reached a collective, std::logic_error in a child process without the threads, and exceptions of ops; later steps
-  /// have then not run, or not on all threads. `streams`: for each stream the host's memory for all elements of the run,
-  /// [transfers, replicas] of them.
+  /// replicas reached a collective, std::logic_error in a child process without the threads, and exceptions of ops. After an
+  /// exception, later steps have not run, or not on all threads. `streams`: for each stream the host's memory for all elements
+  /// of the run, [transfers, replicas] of them.
   void run(std::span<std::byte* const> streams) {
     if (strict_) [[unlikely]]
       return run_strictly(BodyId::main, streams);

@@ -121,7 +121,7 @@ struct Expression {
   auto operator()(const X&... x) const {
     return evaluate<0>(std::tie(x...));
   }
-  /// Returns the value, if the expression's leaves are `values` from number `first` on.
+  /// Returns the value of the expression whose leaves are the elements of `values` from number `first` on.
   template <int first, class Leaves>
   static auto evaluate(const Leaves& values) {
     const auto input = [&]<int i>() {

@@ -8,7 +8,8 @@ namespace tilewright {
 ///
 ///     static_assert(tw::host_balance<train_step>(8).work_speedup > 6);
 ///
-/// A target other than the host does not compile. Arguments for which the function of a plan throws do not compile, either.
+/// `target` must be the host. Arguments that make tw::host_balance(plan, ...) throw are compile errors here if the result is a
+/// constant.
 template <auto build, Target target = cpu>
 constexpr HostBalance host_balance(int threads, Sharing sharing = Sharing::fixed, const HostCosts& costs = {}) {
   static_assert(target.ipu == nullptr, "host_balance: a target that is the host expected, such as tw::cpu");

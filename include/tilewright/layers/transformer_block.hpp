@@ -20,8 +20,8 @@ struct TransformerBlockOptions {
   /// Probability of the block's dropout: of the weights of attention, and of the results of attention, of the activation and of
   /// the second linear layer; if it is above 0, `build` takes a seed
   double dropout = 0.1;
-  /// Standard deviation of all initial weights, which are then normal with zero biases; none: uniform weights and biases, as in
-  /// PyTorch
+  /// Standard deviation of all initial weights. They are normal, and biases are zero. None: weights and biases are uniform, as
+  /// in PyTorch
   OptionalNumber std{};
 };
 

@@ -18,7 +18,8 @@ struct Storage {
   TensorSpec whole{};     ///< dtype and shape of the tensor that fills it
   Location location{};    ///< if it is in the frame, `place` sets the offset, which is 0 before
   StorageId reuses = StorageId::none;  ///< storage whose memory it takes over; none: it has its own memory
-  /// Whether only one group uses it, each vertex its own block, in scratch or in registers: it has no place
+  /// Whether only one group uses it, and each vertex only its own block. The block is in scratch or in registers, so the
+  /// storage has no place
   bool internal = false;
   bool begins_undefined = false;  ///< whether an op provides it without writing its elements (OpInfo::gives_memory)
   bool is_call_result = false;  ///< whether a plain call writes it, not a loop or a conditional
@@ -206,7 +207,7 @@ class GridAxes {
 constexpr GridAxes grid_axes_of(const Operation& operation, const Member& member, int operand) {
   return {operation, member, operand};
 }
-/// Returns the bytes of a value's block for one vertex, if it is dense.
+/// Returns the bytes that a value's block for one vertex has when the block is dense.
 constexpr std::int64_t block_bytes(const Value& value, const GridAxes& axes,
                                    const FixedVector<std::int64_t, max_work_axes>& blocks) {
   std::int64_t bytes = size_of(value.spec.dtype);

@@ -90,8 +90,8 @@ struct Stage {
   bool can_fault = false;  ///< whether its kernel reports to a `Faults`; it has a fault site in each step of the set
 };
 
-/// Traffic of collectives between the machines of the replicas: of one collective, or of a run. A conditional counts with the
-/// larger branch, figure by figure.
+/// Traffic of collectives between the machines of the replicas: of one collective, or of a run. For a conditional, each figure
+/// is that of the branch where the figure is larger.
 struct CollectiveTraffic {
   std::int64_t bytes = 0;  ///< sent by each replica to others
   /// Time from start to end of the collective, by the machine's clock; of a run, the sum. 0: nothing moves, or the target has no
@@ -261,8 +261,8 @@ struct MemoryUse {
   constexpr bool operator==(const MemoryUse&) const = default;
 };
 
-/// Traffic of one run between tiles and streaming memory, on each replica. A conditional counts with the larger branch, figure by
-/// figure.
+/// Traffic of one run between tiles and streaming memory, on each replica. For a conditional, each figure is that of the
+/// branch where the figure is larger.
 struct RemoteTraffic {
   std::int64_t loaded_bytes = 0;  ///< of rows, without padding
   std::int64_t stored_bytes = 0;  ///< of rows, without padding

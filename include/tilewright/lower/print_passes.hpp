@@ -16,7 +16,7 @@ constexpr Text print_extents(const auto& extents) {
   for (int axis = 0; axis < extents.size(); ++axis) result += text(axis > 0 ? " x " : "", extents[axis]);
   return result;
 }
-/// Returns the set of tiles, if it is not the first one.
+/// Returns the text of a set of tiles; an empty text for the first set.
 constexpr Text print_set(int set) {
   if (set == 0) return {};
   return text(" of set ", set);

@@ -94,8 +94,8 @@ struct ConstantLR {
   }
 };
 
-/// Changes the rate linearly from lr times start_factor to lr times end_factor over `total_iters` steps; the rate is then
-/// constant.
+/// Changes the rate linearly from lr times start_factor to lr times end_factor over `total_iters` steps. After these steps,
+/// the rate is constant.
 struct LinearLR {
   double lr = 1e-3;  ///< the optimiser's rate
   double start_factor = 1.0 / 3, end_factor = 1;  ///< factors of lr at step 0 and at the end; each from 0 to 1

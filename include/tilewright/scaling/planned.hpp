@@ -64,8 +64,8 @@ struct CountedCollectives {
   }
 };
 
-/// Returns how often each compute set of a plan runs in one run of the program. A conditional counts with the branch that moves
-/// more bytes.
+/// Returns how often each compute set of a plan runs in one run of the program. Of a conditional, it counts the branch that
+/// moves more bytes.
 template <const auto& plan>
 consteval std::array<std::int64_t, plan.compute_sets.size()> runs_of_sets() {
   std::array<std::int64_t, plan.compute_sets.size()> runs{};
@@ -121,9 +121,9 @@ inline constexpr auto collectives_of_plan = [] {
 }  // namespace detail
 
 /// Collectives of a run of a program, as an array of Collective, from the constants of its plan. The program is traced for at
-/// least 2 replicas; the number does not matter. Equal collectives are merged and their numbers of executions added; those that
-/// move nothing are omitted. A conditional counts with the branch that moves more bytes. A collective over groups of only some
-/// replicas does not compile.
+/// least 2 replicas; the number does not matter. Equal collectives are merged and their numbers of executions added; those
+/// that move nothing are omitted. In a conditional, the branch that moves more bytes counts. A collective over groups of only
+/// some replicas does not compile.
 ///
 ///     constexpr auto collectives = tw::scaling::collectives_of<train_step>;
 template <auto build, Target machine = cpu>

@@ -137,10 +137,10 @@ class Session {
   /// Runs the program once: `run("image"_s = images, "label"_s = labels)`. Needs one array for every stream that the program
   /// loads, of the stream's dtype and host shape: [transfers, if above 1,] [replicas, if above 1,] stream's shape... Here,
   /// transfers is the largest number of the stream's elements that a run takes, or num_host_transfers if the program sets it.
-  /// Arrays are read in place, or copied first if they share memory with the session's outputs or variables. Unknown, missing and
-  /// repeated names, wrong dtypes and wrong static shapes do not compile. Throws std::invalid_argument for wrong dynamic shapes,
-  /// before anything runs, and std::logic_error if the session is detached. If an op throws, the run ends and rethrows; variables
-  /// may then have old or new values. Allocates nothing.
+  /// Arrays are read in place, or copied first if they share memory with the session's outputs or variables. Unknown, missing
+  /// and repeated names, wrong dtypes and wrong static shapes do not compile. Throws std::invalid_argument for wrong dynamic
+  /// shapes, before anything runs, and std::logic_error if the session is detached. If an op throws, the run ends and rethrows
+  /// the exception. After that, variables may have old or new values. Allocates nothing.
   template <class... InputNames, class... Arrays>
   Outputs run(NamedArgument<InputNames, Arrays>... inputs) {
     names::template check_inputs<InputNames...>();

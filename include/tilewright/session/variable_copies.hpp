@@ -87,9 +87,9 @@ class VariableCopies {
     else make_host_copy();
   }
   /// Writes new values of variables to the host copy and, if the device is attached, by one transfer to the device. If the
-  /// program has ops that run after an upload, these ops need the host's values of all variables. The call then fetches a stale
-  /// host copy first, and copies all variables. `values`: the contiguous elements of each variable, or null for a variable that
-  /// keeps its values.
+  /// program has ops that run after an upload, these ops need the host's values of all variables. In this case, the call
+  /// fetches a stale host copy first, and copies all variables. `values`: the contiguous elements of each variable, or null
+  /// for a variable that keeps its values.
   void write(std::span<const std::byte* const> values) {
     if (has_upload_ops()) refresh();
     make_host_copy();

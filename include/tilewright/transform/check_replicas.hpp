@@ -95,7 +95,8 @@ class ReplicaCheck {
     int updater = 0;
   };
 
-  /// Returns the partition of all replicas whose blocks share a variable or, if it is sharded, the same shard.
+  /// Returns the partition of all replicas for a variable. The replicas of a block share the variable or, if it is sharded,
+  /// the same shard.
   constexpr int partition_of(const VariableRecord& variable) {
     const std::int64_t shards = variable.distribution.shard_over;
     if (variable.assignment.empty() && shards == 1) return ReplicaPartitions::equal;

@@ -42,8 +42,8 @@ constexpr void add_call_in_loop(Ir& ir, GraphId graph, NodeId node) {
 }  // namespace detail
 
 /// Adds wrapper graphs to loops. Each iteration must see the values that inputs by value had before the loop. If another call
-/// lets the graph change such an input, the graph's body changes it in place. The loop then gets a wrapper graph, whose call
-/// copies the input in each iteration.
+/// lets the graph change such an input, the graph's body changes it in place. In this case, the loop gets a wrapper graph,
+/// whose call copies the input in each iteration.
 constexpr void keep_loop_inputs(Ir& ir) {
   const auto changed = detail::find_changed_inputs(ir);
   for (std::size_t g = 0; g < changed.size(); ++g)

@@ -68,8 +68,9 @@ template <class X>
 
 /// Returns the remainder of a / b, with the sign of a, exact as C's fmod. For integers, b must not be 0.
 ///
-/// For floats with a small quotient, the remainder follows from the quotient. The quotient may be one too large if a / b was
-/// rounded up; the remainder then has the wrong sign. Other elements use the standard library, one by one.
+/// For floats with a small quotient, the remainder follows from the quotient. If a / b was rounded up, the quotient may be one
+/// too large. In that case, the remainder has the wrong sign and is corrected. Other elements use the standard library, one by
+/// one.
 template <class X>
 inline X fmod(const X& a, const X& b) {
   if constexpr (std::integral<X>) {

@@ -107,7 +107,7 @@ struct HostWork {
   }
 };
 
-/// Counts the work of bodies of any plan type with bodies, steps, compute_sets and replicas.
+/// Counts the work of a plan's bodies. `AnyPlan` is any type with the members bodies, steps, compute_sets and replicas.
 template <class AnyPlan>
 class HostWorkCounter {
  public:

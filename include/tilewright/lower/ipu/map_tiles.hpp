@@ -163,7 +163,7 @@ class TileMapper {
   constexpr bool is_written(StorageId s) const { return !written_.empty() && written_[s]; }
 
   /// Lets the group follow the layout of a tensor that it changes in place, or, if it has only formulas, of its largest input.
-  /// Its vertices are then where that tensor is.
+  /// Its vertices are where that tensor is.
   constexpr void follow(std::size_t g) {
     const Group& group = draft_.groups[g];
     bool only_formulas = true;

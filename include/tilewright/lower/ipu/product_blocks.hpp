@@ -98,8 +98,8 @@ constexpr DType dtype_of_parts(const OpInfo& op, const PackedAttributes& attribu
   if (op.partials_dtype) return op.partials_dtype(attributes, output);
   return computed_dtype(output);
 }
-/// Returns the partition of a product or a convolution of two operands and a result that takes the fewest cycles on a simulated
-/// IPU.
+/// Returns the partition with the fewest cycles on a simulated IPU, for a product or a convolution. `operands` are its two
+/// operands and its result.
 constexpr ProductCut cut_product_on_tiles(const OpInfo& op, std::span<const TensorSpec> operands,
                                           const PackedAttributes& attributes, const Work& work, const Target& target,
                                           ProductPartitions& partitions) {

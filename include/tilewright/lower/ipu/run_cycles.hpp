@@ -86,8 +86,9 @@ class Timeline {
 
 }  // namespace detail
 
-/// Counts the cycles of a run by set of tiles, through calls. Those of the plan are the busiest set's; `waiting` makes the totals
-/// of all sets equal to the length of the run. A conditional counts with the larger of both branches, figure by figure.
+/// Counts the cycles of a run by set of tiles, through calls. Those of the plan are the busiest set's; `waiting` makes the
+/// totals of all sets equal to the length of the run. For a conditional, each figure is that of the branch where the figure is
+/// larger.
 constexpr void count_run_cycles(const TileSets& sets, Plan& plan) {
   List<detail::Timeline, BodyId> timelines(plan.bodies.size(), detail::Timeline(sets.size()));
   for (std::size_t i = plan.bodies.size(); i-- > 0;) {  // callers come before what they call

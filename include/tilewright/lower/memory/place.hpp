@@ -195,7 +195,8 @@ class ComputePlacer {
       operand.index = set_.location_for(draft_.location_of(value), block_strides(member, o, axes));
     }
   }
-  /// Returns the member whose value an operand is, if the value is in registers when the member is evaluated; or -1.
+  /// Returns the member that makes the value of operand `o`, if that value is in registers when `member` is evaluated;
+  /// otherwise -1.
   constexpr int maker_in_registers(int member, int o) const {
     const Operation& of = operation(member);
     if (of.is_output(o)) return evaluations_.in_registers[member] ? member : -1;

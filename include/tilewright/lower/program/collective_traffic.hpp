@@ -44,7 +44,7 @@ constexpr CollectiveTraffic collective_traffic(const CollectiveVolume& volume, c
   return {};
 }
 
-/// Returns the traffic of a run's collectives. A conditional counts with the branch that moves more.
+/// Returns the traffic of a run's collectives. In a conditional, the branch that moves more counts.
 constexpr CollectiveTraffic count_collective_traffic(Plan& plan) {
   if (plan.replicas == 1) return {};
   const auto add_step = [&](CollectiveTraffic& all, int s) {

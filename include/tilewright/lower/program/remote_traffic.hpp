@@ -81,9 +81,9 @@ class RemoteTrafficCounter {
 
 }  // namespace detail
 
-/// Returns the traffic of a run between the tiles and streaming memory. Rows move in sequence: each load and each store waits for
-/// the memory separately, except those of one exchange. The code of a graph is assumed to be as large on all tiles as on the
-/// fullest. A conditional counts with the branch that moves more.
+/// Returns the traffic of a run between the tiles and streaming memory. Rows move in sequence: each load and each store waits
+/// for the memory separately, except those of one exchange. The code of a graph is assumed to be as large on all tiles as on
+/// the fullest. For a conditional, each figure is that of the branch where the figure is larger.
 constexpr RemoteTraffic count_remote_traffic(Plan& plan, const List<CodeUse>& code, const Target& target) {
   return detail::RemoteTrafficCounter(plan, code, target).run();
 }

@@ -82,7 +82,7 @@ class CopiedViewFinder {
     }
   }
   constexpr void note_change(TensorId tensor, NodeId node) { values_[value_of_[tensor]].changes.push_back(node); }
-  /// Returns whether one changes while the other exists, and will be read or changes at the same time.
+  /// Returns whether `changed` changes between the creation and the last read of `other`, or in an op that changes both.
   static constexpr bool conflict(const Value& changed, const Value& other) {
     for (const NodeId change : changed.changes) {
       if (change > other.made && change < other.last_read) return true;

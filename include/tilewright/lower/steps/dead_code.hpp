@@ -24,8 +24,9 @@ struct LiveCode {
   List<bool, GraphId> is_update{};  ///< whether it changes its caller's tensors by a few elementwise ops
   List<bool, GraphId> is_loaded{};  ///< whether its code is loaded explicitly
 
-  /// Returns whether a graph becomes part of its caller: graphs that are called only once, by a plain call, and updates, which
-  /// can then be part of the product that computes a gradient. Graphs whose code is loaded explicitly stay separate.
+  /// Returns whether a graph becomes part of its caller. This holds for graphs that are called only once, by a plain call. It
+  /// also holds for updates, so that an update can be part of the product that computes a gradient. Graphs whose code is
+  /// loaded explicitly stay separate.
   constexpr bool is_inlined(GraphId graph) const { return !is_loaded[graph] && (calls[graph] == 1 || is_update[graph]); }
 };
 

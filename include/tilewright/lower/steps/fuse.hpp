@@ -67,7 +67,7 @@ class Fuser {
   }
 
   /// Moves small operations that read only variables and inputs to the front, such as the step of an optimiser or a factor.
-  /// Operations that read their results can then join other groups.
+  /// This lets operations that read their results join other groups.
   constexpr void move_small_first() {
     PerStorage<bool> used(draft_.storages.size(), false), written(used);  // by operations that stay where they are
     List<int> first, rest;  // numbers: to move an operation is dear for compilers
@@ -140,8 +140,8 @@ class Fuser {
       });
     }
   }
-  /// Lets a group with a product that changes a tensor in place join the last group with a product that read the tensor, such as
-  /// the product by a weight in the backward pass. The weight then passes through the caches once for both.
+  /// Lets a group with a product that changes a tensor in place join the last group with a product that read the tensor, such
+  /// as the product by a weight in the backward pass. So the weight passes through the caches once for both.
   constexpr void share_passes() {
     std::fill(writer_.begin(), writer_.end(), -1);
     std::fill(user_.begin(), user_.end(), -1);

@@ -136,8 +136,8 @@ class UpdateOrder {
 
 }  // namespace detail
 
-/// Moves the updates of variables by results of calls to the first place where they can run. The gradients of a graph that is
-/// called for each layer then live until the layer's update, not until the last call. Ops that only updates read move too.
+/// Moves the updates of variables by results of calls to the first place where they can run. So the gradients of a graph that
+/// is called for each layer live until the layer's update, not until the last call. Ops that only updates read move too.
 constexpr void order_updates(BodyDraft& draft) {
   const auto is_plain_call = [](const Storage& storage) { return storage.is_call_result; };
   if (std::any_of(draft.storages.begin(), draft.storages.end(), is_plain_call)) detail::UpdateOrder(draft).run();

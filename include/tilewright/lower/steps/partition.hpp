@@ -29,8 +29,9 @@ constexpr std::int64_t block_for(const WorkAxis& axis, std::int64_t grain, std::
 }
 }  // namespace detail
 
-/// Divides a grid into at most one vertex for each tile: by `WorkAxis::block`, if set; otherwise first along parallel and summed
-/// axes, then, if tiles are left and the target divides sums, along reduction axes; each time from the first axis to the last.
+/// Divides a grid into at most one vertex for each tile. If `WorkAxis::block` is set, it gives the blocks. Otherwise parallel
+/// and summed axes are divided first. If tiles are left and the target divides sums, reduction axes are divided afterwards.
+/// Both times, the order is from the first axis to the last.
 constexpr Partition partition(const FixedVector<WorkAxis, max_work_axes>& axes, DType dtype, const Target& target) {
   Partition result;
   for (const WorkAxis& axis : axes) result.blocks.push_back(axis.extent);

@@ -23,9 +23,10 @@ inline constexpr std::int64_t min_rows_of_part = 8;
 /// of batches of 80 does not.
 inline constexpr std::int64_t min_weight_of_parts = 8;
 
-/// Divides a product by a matrix that is much larger than all other operands, such as a weight at a small batch, along the
-/// matrix's rows, for every role of the matrix. A tile then always works on the same rows: forward, backward and in updates. If
-/// rows are summed over, this produces parts of sums, which must be small compared with the matrix.
+/// Cuts a product if one matrix is much larger than all other operands, such as a weight at a small batch. The cut is along
+/// the rows of this matrix, for every role of the matrix. So a tile works on the same rows in the forward pass, in the
+/// backward pass and in updates. If the product sums over the rows, the cut produces parts of sums, which must be small
+/// compared with the matrix.
 constexpr void follow_the_largest(Operation& operation, const Target& target) {
   const auto bytes = [&](int operand) { return operation.operands[operand].spec.bytes(); };
   if (!target.keeps_weights || operation.input_count != 2 || operation.operands.size() != 3) return;

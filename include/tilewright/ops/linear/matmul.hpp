@@ -160,7 +160,8 @@ struct MatMul : Op<MatMul> {
       });
     }
   }
-  /// Returns whether the matrices of a and c can be merged to one with all rows, and b is one matrix, which is then packed once.
+  /// Returns whether b is one matrix and the matrices of a and c can each be merged to one with all rows. In this case, the
+  /// kernel packs b only once.
   template <class C, class A, class B>
   static constexpr bool rows_are_one_matrix() {
     return tilewright::rows_are_one_matrix(C::spec, C::shape) && tilewright::rows_are_one_matrix(A::spec, C::shape) &&

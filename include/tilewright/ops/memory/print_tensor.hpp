@@ -106,9 +106,9 @@ namespace ops {
 /// uses its result, and prints appear in the order of the trace. Each replica prints; with several threads, their order is not
 /// defined.
 ///
-/// With .print_gradient, the gradient graph prints the gradient of the result, titled `<title>_gradient`. The loss must then
-/// depend on the result, not only on x. With .print_self = false, x is not printed, and the op is removed if nothing uses its
-/// result.
+/// With .print_gradient, the gradient graph prints the gradient of the result, titled `<title>_gradient`. For this, the loss
+/// must depend on the result, not only on x. With .print_self = false, x is not printed, and the op is removed if nothing uses
+/// its result.
 ///
 /// A graph that is recomputed for its gradient (recompute_graph, branches of a conditional) prints again.
 ///

@@ -27,11 +27,11 @@ namespace tilewright::detail {
 ///    queries or keys than `min_queries` and `min_keys`; a product has options; a mask is of another kind; by a mask of
 ///    positions, a query sees no key.
 ///
-/// The op does not read keys that positions hide. Their score must therefore be so low that its exponential is 0 beside that of
-/// any visible key: `hidden_position` or less. A mask of keys keeps its score, `hidden_key` or less. With both masks, the mask of
-/// keys can hide all keys that a query sees by its position. The keys that positions hide must then have a lower score than
-/// these: at most twice the score of the mask of keys if `where` sets it, and at most that score if the mask of positions is
-/// added. A mask of keys without a causal mask must hide by -infinity.
+/// The op does not read keys that positions hide. Their score must therefore be so low that its exponential is 0 beside that
+/// of any visible key: `hidden_position` or less. A mask of keys keeps its score, `hidden_key` or less. With both masks, the
+/// mask of keys can hide all keys that a query sees by its position. So that the softmax is right in that case, the keys that
+/// positions hide must have a lower score than these: at most twice the score of the mask of keys if `where` sets it, and at
+/// most that score if the mask of positions is added. A mask of keys without a causal mask must hide by -infinity.
 class ComposedAttention {
  public:
   /// The op's vectors run along queries. With fewer queries it computes more than the composed form.

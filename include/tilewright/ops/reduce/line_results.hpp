@@ -8,11 +8,12 @@
 namespace tilewright {
 
 namespace detail {
-/// Returns the axis of an op on lines of numbers, counted from the first, or -1 after a failure.
+/// Returns the number of an op's axis, counted from the first axis, or -1 after a failure. The op works on lines of numbers.
 constexpr int require_line(Inference& op, std::int64_t axis) {
   return op.require_number_dtype(0) ? op.require_axis(axis, op.input(0).shape.rank) : -1;
 }
-/// Returns an axis counted from the first, if the tensor has it.
+/// Converts an axis that is counted from the last, such as -1, to one that is counted from the first. Returns it unchanged if
+/// the tensor has no such axis.
 constexpr std::int64_t from_first(const Tensor& x, int axis) {
   return x.valid() && axis < 0 && axis >= -x.rank() ? axis + x.rank() : axis;
 }
