@@ -22,6 +22,7 @@
 #include "tilewright/session/host_tensor.hpp"
 #include "tilewright/session/initial_values.hpp"
 #include "tilewright/session/input_copies.hpp"
+#include "tilewright/session/log_session.hpp"
 #include "tilewright/session/names.hpp"
 #include "tilewright/session/session_options.hpp"
 #include "tilewright/session/stream_arrays.hpp"
@@ -74,10 +75,7 @@ class Session {
     const internal::Executor& executor = state_->executor;
     fill_constants(program::view(), executor.constants());
     if (options.attach) state_->copies.run_after_upload();
-    executor.logger().write(LogLevel::info, "session on ", device, ": ", plan.steps.size(),
-                            " steps; bytes: ", plan.memory.variables, " of variables, ", plan.memory.constants, " of constants, ",
-                            plan.memory.frame, " of others, ", plan.memory.remote,
-                            " remote; threads: ", options.threads > 0 ? "" : "up to ", executor.most_threads());
+    internal::log_session<plan>(executor.logger(), device, options.threads, executor.most_threads());
   }
 
  public:

@@ -62,6 +62,20 @@ class Captured {
 
 }  // namespace
 
+TEST_CASE("log: a program without optimisation has one warning") {  // the first case, before sessions of a build without -O
+  const TemporaryFolder folder;
+  const EnvironmentVariable destination("TILEWRIGHT_LOG_DEST", (folder / "log").string());
+  const auto warn = [](const char* level, bool is_optimised) {
+    const EnvironmentVariable level_variable("TILEWRIGHT_LOG_LEVEL", level);
+    tw::internal::warn_without_optimisation(tw::Logger::from_environment(), is_optimised);
+  };
+  warn("WARN", true);
+  warn("ERROR", false);
+  CHECK(file_content(folder / "log").empty());
+  for (int session = 0; session < 2; ++session) warn("WARN", false);
+  CHECK(file_content(folder / "log") ==
+        "tilewright WARN: session: compiled without optimisation, so kernels run about a hundred times slower: -O3 expected\n");
+}
 TEST_CASE("log: a session says at INFO what was planned, and each run is a line at TRACE") {
   const std::string trace = logged("TRACE"), info = logged("INFO");
   CHECK(info.rfind("tilewright INFO: session on cpu: ", 0) == 0);
