@@ -96,6 +96,13 @@ class DevTest(unittest.TestCase):
         status, prints, _, calls = self.dev("mnist", MISSING="g++", UNAVAILABLE="g++")
         self.assertEqual((status, prints, calls), (1, "", ["apt-get update -qq"]))
 
+    def test_configuration_is_shown_if_it_fails(self):
+        script(self.folder / "bin/cmake", 'echo "progress of $1"; echo "a warning of $1" >&2; [ "$1" != "$FAILS" ]')
+        self.assertEqual(self.dev("example", "unet", FAILS="")[2],
+                         "a warning of --preset\nprogress of --build\na warning of --build\n")
+        status, prints, says, _ = self.dev("example", "unet", FAILS="--preset")
+        self.assertEqual((status, prints, says), (1, "", "a warning of --preset\nprogress of --preset\n"))
+
     def test_examples_by_name_and_number(self):
         for given, name in {"4": "04_train", "04": "04_train", "train": "04_train", "04_train": "04_train", "unet": "unet",
                             "mnist": "mnist", "3": "03_mnist"}.items():
