@@ -13,7 +13,8 @@
 //     bias is (3,) float32
 //     weight is (4, 3) float32
 //
-// Try: give the layer 5 outputs. The compiler then tells you that the static_assert is wrong. Mend it.
+// Try: give the layer 5 outputs. The compiler then says that the static_assert fails. Change its shape to {2, 5}, and the program
+// prints the new shapes.
 //
 // labels: clang
 #include <iostream>
@@ -31,17 +32,18 @@ struct Linear : tw::Module<Linear<out_features>> {
   }
 };
 
+constexpr int outputs = 3;
 constexpr tw::TensorSpec batch{{2, 4}, tw::float32};
 
 constexpr tw::Shape shape_of_result() {
   tw::Ir ir;  // holds the graphs of one program
-  return tw::create_graph(ir, Linear<3>{}, batch).graph.graph().output(0).shape();
+  return tw::create_graph(ir, Linear<outputs>{}, batch).graph.graph().output(0).shape();
 }
 static_assert(shape_of_result() == tw::Shape{2, 3});
 
 int main() {
   tw::Ir ir;
-  const auto [factories, linear] = tw::create_graph(ir, Linear<3>{}, batch);
+  const auto [factories, linear] = tw::create_graph(ir, Linear<outputs>{}, batch);
   std::cout << "a batch of 2 rows with 4 numbers each becomes " << to_text(linear.graph().output(0).spec()) << '\n';
   for (const auto& [name, variable] : factories.init().named_tensors())
     std::cout << name << " is " << to_text(variable.spec()) << '\n';

@@ -2,7 +2,7 @@
 //
 // Modules are made of modules. A member that BOOST_HANA_DEFINE_STRUCT names can be called in `build`: its ops become part of the
 // graph that is being built, and its variables are named after the member, such as fc1.weight. The library has layers:
-// tw::layers::Linear is that of lesson 1.
+// tw::layers::Linear is the layer of lesson 1 with PyTorch's initial values.
 //
 // `print_schedule` shows what `build` has written down: the inputs of the graph with the names of its variables, each op with its
 // operands and results, and the outputs. Look at it whenever you are not sure what a model does.
@@ -19,8 +19,9 @@
 //         Add.105 (%10 [(8, 10) float32], %5 [(10,) float32]) -> (%11 [(8, 10) float32])
 //       }
 //
-// Try: reshape the images to 27 * 28 numbers in place of 28 * 28. The program then ends with an error that names the op, the two
-// shapes and the module.
+// Try: reshape the images to 27 * 28 numbers in place of 28 * 28. The program then aborts with an error that names the op, the
+// two shapes and the module. Here, `build` runs when the program runs. From lesson 3 on the compiler runs it, and the same
+// mistake is an error of the compiler.
 //
 // labels: none
 #include <iostream>

@@ -1,8 +1,10 @@
 // Lesson 3: a session.
 //
-// A program is a constexpr function of a tw::Ir. It loads tensors that the host gives, through streams with names, calls graphs
-// with them, and stores results into other streams. `tw::Session<program>` lets the compiler trace and plan the program, and
-// compiles a kernel for each step of the plan. `session.run` then only runs them: a run allocates no memory.
+// A program is a constexpr function of a tw::Ir, the intermediate representation, which holds its graphs. It loads tensors from
+// streams with names, calls graphs with them, and stores results into other streams. An h2d_stream goes from the host to the
+// device, which is the machine that runs the program; a d2h_stream goes back. `tw::Session<program>` lets the compiler trace and
+// plan the program, and compiles a kernel for each step of the plan. `session.run` then only runs them: a run allocates no
+// memory.
 //
 // `bind` gives a graph its variables by their names. One graph can be bound to several sets of variables: its code exists once.
 //
@@ -19,7 +21,7 @@
 #include <tilewright/tilewright.hpp>
 
 namespace tw = tilewright;
-using namespace tw::literals;  // "name"_s
+using namespace tw::literals;  // "name"_s: a name that the compiler looks up
 
 /// y = x W, with ones as first weights
 struct Linear : tw::Module<Linear> {

@@ -10,11 +10,14 @@
 //
 // It prints:
 //
-//     mean loss of the first 100 steps: 1....
-//     mean loss of the last 100 steps: 0....
-//     9... % of the test images are right
+//     mean loss of the first 100 steps: 1.7...
+//     mean loss of the last 100 steps: 0.1...
+//     95... % of the test images are right
 //
-// Try: AdamParameters{.lr = 1e-3} in place of SgdParameters. Which of the two learns faster?
+// `...` stands for digits that may differ from one processor to another.
+//
+// Try: AdamParameters{.lr = 1e-3} in place of SgdParameters. Adam learns faster: the mean loss of the first 100 steps is 1.3.
+// After two epochs, neither is better. 94.5 % of the test images are then right, but other seeds change that by more.
 //
 // labels: none
 #include <cstdio>
@@ -55,8 +58,8 @@ int main(int argc, char** argv) {
     bar(progress);
   });
   const auto mean = [](auto begin, auto end) { return std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin); };
-  std::printf("mean loss of the first 100 steps: %.1f\n", mean(losses.begin(), losses.begin() + 100));
-  std::printf("mean loss of the last 100 steps: %.1f\n", mean(losses.end() - 100, losses.end()));
+  std::printf("mean loss of the first 100 steps: %.2f\n", mean(losses.begin(), losses.begin() + 100));
+  std::printf("mean loss of the last 100 steps: %.2f\n", mean(losses.end() - 100, losses.end()));
 
   tw::Session<test_step> test;
   test.load_from_session(session);

@@ -3,7 +3,8 @@
 // An optimiser is a module, too. Its `build` takes a weight, its gradient, and a struct of parameters, which names the module as
 // `Optimiser`. The weight is a TensorByRef: what the graph changes, it changes in the tensor that the call gives. An op whose
 // name ends with an underscore works in place. State, such as a moving average, is a variable that the graph takes by reference.
-// Each weight gets state of its own; weights of one shape share a graph.
+// Each weight gets state of its own. Weights of one shape share a graph if their parameters are equal. Hana's macro lists the
+// members of the parameters, so that the library can compare them.
 //
 // This one moves each weight by a fixed step, against the sign of the moving average of its gradient.
 //
@@ -13,11 +14,12 @@
 //     a variable of the optimiser: optimiser.fc1.weight.average
 //     a variable of the optimiser: optimiser.fc2.bias.average
 //     a variable of the optimiser: optimiser.fc2.weight.average
-//     loss of the first step: 2....
-//     mean loss of the last 100 steps: 0....
+//     loss of the first step: 2.3...
+//     mean loss of the last 100 steps: 0.2...
 //
-// Try: weight decay. `scaled_add_` also takes `.a`, which the weight is multiplied with: let it lose a hundred-thousandth of
-// itself in each step, by .a = 1 - 1e-5.
+// Try: weight decay. `scaled_add_` also takes `.a`, which the weight is multiplied with: let it lose a thousandth of itself in
+// each step, by .a = 1 - 1e-3. The mean loss of the last 100 steps is then 0.26 in place of 0.21, since the decay pulls all
+// weights towards 0.
 //
 // labels: none
 #include <cstdio>

@@ -1,8 +1,8 @@
 // Lesson 7: a loop and a branch.
 //
-// A for loop in `build` runs while the program is traced: lesson 6 writes down four calls. `tw::repeat` is one loop in the graph.
-// It calls a graph again and again: what the graph returns is its first input in the next iteration, and the other inputs stay.
-// `tw::conditional` runs one of two graphs, by a number that is known only when the program runs.
+// A for loop in `build` runs while the program is traced: the graph of lesson 6 has a call for each layer. `tw::repeat` is one
+// loop in the graph. It calls a graph again and again: what the graph returns is its first input in the next iteration, and the
+// other inputs stay. `tw::conditional` runs one of two graphs, by a number that is known only when the program runs.
 //
 // `tw::autodiff` makes the graph of the gradients of a graph, through loops and branches, too. Its first input is the gradient of
 // the output; `inputs_dict` gives it what it needs from the forward call.
@@ -15,7 +15,8 @@
 //     x = 9: root 3, gradient 0.166667
 //     x = -9: root -3, gradient 0.166667
 //
-// Try: 2 iterations in place of 8. How good are the roots, and the gradients?
+// Try: 2 iterations in place of 8. The root of 2 is then 1.41667, but that of 9 is 3.4: the first guess was further away. A
+// gradient is that of what the loop computes, so it is off, too.
 //
 // labels: none
 #include <iostream>

@@ -31,15 +31,18 @@ namespace authoring = tw::authoring;
 struct Bumps : authoring::Op<Bumps> {
   static constexpr std::string_view name = "Bumps";
 
+  /// Gives the result's shape and dtype. An input of integers is an error.
   static constexpr void infer(authoring::Inference& op) {
     if (op.require_floating_point(0)) op.output({{op.input(0).shape[0], op.input(1).shape[1]}, op.input(0).dtype});
   }
-  /// A piece of the work is some of the rows, with all columns. Operands 0 and 1 are the inputs, operand 2 is the result.
+  /// A piece of the work is some of the rows, with all columns. Operands 0 and 1 are the inputs, operand 2 is the result. The int
+  /// is the number of inputs. PackedAttributes holds the settings of an op, such as an axis; this op has none.
   static constexpr authoring::Work work(std::span<const tw::TensorSpec> operands, int, const authoring::PackedAttributes&) {
     authoring::Work work;
+    // parallel: pieces do not need each other, so the planner may cut here; whole: it never cuts
     const int rows = work.add_axis({.extent = operands[2].shape[0], .kind = authoring::WorkAxisKind::parallel});
     const int columns = work.add_axis({.extent = operands[2].shape[1], .kind = authoring::WorkAxisKind::whole});
-    work.follow(0, 0, rows);  // axis 0 of operand 0
+    work.follow(0, 0, rows);  // axis 0 of operand 0 is cut as `rows` is
     work.follow(1, 1, columns);
     work.follow(2, 0, rows);
     work.follow(2, 1, columns);
@@ -77,7 +80,7 @@ constexpr void train_step(tw::Ir& ir) {
 }
 constexpr void predict(tw::Ir& ir) {
   const auto x = tw::ops::host_load(ir.h2d_stream("x", {points, 1}));
-  const auto [factories, net] = tw::create_graph(ir, Net{}, x);
+  const auto [factories, net] = tw::create_graph(Net{}, x);
   tw::ops::host_store(ir.d2h_stream("prediction", {points, 1}), net.bind(factories.init()).call(x));
 }
 

@@ -11,13 +11,16 @@
 // It prints:
 //
 //     bytes of the fullest tile: 25284 of 638976
-//       variables 656, frame 2400, code 12372
+//       variables 656, constants 0, frame 2400, padding 384, code 12372, stack 1280, reserve 8192
 //     cycles of a run: 31764
 //       compute 8932, exchange 1380, barriers 2268, host 19184
-//     loss of the last step: 0....
+//     loss of the last step: 0.0...
 //
-// Try: tiles of 16 KiB, by tw::gc200.with_bytes_per_tile(16 * 1024). The first static_assert fails. Put
-// tw::require_fits<train_step, ipu>() in its place, and the compiler says what needs the memory.
+// The frame is what the fullest step of the program uses: tensors, and data from other tiles. The padding is gaps between them.
+// The reserve is for the chip's run-time system.
+//
+// Try: tiles of 16 KiB, by tw::gc200.with_bytes_per_tile(16 * 1024). The first static_assert fails, and the error of the
+// session says what needs the memory. Without a session, static_assert(tw::require_fits<train_step, ipu>()) says the same.
 //
 // labels: none
 #include <iostream>
@@ -45,7 +48,9 @@ static_assert(tw::cycles<train_step, ipu> < 100'000);  // of a run
 int main() {
   constexpr auto memory = tw::peak_memory<train_step, ipu>;
   std::cout << "bytes of the fullest tile: " << memory.total() << " of " << ipu.bytes_per_tile << "\n  variables "
-            << memory.variables << ", frame " << memory.frame << ", code " << memory.code.total() << '\n';
+            << memory.variables << ", constants " << memory.constants << ", frame " << memory.frame << ", padding "
+            << memory.padding << ", code " << memory.code.total() << ", stack " << memory.stack << ", reserve " << memory.reserve
+            << '\n';
   constexpr auto use = tw::cycle_use<train_step, ipu>;
   std::cout << "cycles of a run: " << use.total() << "\n  compute " << use.compute << ", exchange " << use.exchange
             << ", barriers " << use.sync << ", host " << use.host << '\n';

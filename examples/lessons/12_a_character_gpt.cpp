@@ -10,11 +10,11 @@
 //
 // It prints:
 //
-//     loss of the first step: 5....
-//     loss of the last step: 0....
+//     loss of the first step: 5.0...
+//     loss of the last step: 0.9...
 //     The ...
 //
-// Try: 2000 steps in place of 500. Does the text make more sense?
+// Try: 2000 steps in place of 500. The loss falls to 0.6. The words are right then, but few sentences are.
 //
 // labels: clang
 #include <algorithm>
@@ -35,7 +35,7 @@
 namespace tw = tilewright;
 using namespace tw::literals;
 
-constexpr int vocabulary = 128, context = 32, features = 64, heads = 4, blocks = 2, batch = 16;
+constexpr int vocabulary = 128, context = 32, features = 64, heads = 4, blocks = 2, batch = 16, steps = 500;
 
 /// (batch, context) characters to (batch, context, vocabulary) numbers.
 struct Gpt : tw::Module<Gpt> {
@@ -78,11 +78,11 @@ int main(int argc, char** argv) {
 
   tw::Session<train_step> session({.seed = 1});
   tw::data::TextBatches batches(characters, {.batch_size = batch, .context = context, .seed = 1});
-  for (int step = 1; step <= 500; ++step) {
+  for (int step = 1; step <= steps; ++step) {
     const auto& [tokens, targets] = batches.next();
     const float loss = session.run("text"_s = tokens, "next"_s = targets)["loss"_s]();
     if (step == 1) std::printf("loss of the first step: %.2f\n", static_cast<double>(loss));
-    if (step == 500) std::printf("loss of the last step: %.2f\n", static_cast<double>(loss));
+    if (step == steps) std::printf("loss of the last step: %.2f\n", static_cast<double>(loss));
   }
 
   tw::Session<write_step> writer;
