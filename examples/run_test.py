@@ -21,7 +21,7 @@ A lesson says what it prints, and has no other lines but that:
 
     // It prints:
     //
-    //     the loss is 0....
+    //     the loss is 0.2...
 
 That is all of its output, where `...` stands for any characters within a line.
 """
