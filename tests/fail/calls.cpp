@@ -183,7 +183,7 @@ Case<[](CreatedGraph, Tensor x) {
     alias_in_a_scope;
 
 // CASE outputs_of_branches
-// expect: conditional: graph_subgraph(1) has 1 outputs, graph_subgraph(2) 0: equally many expected
+// expect: conditional: graph_subgraph(1) has 1 outputs, graph_subgraph(2) has 0: the same number of outputs expected
 Case<[](CreatedGraph, Tensor x) {
   tw::conditional(is_true(x.ir()), {x.ir().create_graph(same, x), {x}}, {x.ir().create_graph(nothing, x), {x}});
 }>

@@ -110,7 +110,7 @@ Traced<[](Ir& ir) {
     decay_of_an_average;
 
 // CASE copies_of_other_names
-// expect: copy_variables: `bias` is in `to` only: the same names in both expected
+// expect: copy_variables: `bias` is in `to` only: the same names in `from` and `to` expected
 Traced<[](Ir& ir) {
   const auto variables = train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}});
   tw::NamedTensors weight;

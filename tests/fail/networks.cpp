@@ -71,11 +71,11 @@ Case<[](Tensor x) { return ops::conv(halves(x), tensor(x, {4, 4, 3, 3})); }> con
 Case<[](Tensor x) { return ops::conv(x, tensor(x, {4, 2, 3, 3})); }> conv_channels;
 
 // CASE conv_groups
-// expect: Conv: 3 groups of 4 channels to 3: a divisor of both expected, in Net/layer
+// expect: Conv: 3 groups for 4 input channels and 3 output channels: a divisor of 4 and 3 expected, in Net/layer
 Case<[](Tensor x) { return ops::conv(x, tensor(x, {3, 1, 3, 3}), {.groups = 3}); }> conv_groups;
 
 // CASE conv_many_groups
-// expect: Conv: 4294967297 groups of 4 channels to 3: a divisor of both expected, in Net/layer
+// expect: Conv: 4294967297 groups for 4 input channels and 3 output channels: a divisor of 4 and 3 expected, in Net/layer
 Case<[](Tensor x) { return ops::conv(x, tensor(x, {3, 4, 3, 3}), {.groups = (std::int64_t{1} << 32) + 1}); }> conv_many_groups;
 
 // CASE conv_stride
@@ -131,7 +131,8 @@ Case<[](Tensor x) { return ops::conv_transpose(x, tensor(x, {4, 4, 3, 3}), {.gro
 Case<[](Tensor x) { return ops::conv_transpose(x, tensor(x, {4, 4, 3, 3}), {.stride = {2, 0}}); }> transposed_stride;
 
 // CASE output_padding
-// expect: ConvTranspose: output_padding 2 for a stride of 2 and a dilation of 1: less than one of them expected, in Net/layer
+// expect: ConvTranspose: output_padding 2 for a stride of 2 and a dilation of 1: less than the stride or the dilation expected,
+// expect: in Net/layer
 Case<[](Tensor x) { return ops::conv_transpose(x, tensor(x, {4, 4, 3, 3}), {.stride = {2, 2}, .output_padding = {1, 2}}); }>
     output_padding;
 

@@ -196,7 +196,7 @@ constexpr int find_meta_shape(Ir& ir, const OpInfo& op, std::span<const Tensor> 
         return text(to_text(whole), " in ", count, " parts");
       };
       ir.fail(text(op.name, ": ", to_text(output), " of ", parts(found), " and of ", parts(input.meta_shape),
-                   ": shards of tensors of one shape in as many parts expected"));
+                   ": shards of tensors of one shape in the same number of parts expected"));
       return -1;
     }
     found = input.meta_shape;

@@ -103,8 +103,8 @@ constexpr ConditionalSiteInfo conditional_with_info(Tensor condition, const Bran
   if (const std::size_t others = else_outputs.size() -
                                  static_cast<std::size_t>(ir.tables.record(else_branch.graph.id()).activations);
       others != outputs) {
-    ir.fail(text("conditional: ", then_branch.graph.name(), " has ", outputs, " outputs, ", else_branch.graph.name(), " ", others,
-                 ": equally many expected"));
+    ir.fail(text("conditional: ", then_branch.graph.name(), " has ", outputs, " outputs, ", else_branch.graph.name(), " has ",
+                 others, ": the same number of outputs expected"));
     return {ir};
   }
   for (std::size_t i = 0; i < outputs; ++i)

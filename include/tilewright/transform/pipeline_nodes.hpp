@@ -198,7 +198,7 @@ class PipelineNodes {
       if (!is_one_stage)
         return text("stream '", name, "' in stages ", a.stage, " and ", b.stage, ": a stream of one stage expected");
       if (a.is_called != b.is_called)
-        return text("stream '", name, "' in stage ", a.stage, " and in a graph that it calls: one of both expected");
+        return text("stream '", name, "' in stage ", a.stage, " and in a graph that it calls: one of the two expected");
     }
     const bool may_be_one_row = x.row < 0 || y.row < 0 || x.row == y.row;
     if (x.kind == TransferKind::remote && !is_one_stage && (x.stores || y.stores) && may_be_one_row)

@@ -328,9 +328,9 @@ TW_SAME(failure(conv(), f32(8, 3, 9, 9), f32(4, 2, 3, 3)),
 TW_SAME(failure(conv({.groups = 2}), f32(8, 4, 9, 9), f32(4, 4, 3, 3)),
         "Conv: weight (4, 4, 3, 3) for (8, 4, 9, 9) in 2 groups: 2 channels expected, in graph");
 TW_SAME(failure(conv({.groups = 3}), f32(8, 3, 9, 9), f32(4, 1, 3, 3)),
-        "Conv: 3 groups of 3 channels to 4: a divisor of both expected, in graph");
+        "Conv: 3 groups for 3 input channels and 4 output channels: a divisor of 3 and 4 expected, in graph");
 TW_SAME(failure(conv({.groups = 0}), f32(8, 3, 9, 9), f32(4, 1, 3, 3)),
-        "Conv: 0 groups of 3 channels to 4: a divisor of both expected, in graph");
+        "Conv: 0 groups for 3 input channels and 4 output channels: a divisor of 3 and 4 expected, in graph");
 TW_SAME(failure(conv({.stride = {1}}), f32(8, 3, 9, 9), f32(4, 3, 3, 3)),
         "Conv: stride of 1 numbers for (8, 3, 9, 9): 2 expected, in graph");
 TW_SAME(failure(conv({.padding = {1, 1}}), f32(8, 3, 9, 9), f32(4, 3, 3, 3)),

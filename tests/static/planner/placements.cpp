@@ -241,7 +241,7 @@ constexpr auto loads = [](tw::RemoteBuffer buffer, Tensor) { return ops::exp(ops
 }  // namespace
 TW_SAME(stream_failure(called, called), "pipelined_execution: stream 's' in stages 0 and 1: a stream of one stage expected");
 TW_SAME(stream_failure([](tw::HostToDeviceStream stream, Tensor x) { return called(stream, x) * ops::host_load(stream); }, none),
-        "pipelined_execution: stream 's' in stage 0 and in a graph that it calls: one of both expected");
+        "pipelined_execution: stream 's' in stage 0 and in a graph that it calls: one of the two expected");
 TW_SAME(buffer_failure(stores<0>, loads<0>),
         "pipelined_execution: remote buffer 1, to which stage 0 stores, in stage 1: rows that one stage alone uses expected");
 TW_SAME(buffer_failure(loads<1>, stores<1>),

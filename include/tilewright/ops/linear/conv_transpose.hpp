@@ -165,7 +165,8 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
                          dilation = attributes.dilation_count > 0 ? attributes.dilation[axis] : 1;
       if (attributes.output_padding[axis] >= std::max(stride, dilation))
         return op.fail("output_padding ", std::int64_t{attributes.output_padding[axis]}, " for a stride of ",
-                       std::int64_t{stride}, " and a dilation of ", std::int64_t{dilation}, ": less than one of them expected"),
+                       std::int64_t{stride}, " and a dilation of ", std::int64_t{dilation},
+                       ": less than the stride or the dilation expected"),
                false;
     }
     return true;
