@@ -43,7 +43,7 @@ Case<[](CreatedGraph layer, Tensor x) { layer.graph.call(x, layer.factories.init
 Case<[](CreatedGraph layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x.T()); }> shape_of_an_input;
 
 // CASE recursion
-// expect: call of Linear_subgraph(0): from graph_subgraph(1), which it leads to: a caller that it does not depend on expected
+// expect: call of Linear_subgraph(0): from graph_subgraph(1), which Linear_subgraph(0) calls: a call without recursion expected
 Case<[](CreatedGraph layer, Tensor x) {
   const tw::Graph outer = layer.graph.graph();
   const tw::Graph inner = x.ir().create_graph([](Tensor y) { return y; }, x);
@@ -57,11 +57,11 @@ Case<[](CreatedGraph layer, Tensor x) {
     recursion;
 
 // CASE no_such_graph_output
-// expect: output: index 1 of Linear_subgraph(0) with 1 of them: an index below that expected
+// expect: output: index 1 of Linear_subgraph(0), which has 1 outputs: an index of at least 0 and below 1 expected
 Case<[](CreatedGraph layer, Tensor) { layer.graph.graph().output(1); }> no_such_graph_output;
 
 // CASE no_such_output
-// expect: call: output 1 of 1: an index below that expected
+// expect: call: output 1 of 1: an index below 1 expected
 Case<[](CreatedGraph layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x)[1]; }> no_such_output;
 
 // CASE no_such_variable
@@ -69,7 +69,7 @@ Case<[](CreatedGraph layer, Tensor x) { layer.graph.bind(layer.factories.init())
 Case<[](CreatedGraph layer, Tensor) { layer.factories.init()["wait"]; }> no_such_variable;
 
 // CASE no_such_subtree
-// expect: DotTree: no subtree `fc2`: one of the tree of weight expected
+// expect: DotTree: no subtree `fc2` in the tree of weight: the part before a dot in one of its names expected
 Case<[](CreatedGraph layer, Tensor) { layer.factories.init().subtree("fc2"); }> no_such_subtree;
 
 // CASE doubled_variable

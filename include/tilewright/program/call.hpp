@@ -93,9 +93,10 @@ constexpr bool check_call(Ir& ir, Graph graph) {
   if (!leads_to(ir, graph.id(), ir.tables.current_graph))
     return !ir.tables.has_contexts || !uses_streams(ir, graph.id()) ||
            check_stream_context(ir, text("call of ", graph.name(), ": its streams"));
-  ir.fail(text("call of ", graph.name(), ": from ", ir.tables.current().name, ", which ",
-               graph.id() == ir.tables.current_graph ? "is itself" : "it leads to",
-               ": a caller that it does not depend on expected"));
+  ir.fail(text(
+      "call of ", graph.name(), ": from ",
+      graph.id() == ir.tables.current_graph ? Text("itself") : text(ir.tables.current().name, ", which ", graph.name(), " calls"),
+      ": a call without recursion expected"));
   return false;
 }
 /// Records the call in the called graph. Also records which of the call's inputs it changes: those passed to inputs by reference.

@@ -153,5 +153,6 @@ TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).
         "graph_to_parent: Tensor[x float32 (2, 4)]: an input or output of Linear_subgraph(0) expected");
 TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).parent_to_graph(s.variables2["bias"]); }),
         "parent_to_graph: Tensor[second.bias float32 (32,)]: an input of this call of Linear_subgraph(0) expected");
-TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).output(1); }),
-        "parent_output: index 1 of a call of Linear_subgraph(0) with 1 of them: an index below that expected");
+TW_SAME(
+    failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).output(1); }),
+    "parent_output: index 1 of a call of Linear_subgraph(0), which has 1 outputs: an index of at least 0 and below 1 expected");

@@ -186,7 +186,8 @@ constexpr Text loops_print() {
 TW_SAME(loops_print(),
         "Graph : \n  () -> () {\n    Loop.101(graph_subgraph(0)) (%1 [(2,) float32]) -> (%2 [(2,) float32])\n  }\n");
 TW_SAME(failure([](Ir& ir, Tensor w) { tw::call_with_info(ir.create_graph(identity, w), w).graph_to_parent_input_index(1); }),
-        "graph_to_parent_input_index: index 1 of a call of graph_subgraph(0) with 1 of them: an index below that expected");
+        "graph_to_parent_input_index: index 1 of a call of graph_subgraph(0), which has 1 inputs: an index of at least 0 and "
+        "below 1 expected");
 /// The inner tensors that the gradient needs come out of the loop with an axis for its iterations.
 constexpr bool loops_keep_activations() {
   Ir ir;
