@@ -229,7 +229,7 @@ Case<[](Tensor x) {
     scale_dtype;
 
 // CASE batch_norm_rank
-// expect: batch_norm_inference: (240,) float32: axes for samples and channels expected, in Net/layer
+// expect: batch_norm_inference: (240,) float32: at least 2 axes, for samples and channels, expected, in Net/layer
 Case<[](Tensor x) { return ops::batch_norm_inference(x.flatten(), x, x, x, x); }> batch_norm_rank;
 
 // CASE batch_norm_of_integers
@@ -336,7 +336,7 @@ Case<[](Tensor x) { return ops::group_norm(x, tensor(x, {4}), tensor(x, {4}, tw:
 Case<[](Tensor x) { return ops::group_norm(x, tensor(x, {4}), tensor(x, {4}), 3); }> group_norm_groups;
 
 // CASE group_norm_rank
-// expect: GroupNormalization: (240,) float32: axes for samples and channels expected, in Net/layer
+// expect: GroupNormalization: (240,) float32: at least 2 axes, for samples and channels, expected, in Net/layer
 Case<[](Tensor x) { return ops::group_norm(x.flatten(), tensor(x, {240}), tensor(x, {240}), 2); }> group_norm_rank;
 
 // CASE labels_dtype
@@ -388,7 +388,7 @@ Case<[](Tensor x) { return ops::interpolate(x, {1, 1, 2, 0.5}); }> scale;
 Case<[](Tensor x) { return ops::interpolate(ints(x), {1, 1, 2, 2}); }> interpolation_of_integers;
 
 // CASE region
-// expect: interpolate: coordinate_transformation_mode tf_crop_and_resize: a mode without a region expected, in Net/layer
+// expect: interpolate: coordinate_transformation_mode tf_crop_and_resize: another mode, without roi, expected, in Net/layer
 Case<[](Tensor x) {
   return ops::interpolate(x, {1, 1, 2, 2}, {.coordinate_transformation_mode = tw::CoordinateMode::tf_crop_and_resize});
 }>

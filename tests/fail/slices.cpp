@@ -175,7 +175,7 @@ Case<[](Tensor x) { return ops::split(x, 2, -3)[0]; }> split_axis;
 Case<[](Tensor x) { return ops::split(scalar(x), 1)[0]; }> split_of_a_scalar;
 
 // CASE expanded
-// expect: Accumulate: Tensor[float32 (8, 5)], which repeats the elements of Tensor[float32 (5,)]: a tensor with memory for each
+// expect: Accumulate: Tensor[float32 (8, 5)], which is a broadcast view of Tensor[float32 (5,)]: a tensor with memory for each
 // expect: element expected, in Net/layer
 Case<[](Tensor x) { return ops::accumulate_(x[0].expand({8, 5}), x); }> expanded;
 

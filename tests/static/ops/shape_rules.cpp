@@ -134,7 +134,7 @@ static_assert(result([](Tensor x) { return ops::mean(x, -2, true); }, f16(2, 3))
 TW_SAME(failure([](Tensor x) { return ops::mean(x, 5); }, f32(2, 3)),
         "ReduceMean: axis 5 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::mean(x); }, TensorSpec{{2, 3}, tw::boolean}),
-        "ReduceMean: (2, 3) bool: a dtype of numbers expected: cast it first, in graph");
+        "ReduceMean: (2, 3) bool: a dtype other than bool expected: cast it first, in graph");
 
 // ---- softmax
 static_assert(result([](Tensor x) { return ops::softmax(x); }, f32(8, 10)) == f32(8, 10));
@@ -229,7 +229,7 @@ TW_SAME(failure(group_norm(4), f32(8, 6, 5, 5), f32(6), f32(6)),
 TW_SAME(failure(group_norm(0), f32(8, 6), f32(6), f32(6)),
         "GroupNormalization: 0 groups of the 6 channels of (8, 6) float32: a number that divides them expected, in graph");
 TW_SAME(failure(group_norm(1), f32(8), f32(8), f32(8)),
-        "GroupNormalization: (8,) float32: axes for samples and channels expected, in graph");
+        "GroupNormalization: (8,) float32: at least 2 axes, for samples and channels, expected, in graph");
 TW_SAME(failure(group_norm(1), f32(8, 6, 5), f32(5), f32(5)),
         "GroupNormalization: weight (5,) float32 for (8, 6, 5) float32: (6,) float32 expected, in graph");
 

@@ -89,7 +89,7 @@ TW_SAME(failure([](Tensor x) { return ops::split(x, {4, 0}, 1)[1]; }, {8, 4}),
 TW_SAME(failure([](Tensor x) { return ops::split<2>(x, 2)[0]; }, {8, 4}),
         "Split: (8, 4) float32 along axis 2: an axis from -2 to 1 expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::accumulate_(ops::expand(x, {4, 8}), x.ir().constant({0}, {4, 8})); }, {8}),
-        "Accumulate: Tensor[float32 (4, 8)], which repeats the elements of Tensor[float32 (8,)]: a tensor with memory for each "
+        "Accumulate: Tensor[float32 (4, 8)], which is a broadcast view of Tensor[float32 (8,)]: a tensor with memory for each "
         "element expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::accumulate_(ops::expand(x, {4, 8})[0], x); }, {8}), "",
         "a row of it repeats nothing: that is a value with memory of its own");

@@ -263,8 +263,8 @@ constexpr Tensor scatter_reduce(Tensor data, Tensor indices, ScatterReduction re
   if (group_size < 1) return fail("group_size ", group_size, ": a number above 0 expected");
   const int rank = data.rank(), axis = options.axis < 0 ? options.axis + rank : options.axis;
   if (group_size > 1 && (axis == 0 || rank == 0 || data.shape(0) != group_size))
-    return fail(to_text(data.spec()), " along axis ", axis, ": a first axis of ", group_size,
-                " groups, and another axis, expected");
+    return fail(to_text(data.spec()), " along axis ", axis, " with group_size ", group_size, ": ", group_size,
+                " elements along axis 0, and another axis than 0, expected");
   std::int64_t extent = options.axis_size.value_or(1);
   if (options.initial_values && options.initial_values->valid() && axis >= 0 && axis < options.initial_values->rank()) {
     extent = options.initial_values->shape(axis);
