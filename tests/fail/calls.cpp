@@ -174,7 +174,7 @@ Case<[](CreatedGraph, Tensor x) {
 
 // CASE alias_in_a_scope
 // expect: only_if: Tensor[x float32 (2, 4)], which changes, and Tensor[float32 (8,)], which shares its memory: one of
-// expect: both expected
+// expect: the two expected
 Case<[](CreatedGraph, Tensor x) {
   const Tensor alias = ops::reshape_(x, {8});
   const auto scope = tw::only_if(is_true(x.ir()));
@@ -202,5 +202,5 @@ Case<[](CreatedGraph, Tensor x) {
 Case<[](CreatedGraph layer, Tensor x) { layer.graph.call(x, tw::TensorMap{{layer.graph.graph().input(0), x}}); }> input_twice;
 
 // CASE tensor_as_input
-// expect: call of Linear_subgraph(0): Tensor[x float32 (2, 4)] is not one of its inputs: one of them expected
+// expect: call of Linear_subgraph(0): Tensor[x float32 (2, 4)] is not one of its inputs: an input of Linear_subgraph(0) expected
 Case<[](CreatedGraph layer, Tensor x) { layer.graph.call(x, tw::TensorMap{{x, x}}); }> tensor_as_input;

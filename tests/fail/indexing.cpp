@@ -138,7 +138,8 @@ Case<[](Tensor x) { return ops::sparse_accumulate_(x.ir().constant({0}, {8, 5}),
     sparse_accumulate_constant;
 
 // CASE sparse_accumulate_shape
-// expect: SparseAccumulate: (8, 5) float32 to (9, 4) float32 at indices (8,) int32: the shape of a gather from it expected
+// expect: SparseAccumulate: (8, 5) float32 to (9, 4) float32 at indices (8,) int32: the shape of a gather from (9, 4) float32
+// expect: expected
 Case<[](Tensor x) { return ops::sparse_accumulate_(tensor(x, {9, 4}), x, indices(x, {8})); }> sparse_accumulate_shape;
 
 // CASE sparse_accumulate_indices

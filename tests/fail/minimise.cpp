@@ -50,7 +50,8 @@ Traced<[](Ir& ir) {
     variables_twice;
 
 // CASE other_arguments
-// expect: minimise: the loss takes other arguments than (TwoLayers&, 2 Tensors), one for each input: these expected
+// expect: minimise: the loss takes other arguments than (TwoLayers&, 2 Tensors), one for each input: a function with these
+// expect: arguments expected
 Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}, {"y", {2}}}); }> other_arguments;
 
 // CASE wrong_in_the_model

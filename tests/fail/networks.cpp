@@ -119,7 +119,7 @@ Case<[](Tensor x) { return ops::conv_transpose(ints(x), tensor(x, {4, 4, 3, 3}))
 Case<[](Tensor x) { return ops::conv_transpose(halves(x), tensor(x, {4, 4, 3, 3})); }> transposed_dtypes;
 
 // CASE transposed_channels
-// expect: ConvTranspose: weight (3, 4, 3, 3) for (2, 4, 5, 6): 4 channels along its first axis expected, in Net/layer
+// expect: ConvTranspose: weight (3, 4, 3, 3) for (2, 4, 5, 6): 4 channels along axis 0 of the weight expected, in Net/layer
 Case<[](Tensor x) { return ops::conv_transpose(x, tensor(x, {3, 4, 3, 3})); }> transposed_channels;
 
 // CASE transposed_groups
@@ -269,7 +269,7 @@ Case<[](Tensor x) {
     attention_width;
 
 // CASE attention_heads
-// expect: ScaledDotProductAttention: 3 heads of keys for 4 of queries: a number that divides them expected, in Net/layer
+// expect: ScaledDotProductAttention: 3 heads of keys for 4 of queries: a divisor of 4 expected, in Net/layer
 Case<[](Tensor x) {
   const Tensor keys = tensor(x, {2, 3, 5, 6});
   return ops::scaled_dot_product_attention(x, keys, keys);
@@ -331,7 +331,7 @@ Case<[](Tensor x) { return ops::layer_norm(ints(x), tensor(x, {6}), tensor(x, {6
 Case<[](Tensor x) { return ops::group_norm(x, tensor(x, {4}), tensor(x, {4}, tw::float16), 2); }> group_norm_bias;
 
 // CASE group_norm_groups
-// expect: GroupNormalization: 3 groups of the 4 channels of (2, 4, 5, 6) float32: a number that divides them expected, in
+// expect: GroupNormalization: 3 groups of the 4 channels of (2, 4, 5, 6) float32: a divisor of 4 expected, in
 // expect: Net/layer
 Case<[](Tensor x) { return ops::group_norm(x, tensor(x, {4}), tensor(x, {4}), 3); }> group_norm_groups;
 

@@ -181,7 +181,7 @@ struct LossOfModel : Module<LossOfModel<Model, Function>> {
       return function(model, inputs...);
     } else {
       return this->ir().fail(text("minimise: the loss takes other arguments than (", type_name<Model>(), "&, ", sizeof...(Inputs),
-                                  " Tensors), one for each input: these expected"));
+                                  " Tensors), one for each input: a function with these arguments expected"));
     }
   }
 };

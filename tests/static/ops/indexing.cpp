@@ -124,7 +124,8 @@ constexpr auto accumulate = [](Tensor t, Tensor x, Tensor indices, auto... w) {
 };
 static_assert(result(accumulate, f32(10, 4), f16(2, 3, 4), i32(2, 3)) == f32(10, 4));
 TW_SAME(failure(accumulate, f32(10, 4), f32(3, 5), i32(3)),
-        "SparseAccumulate: (3, 5) float32 to (10, 4) float32 at indices (3,) int32: the shape of a gather from it expected, in "
+        "SparseAccumulate: (3, 5) float32 to (10, 4) float32 at indices (3,) int32: the shape of a gather from (10, 4) float32 "
+        "expected, in "
         "graph");
 TW_SAME(failure(accumulate, i32(10, 4), i32(3, 4), i32(3)),
         "SparseAccumulate: (10, 4) int32: float16, float32, float64 or bfloat16 expected, in graph");

@@ -225,9 +225,9 @@ TW_SAME(failure(layer_norm, i32(8, 10), i32(10), i32(10)),
 TW_SAME(failure(layer_norm, f32(), f32(1), f32(1)), "GroupNormalization: () float32: at least one axis expected, in graph");
 static_assert(result(group_norm(2), f32(8, 6, 5, 5), f32(6), f32(6)) == f32(8, 6, 5, 5));
 TW_SAME(failure(group_norm(4), f32(8, 6, 5, 5), f32(6), f32(6)),
-        "GroupNormalization: 4 groups of the 6 channels of (8, 6, 5, 5) float32: a number that divides them expected, in graph");
+        "GroupNormalization: 4 groups of the 6 channels of (8, 6, 5, 5) float32: a divisor of 6 expected, in graph");
 TW_SAME(failure(group_norm(0), f32(8, 6), f32(6), f32(6)),
-        "GroupNormalization: 0 groups of the 6 channels of (8, 6) float32: a number that divides them expected, in graph");
+        "GroupNormalization: 0 groups of the 6 channels of (8, 6) float32: a divisor of 6 expected, in graph");
 TW_SAME(failure(group_norm(1), f32(8), f32(8), f32(8)),
         "GroupNormalization: (8,) float32: at least 2 axes, for samples and channels, expected, in graph");
 TW_SAME(failure(group_norm(1), f32(8, 6, 5), f32(5), f32(5)),

@@ -146,7 +146,7 @@ TW_SAME(failure([](Setting& s) { s.linear.call(s.x, s.x, s.x, s.x); }),
 TW_SAME(failure([](Setting& s) { s.linear.call(s.x, TensorMap{{s.graph().input(0), s.x}}); }),
         "call of Linear_subgraph(0): input Tensor[float32 (2, 4)] is given twice: once expected");
 TW_SAME(failure([](Setting& s) { s.linear.call(s.x, TensorMap{{s.x, s.x}}); }),
-        "call of Linear_subgraph(0): Tensor[x float32 (2, 4)] is not one of its inputs: one of them expected");
+        "call of Linear_subgraph(0): Tensor[x float32 (2, 4)] is not one of its inputs: an input of Linear_subgraph(0) expected");
 TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call(s.variables["bias"]); }),
         "call of Linear_subgraph(0): (32,) float32 for input 0, Tensor[float32 (2, 4)]: (2, 4) float32 expected");
 TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).graph_to_parent(s.x); }),

@@ -179,8 +179,8 @@ struct SparseAccumulate : IndexedOp<SparseAccumulate> {
     const int axis = op.require_axis(attributes.axis, t.shape.rank);
     if (axis < 0) return;
     if (t.shape.rank - 1 + indices.shape.rank > max_rank || x.shape != Gather::gathered_shape(t.shape, indices.shape, axis, 0))
-      return op.fail(to_text(x), " to ", to_text(t), " at indices ", to_text(indices),
-                     ": the shape of a gather from it expected");
+      return op.fail(to_text(x), " to ", to_text(t), " at indices ", to_text(indices), ": the shape of a gather from ",
+                     to_text(t), " expected");
     if (op.input_count() == 4 && (op.input(3).nelms() != 1 || !is_floating_point(op.input(3).dtype)))
       return op.fail("factor ", to_text(op.input(3)), ": one floating point element expected");
     if (!op.require_number("f", attributes.factor, t.dtype)) return;

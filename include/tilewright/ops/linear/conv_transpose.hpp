@@ -100,7 +100,7 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
       return op.fail(groups, " groups of ", x.shape[1], " channels: a divisor expected");
     if (weight.shape[0] != x.shape[1])
       return op.fail("weight ", to_text(weight.shape), " for ", to_text(x.shape), ": ", x.shape[1],
-                     " channels along its first axis expected");
+                     " channels along axis 0 of the weight expected");
     if (!attributes.planner.check(op) || !check(op, attributes)) return;
     const kernel::Windows windows = detail::transposed_windows(x.shape, weight.shape, attributes);
     const int axes = x.shape.rank - 2;
