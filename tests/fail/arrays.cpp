@@ -13,7 +13,7 @@ using Y = View<tw::float32, {8}, false>;
 void complete(X x, Y y) { y.array() = xt::sqrt(tw::authoring::sum<1>(xt::square(x.array()))); }
 
 // CASE another_shape
-// expect: array() of (8,) = an array of (8, 4): one that can be broadcast to (8,) expected
+// expect: array() of (8,) = an array of (8, 4): an array that can be broadcast to (8,) expected
 void another_shape(X x, Y y) { y.array() = xt::sqrt(x.array()); }
 
 // CASE shapes_that_do_not_fit
@@ -50,5 +50,5 @@ struct RowSums : tw::authoring::Op<RowSums> {
 
 // CASE the_compiler_says_of_which_op
 // expect: RowSums::compute
-// expect: array() of (8,) = an array of (4,): one that can be broadcast to (8,) expected
+// expect: array() of (8,) = an array of (4,): an array that can be broadcast to (8,) expected
 template void RowSums::compute<tw::authoring::PackedAttributes{}>(X x, Y y);

@@ -43,7 +43,7 @@ Case<[](CreatedGraph layer, Tensor x) { layer.graph.call(x, layer.factories.init
 Case<[](CreatedGraph layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x.T()); }> shape_of_an_input;
 
 // CASE recursion
-// expect: call of Linear_subgraph(0): from graph_subgraph(1), which it leads to: a caller that it does not depend on expected
+// expect: call of Linear_subgraph(0): from graph_subgraph(1), which Linear_subgraph(0) calls: a call without recursion expected
 Case<[](CreatedGraph layer, Tensor x) {
   const tw::Graph outer = layer.graph.graph();
   const tw::Graph inner = x.ir().create_graph([](Tensor y) { return y; }, x);
@@ -57,11 +57,11 @@ Case<[](CreatedGraph layer, Tensor x) {
     recursion;
 
 // CASE no_such_graph_output
-// expect: output: index 1 of Linear_subgraph(0) with 1 of them: an index below that expected
+// expect: output: index 1 of Linear_subgraph(0), which has 1 outputs: an index of at least 0 and below 1 expected
 Case<[](CreatedGraph layer, Tensor) { layer.graph.graph().output(1); }> no_such_graph_output;
 
 // CASE no_such_output
-// expect: call: output 1 of 1: an index below that expected
+// expect: call: output 1 of 1: an index below 1 expected
 Case<[](CreatedGraph layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x)[1]; }> no_such_output;
 
 // CASE no_such_variable
@@ -69,7 +69,7 @@ Case<[](CreatedGraph layer, Tensor x) { layer.graph.bind(layer.factories.init())
 Case<[](CreatedGraph layer, Tensor) { layer.factories.init()["wait"]; }> no_such_variable;
 
 // CASE no_such_subtree
-// expect: DotTree: no subtree `fc2`: one of the tree of weight expected
+// expect: DotTree: no subtree `fc2` in the tree of weight: the part before a dot in one of its names expected
 Case<[](CreatedGraph layer, Tensor) { layer.factories.init().subtree("fc2"); }> no_such_subtree;
 
 // CASE doubled_variable
@@ -174,7 +174,7 @@ Case<[](CreatedGraph, Tensor x) {
 
 // CASE alias_in_a_scope
 // expect: only_if: Tensor[x float32 (2, 4)], which changes, and Tensor[float32 (8,)], which shares its memory: one of
-// expect: both expected
+// expect: the two expected
 Case<[](CreatedGraph, Tensor x) {
   const Tensor alias = ops::reshape_(x, {8});
   const auto scope = tw::only_if(is_true(x.ir()));
@@ -183,7 +183,7 @@ Case<[](CreatedGraph, Tensor x) {
     alias_in_a_scope;
 
 // CASE outputs_of_branches
-// expect: conditional: graph_subgraph(1) has 1 outputs, graph_subgraph(2) 0: equally many expected
+// expect: conditional: graph_subgraph(1) has 1 outputs, graph_subgraph(2) has 0: the same number of outputs expected
 Case<[](CreatedGraph, Tensor x) {
   tw::conditional(is_true(x.ir()), {x.ir().create_graph(same, x), {x}}, {x.ir().create_graph(nothing, x), {x}});
 }>
@@ -202,5 +202,5 @@ Case<[](CreatedGraph, Tensor x) {
 Case<[](CreatedGraph layer, Tensor x) { layer.graph.call(x, tw::TensorMap{{layer.graph.graph().input(0), x}}); }> input_twice;
 
 // CASE tensor_as_input
-// expect: call of Linear_subgraph(0): Tensor[x float32 (2, 4)] is not one of its inputs: one of them expected
+// expect: call of Linear_subgraph(0): Tensor[x float32 (2, 4)] is not one of its inputs: an input of Linear_subgraph(0) expected
 Case<[](CreatedGraph layer, Tensor x) { layer.graph.call(x, tw::TensorMap{{x, x}}); }> tensor_as_input;

@@ -109,31 +109,31 @@ Case<[](Tensor x) { return ops::relu_(ints(x)); }> relu_in_place_of_integers;
 Case<[](Tensor x) { return ops::gelu(ints(x)); }> gelu_of_integers;
 
 // CASE negative_of_bools
-// expect: Neg: (2, 3) bool: a dtype of numbers expected: cast it first, in Net/layer
+// expect: Neg: (2, 3) bool: a dtype other than bool expected: cast it first, in Net/layer
 Case<[](Tensor x) { return -bools(x); }> negative_of_bools;
 
 // CASE sign_of_bools
-// expect: Sign: (2, 3) bool: a dtype of numbers expected: cast it first, in Net/layer
+// expect: Sign: (2, 3) bool: a dtype other than bool expected: cast it first, in Net/layer
 Case<[](Tensor x) { return ops::sign(bools(x)); }> sign_of_bools;
 
 // CASE difference_of_bools
-// expect: Sub: (2, 3) bool: a dtype of numbers expected: cast it first, in Net/layer
+// expect: Sub: (2, 3) bool: a dtype other than bool expected: cast it first, in Net/layer
 Case<[](Tensor x) { return bools(x) - bools(x); }> difference_of_bools;
 
 // CASE remainder_of_bools
-// expect: Fmod: (2, 3) bool: a dtype of numbers expected: cast it first, in Net/layer
+// expect: Fmod: (2, 3) bool: a dtype other than bool expected: cast it first, in Net/layer
 Case<[](Tensor x) { return bools(x) % bools(x); }> remainder_of_bools;
 
 // CASE quotient_of_bools
-// expect: Div: (2, 3) bool: a dtype of numbers expected: cast it first, in Net/layer
+// expect: Div: (2, 3) bool: a dtype other than bool expected: cast it first, in Net/layer
 Case<[](Tensor x) { return bools(x) / bools(x); }> quotient_of_bools;
 
 // CASE power_of_bools
-// expect: Pow: (2, 3) bool: a dtype of numbers expected: cast it first, in Net/layer
+// expect: Pow: (2, 3) bool: a dtype other than bool expected: cast it first, in Net/layer
 Case<[](Tensor x) { return ops::pow(bools(x), bools(x)); }> power_of_bools;
 
 // CASE nan_of_bools
-// expect: IsNaN: (2, 3) bool: a dtype of numbers expected: cast it first, in Net/layer
+// expect: IsNaN: (2, 3) bool: a dtype other than bool expected: cast it first, in Net/layer
 Case<[](Tensor x) { return ops::isnan(bools(x)); }> nan_of_bools;
 
 // CASE fractional_power_of_integers
@@ -141,7 +141,7 @@ Case<[](Tensor x) { return ops::isnan(bools(x)); }> nan_of_bools;
 Case<[](Tensor x) { return ops::pow(ints(x), 0.5); }> fractional_power_of_integers;
 
 // CASE negative_power_of_integers
-// expect: PowNumber: exponent -1 as power of int32: 0 or more expected, in Net/layer
+// expect: PowNumber: exponent -1 for a base of int32: 0 or more expected, in Net/layer
 Case<[](Tensor x) { return ops::pow(ints(x), -1); }> negative_power_of_integers;
 
 // CASE bound
@@ -149,7 +149,7 @@ Case<[](Tensor x) { return ops::pow(ints(x), -1); }> negative_power_of_integers;
 Case<[](Tensor x) { return ops::clip(ints(x), 0.5); }> bound;
 
 // CASE bounds_of_bools
-// expect: Clip: (2, 3) bool: a dtype of numbers expected: cast it first, in Net/layer
+// expect: Clip: (2, 3) bool: a dtype other than bool expected: cast it first, in Net/layer
 Case<[](Tensor x) { return ops::clip(bools(x), 0, 1); }> bounds_of_bools;
 
 // CASE increment
@@ -189,12 +189,11 @@ Case<[](Tensor x) { return ops::scaled_add(ints(x), ints(x), {.a = 0.5}); }> sca
 Case<[](Tensor x) { return ops::scaled_add_(constant(x), x); }> scaled_add_constant;
 
 // CASE in_place_shape
-// expect: AddInplace: (2, 3) float32 into (3,) float32: a result of the shape and dtype of the tensor that changes expected, in
-// expect: Net/layer
+// expect: AddInplace: (2, 3) float32 into (3,) float32: a result of (3,) float32 expected, in Net/layer
 Case<[](Tensor x) { return ops::add_(row(x), x); }> in_place_shape;
 
 // CASE in_place_dtype
-// expect: MulInplace: (1,) float16 into (1,) float32: a result of the shape and dtype of the tensor that changes expected
+// expect: MulInplace: (1,) float16 into (1,) float32: a result of (1,) float32 expected
 Case<[](Tensor x) { return ops::mul_(tensor(x, {1}), tensor(x, {1}, tw::float16)); }> in_place_dtype;
 
 // CASE in_place_constant
@@ -202,7 +201,7 @@ Case<[](Tensor x) { return ops::mul_(tensor(x, {1}), tensor(x, {1}, tw::float16)
 Case<[](Tensor x) { return ops::tanh_(constant(x)); }> in_place_constant;
 
 // CASE in_place_expanded
-// expect: ExpInplace: Tensor[float32 (2, 3)], which repeats the elements of Tensor[float32 (3,)]: a tensor with memory for each
+// expect: ExpInplace: Tensor[float32 (2, 3)], which is a broadcast view of Tensor[float32 (3,)]: a tensor with memory for each
 // expect: element expected, in Net/layer
 Case<[](Tensor x) { return ops::exp_(row(x).expand({2, 3})); }> in_place_expanded;
 

@@ -20,7 +20,7 @@ Case<[](Tensor x) { return ops::tied_gather(x, indices(x, {3}), 2); }> gather_ax
 Case<[](Tensor x) { return ops::gather(tensor(x, {}), indices(x, {3})); }> gather_from_a_scalar;
 
 // CASE gather_rank
-// expect: Gather: (2, 2, 2, 5) float32 at indices (1, 1, 1, 1) int32: at most 6 axes of the result expected, in Net/layer
+// expect: Gather: (2, 2, 2, 5) float32 at indices (1, 1, 1, 1) int32, a result of 7 axes: at most 6 axes expected, in Net/layer
 Case<[](Tensor x) { return ops::gather(x.reshape({2, 2, 2, 5}), indices(x, {1, 1, 1, 1})); }> gather_rank;
 
 // CASE gather_proportion
@@ -28,7 +28,7 @@ Case<[](Tensor x) { return ops::gather(x.reshape({2, 2, 2, 5}), indices(x, {1, 1
 Case<[](Tensor x) { return ops::gather(x, indices(x, {3}), 0, {.available_memory_proportion = 1.5}); }> gather_proportion;
 
 // CASE gather_group_axis
-// expect: Gather: axis 0 with groups: an axis after the first, which is that of the groups, expected, in Net/layer
+// expect: Gather: axis 0 with group_size 8: an axis other than 0, the axis of the groups, expected, in Net/layer
 Case<[](Tensor x) { return ops::groupedgather(x, x.cast(tw::int32), 0, 8); }> gather_group_axis;
 
 // CASE gather_group_size
@@ -36,7 +36,8 @@ Case<[](Tensor x) { return ops::groupedgather(x, x.cast(tw::int32), 0, 8); }> ga
 Case<[](Tensor x) { return ops::groupedgather(x, x.cast(tw::int32), 1, 0); }> gather_group_size;
 
 // CASE gather_groups
-// expect: Gather: (8, 5) float32 and indices (4, 3) int32: a first axis of 8 groups expected, in Net/layer
+// expect: Gather: (8, 5) float32 and indices (4, 3) int32 with group_size 8: 8 elements along axis 0 of both tensors expected, in
+// expect: Net/layer
 Case<[](Tensor x) { return ops::groupedgather(x, indices(x, {4, 3}), 1, 8); }> gather_groups;
 
 // CASE scatter_indices
@@ -116,7 +117,8 @@ Case<[](Tensor x) {
     scatter_reduce_group_size;
 
 // CASE scatter_reduce_groups
-// expect: ScatterReduce: (8, 5) float32 along axis 1: a first axis of 4 groups, and another axis, expected, in Net/layer
+// expect: ScatterReduce: (8, 5) float32 along axis 1 with group_size 4: 4 elements along axis 0, and another axis than 0,
+// expect: expected, in Net/layer
 Case<[](Tensor x) {
   return ops::grouped_scatter_reduce(x, indices(x, {8, 5}), tw::ScatterReduction::sum, 4, {.axis = 1, .axis_size = 9});
 }>
@@ -136,7 +138,8 @@ Case<[](Tensor x) { return ops::sparse_accumulate_(x.ir().constant({0}, {8, 5}),
     sparse_accumulate_constant;
 
 // CASE sparse_accumulate_shape
-// expect: SparseAccumulate: (8, 5) float32 to (9, 4) float32 at indices (8,) int32: the shape of a gather from it expected
+// expect: SparseAccumulate: (8, 5) float32 to (9, 4) float32 at indices (8,) int32: the shape of a gather from (9, 4) float32
+// expect: expected
 Case<[](Tensor x) { return ops::sparse_accumulate_(tensor(x, {9, 4}), x, indices(x, {8})); }> sparse_accumulate_shape;
 
 // CASE sparse_accumulate_indices

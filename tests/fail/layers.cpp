@@ -50,7 +50,7 @@ Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::Conv2d<8, 3>{}, x); }> co
 Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::ConvTranspose1d<8, 3>{}, x); }> conv_transpose_axes;
 
 // CASE conv_groups
-// expect: Conv1d: 2 groups of the channels of (2, 3, 7) float32: a number that divides them expected
+// expect: Conv1d: 2 groups of the channels of (2, 3, 7) float32: a divisor of 3 expected
 Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::Conv1d<4, 3, {.groups = 2}>{}, tw::TensorSpec{{2, 3, 7}, tw::float32}); }>
     conv_groups;
 

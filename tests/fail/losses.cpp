@@ -39,13 +39,13 @@ Case<[](Tensor x) { return ops::smooth_l1_loss(x, x, {.beta = -1}); }> beta;
 Case<[](Tensor x) { return ops::huber_loss(x, x, {.delta = 0}); }> delta;
 
 // CASE weight_of_elements
-// expect: binary_cross_entropy_with_logits: weight (8,) float32 for input (8, 30) float32: a shape that broadcasts to it, and its
-// expect: dtype, expected, in Net/layer
+// expect: binary_cross_entropy_with_logits: weight (8,) float32 for input (8, 30) float32: a shape that broadcasts to (8, 30),
+// expect: in float32, expected, in Net/layer
 Case<[](Tensor x) { return ops::binary_cross_entropy_with_logits(x, x, {.weight = tensor(x, {8})}); }> weight_of_elements;
 
 // CASE weight_of_positives
 // expect: binary_cross_entropy_with_logits: pos_weight (2, 8, 30) float32 for input (8, 30) float32: a shape that broadcasts to
-// expect: it, and its dtype, expected, in Net/layer
+// expect: (8, 30), in float32, expected, in Net/layer
 Case<[](Tensor x) { return ops::binary_cross_entropy_with_logits(x, x, {.pos_weight = tensor(x, {2, 8, 30})}); }>
     weight_of_positives;
 

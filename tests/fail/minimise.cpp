@@ -16,24 +16,24 @@ constexpr auto mean = [](TwoLayers& net, Tensor x) { return tw::ops::mean(net(x)
 Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}}); }> compiles;
 
 // CASE no_scalar
-// expect: minimise: the loss of TwoLayers gives (2, 1) float32: the loss, a scalar of floating point
+// expect: minimise: the loss of TwoLayers gives (2, 1) float32: a scalar of floating point, such as ops::mean of the losses,
 constexpr auto no_mean = [](TwoLayers& net, Tensor x) { return net(x); };
 Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, no_mean, sgd, {{"x", {2, 4}}}); }> no_scalar;
 
 // CASE integer_loss
-// expect: minimise: the loss of TwoLayers gives () int32: the loss, a scalar of floating point
+// expect: minimise: the loss of TwoLayers gives () int32: a scalar of floating point
 constexpr auto integer = [](TwoLayers& net, Tensor x) { return tw::ops::cast(tw::ops::mean(net(x)), tw::int32); };
 Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, integer, sgd, {{"x", {2, 4}}}); }> integer_loss;
 
 // CASE nothing_returned
-// expect: minimise: Nothing gives nothing: the loss, a scalar of floating point,
+// expect: minimise: Nothing returns nothing: a scalar of floating point expected
 struct Nothing : tw::Module<Nothing> {
   constexpr void build(Tensor) {}
 };
 Traced<[](Ir& ir) { train::minimise(ir, Nothing{}, sgd, {{"x", {2, 4}}}); }> nothing_returned;
 
 // CASE count_of_many
-// expect: minimise: the loss of TwoLayers counts in (2, 4) float32: a scalar
+// expect: minimise: the loss of TwoLayers gives the count (2, 4) float32: a scalar, such as ops::sum of the counts,
 constexpr auto counted = [](TwoLayers& net, Tensor x) { return train::MeanLoss(tw::ops::sum(net(x)), x); };
 Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, counted, sgd, {{"x", {2, 4}}}); }> count_of_many;
 
@@ -50,7 +50,8 @@ Traced<[](Ir& ir) {
     variables_twice;
 
 // CASE other_arguments
-// expect: minimise: the loss takes other arguments than (TwoLayers&, 2 Tensors), one for each input: these expected
+// expect: minimise: the loss takes other arguments than (TwoLayers&, 2 Tensors), one for each input: a function with these
+// expect: arguments expected
 Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}, {"y", {2}}}); }> other_arguments;
 
 // CASE wrong_in_the_model
@@ -89,7 +90,8 @@ Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}},
     group_of_nothing;
 
 // CASE rate_of_a_function
-// expect: groups: lr of `fc1.*` with a function that updates variables: parameters of an optimiser expected
+// expect: groups: lr of `fc1.*`, but a function updates the variables: parameters of an optimiser, such as optim::AdamParameters,
+// expect: expected
 constexpr auto update = [](std::string_view, Tensor variable, Tensor gradient) { tw::ops::add_(variable, gradient); };
 Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, mean, update, {{"x", {2, 4}}}, {.groups = {{"fc1.*", {.lr = 0.1}}}}); }>
     rate_of_a_function;
@@ -110,7 +112,7 @@ Traced<[](Ir& ir) {
     decay_of_an_average;
 
 // CASE copies_of_other_names
-// expect: copy_variables: `bias` is in `to` only: the same names in both expected
+// expect: copy_variables: `bias` is in `to` only: the same names in `from` and `to` expected
 Traced<[](Ir& ir) {
   const auto variables = train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}});
   tw::NamedTensors weight;

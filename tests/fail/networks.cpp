@@ -71,11 +71,11 @@ Case<[](Tensor x) { return ops::conv(halves(x), tensor(x, {4, 4, 3, 3})); }> con
 Case<[](Tensor x) { return ops::conv(x, tensor(x, {4, 2, 3, 3})); }> conv_channels;
 
 // CASE conv_groups
-// expect: Conv: 3 groups of 4 channels to 3: a divisor of both expected, in Net/layer
+// expect: Conv: 3 groups for 4 input channels and 3 output channels: a divisor of 4 and 3 expected, in Net/layer
 Case<[](Tensor x) { return ops::conv(x, tensor(x, {3, 1, 3, 3}), {.groups = 3}); }> conv_groups;
 
 // CASE conv_many_groups
-// expect: Conv: 4294967297 groups of 4 channels to 3: a divisor of both expected, in Net/layer
+// expect: Conv: 4294967297 groups for 4 input channels and 3 output channels: a divisor of 4 and 3 expected, in Net/layer
 Case<[](Tensor x) { return ops::conv(x, tensor(x, {3, 4, 3, 3}), {.groups = (std::int64_t{1} << 32) + 1}); }> conv_many_groups;
 
 // CASE conv_stride
@@ -119,7 +119,7 @@ Case<[](Tensor x) { return ops::conv_transpose(ints(x), tensor(x, {4, 4, 3, 3}))
 Case<[](Tensor x) { return ops::conv_transpose(halves(x), tensor(x, {4, 4, 3, 3})); }> transposed_dtypes;
 
 // CASE transposed_channels
-// expect: ConvTranspose: weight (3, 4, 3, 3) for (2, 4, 5, 6): 4 channels along its first axis expected, in Net/layer
+// expect: ConvTranspose: weight (3, 4, 3, 3) for (2, 4, 5, 6): 4 channels along axis 0 of the weight expected, in Net/layer
 Case<[](Tensor x) { return ops::conv_transpose(x, tensor(x, {3, 4, 3, 3})); }> transposed_channels;
 
 // CASE transposed_groups
@@ -131,7 +131,8 @@ Case<[](Tensor x) { return ops::conv_transpose(x, tensor(x, {4, 4, 3, 3}), {.gro
 Case<[](Tensor x) { return ops::conv_transpose(x, tensor(x, {4, 4, 3, 3}), {.stride = {2, 0}}); }> transposed_stride;
 
 // CASE output_padding
-// expect: ConvTranspose: output_padding 2 for a stride of 2 and a dilation of 1: less than one of them expected, in Net/layer
+// expect: ConvTranspose: output_padding 2 for a stride of 2 and a dilation of 1: less than the stride or the dilation expected,
+// expect: in Net/layer
 Case<[](Tensor x) { return ops::conv_transpose(x, tensor(x, {4, 4, 3, 3}), {.stride = {2, 2}, .output_padding = {1, 2}}); }>
     output_padding;
 
@@ -228,7 +229,7 @@ Case<[](Tensor x) {
     scale_dtype;
 
 // CASE batch_norm_rank
-// expect: batch_norm_inference: (240,) float32: axes for samples and channels expected, in Net/layer
+// expect: batch_norm_inference: (240,) float32: at least 2 axes, for samples and channels, expected, in Net/layer
 Case<[](Tensor x) { return ops::batch_norm_inference(x.flatten(), x, x, x, x); }> batch_norm_rank;
 
 // CASE batch_norm_of_integers
@@ -268,7 +269,7 @@ Case<[](Tensor x) {
     attention_width;
 
 // CASE attention_heads
-// expect: ScaledDotProductAttention: 3 heads of keys for 4 of queries: a number that divides them expected, in Net/layer
+// expect: ScaledDotProductAttention: 3 heads of keys for 4 of queries: a divisor of 4 expected, in Net/layer
 Case<[](Tensor x) {
   const Tensor keys = tensor(x, {2, 3, 5, 6});
   return ops::scaled_dot_product_attention(x, keys, keys);
@@ -330,12 +331,12 @@ Case<[](Tensor x) { return ops::layer_norm(ints(x), tensor(x, {6}), tensor(x, {6
 Case<[](Tensor x) { return ops::group_norm(x, tensor(x, {4}), tensor(x, {4}, tw::float16), 2); }> group_norm_bias;
 
 // CASE group_norm_groups
-// expect: GroupNormalization: 3 groups of the 4 channels of (2, 4, 5, 6) float32: a number that divides them expected, in
+// expect: GroupNormalization: 3 groups of the 4 channels of (2, 4, 5, 6) float32: a divisor of 4 expected, in
 // expect: Net/layer
 Case<[](Tensor x) { return ops::group_norm(x, tensor(x, {4}), tensor(x, {4}), 3); }> group_norm_groups;
 
 // CASE group_norm_rank
-// expect: GroupNormalization: (240,) float32: axes for samples and channels expected, in Net/layer
+// expect: GroupNormalization: (240,) float32: at least 2 axes, for samples and channels, expected, in Net/layer
 Case<[](Tensor x) { return ops::group_norm(x.flatten(), tensor(x, {240}), tensor(x, {240}), 2); }> group_norm_rank;
 
 // CASE labels_dtype
@@ -387,7 +388,7 @@ Case<[](Tensor x) { return ops::interpolate(x, {1, 1, 2, 0.5}); }> scale;
 Case<[](Tensor x) { return ops::interpolate(ints(x), {1, 1, 2, 2}); }> interpolation_of_integers;
 
 // CASE region
-// expect: interpolate: coordinate_transformation_mode tf_crop_and_resize: a mode without a region expected, in Net/layer
+// expect: interpolate: coordinate_transformation_mode tf_crop_and_resize: another mode, without roi, expected, in Net/layer
 Case<[](Tensor x) {
   return ops::interpolate(x, {1, 1, 2, 2}, {.coordinate_transformation_mode = tw::CoordinateMode::tf_crop_and_resize});
 }>

@@ -338,7 +338,7 @@ static_assert(traces<Own>());
 }  // namespace copy_that_modifies_nothing
 
 // CASE positions_in_a_formula
-// expect: Own: takes_positions and has_formula: has_formula = false, and a compute, expected
+// expect: Own: takes_positions with has_formula = true: has_formula = false and a compute function expected
 namespace positions_in_a_formula {
 struct Own : tw::UnaryOp<Own> {
   static constexpr std::string_view name = "Own";
@@ -376,7 +376,8 @@ static_assert(traces<Own>());
 }  // namespace rule_without_gradient
 
 // CASE vertex_cost_without_loops
-// expect: Own: VertexCost with loops of no cycles or no elements: at least 1 of both, for float32 and for float16, expected
+// expect: Own: VertexCost with loops of no cycles or no elements: at least 1 cycle and 1 element, for float32 and for float16,
+// expect: expected
 namespace vertex_cost_without_loops {
 struct Own : WithCompute<Own> {
   constexpr operator tw::VertexCost() const {

@@ -40,15 +40,15 @@ constexpr void computes_in_an_exchange(Ir& ir) {
 tw::Session<computes_in_an_exchange, tw::ipu_model.with_io_tiles(32)> op_in_an_exchange;
 
 // CASE odd_io_tiles
-// expect-in-source: with_io_tiles: an even number from 32 on, below the number of tiles, expected
+// expect-in-source: with_io_tiles: an even number of at least 32, and below the number of tiles, expected
 constexpr tw::Target odd_io_tiles = tw::ipu_model.with_io_tiles(33);
 
 // CASE io_tiles_of_the_host
-// expect-in-source: with_io_tiles: a simulated IPU expected, such as gc200
+// expect-in-source: with_io_tiles: the host has no IO tiles: a simulated IPU, such as gc200, expected
 constexpr tw::Target io_tiles_of_the_host = tw::cpu.with_io_tiles(32);
 
 // CASE ipus_without_links
-// expect-in-source: with_ipus: at most IpuLink::linked_ipus of the model expected
+// expect-in-source: with_ipus: too many IPUs for the links: at most ipu->link.linked_ipus expected
 constexpr tw::Target ipus_without_links = tw::c600.with_ipus(9);
 
 constexpr void large_second(Ir& ir) {
@@ -77,7 +77,7 @@ template <auto function>
 using Case = Traced<with_variable<function>>;
 
 // CASE copy_to_a_negative_ipu
-// expect: ipu_copy: Tensor[float32 (2,)] to IPU -1: a number from 0 on expected
+// expect: ipu_copy: Tensor[float32 (2,)] to IPU -1: a number of at least 0 expected
 Case<[](Tensor x) { ops::exp(x).copy_to_ipu(-1); }> copy_to_a_negative_ipu;
 
 // CASE copy_from_an_unknown_ipu

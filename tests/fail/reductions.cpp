@@ -38,11 +38,11 @@ Case<[](Tensor x) { return ops::prod(x, {0, 1, 0}); }> axis_of_a_product_twice;
 Case<[](Tensor x) { return ops::min(x, {0, 1, 2, 3, 4, 5, 6}); }> many_axes;
 
 // CASE sum_of_bools
-// expect: ReduceSum: (8, 5) bool: a dtype of numbers expected: cast it first, in Net/layer
+// expect: ReduceSum: (8, 5) bool: a dtype other than bool expected: cast it first, in Net/layer
 Case<[](Tensor x) { return ops::sum(bools(x)); }> sum_of_bools;
 
 // CASE median_of_bools
-// expect: ReduceMedian: (8, 5) bool: a dtype of numbers expected: cast it first, in Net/layer
+// expect: ReduceMedian: (8, 5) bool: a dtype other than bool expected: cast it first, in Net/layer
 Case<[](Tensor x) { return ops::median(bools(x)); }> median_of_bools;
 
 // CASE norm_of_integers
@@ -70,7 +70,7 @@ Case<[](Tensor x) { return ops::softmax(ints(x)); }> softmax_of_integers;
 Case<[](Tensor x) { return ops::lamb_square(ints(x)); }> lamb_square_of_integers;
 
 // CASE argmax_of_bools
-// expect: ArgMax: (8, 5) bool: a dtype of numbers expected: cast it first, in Net/layer
+// expect: ArgMax: (8, 5) bool: a dtype other than bool expected: cast it first, in Net/layer
 Case<[](Tensor x) { return ops::argmax(bools(x)); }> argmax_of_bools;
 
 // CASE argmin_axis
@@ -86,7 +86,7 @@ Case<[](Tensor x) { return ops::argmax(scalar(x)); }> argmax_of_a_scalar;
 Case<[](Tensor x) { return ops::cumsum(x, 2); }> cumsum_axis;
 
 // CASE cumsum_of_bools
-// expect: CumSum: (8, 5) bool: a dtype of numbers expected: cast it first, in Net/layer
+// expect: CumSum: (8, 5) bool: a dtype other than bool expected: cast it first, in Net/layer
 Case<[](Tensor x) { return ops::cumsum(bools(x)); }> cumsum_of_bools;
 
 // CASE top
@@ -102,7 +102,7 @@ Case<[](Tensor x) { return ops::topk(x, 0).indices; }> top_of_nothing;
 Case<[](Tensor x) { return ops::topk(x, 1, 2).values; }> top_axis;
 
 // CASE top_of_bools
-// expect: TopK: (8, 5) bool: a dtype of numbers expected: cast it first, in Net/layer
+// expect: TopK: (8, 5) bool: a dtype other than bool expected: cast it first, in Net/layer
 Case<[](Tensor x) { return ops::topk(bools(x), 1).values; }> top_of_bools;
 
 // CASE levels

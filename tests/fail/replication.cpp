@@ -117,14 +117,15 @@ Case<[](Ir&, const Replicated& with) {
 
 // CASE gather_of_other_shards
 // expect: ReplicatedAllGather: (6,) float32 over ReplicaGrouping(num_replicas=8,
-// expect: to (3, 4), which is in 2 parts: groups of as many replicas expected
+// expect: to (3, 4), which is in 2 parts: groups of 2 replicas expected
 Case<[](Ir&, const Replicated& with) {
   collectives::replicated_all_gather(collectives::replica_sharded_slice(with.x, with.pairs));
 }>
     gather_of_other_shards;
 
 // CASE shards_of_two_shapes
-// expect: Add: (6,) of (3, 4) in 2 parts and of (4, 3) in 2 parts: shards of tensors of one shape in as many parts expected
+// expect: Add: (6,) of (3, 4) in 2 parts and of (4, 3) in 2 parts: shards of tensors of one shape in the same number of parts
+// expect: expected
 Case<[](Ir&, const Replicated& with) {
   collectives::replica_sharded_slice(with.x, with.pairs) + collectives::replica_sharded_slice(with.x.T(), with.pairs);
 }>
@@ -160,7 +161,7 @@ struct Weight : tw::Module<Weight> {
 
 // CASE gather_of_named_shards
 // expect: ReplicatedAllGather: (6,) float32 over ReplicaGrouping(num_replicas=8,
-// expect: to (3, 4), which is in 2 parts: groups of as many replicas expected, in all_gather_replica_sharded/fc1.weight
+// expect: to (3, 4), which is in 2 parts: groups of 2 replicas expected, in all_gather_replica_sharded/fc1.weight
 Case<[](Ir& ir, const Replicated& with) { tw::all_gather_replica_sharded_graph(ir, shard_of(with)); }> gather_of_named_shards;
 
 // CASE gather_in_irregular_groups
@@ -229,22 +230,22 @@ Case<[](Ir&, const Replicated& with) {
 
 // CASE instances_of_three
 // expect: get_instance_replica_grouping: ReplicaGrouping(num_replicas=8, stride=1, group_size=2, num_groups=4) with 3 replicas in
-// expect: each: a divisor of 8 expected
+// expect: each instance: a divisor of 8 expected
 Case<[](Ir&, const Replicated& with) { tw::get_instance_replica_grouping(with.pairs, 3); }> instances_of_three;
 
 // CASE domains_of_none
 // expect: get_ild_replica_grouping: ReplicaGrouping(num_replicas=8, stride=1, group_size=2, num_groups=4) with 0 replicas in
-// expect: each: a divisor of 8 expected
+// expect: each link domain: a divisor of 8 expected
 Case<[](Ir&, const Replicated& with) { tw::get_ild_replica_grouping(with.pairs, 0); }> domains_of_none;
 
 // CASE is_cross_no_instance
-// expect: is_cross_instance: ReplicaGrouping(num_replicas=8, stride=1, group_size=2, num_groups=4) with 5 replicas in each: a
-// expect: divisor of 8 expected
+// expect: is_cross_instance: ReplicaGrouping(num_replicas=8, stride=1, group_size=2, num_groups=4) with 5 replicas in each
+// expect: instance: a divisor of 8 expected
 Case<[](Ir&, const Replicated& with) { tw::is_cross_instance(with.pairs, 5); }> is_cross_no_instance;
 
 // CASE uneven_instances
 // expect: get_instance_replica_grouping: ReplicaGrouping(num_replicas=8, assignment=[0, 0, 0, 1, 0, 1, 1, 1],
-// expect: with 4 replicas in each, of which one group has 3 and another 1: groups with as many replicas in each expected
+// expect: with 4 replicas in each instance, so that groups have parts of 3 and of 1 replicas: parts of one size expected
 Case<[](Ir& ir, const Replicated&) {
   tw::get_instance_replica_grouping(ir.replica_grouping_from_assignments({0, 0, 0, 1, 0, 1, 1, 1}), 4);
 }>

@@ -102,11 +102,11 @@ void missing_input(Session& session, const Images& images) { session.run("image"
 void doubled_input(Session& session, const Images& images) { session.run("image"_s = images, "image"_s = images, "scale"_s = 2); }
 
 // CASE unknown_input
-// expect: run: no stream `images` that the program loads from: image, scale expected
+// expect: run: no stream `images` that the program loads from: one of image, scale expected
 void unknown_input(Session& session, const Images& images) { session.run("images"_s = images, "scale"_s = 2); }
 
 // CASE extra_input
-// expect: run: no stream `label` that the program loads from: image, scale expected
+// expect: run: no stream `label` that the program loads from: one of image, scale expected
 void extra_input(Session& session, const Images& images) { session.run("image"_s = images, "scale"_s = 2, "label"_s = 3); }
 
 // CASE unnamed_input
@@ -161,7 +161,7 @@ constexpr void four_times(tw::Ir& ir) {
 void shape_without_transfers(tw::Session<four_times>& session) { session.run("x"_s = xt::xtensor_fixed<float, xt::xshape<3>>()); }
 
 // CASE shape_without_own_transfers
-// expect: run: `x` has shape (3,): (2, 3) float32 expected, where 2 is the number of its transfers in a run
+// expect: run: `x` has shape (3,): (2, 3) float32 expected, where 2 is the number of transfers of this stream in a run
 constexpr void twice(tw::Ir& ir) {
   const auto x = ir.h2d_stream("x", {3});
   tw::ops::host_store(ir.d2h_stream("y", {3}), tw::ops::host_load(x) + tw::ops::host_load(x));
@@ -173,20 +173,20 @@ void shape_without_own_transfers(tw::Session<twice>& session) { session.run("x"_
 void missing_output(Session& session, const Images& images) { session.run_with_outputs("image"_s = images, "scale"_s = 2); }
 
 // CASE output_of_another_name
-// expect: run_with_outputs: no stream `loss` that the program uses: image, scale, outputs expected
+// expect: run_with_outputs: no stream `loss` that the program uses: one of image, scale, outputs expected
 void output_of_another_name(Session& session, const Images& images, Images& loss) {
   session.run_with_outputs("image"_s = images, "scale"_s = 2, "loss"_s = loss);
 }
 
 // CASE output_given_twice
-// expect: run_with_outputs: no stream `outputs` that the program loads from: image, scale expected
+// expect: run_with_outputs: no stream `outputs` that the program loads from: one of image, scale expected
 void output_given_twice(Session& session, const Images& images, Images& outputs) {
   auto all = session.create_host_outputs();
   session.run_with_outputs(all, "image"_s = images, "scale"_s = 2, "outputs"_s = outputs);
 }
 
 // CASE output_given_to_run
-// expect: run: no stream `outputs` that the program loads from: image, scale expected
+// expect: run: no stream `outputs` that the program loads from: one of image, scale expected
 void output_given_to_run(Session& session, const Images& images, Images& outputs) {
   session.run("image"_s = images, "scale"_s = 2, "outputs"_s = outputs);
 }
@@ -231,9 +231,9 @@ void shape_of_an_output(Session& session, const Images& images, xt::xtensor_fixe
 }
 
 // CASE unknown_host_output
-// expect: outputs: no stream `output` to the host: outputs expected
+// expect: outputs: no stream `output` to the host: `outputs` expected
 void unknown_host_output(Session& session) { session.create_host_outputs()["output"_s]; }
 
 // CASE unknown_output
-// expect: outputs: no stream `logits` to the host: outputs expected
+// expect: outputs: no stream `logits` to the host: `outputs` expected
 void unknown_output(Session& session, const Images& images) { session.run("image"_s = images, "scale"_s = 2)["logits"_s]; }

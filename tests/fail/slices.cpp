@@ -62,7 +62,7 @@ Case<[](Tensor x) { return x.squeeze(0); }> squeeze;
 Case<[](Tensor x) { return x.squeeze(2); }> squeeze_axis;
 
 // CASE squeeze_twice
-// expect: Squeeze: (1, 40) float32 without axis -2 twice: distinct axes expected, in Net/layer
+// expect: Squeeze: (1, 40) float32 without axis -2, which is given twice: distinct axes expected, in Net/layer
 Case<[](Tensor x) { return x.reshape({1, 40}).squeeze({0, -2}); }> squeeze_twice;
 
 // CASE diagonal
@@ -91,7 +91,7 @@ Case<[](Tensor x) { return ops::slice(x, {1, 1}, tw::none, tw::none, {0, -2}); }
 Case<[](Tensor x) { return ops::slice(x, {1, 2}, 3); }> lists;
 
 // CASE lists_and_axes
-// expect: Slice: (8, 5) float32, with 2 positions along 1 axes: as many of both expected, in Net/layer
+// expect: Slice: (8, 5) float32, with 2 positions along 1 axes: equal numbers of positions and axes expected, in Net/layer
 Case<[](Tensor x) { return ops::slice_(x, {1, 1}, tw::none, tw::none, 0); }> lists_and_axes;
 
 // CASE long_lists
@@ -155,7 +155,7 @@ Case<[](Tensor x) { return ops::concat({}, x.rank()); }> concat_of_nothing;
 Case<[](Tensor x) { return ops::split(x, 3)[0]; }> split;
 
 // CASE split_lengths
-// expect: Split: (8, 5) float32 into parts of 7 together along axis 0: 8 expected, in Net/layer
+// expect: Split: (8, 5) float32 into parts with the sum 7 along axis 0: the sum 8 expected, in Net/layer
 Case<[](Tensor x) { return ops::split(x, {3, 4})[0]; }> split_lengths;
 
 // CASE split_into_a_long_part
@@ -175,7 +175,7 @@ Case<[](Tensor x) { return ops::split(x, 2, -3)[0]; }> split_axis;
 Case<[](Tensor x) { return ops::split(scalar(x), 1)[0]; }> split_of_a_scalar;
 
 // CASE expanded
-// expect: Accumulate: Tensor[float32 (8, 5)], which repeats the elements of Tensor[float32 (5,)]: a tensor with memory for each
+// expect: Accumulate: Tensor[float32 (8, 5)], which is a broadcast view of Tensor[float32 (5,)]: a tensor with memory for each
 // expect: element expected, in Net/layer
 Case<[](Tensor x) { return ops::accumulate_(x[0].expand({8, 5}), x); }> expanded;
 
@@ -185,7 +185,7 @@ Case<[](Tensor x) { return ops::accumulate_(x[0].expand({8, 5}), x); }> expanded
 Case<[](Tensor x) { return ops::accumulate_(ops::concat_({x, x}), x); }> concat_in_place;
 
 // CASE elements
-// expect: Slice: (8, 5) float32, elements 3 to 8 along axis 0: elements of it expected, in Net/layer
+// expect: Slice: (8, 5) float32, elements 3 to 8 along axis 0: elements from 0 to 7 expected, in Net/layer
 Case<[](Tensor x) {
   auto taken = tw::SliceAttributes::of_all(x.shape());
   taken.take(0, 3, 1, 6);

@@ -93,7 +93,7 @@ Case<[](Tensor x) { return ops::conv_pow2scaled(small(x).reshape({1, 2, 3}), sma
     channels_of_a_convolution;
 
 // CASE channels_of_a_transposed_convolution
-// expect: ConvTransposePow2Scaled: weight (1, 2, 3) for (1, 2, 3): 2 channels along its first axis expected, in Net/layer
+// expect: ConvTransposePow2Scaled: weight (1, 2, 3) for (1, 2, 3): 2 channels along axis 0 of the weight expected, in Net/layer
 Case<[](Tensor x) { return ops::conv_transpose_pow2scaled(small(x).reshape({1, 2, 3}), small(x).reshape({1, 2, 3}), 0); }>
     channels_of_a_transposed_convolution;
 

@@ -74,7 +74,7 @@ std::size_t sample_count(const Data& dataset, std::string_view reader) {
     if (!count) count = here, first = name;
     if (*count != here)
       throw DataError(reader, std::to_string(*count) + " " + first + " and " + std::to_string(here) + " " + name,
-                      "arrays of as many samples");
+                      "arrays with equal numbers of samples");
   });
   return *count;
 }

@@ -52,7 +52,7 @@ xt::xtensor<std::uint8_t, rank> read_idx(const std::filesystem::path& path) {
   const bool has_more = !file.read(1).empty();  // at the end of gzip data its checksum is compared
   require(elements.size() == count && !has_more,
           (has_more ? "more than " : "") + std::to_string(elements.size()) + " bytes of elements",
-          "as many as elements in " + to_text(shape).string());
+          "one byte for each element of " + to_text(shape).string());
 
   return detail::with_memory(
       "read_idx", [&] { return path.string() + ": " + std::to_string(count) + " bytes of elements"; },

@@ -105,7 +105,7 @@ class Loader {
       throw DataError("Loader",
                       "shard " + std::to_string(options.shard) + " of " + std::to_string(options.shards) + " of batches of " +
                           std::to_string(options.batch_size) + " in " + std::to_string(options.runs) + " runs",
-                      "shards that divide a run, and one of them,");
+                      "a batch size that shards times runs divides, and a shard below shards,");
     if (options.shards > 1 && !options.drop_last)
       throw DataError("Loader", std::to_string(options.shards) + " shards without drop_last", "batches of one size");
     std::iota(order_.begin(), order_.end(), std::size_t{0});

@@ -32,7 +32,8 @@ Data subset(const Data& dataset, std::span<const std::size_t> indices) {
   const std::size_t count = detail::sample_count(dataset, "subset");
   for (const std::size_t index : indices)
     if (index >= count)
-      throw DataError("subset", "sample " + std::to_string(index) + " of " + std::to_string(count), "one of them");
+      throw DataError("subset", "sample " + std::to_string(index) + " of " + std::to_string(count),
+                      "a number below " + std::to_string(count));
   Data result;
   boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
     const auto& source = boost::hana::second(name_and_access)(dataset);
@@ -57,7 +58,7 @@ Data subset(const Data& dataset, std::size_t begin, std::size_t end) {
   if (begin > end || end > count)
     throw DataError("subset",
                     "samples " + std::to_string(begin) + " to before " + std::to_string(end) + " of " + std::to_string(count),
-                    "a range of them");
+                    "a range within 0 to " + std::to_string(count));
   std::vector<std::size_t> indices(end - begin);
   std::iota(indices.begin(), indices.end(), begin);
   return subset(dataset, std::span<const std::size_t>(indices));

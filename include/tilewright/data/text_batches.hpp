@@ -69,7 +69,7 @@ class TextBatches {
       fail("TextBatches",
            "shard " + std::to_string(options.shard) + " of " + std::to_string(options.shards) + " of batches of " +
                std::to_string(options.batch_size) + " in " + std::to_string(options.runs) + " runs",
-           "shards that divide a run, and one of them,");
+           "a batch size that shards times runs divides, and a shard below shards,");
     const std::size_t rows = options.batch_size / options.shards;
     batch_ = detail::with_memory(
         "TextBatches", [&] { return "batches of " + std::to_string(rows) + " x " + std::to_string(options.context) + " tokens"; },

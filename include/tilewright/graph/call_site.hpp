@@ -110,7 +110,7 @@ class Outputs {
   constexpr auto end() const { return tensors_.end(); }
   constexpr Tensor operator[](std::size_t i) const {
     if (i < tensors_.size()) return tensors_[i];
-    if (!ir_->failed()) ir_->fail(text("call: output ", i, " of ", size(), ": an index below that expected"));
+    if (!ir_->failed()) ir_->fail(text("call: output ", i, " of ", size(), ": an index below ", size(), " expected"));
     return Tensor::invalid(*ir_);
   }
   constexpr operator Tensor() const {
@@ -219,8 +219,8 @@ class CallSiteInfo {
     if (!valid()) return -1;
     const std::size_t count = inputs ? node().inputs.size() : node().outputs.size();
     if (i >= 0 && i < static_cast<int>(count)) return i;
-    ir_->fail(text(what, ": index ", i, " of a call of ", called_graph().name(), " with ", count,
-                   " of them: an index below that expected"));
+    ir_->fail(text(what, ": index ", i, " of a call of ", called_graph().name(), ", which has ", count,
+                   inputs ? " inputs" : " outputs", ": an index of at least 0 and below ", count, " expected"));
     return -1;
   }
 

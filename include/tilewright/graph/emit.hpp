@@ -45,7 +45,7 @@ class Inference {
   /// Fails for bool.
   constexpr bool require_number_dtype(int i) {
     if (input(i).dtype != boolean) return true;
-    fail(to_text(input(i)), ": a dtype of numbers expected: cast it first");
+    fail(to_text(input(i)), ": a dtype other than bool expected: cast it first");
     return false;
   }
   /// Fails for an attribute, called `name`, that cannot be a factor or addend of elements of the dtype: NaN, infinity, or for
@@ -119,7 +119,7 @@ constexpr bool check_may_change(Ir& ir, const OpInfo& op, const Tensor& input) {
     return false;
   }
   if (const TensorId repeated = repeated_tensor(graph, input.number()).second; repeated != TensorId::none) {
-    ir.fail(text(op.name, ": ", to_text(input), ", which repeats the elements of ",
+    ir.fail(text(op.name, ": ", to_text(input), ", which is a broadcast view of ",
                  to_text(Tensor(ir, input.graph_id(), repeated)), ": a tensor with memory for each element expected"));
     return false;
   }
@@ -196,7 +196,7 @@ constexpr int find_meta_shape(Ir& ir, const OpInfo& op, std::span<const Tensor> 
         return text(to_text(whole), " in ", count, " parts");
       };
       ir.fail(text(op.name, ": ", to_text(output), " of ", parts(found), " and of ", parts(input.meta_shape),
-                   ": shards of tensors of one shape in as many parts expected"));
+                   ": shards of tensors of one shape in the same number of parts expected"));
       return -1;
     }
     found = input.meta_shape;

@@ -90,7 +90,8 @@ class Graph {
   constexpr Tensor pick(const List<TensorId>& ids, int i, std::string_view what) const {
     if (i >= 0 && i < static_cast<int>(ids.size())) return {ir(), id_, ids[static_cast<std::size_t>(i)]};
     if (ir().failed()) return Tensor::invalid(ir());
-    return ir().fail(text(what, ": index ", i, " of ", name(), " with ", ids.size(), " of them: an index below that expected"));
+    return ir().fail(text(what, ": index ", i, " of ", name(), ", which has ", ids.size(), " ", what,
+                          "s: an index of at least 0 and below ", ids.size(), " expected"));
   }
   constexpr List<Tensor> handles(const List<TensorId>& ids) const {
     List<Tensor> result;

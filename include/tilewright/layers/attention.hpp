@@ -20,7 +20,7 @@ namespace detail {
 /// Returns whether the number of heads, called `name` in errors, divides the width. Fails if it does not.
 constexpr bool check_heads(Ir& ir, std::string_view layer, std::string_view name, std::int64_t heads, std::int64_t width) {
   if (heads > 0 && width % heads == 0) return true;
-  ir.fail(text(layer, ": ", name, " ", heads, " for ", width, ": a number that divides it expected"));
+  ir.fail(text(layer, ": ", name, " ", heads, " for ", width, ": a divisor of ", width, " expected"));
   return false;
 }
 }  // namespace detail

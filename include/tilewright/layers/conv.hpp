@@ -31,8 +31,8 @@ constexpr bool check_images(Tensor x, std::string_view layer, int axes, int grou
     return false;
   }
   if (groups > 0 && x.shape(1) % groups == 0) return true;
-  x.ir().fail(text(layer, axes, "d: ", groups, " groups of the channels of ", to_text(x.spec()),
-                   ": a number that divides them expected"));
+  x.ir().fail(text(layer, axes, "d: ", groups, " groups of the channels of ", to_text(x.spec()), ": a divisor of ", x.shape(1),
+                   " expected"));
   return false;
 }
 /// Checks that there is at least one channel and that `groups` divides the channels. Returns false, with an error, if not.

@@ -69,7 +69,7 @@ class DotTree {
   constexpr DotTree subtree(std::string_view name) const {
     const Entry* entry = find_path(name);
     if (entry && !entry->subtree.empty()) return entry->subtree.front();
-    fail(text("no subtree '", name, "': one of the tree of ", names(), " expected"));
+    fail(text("no subtree '", name, "' in the tree of ", names(), ": the part before a dot in one of its names expected"));
     return {};
   }
   constexpr const Leaf* find(std::string_view name) const {

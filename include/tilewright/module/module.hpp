@@ -86,7 +86,7 @@ class ModuleBase {
   }
   constexpr auto zero_grad(const auto&...) const {
     constexpr auto message = [] {
-      return Text("Module: no zero_grad(): each run computes its gradients anew: no call expected");
+      return Text("Module: no zero_grad(): each run computes new gradients: the program without this call expected");
     };
     Report<message>();
   }

@@ -55,7 +55,7 @@ constexpr Text group_problem(const OpInfo& op, const OpTemplates& has) {
   if (has.compute && op.fault && !has.compute_checked) return problem("fault without compute_checked");
   if (!op.vertex_cost.is_complete())
     return problem("VertexCost with loops of no cycles or no elements",
-                   "at least 1 of both, for float32 and for float16, expected");
+                   "at least 1 cycle and 1 element, for float32 and for float16, expected");
   if (op.is_copy && op.modifies != 0) return problem("is_copy without modifies = 0");
   if (!op.view && !has.compute && !op.expand && !has_items && !op.is_copy && !op.gives_memory && !op.transfer)
     return problem("nothing that gives its result", "compute, view, expand or collective_items expected");
@@ -63,7 +63,7 @@ constexpr Text group_problem(const OpInfo& op, const OpTemplates& has) {
     return problem(op.has_epilogue ? "has_epilogue without compute_with" : "compute_with without has_epilogue");
   if (op.has_formula && !op.expand && !has.forward) return problem("has_formula without forward");
   if (op.takes_positions && op.has_formula)
-    return problem("takes_positions and has_formula", "has_formula = false, and a compute, expected");
+    return problem("takes_positions with has_formula = true", "has_formula = false and a compute function expected");
   if (op.is_alias && !op.view) return problem("is_alias without view");
   if (op.may_repeat && !op.has_side_effect) return problem("may_repeat without has_side_effect");
   if (op.modifies < -1) return text(op.name, ": modifies ", op.modifies, ": an input's number, or -1 for none, expected");

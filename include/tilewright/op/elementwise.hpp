@@ -39,8 +39,7 @@ struct Formula {
 /// Checks that the result of an in-place op has its first input's shape and dtype; fails if not.
 constexpr bool require_same_in_place(Inference& op, const TensorSpec& result) {
   if (result == op.input(0)) return true;
-  op.fail(to_text(result), " into ", to_text(op.input(0)),
-          ": a result of the shape and dtype of the tensor that changes expected");
+  op.fail(to_text(result), " into ", to_text(op.input(0)), ": a result of ", to_text(op.input(0)), " expected");
   return false;
 }
 /// Sets one output of the shape to which the inputs broadcast.

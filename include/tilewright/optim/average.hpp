@@ -53,7 +53,7 @@ constexpr void copy_variables(const NamedTensors& from, const NamedTensors& to, 
   const auto check = [&](const Text& name, Tensor variable, const NamedTensors& other, std::string_view where) {
     Ir& ir = variable.ir();
     if (!other.find(name.view()))
-      ir.fail(text("copy_variables: '", name, "' is in `", where, "` only: the same names in both expected"));
+      ir.fail(text("copy_variables: '", name, "' is in `", where, "` only: the same names in `from` and `to` expected"));
     else if (!(options.rate > 0 && options.rate <= 1))
       ir.fail(text("copy_variables: rate ", number_text(options.rate), ": above 0, at most 1, expected"));
     return !ir.failed();

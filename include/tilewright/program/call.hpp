@@ -62,7 +62,8 @@ constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> 
     const int found = graph.contains(input) ? position[input.number()] : -1;
     const auto at = static_cast<std::size_t>(found);
     if (found < 0) {
-      ir.fail(text("call of ", graph.name(), ": ", to_text(input), " is not one of its inputs: one of them expected"));
+      ir.fail(text("call of ", graph.name(), ": ", to_text(input), " is not one of its inputs: an input of ", graph.name(),
+                   " expected"));
       return {};
     }
     if (parents[at].valid()) {
@@ -93,9 +94,10 @@ constexpr bool check_call(Ir& ir, Graph graph) {
   if (!leads_to(ir, graph.id(), ir.tables.current_graph))
     return !ir.tables.has_contexts || !uses_streams(ir, graph.id()) ||
            check_stream_context(ir, text("call of ", graph.name(), ": its streams"));
-  ir.fail(text("call of ", graph.name(), ": from ", ir.tables.current().name, ", which ",
-               graph.id() == ir.tables.current_graph ? "is itself" : "it leads to",
-               ": a caller that it does not depend on expected"));
+  const bool is_itself = graph.id() == ir.tables.current_graph;
+  const std::string_view caller = is_itself ? "itself" : ir.tables.current().name.view(), which = is_itself ? "" : ", which ",
+                         name = is_itself ? "" : graph.name(), calls = is_itself ? "" : " calls";
+  ir.fail(text("call of ", graph.name(), ": from ", caller, which, name, calls, ": a call without recursion expected"));
   return false;
 }
 /// Records the call in the called graph. Also records which of the call's inputs it changes: those passed to inputs by reference.

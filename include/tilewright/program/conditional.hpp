@@ -53,8 +53,11 @@ class ConditionalSiteInfo {
   }
   /// Returns the index of the input of the branch's graph for input i of the conditional. Fails for input 0, the condition.
   constexpr int parent_to_graph_input_index(int i) const {
-    if (!check(i, static_cast<int>(inputs().size()), "parent_to_graph_input_index") || !check(i - 1, i, "the condition"))
+    if (!check(i, static_cast<int>(inputs().size()), "parent_to_graph_input_index")) return -1;
+    if (i == 0) {
+      ir_->fail("parent_to_graph_input_index: index 0, the condition: an index above 0 expected");
       return -1;
+    }
     return is_parent_index_in_then_branch(i) ? i - 1 : i - 1 - then_inputs();
   }
   constexpr bool is_parent_index_in_then_branch(int i) const { return i >= 1 && i <= then_inputs(); }
@@ -67,7 +70,7 @@ class ConditionalSiteInfo {
   constexpr bool check(int i, int count, std::string_view what) const {
     if (!valid()) return false;
     if (i >= 0 && i < count) return true;
-    ir_->fail(text(what, ": index ", i, " of ", count, ": an index below that expected"));
+    ir_->fail(text(what, ": index ", i, " of ", count, ": an index of at least 0 and below ", count, " expected"));
     return false;
   }
   constexpr List<Tensor> handles(bool inputs) const {
@@ -103,8 +106,8 @@ constexpr ConditionalSiteInfo conditional_with_info(Tensor condition, const Bran
   if (const std::size_t others = else_outputs.size() -
                                  static_cast<std::size_t>(ir.tables.record(else_branch.graph.id()).activations);
       others != outputs) {
-    ir.fail(text("conditional: ", then_branch.graph.name(), " has ", outputs, " outputs, ", else_branch.graph.name(), " ", others,
-                 ": equally many expected"));
+    ir.fail(text("conditional: ", then_branch.graph.name(), " has ", outputs, " outputs, ", else_branch.graph.name(), " has ",
+                 others, ": the same number of outputs expected"));
     return {ir};
   }
   for (std::size_t i = 0; i < outputs; ++i)

@@ -8,12 +8,16 @@
 namespace tilewright {
 
 namespace detail {
+/// Returns what the function `what` calls a part of the replicas.
+constexpr std::string_view name_of_part(std::string_view what) {
+  return what == "get_ild_replica_grouping" ? "link domain" : "instance";
+}
 /// Checks that the replicas can be divided into parts of `part` consecutive ones. Fails if not; the error names `what`.
 constexpr bool check_parts(std::string_view what, const ReplicaGrouping& grouping, std::int64_t part) {
   if (!grouping.valid()) throw TraceError(text(what, ": a grouping without an Ir: one of ir.replica_grouping expected").string());
   if (part >= 1 && grouping.num_replicas() % part == 0) return true;
-  grouping.ir().fail(text(what, ": ", to_text(grouping), " with ", part, " replicas in each: a divisor of ",
-                          grouping.num_replicas(), " expected"));
+  grouping.ir().fail(text(what, ": ", to_text(grouping), " with ", part, " replicas in each ", name_of_part(what),
+                          ": a divisor of ", grouping.num_replicas(), " expected"));
   return false;
 }
 /// Returns the grouping with each group cut at the borders of the parts.
@@ -34,8 +38,9 @@ constexpr ReplicaGrouping groups_within_parts(std::string_view what, const Repli
   }
   for (const int size : sizes)
     if (size != sizes[0]) {
-      grouping.ir().fail(text(what, ": ", to_text(grouping), " with ", part, " replicas in each, of which one group has ",
-                              sizes[0], " and another ", size, ": groups with as many replicas in each expected"));
+      grouping.ir().fail(text(what, ": ", to_text(grouping), " with ", part, " replicas in each ", name_of_part(what),
+                              ", so that groups have parts of ", sizes[0], " and of ", size,
+                              " replicas: parts of one size expected"));
       return grouping;
     }
   return grouping.ir().replica_grouping_from_assignments(std::move(assignment));

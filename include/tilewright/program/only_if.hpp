@@ -95,7 +95,7 @@ class [[nodiscard]] OnlyIf {
       const TensorId other = changed[memory_of(input)];
       if (other == TensorId::none || other == input.number()) continue;
       ir_.fail(text("only_if: ", to_text(Tensor(ir_, graph_, other)), ", which changes, and ", to_text(input),
-                    ", which shares its memory: one of both expected"));
+                    ", which shares its memory: one of the two expected"));
       return false;
     }
     return true;

@@ -43,7 +43,7 @@ struct PlanNames {
   static auto unknown_output() {
     if constexpr (exist) {
       constexpr auto message = [] {
-        return text("outputs: no stream '", name.view(), "' to the host: ", names_of_streams(false, true), " expected");
+        return text("outputs: no stream '", name.view(), "' to the host: ", one_of_streams(false, true), " expected");
       };
       Report<message>();
     }
@@ -167,6 +167,12 @@ struct PlanNames {
       if (is_expected(i, inputs, outputs)) names.push_back(plan.stream_name(i));
     return join(names, ", ");
   }
+  static constexpr Text one_of_streams(bool inputs, bool outputs) {
+    Text names = names_of_streams(inputs, outputs);
+    if (names.empty()) return "no streams";
+    if (names.view().find(',') == std::string_view::npos) return text("'", names, "'");
+    return text("one of ", names);
+  }
   template <const auto& other>
   friend struct PlanNames;
   static constexpr Text tensor_problem(std::string_view what, std::string_view name, bool constants_too) {
@@ -188,8 +194,8 @@ struct PlanNames {
     const Text expected = names_of_streams(inputs, outputs);
     for (const auto name : given)
       if (const std::size_t stream = find_stream(name); stream == none || !is_expected(stream, inputs, outputs))
-        return text(what, ": no stream '", name, "' that the program ", outputs ? "uses" : "loads from", ": ", expected,
-                    " expected");
+        return text(what, ": no stream '", name, "' that the program ", outputs ? "uses" : "loads from", ": ",
+                    one_of_streams(inputs, outputs), " expected");
     for (std::size_t i = 0; i < plan.streams.size(); ++i) {
       if (!is_expected(i, inputs, outputs)) continue;
       const auto count = std::count(given.begin(), given.end(), plan.stream_name(i));

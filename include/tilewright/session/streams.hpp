@@ -54,7 +54,7 @@ constexpr Text host_shape_note() {
   Text note;
   if constexpr (plan.streams[stream].transfers > 1)
     note += text(", where ", plan.streams[stream].transfers,
-                 plan.num_host_transfers > 0 ? " is num_host_transfers" : " is the number of its transfers in a run");
+                 plan.num_host_transfers > 0 ? " is num_host_transfers" : " is the number of transfers of this stream in a run");
   if constexpr (plan.replicas > 1) note += text(note.empty() ? ", where " : " and ", plan.replicas, " is the replication factor");
   return note;
 }

@@ -53,7 +53,7 @@ struct Target {
   constexpr Target with_ipus(int count) const {
     if (count < 1 || count > max_ipus) throw std::invalid_argument("with_ipus: from 1 to 64 IPUs expected");
     if (count > 1 && ipu != nullptr && ipu->link.linked_ipus < count)
-      throw std::invalid_argument("with_ipus: at most IpuLink::linked_ipus of the model expected");
+      throw std::invalid_argument("with_ipus: too many IPUs for the links: at most ipu->link.linked_ipus expected");
     Target result = *this;
     result.ipus = count;
     return result;
@@ -62,9 +62,10 @@ struct Target {
   /// Returns a simulated IPU with `count` IO tiles, which move data while the others compute; tw::io_tiles selects them. Throws
   /// std::invalid_argument for the host, which has no such tiles, and for a number that is odd, below 32, or not below `tiles`.
   constexpr Target with_io_tiles(std::int64_t count) const {
-    if (ipu == nullptr) throw std::invalid_argument("with_io_tiles: a simulated IPU expected, such as gc200");
+    if (ipu == nullptr)
+      throw std::invalid_argument("with_io_tiles: the host has no IO tiles: a simulated IPU, such as gc200, expected");
     if (count < min_io_tiles || count % 2 != 0 || count >= tiles)
-      throw std::invalid_argument("with_io_tiles: an even number from 32 on, below the number of tiles, expected");
+      throw std::invalid_argument("with_io_tiles: an even number of at least 32, and below the number of tiles, expected");
     Target result = *this;
     result.io_tiles = count;
     return result;

@@ -192,8 +192,9 @@ template <class Optimiser>
 constexpr void check_groups(Ir& ir, const NamedTensors& variables, const StepOptions& options) {
   for (const auto& [names, group, others] : options.groups) {
     if (!OptimiserParameters<Optimiser> && (group.lr || group.weight_decay))
-      ir.fail(text("groups: ", group.lr ? "lr" : "weight_decay", " of '", names,
-                   "' with a function that updates variables: parameters of an optimiser expected"));
+      ir.fail(
+          text("groups: ", group.lr ? "lr" : "weight_decay", " of '", names,
+               "', but a function updates the variables: parameters of an optimiser, such as optim::AdamParameters, expected"));
     bool found = false;
     List<Text> all;
     for (const auto& [name, variable] : variables.to_dict()) {
@@ -263,7 +264,7 @@ constexpr NamedTensors run_step(Ir& ir, std::string_view step, const Text& model
     return {};
   }
   if (options.max_norm != 0 && !(options.max_norm > 0)) {
-    ir.fail(text(step, ": max_norm ", number_text(options.max_norm), ": above 0, or 0 for none, expected"));
+    ir.fail(text(step, ": max_norm ", number_text(options.max_norm), ": a number above 0, or 0 for no limit, expected"));
     return {};
   }
   std::optional<optim::LossScaler> scaler;

@@ -150,13 +150,13 @@ struct LossObjective {
   constexpr void check(Ir& ir, const List<Tensor>& outputs) const {
     if (ir.failed()) return;
     const auto fail = [&](const auto&... what) { ir.fail(text("minimise: ", name_of_loss<Loss>(), what...)); };
-    if (outputs.size() < first_output)
-      return fail(" gives nothing: the loss, a scalar of floating point, expected as the (first) result");
+    if (outputs.size() < first_output) return fail(" returns nothing: a scalar of floating point expected as the (first) result");
     if (outputs[0].shape().rank != 0 || !is_floating_point(outputs[0].dtype()))
       return fail(" gives ", to_text(outputs[0].spec()),
-                  ": the loss, a scalar of floating point, such as ops::mean of it, expected as the (first) result");
+                  ": a scalar of floating point, such as ops::mean of the losses, expected as the (first) result");
     if (counts && outputs[1].shape().rank != 0)
-      return fail(" counts in ", to_text(outputs[1].spec()), ": a scalar, such as ops::sum of it, expected as count of MeanLoss");
+      return fail(" gives the count ", to_text(outputs[1].spec()),
+                  ": a scalar, such as ops::sum of the counts, expected as count of MeanLoss");
     if (options.loss_scaling && outputs[0].dtype() != float32)
       return fail(" gives ", to_text(outputs[0].spec()),
                   " for loss scaling: a loss of float32, of logits that are cast to it, expected");
@@ -181,7 +181,7 @@ struct LossOfModel : Module<LossOfModel<Model, Function>> {
       return function(model, inputs...);
     } else {
       return this->ir().fail(text("minimise: the loss takes other arguments than (", type_name<Model>(), "&, ", sizeof...(Inputs),
-                                  " Tensors), one for each input: these expected"));
+                                  " Tensors), one for each input: a function with these arguments expected"));
     }
   }
 };

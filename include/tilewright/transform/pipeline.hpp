@@ -54,7 +54,7 @@ class [[nodiscard]] Pipeline {
    public:
     constexpr Stage(Pipeline& pipeline, int number)
         : pipeline_(pipeline), number_(number), first_(NodeId(pipeline.ir_.tables.record(pipeline.graph_).nodes.size())) {
-      if (number < 0) pipeline.ir_.fail(text("pipeline.stage: ", number, ": a number from 0 on expected"));
+      if (number < 0) pipeline.ir_.fail(text("pipeline.stage: ", number, ": a number of at least 0 expected"));
       else if (pipeline.stage_ >= 0)
         pipeline.ir_.fail(text("pipeline.stage: ", number, " in stage ", pipeline.stage_, ": one after the other expected"));
       pipeline.stage_ = number;

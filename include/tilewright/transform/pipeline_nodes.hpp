@@ -60,7 +60,8 @@ class PipelineNodes {
     for (const StagedNode& staged : nodes) has_ops[static_cast<std::size_t>(staged.stage)] = true;
     for (int s = 0; s < stages; ++s)
       if (!has_ops[static_cast<std::size_t>(s)])
-        ir_.fail(text("pipelined_execution: no op in stage ", s, " of ", stages, ": stages from 0 on, each with ops, expected"));
+        ir_.fail(text("pipelined_execution: no op in stage ", s, " of ", stages,
+                      ": at least one op in each stage, counted from 0, expected"));
     if (steps < 2 * stages)
       ir_.fail(text("pipelined_execution: ", steps, " steps of ", stages, " stages: at least ", 2 * stages, " steps expected"));
     if (ir_.failed()) return false;
@@ -198,7 +199,7 @@ class PipelineNodes {
       if (!is_one_stage)
         return text("stream '", name, "' in stages ", a.stage, " and ", b.stage, ": a stream of one stage expected");
       if (a.is_called != b.is_called)
-        return text("stream '", name, "' in stage ", a.stage, " and in a graph that it calls: one of both expected");
+        return text("stream '", name, "' in stage ", a.stage, " and in a graph that it calls: one of the two expected");
     }
     const bool may_be_one_row = x.row < 0 || y.row < 0 || x.row == y.row;
     if (x.kind == TransferKind::remote && !is_one_stage && (x.stores || y.stores) && may_be_one_row)

@@ -1,6 +1,6 @@
 // labels: clang
 // A result is asked for by another name than the program's.
-// expect: outputs: no stream `losses` to the host: loss expected
+// expect: outputs: no stream `losses` to the host: `loss` expected
 #include <tilewright/layers/layers.hpp>
 #include <tilewright/tilewright.hpp>
 #include <tilewright/train/step.hpp>

@@ -1,6 +1,6 @@
 // labels: none
 // An array is given by another name than the program's.
-// expect: run: no stream `images` that the program loads from: image, label expected
+// expect: run: no stream `images` that the program loads from: one of image, label expected
 #include <tilewright/layers/layers.hpp>
 #include <tilewright/tilewright.hpp>
 #include <tilewright/train/step.hpp>

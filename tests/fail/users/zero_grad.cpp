@@ -1,6 +1,6 @@
 // labels: clang
 // Gradients are set to zero.
-// expect: Module: no zero_grad(): each run computes its gradients anew: no call expected
+// expect: Module: no zero_grad(): each run computes new gradients: the program without this call expected
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/tilewright.hpp>
 

@@ -103,7 +103,7 @@ TEST_CASE("read_idx: files that are shorter or longer than they say") {
                          const std::string& shape) {
     for (const auto write : {write_plain, write_gzip})
       CHECK_THROWS_WITH(data::read_idx<3>(write(path, idx_bytes(extents, counting(given)))),
-                        read_idx_error(path, found + " bytes of elements", "as many as elements in " + shape));
+                        read_idx_error(path, found + " bytes of elements", "one byte for each element of " + shape));
   };
   check({1, 2, 3}, 5, "5", "(1, 2, 3)");
   check({1, 2, 3}, 7, "more than 6", "(1, 2, 3)");
@@ -120,7 +120,7 @@ TEST_CASE("read_idx: no more is read than the header promises") {
   bomb[bomb.size() - 8] ^= 1;
   write_plain(path, bomb);
   CHECK_THROWS_WITH(data::read_idx<1>(path),
-                    read_idx_error(path, "more than 1 bytes of elements", "as many as elements in (1,)"));
+                    read_idx_error(path, "more than 1 bytes of elements", "one byte for each element of (1,)"));
   CHECK_THROWS_WITH(data::read_idx<2>(path), read_idx_error(path, "rank 1", "rank 2"));
   CHECK_THROWS_WITH(data::read_idx<1>("/dev/zero"), read_idx_error("/dev/zero", "type code 0", "8, unsigned bytes,"));
 }

@@ -374,7 +374,7 @@ TEST_CASE("Loader: a struct of one's own, with arrays of several dtypes and shap
     }
   CHECK(day == 9);
   weather.clouds.resize({8, 2, 2});
-  CHECK_THROWS_WITH(Loader(weather, {}), "Loader: 9 wind and 8 clouds: arrays of as many samples expected");
+  CHECK_THROWS_WITH(Loader(weather, {}), "Loader: 9 wind and 8 clouds: arrays with equal numbers of samples expected");
 }
 
 TEST_CASE("Loader: may be destroyed after any number of batches") {
@@ -398,7 +398,7 @@ TEST_CASE("Loader: arguments that give no batches") {
                     "Loader: a batch size of 6 with drop_last: at most the data set's 5 expected");
   Dataset unequal = numbered(5);
   unequal.labels.resize({4});
-  CHECK_THROWS_WITH(Loader(unequal, {}), "Loader: 5 images and 4 labels: arrays of as many samples expected");
+  CHECK_THROWS_WITH(Loader(unequal, {}), "Loader: 5 images and 4 labels: arrays with equal numbers of samples expected");
 }
 
 TEST_CASE("shuffle: every order is as likely as any other") {
@@ -441,7 +441,8 @@ TEST_CASE("loader: shards are the parts of each batch, run by run", "[data]") {
 TEST_CASE("loader: shards that do not divide the batches are refused", "[data]") {
   const auto data = numbered(50);
   CHECK_THROWS_WITH((Loader<>(data, {.batch_size = 10, .shards = 4, .shard = 1})),
-                    "Loader: shard 1 of 4 of batches of 10 in 1 runs: shards that divide a run, and one of them, expected");
+                    "Loader: shard 1 of 4 of batches of 10 in 1 runs: a batch size that shards times runs divides, and a shard "
+                    "below shards, expected");
   CHECK_THROWS_AS((Loader<>(data, {.batch_size = 8, .shards = 4, .shard = 4})), tw::data::DataError);
   CHECK_THROWS_AS((Loader<>(data, {.batch_size = 8, .shards = 4, .shard = 0, .runs = 4})), tw::data::DataError);
   CHECK_THROWS_WITH((Loader<>(data, {.batch_size = 8, .drop_last = false, .shards = 2})),

@@ -70,8 +70,8 @@ TEST_CASE("subset: samples by their numbers, in their order, or by a range") {
   CHECK(samples(subset(dataset, 6, 6)).empty());
   CHECK(samples(subset(dataset, {})).empty());
   CHECK(samples(subset(numbered(0), 0, 0)).empty());
-  CHECK_THROWS_WITH(subset(dataset, {1, 6}), "subset: sample 6 of 6: one of them expected");
-  CHECK_THROWS_WITH(subset(dataset, 5, 7), "subset: samples 5 to before 7 of 6: a range of them expected");
+  CHECK_THROWS_WITH(subset(dataset, {1, 6}), "subset: sample 6 of 6: a number below 6 expected");
+  CHECK_THROWS_WITH(subset(dataset, 5, 7), "subset: samples 5 to before 7 of 6: a range within 0 to 6 expected");
   CHECK_THROWS_AS(subset(dataset, 3, 2), DataError);
 }
 
@@ -81,8 +81,9 @@ TEST_CASE("subset: of any arrays, which have as many samples") {
   CHECK(days.wind == xt::xtensor<float, 2>{{5, 6}, {1, 2}});
   CHECK(days.rain == xt::xtensor<std::uint8_t, 1>{9, 7});
   const Weather unequal{xt::xtensor<float, 2>{{1, 2}}, xt::xtensor<std::uint8_t, 1>{7, 8}};
-  CHECK_THROWS_WITH(subset(unequal, {0}), "subset: 1 wind and 2 rain: arrays of as many samples expected");
-  CHECK_THROWS_WITH(random_split(unequal, {1.0}), "random_split: 1 wind and 2 rain: arrays of as many samples expected");
+  CHECK_THROWS_WITH(subset(unequal, {0}), "subset: 1 wind and 2 rain: arrays with equal numbers of samples expected");
+  CHECK_THROWS_WITH(random_split(unequal, {1.0}),
+                    "random_split: 1 wind and 2 rain: arrays with equal numbers of samples expected");
 }
 
 TEST_CASE("random_split: each sample is in one part, and the seed decides in which") {

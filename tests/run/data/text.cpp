@@ -262,7 +262,8 @@ TEST_CASE("TextBatches: arguments that give no batches") {
                     "TextBatches: batches of 0 x 1 tokens: at least 1 x 1, of at most 2^32 - 1 rows, expected");
   CHECK_THROWS_AS(TextBatches(text, {.context = 0}), DataError);
   CHECK_THROWS_WITH(TextBatches(text, {.batch_size = 10, .shards = 4, .shard = 1}),
-                    "TextBatches: shard 1 of 4 of batches of 10 in 1 runs: shards that divide a run, and one of them, expected");
+                    "TextBatches: shard 1 of 4 of batches of 10 in 1 runs: a batch size that shards times runs divides, and a "
+                    "shard below shards, expected");
   CHECK_THROWS_AS(TextBatches(text, {.batch_size = 8, .shards = 4, .shard = 4}), DataError);
   CHECK_THROWS_AS(TextBatches(text, {.batch_size = 8, .runs = 0}), DataError);
 }

@@ -204,7 +204,7 @@ TEST_CASE("each stream has as many elements as a run moves of it") {
     CHECK_THROWS_MATCHES(
         session.run("label"_s = 2.f, "image"_s = Floats{1, 2}, "either"_s = Floats{5, 7}, "takes_two"_s = true),
         std::invalid_argument,
-        Message("run: 'image' has shape (2,): (4, 2) expected, where 4 is the number of its transfers in a run"));
+        Message("run: 'image' has shape (2,): (4, 2) expected, where 4 is the number of transfers of this stream in a run"));
   });
 }
 TEST_CASE("with num_host_transfers all streams have the same number of elements") {

@@ -40,7 +40,7 @@ static_assert(result(grouped(0, 1), f32(2, 10), i32(2, 3)) == f32(2, 3, 10));
 TW_SAME(failure(gather(), f32(10, 4), f32(3)), "Gather: indices (3,) float32: integers expected, in graph");
 TW_SAME(failure(gather(2), f32(10, 4), i32(3)), "Gather: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
 TW_SAME(failure(gather(), f32(2, 2, 2, 2), i32(1, 1, 1, 1)),
-        "Gather: (2, 2, 2, 2) float32 at indices (1, 1, 1, 1) int32: at most 6 axes of the result expected, in graph");
+        "Gather: (2, 2, 2, 2) float32 at indices (1, 1, 1, 1) int32, a result of 7 axes: at most 6 axes expected, in graph");
 TW_SAME(failure(gather(0, {.available_memory_proportion = 2}), f32(4), i32(1)),
         "Gather: available_memory_proportion 2: a number from 0 to 1 expected, in graph");
 /// What a printed graph says of options for planners.
@@ -61,9 +61,10 @@ TW_SAME(schedule([](Tensor x) { return ops::topk(x, 2, 0, true, true, 0.5).value
 TW_SAME(failure([](Tensor x) { return ops::topk(x, 2, 0, true, true, -0.5).values; }, f32(4)),
         "TopK: available_memory_proportion -0.5: a number from 0 to 1 expected, in graph");
 TW_SAME(failure(grouped(0, 2), f32(2, 10), i32(2, 3)),
-        "Gather: axis 0 with groups: an axis after the first, which is that of the groups, expected, in graph");
+        "Gather: axis 0 with group_size 2: an axis other than 0, the axis of the groups, expected, in graph");
 TW_SAME(failure(grouped(1, 2), f32(3, 10), i32(2, 3)),
-        "Gather: (3, 10) float32 and indices (2, 3) int32: a first axis of 2 groups expected, in graph");
+        "Gather: (3, 10) float32 and indices (2, 3) int32 with group_size 2: 2 elements along axis 0 of both tensors expected, "
+        "in graph");
 TW_SAME(failure(grouped(1, 0), f32(3, 10), i32(2, 3)), "Gather: group_size 0: a number above 0 expected, in graph");
 
 // ---- scatter: torch.scatter
@@ -114,7 +115,8 @@ TW_SAME(failure(reduce(sum, {.axis_size = 5}), of(tw::boolean, 3), i32(3)),
 TW_SAME(failure(reduce(sum, {.axis = 3, .axis_size = 5}), f32(3), i32(3)),
         "ScatterReduce: axis 3 of a tensor of rank 1: an axis from -1 to 0 expected, in graph");
 TW_SAME(failure(reduce(sum, {.axis = 0, .axis_size = 5}, 3), f32(3, 4), i32(3, 4)),
-        "ScatterReduce: (3, 4) float32 along axis 0: a first axis of 3 groups, and another axis, expected, in graph");
+        "ScatterReduce: (3, 4) float32 along axis 0 with group_size 3: 3 elements along axis 0, and another axis than 0, "
+        "expected, in graph");
 
 // ---- sparse_accumulate_
 constexpr auto accumulate = [](Tensor t, Tensor x, Tensor indices, auto... w) {
@@ -122,7 +124,8 @@ constexpr auto accumulate = [](Tensor t, Tensor x, Tensor indices, auto... w) {
 };
 static_assert(result(accumulate, f32(10, 4), f16(2, 3, 4), i32(2, 3)) == f32(10, 4));
 TW_SAME(failure(accumulate, f32(10, 4), f32(3, 5), i32(3)),
-        "SparseAccumulate: (3, 5) float32 to (10, 4) float32 at indices (3,) int32: the shape of a gather from it expected, in "
+        "SparseAccumulate: (3, 5) float32 to (10, 4) float32 at indices (3,) int32: the shape of a gather from (10, 4) float32 "
+        "expected, in "
         "graph");
 TW_SAME(failure(accumulate, i32(10, 4), i32(3, 4), i32(3)),
         "SparseAccumulate: (10, 4) int32: float16, float32, float64 or bfloat16 expected, in graph");

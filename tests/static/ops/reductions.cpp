@@ -42,7 +42,7 @@ TW_SAME(failure([](Tensor x) { return ops::prod(x, 2); }, f32(2, 3)),
 TW_SAME(failure([](Tensor x) { return ops::min(x, {1, -1}); }, f32(2, 3)),
         "ReduceMin: axis 1 twice: distinct axes expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::sum(x); }, bools(2)),
-        "ReduceSum: (2,) bool: a dtype of numbers expected: cast it first, in graph");
+        "ReduceSum: (2,) bool: a dtype other than bool expected: cast it first, in graph");
 TW_SAME(failure([](Tensor x) { return ops::logsum(x); }, i32(2)),
         "ReduceLogSum: (2,) int32: float16, float32, float64 or bfloat16 expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::logsumexp(x); }, i32(2)),

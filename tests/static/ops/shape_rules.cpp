@@ -134,7 +134,7 @@ static_assert(result([](Tensor x) { return ops::mean(x, -2, true); }, f16(2, 3))
 TW_SAME(failure([](Tensor x) { return ops::mean(x, 5); }, f32(2, 3)),
         "ReduceMean: axis 5 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::mean(x); }, TensorSpec{{2, 3}, tw::boolean}),
-        "ReduceMean: (2, 3) bool: a dtype of numbers expected: cast it first, in graph");
+        "ReduceMean: (2, 3) bool: a dtype other than bool expected: cast it first, in graph");
 
 // ---- softmax
 static_assert(result([](Tensor x) { return ops::softmax(x); }, f32(8, 10)) == f32(8, 10));
@@ -225,11 +225,11 @@ TW_SAME(failure(layer_norm, i32(8, 10), i32(10), i32(10)),
 TW_SAME(failure(layer_norm, f32(), f32(1), f32(1)), "GroupNormalization: () float32: at least one axis expected, in graph");
 static_assert(result(group_norm(2), f32(8, 6, 5, 5), f32(6), f32(6)) == f32(8, 6, 5, 5));
 TW_SAME(failure(group_norm(4), f32(8, 6, 5, 5), f32(6), f32(6)),
-        "GroupNormalization: 4 groups of the 6 channels of (8, 6, 5, 5) float32: a number that divides them expected, in graph");
+        "GroupNormalization: 4 groups of the 6 channels of (8, 6, 5, 5) float32: a divisor of 6 expected, in graph");
 TW_SAME(failure(group_norm(0), f32(8, 6), f32(6), f32(6)),
-        "GroupNormalization: 0 groups of the 6 channels of (8, 6) float32: a number that divides them expected, in graph");
+        "GroupNormalization: 0 groups of the 6 channels of (8, 6) float32: a divisor of 6 expected, in graph");
 TW_SAME(failure(group_norm(1), f32(8), f32(8), f32(8)),
-        "GroupNormalization: (8,) float32: axes for samples and channels expected, in graph");
+        "GroupNormalization: (8,) float32: at least 2 axes, for samples and channels, expected, in graph");
 TW_SAME(failure(group_norm(1), f32(8, 6, 5), f32(5), f32(5)),
         "GroupNormalization: weight (5,) float32 for (8, 6, 5) float32: (6,) float32 expected, in graph");
 
@@ -328,9 +328,9 @@ TW_SAME(failure(conv(), f32(8, 3, 9, 9), f32(4, 2, 3, 3)),
 TW_SAME(failure(conv({.groups = 2}), f32(8, 4, 9, 9), f32(4, 4, 3, 3)),
         "Conv: weight (4, 4, 3, 3) for (8, 4, 9, 9) in 2 groups: 2 channels expected, in graph");
 TW_SAME(failure(conv({.groups = 3}), f32(8, 3, 9, 9), f32(4, 1, 3, 3)),
-        "Conv: 3 groups of 3 channels to 4: a divisor of both expected, in graph");
+        "Conv: 3 groups for 3 input channels and 4 output channels: a divisor of 3 and 4 expected, in graph");
 TW_SAME(failure(conv({.groups = 0}), f32(8, 3, 9, 9), f32(4, 1, 3, 3)),
-        "Conv: 0 groups of 3 channels to 4: a divisor of both expected, in graph");
+        "Conv: 0 groups for 3 input channels and 4 output channels: a divisor of 3 and 4 expected, in graph");
 TW_SAME(failure(conv({.stride = {1}}), f32(8, 3, 9, 9), f32(4, 3, 3, 3)),
         "Conv: stride of 1 numbers for (8, 3, 9, 9): 2 expected, in graph");
 TW_SAME(failure(conv({.padding = {1, 1}}), f32(8, 3, 9, 9), f32(4, 3, 3, 3)),

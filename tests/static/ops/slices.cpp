@@ -49,7 +49,7 @@ TW_SAME(failure([](Tensor x) { return ops::slice(x, 1, none, none, 2); }, {8, 4}
 TW_SAME(failure([](Tensor x) { return ops::slice(x, {1, 1}, none, none, {0, -2}); }, {8, 4}),
         "Slice: (8, 4) float32 along axis 0 twice: distinct axes expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::slice(x, {1, 1}, none, none, 0); }, {8, 4}),
-        "Slice: (8, 4) float32, with 2 positions along 1 axes: as many of both expected, in graph");
+        "Slice: (8, 4) float32, with 2 positions along 1 axes: equal numbers of positions and axes expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::slice(x, {1, 1, 1}); }, {8, 4}),
         "Slice: (8, 4) float32, with 3 positions: at most one for each of its 2 axes expected, in graph");
 TW_SAME(failure([](Tensor x) { return x[{0, 0, 0}]; }, {8, 4}),
@@ -67,7 +67,7 @@ TW_SAME(failure([](Tensor x) { return ops::subsample(x, 0); }, {8, 4}),
 TW_SAME(failure([](Tensor x) { return x.squeeze(1); }, {1, 4}),
         "Squeeze: (1, 4) float32 without axis 1, whose extent is 4: an extent of 1 expected, in graph");
 TW_SAME(failure([](Tensor x) { return x.squeeze({0, -2}); }, {1, 4}),
-        "Squeeze: (1, 4) float32 without axis -2 twice: distinct axes expected, in graph");
+        "Squeeze: (1, 4) float32 without axis -2, which is given twice: distinct axes expected, in graph");
 TW_SAME(failure([](Tensor x) { return x.squeeze(2); }, {1, 4}),
         "Squeeze: (1, 4) float32 without axis 2: an axis from -2 to 1 expected, in graph");
 TW_SAME(failure([](Tensor x) { return x.diag(); }, {1, 4, 2}),
@@ -83,13 +83,13 @@ TW_SAME(failure([](Tensor x) { return ops::concat({x, x}); }, {}),
 TW_SAME(failure([](Tensor x) { return ops::split(x, 3)[0]; }, {8, 4}),
         "Split: (8, 4) float32 into 3 parts along axis 0: a number that divides 8 expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::split(x, {2, 3}, -1)[1]; }, {8, 4}),
-        "Split: (8, 4) float32 into parts of 5 together along axis 1: 4 expected, in graph");
+        "Split: (8, 4) float32 into parts with the sum 5 along axis 1: the sum 4 expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::split(x, {4, 0}, 1)[1]; }, {8, 4}),
         "Split: (8, 4) float32 into parts of 0 along axis 1: extents above 0 expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::split<2>(x, 2)[0]; }, {8, 4}),
         "Split: (8, 4) float32 along axis 2: an axis from -2 to 1 expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::accumulate_(ops::expand(x, {4, 8}), x.ir().constant({0}, {4, 8})); }, {8}),
-        "Accumulate: Tensor[float32 (4, 8)], which repeats the elements of Tensor[float32 (8,)]: a tensor with memory for each "
+        "Accumulate: Tensor[float32 (4, 8)], which is a broadcast view of Tensor[float32 (8,)]: a tensor with memory for each "
         "element expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::accumulate_(ops::expand(x, {4, 8})[0], x); }, {8}), "",
         "a row of it repeats nothing: that is a value with memory of its own");

@@ -41,9 +41,9 @@ static_assert(fails("constant: 300 as float8_143: a number from -240 to 240 expe
 static_assert(fails("variable: 'v': 320 as float8_143: a number from -240 to 240 expected", [](Ir& ir, Tensor, Tensor, Tensor) {
   ir.variable(tw::pow2scaled(tw::values({20}), 4), {1}, tw::float8_143, "v");
 }));
-static_assert(fails("Sub: (2, 3) bool: a dtype of numbers expected: cast it first",
+static_assert(fails("Sub: (2, 3) bool: a dtype other than bool expected: cast it first",
                     [](Ir&, Tensor x, Tensor, Tensor) { x.cast(tw::boolean) - x.cast(tw::boolean); }));
-static_assert(fails("Div: (2, 3) bool: a dtype of numbers expected: cast it first",
+static_assert(fails("Div: (2, 3) bool: a dtype other than bool expected: cast it first",
                     [](Ir&, Tensor x, Tensor, Tensor) { x.cast(tw::boolean) / x.cast(tw::boolean); }));
 static_assert(fails("ScaledAdd: (2, 3) bool: float16, float32, float64 or bfloat16 expected",
                     [](Ir&, Tensor x, Tensor, Tensor) { ops::scaled_add(x.cast(tw::boolean), x); }));
@@ -51,7 +51,7 @@ static_assert(fails("ScaledAdd: (1,) int32 and (1,) int64: equal dtypes expected
                     [](Ir&, Tensor, Tensor, Tensor k) { ops::scaled_add(k, k.cast(tw::int64)); }));
 static_assert(fails("ScaledAdd: a 0.5 as int32: a whole number from -2147483648 to 2147483647 expected",
                     [](Ir&, Tensor, Tensor, Tensor k) { ops::scaled_add(k, k, {.a = 0.5}); }));
-static_assert(fails("ReduceSum: (2, 3) bool: a dtype of numbers expected: cast it first",
+static_assert(fails("ReduceSum: (2, 3) bool: a dtype other than bool expected: cast it first",
                     [](Ir&, Tensor x, Tensor, Tensor) { ops::sum(x.cast(tw::boolean)); }));
 static_assert(fails("constant: -1 as uint64: a whole number from 0 to 1.84467440737e+19 expected",
                     [](Ir& ir, Tensor, Tensor, Tensor) { ir.constant(-1, tw::uint64); }));

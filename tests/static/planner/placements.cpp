@@ -73,7 +73,7 @@ constexpr Text gradient_of_a_copy() {
 }
 TW_SAME(gradient_of_a_copy(), "");
 
-TW_SAME(failure([](Ir& ir) { const auto scope = tw::ipu(ir, -1); }), "ipu: -1: a number from 0 on expected");
+TW_SAME(failure([](Ir& ir) { const auto scope = tw::ipu(ir, -1); }), "ipu: -1: a number of at least 0 expected");
 TW_SAME(failure([](Ir& ir) {
           const Tensor x = ops::exp(variable(ir, "x", {2}));
           const auto second = tw::ipu(ir, 1);
@@ -92,7 +92,7 @@ TW_SAME(failure([](Ir& ir) { variable(ir, "x", {2}).copy_to_ipu(1); }),
 TW_SAME(failure([](Ir& ir) { ops::exp(variable(ir, "x", {2})).copy_to_ipu(1, 2); }),
         "ipu_copy: Tensor[float32 (2,)] is on IPU 0: source 0, not 2, expected");
 TW_SAME(failure([](Ir& ir) { ops::exp(variable(ir, "x", {2})).copy_to_ipu(-1); }),
-        "ipu_copy: Tensor[float32 (2,)] to IPU -1: a number from 0 on expected");
+        "ipu_copy: Tensor[float32 (2,)] to IPU -1: a number of at least 0 expected");
 TW_SAME(failure([](Ir& ir) {
           const Graph graph = ir.create_graph([](Tensor a) { return ops::exp(a); }, tw::TensorSpec{{2}, tw::float32});
           const auto second = tw::ipu(ir, 1);
@@ -177,7 +177,7 @@ TW_SAME(pipeline_failure(3,
                          }),
         "pipelined_execution: 3 steps of 2 stages: at least 4 steps expected");
 TW_SAME(pipeline_failure(4, [](tw::Pipeline& p, Tensor x) { stage(p, 1, [&] { return ops::exp(x); }); }),
-        "pipelined_execution: no op in stage 0 of 2: stages from 0 on, each with ops, expected");
+        "pipelined_execution: no op in stage 0 of 2: at least one op in each stage, counted from 0, expected");
 TW_SAME(pipeline_failure(6,
                          [](tw::Pipeline& p, Tensor x) {
                            const Tensor y = stage(p, 0, [&] { return ops::exp(x); });
@@ -241,7 +241,7 @@ constexpr auto loads = [](tw::RemoteBuffer buffer, Tensor) { return ops::exp(ops
 }  // namespace
 TW_SAME(stream_failure(called, called), "pipelined_execution: stream 's' in stages 0 and 1: a stream of one stage expected");
 TW_SAME(stream_failure([](tw::HostToDeviceStream stream, Tensor x) { return called(stream, x) * ops::host_load(stream); }, none),
-        "pipelined_execution: stream 's' in stage 0 and in a graph that it calls: one of both expected");
+        "pipelined_execution: stream 's' in stage 0 and in a graph that it calls: one of the two expected");
 TW_SAME(buffer_failure(stores<0>, loads<0>),
         "pipelined_execution: remote buffer 1, to which stage 0 stores, in stage 1: rows that one stage alone uses expected");
 TW_SAME(buffer_failure(loads<1>, stores<1>),
@@ -249,7 +249,7 @@ TW_SAME(buffer_failure(loads<1>, stores<1>),
 TW_SAME(buffer_failure(stores<0>, loads<1>), "");
 TW_SAME(buffer_failure(loads<0>, loads<0>), "");
 TW_SAME(pipeline_failure(4, [](tw::Pipeline& p, Tensor) { stage(p, -1, [] { return Tensor(); }); }),
-        "pipeline.stage: -1: a number from 0 on expected");
+        "pipeline.stage: -1: a number of at least 0 expected");
 TW_SAME(pipeline_failure(4, [](tw::Pipeline& p, Tensor x) { stage(p, 0, [&] { return stage(p, 1, [&] { return x; }); }); }),
         "pipeline.stage: 1 in stage 0: one after the other expected");
 TW_SAME(pipeline_failure(4, [](tw::Pipeline& p, Tensor x) { p.stash_and_restore_tensor(x); }),

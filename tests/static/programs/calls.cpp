@@ -146,12 +146,13 @@ TW_SAME(failure([](Setting& s) { s.linear.call(s.x, s.x, s.x, s.x); }),
 TW_SAME(failure([](Setting& s) { s.linear.call(s.x, TensorMap{{s.graph().input(0), s.x}}); }),
         "call of Linear_subgraph(0): input Tensor[float32 (2, 4)] is given twice: once expected");
 TW_SAME(failure([](Setting& s) { s.linear.call(s.x, TensorMap{{s.x, s.x}}); }),
-        "call of Linear_subgraph(0): Tensor[x float32 (2, 4)] is not one of its inputs: one of them expected");
+        "call of Linear_subgraph(0): Tensor[x float32 (2, 4)] is not one of its inputs: an input of Linear_subgraph(0) expected");
 TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call(s.variables["bias"]); }),
         "call of Linear_subgraph(0): (32,) float32 for input 0, Tensor[float32 (2, 4)]: (2, 4) float32 expected");
 TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).graph_to_parent(s.x); }),
         "graph_to_parent: Tensor[x float32 (2, 4)]: an input or output of Linear_subgraph(0) expected");
 TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).parent_to_graph(s.variables2["bias"]); }),
         "parent_to_graph: Tensor[second.bias float32 (32,)]: an input of this call of Linear_subgraph(0) expected");
-TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).output(1); }),
-        "parent_output: index 1 of a call of Linear_subgraph(0) with 1 of them: an index below that expected");
+TW_SAME(
+    failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).output(1); }),
+    "parent_output: index 1 of a call of Linear_subgraph(0), which has 1 outputs: an index of at least 0 and below 1 expected");

@@ -186,7 +186,8 @@ constexpr Text loops_print() {
 TW_SAME(loops_print(),
         "Graph : \n  () -> () {\n    Loop.101(graph_subgraph(0)) (%1 [(2,) float32]) -> (%2 [(2,) float32])\n  }\n");
 TW_SAME(failure([](Ir& ir, Tensor w) { tw::call_with_info(ir.create_graph(identity, w), w).graph_to_parent_input_index(1); }),
-        "graph_to_parent_input_index: index 1 of a call of graph_subgraph(0) with 1 of them: an index below that expected");
+        "graph_to_parent_input_index: index 1 of a call of graph_subgraph(0), which has 1 inputs: an index of at least 0 and "
+        "below 1 expected");
 /// The inner tensors that the gradient needs come out of the loop with an axis for its iterations.
 constexpr bool loops_keep_activations() {
   Ir ir;
@@ -210,7 +211,7 @@ TW_SAME(failure([](Ir& ir, Tensor w) {
           const Graph one = ir.create_graph(identity, w), none = ir.create_graph([](Tensor) {}, w);
           tw::conditional(ir.constant(1, tw::boolean), {one, {w}}, {none, {w}});
         }),
-        "conditional: graph_subgraph(0) has 1 outputs, graph_subgraph(1) 0: equally many expected");
+        "conditional: graph_subgraph(0) has 1 outputs, graph_subgraph(1) has 0: the same number of outputs expected");
 TW_SAME(failure([](Ir& ir, Tensor w) {
           const Graph one = ir.create_graph(identity, w), other = ir.create_graph([](Tensor x) { return x.reshape({1, 2}); }, w);
           tw::conditional(ir.constant(1, tw::boolean), {one, {w}}, {other, {w}});
@@ -275,13 +276,13 @@ TW_SAME(
     }),
     "Exp: Tensor[float32 (2,)] of a scope that has ended, of only_if or of a pipeline: a tensor that its ops change in place, or "
     "a stream, expected");
-TW_SAME(
-    failure([](Ir& ir, Tensor w) {
-      const Tensor alias = ops::reshape_(w, {1, 2});
-      const auto scope = tw::only_if(ir.constant(1, tw::boolean));
-      ops::scaled_add_(w, alias.reshape({2}));
-    }),
-    "only_if: Tensor[w float32 (2,)], which changes, and Tensor[float32 (1, 2)], which shares its memory: one of both expected");
+TW_SAME(failure([](Ir& ir, Tensor w) {
+          const Tensor alias = ops::reshape_(w, {1, 2});
+          const auto scope = tw::only_if(ir.constant(1, tw::boolean));
+          ops::scaled_add_(w, alias.reshape({2}));
+        }),
+        "only_if: Tensor[w float32 (2,)], which changes, and Tensor[float32 (1, 2)], which shares its memory: one of the two "
+        "expected");
 
 /// A graph of create_graph without named inputs is given as the Graph is.
 struct Doubled : tw::Module<Doubled> {

@@ -261,11 +261,13 @@ constexpr Text index_failure(auto ask) {
   });
 }
 TW_SAME(index_failure([](auto call, auto) { call.graph_to_parent_output_index(1); }),
-        "graph_to_parent_output_index: index 1 of a call of graph_subgraph(0) with 1 of them: an index below that expected");
+        "graph_to_parent_output_index: index 1 of a call of graph_subgraph(0), which has 1 outputs: an index of at least 0 and "
+        "below 1 expected");
 TW_SAME(index_failure([](auto call, auto) { call.parent_to_graph_input_index(-1); }),
-        "parent_to_graph_input_index: index -1 of a call of graph_subgraph(0) with 1 of them: an index below that expected");
+        "parent_to_graph_input_index: index -1 of a call of graph_subgraph(0), which has 1 inputs: an index of at least 0 and "
+        "below 1 expected");
 TW_SAME(index_failure([](auto, auto branch) { branch.parent_to_graph_output_index(1); }),
-        "parent_to_graph_output_index: index 1 of 1: an index below that expected");
+        "parent_to_graph_output_index: index 1 of 1: an index of at least 0 and below 1 expected");
 
 // ---- numbers as inputs
 constexpr Text numbers() {

@@ -512,7 +512,7 @@ constexpr auto gather_of_other_shards = [](Tensor x, const ReplicaGrouping& grou
 };
 static_assert(collective_failure({{4, 6}, tw::float32}, gather_of_other_shards) ==
               tw::text("ReplicatedAllGather: (3,) float32 over ", pairs,
-                       " to (4, 6), which is in 8 parts: groups of as many replicas expected"));
+                       " to (4, 6), which is in 8 parts: groups of 8 replicas expected"));
 constexpr auto irregular_group = [](Ir& ir) {
   const Tensor x = ir.variable(tw::ones(), {4}, tw::float32, "x");
   collectives::replicated_all_reduce_(x, {.group = ir.replica_grouping_from_assignments({0, 0, 1, 1, 0, 0, 1, 1})});
@@ -532,7 +532,8 @@ constexpr auto shards_of_two_shapes = [](Ir& ir) {
   collectives::replica_sharded_slice(x) + collectives::replica_sharded_slice(y);
 };
 TW_SAME(failure_of(shards_of_two_shapes),
-        "Add: (2,) of (3, 5) in 8 parts and of (5, 3) in 8 parts: shards of tensors of one shape in as many parts expected");
+        "Add: (2,) of (3, 5) in 8 parts and of (5, 3) in 8 parts: shards of tensors of one shape in the same number of parts "
+        "expected");
 
 // ---- cost on the simulated machine: two links of 13.6 GB/s to each neighbour, which is 1.325 / 27.2 = 0.0487132 cycles a byte,
 // and 600 cycles for each step

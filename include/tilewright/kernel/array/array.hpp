@@ -229,7 +229,7 @@ struct ArrayOf<View<spec, false>> : ViewArray<View<spec, false>> {
     } else if constexpr (!broadcasts_to(Given::shape, spec.shape)) {
       constexpr auto message = [] {
         return text("array() of ", to_text(spec.shape), " = an array of ", to_text(Given::shape),
-                    ": one that can be broadcast to ", to_text(spec.shape), " expected");
+                    ": an array that can be broadcast to ", to_text(spec.shape), " expected");
       };
       Report<message>();
     } else {

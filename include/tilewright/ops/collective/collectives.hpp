@@ -158,8 +158,8 @@ struct ReplicatedAllGather : CollectiveOp<ReplicatedAllGather> {
     if (static_cast<GatheredShape>(mode) == GatheredShape::meta_shape) {
       const auto [whole, parts] = op.ir().tables.meta_shapes[static_cast<std::size_t>(meta_shape)];
       if (parts != groups.group_size)
-        return op.fail(describe(op.ir(), in, groups), " to ", to_text(whole), ", which is in ", parts,
-                       " parts: groups of as many replicas expected");
+        return op.fail(describe(op.ir(), in, groups), " to ", to_text(whole), ", which is in ", parts, " parts: groups of ",
+                       parts, " replicas expected");
       return op.output({whole, in.dtype});
     }
     TensorSpec result = in;

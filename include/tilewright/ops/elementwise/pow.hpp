@@ -16,7 +16,7 @@ struct PowNumber : UnaryOp<PowNumber> {
     const DType dtype = op.input(0).dtype;
     if (!op.require_number_dtype(0) || !op.require_number("exponent", exponent, dtype)) return false;
     if (is_int(dtype) && exponent < 0)
-      op.fail("exponent ", number_text(exponent), " as power of ", to_text(dtype), ": 0 or more expected");
+      op.fail("exponent ", number_text(exponent), " for a base of ", to_text(dtype), ": 0 or more expected");
     return !op.failed();
   }
   template <class X>

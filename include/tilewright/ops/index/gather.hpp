@@ -56,14 +56,15 @@ struct GatherOp : IndexedOp<D> {
     if (axis < 0) return;
     if (group_size < 1) return op.fail("group_size ", group_size, ": a number above 0 expected");
     if (groups == 1) {
-      if (axis == 0) return op.fail("axis 0 with groups: an axis after the first, which is that of the groups, expected");
+      if (axis == 0)
+        return op.fail("axis 0 with group_size ", group_size, ": an axis other than 0, the axis of the groups, expected");
       if (indices.rank == 0 || t[0] != group_size || indices[0] != group_size)
-        return op.fail(to_text(op.input(0)), " and indices ", to_text(op.input(1)), ": a first axis of ", group_size,
-                       " groups expected");
+        return op.fail(to_text(op.input(0)), " and indices ", to_text(op.input(1)), " with group_size ", group_size, ": ",
+                       group_size, " elements along axis 0 of both tensors expected");
     }
     if (t.rank - 1 + indices.rank - groups > max_rank)
-      return op.fail(to_text(op.input(0)), " at indices ", to_text(op.input(1)), ": at most ", max_rank,
-                     " axes of the result expected");
+      return op.fail(to_text(op.input(0)), " at indices ", to_text(op.input(1)), ", a result of ",
+                     t.rank - 1 + indices.rank - groups, " axes: at most ", max_rank, " axes expected");
     op.output({D::gathered_shape(t, indices, axis, groups), op.input(0).dtype});
   }
   static constexpr Shape gathered_shape(const Shape& t, const Shape& indices, int axis, int groups) {

@@ -179,8 +179,8 @@ struct SparseAccumulate : IndexedOp<SparseAccumulate> {
     const int axis = op.require_axis(attributes.axis, t.shape.rank);
     if (axis < 0) return;
     if (t.shape.rank - 1 + indices.shape.rank > max_rank || x.shape != Gather::gathered_shape(t.shape, indices.shape, axis, 0))
-      return op.fail(to_text(x), " to ", to_text(t), " at indices ", to_text(indices),
-                     ": the shape of a gather from it expected");
+      return op.fail(to_text(x), " to ", to_text(t), " at indices ", to_text(indices), ": the shape of a gather from ",
+                     to_text(t), " expected");
     if (op.input_count() == 4 && (op.input(3).nelms() != 1 || !is_floating_point(op.input(3).dtype)))
       return op.fail("factor ", to_text(op.input(3)), ": one floating point element expected");
     if (!op.require_number("f", attributes.factor, t.dtype)) return;
@@ -263,8 +263,8 @@ constexpr Tensor scatter_reduce(Tensor data, Tensor indices, ScatterReduction re
   if (group_size < 1) return fail("group_size ", group_size, ": a number above 0 expected");
   const int rank = data.rank(), axis = options.axis < 0 ? options.axis + rank : options.axis;
   if (group_size > 1 && (axis == 0 || rank == 0 || data.shape(0) != group_size))
-    return fail(to_text(data.spec()), " along axis ", axis, ": a first axis of ", group_size,
-                " groups, and another axis, expected");
+    return fail(to_text(data.spec()), " along axis ", axis, " with group_size ", group_size, ": ", group_size,
+                " elements along axis 0, and another axis than 0, expected");
   std::int64_t extent = options.axis_size.value_or(1);
   if (options.initial_values && options.initial_values->valid() && axis >= 0 && axis < options.initial_values->rank()) {
     extent = options.initial_values->shape(axis);

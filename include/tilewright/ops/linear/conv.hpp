@@ -255,7 +255,8 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
     if (!detail::check_ranks(op, x.shape, weight.shape)) return;
     const std::int64_t groups = attributes.groups;
     if (groups < 1 || x.shape[1] % groups != 0 || weight.shape[0] % groups != 0)
-      return op.fail(groups, " groups of ", x.shape[1], " channels to ", weight.shape[0], ": a divisor of both expected");
+      return op.fail(groups, " groups for ", x.shape[1], " input channels and ", weight.shape[0],
+                     " output channels: a divisor of ", x.shape[1], " and ", weight.shape[0], " expected");
     if (weight.shape[1] != x.shape[1] / groups)
       return op.fail("weight ", to_text(weight.shape), " for ", to_text(x.shape), " in ", groups,
                      groups == 1 ? " group" : " groups", ": ", x.shape[1] / groups, " channels expected",

@@ -100,7 +100,7 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
       return op.fail(groups, " groups of ", x.shape[1], " channels: a divisor expected");
     if (weight.shape[0] != x.shape[1])
       return op.fail("weight ", to_text(weight.shape), " for ", to_text(x.shape), ": ", x.shape[1],
-                     " channels along its first axis expected");
+                     " channels along axis 0 of the weight expected");
     if (!attributes.planner.check(op) || !check(op, attributes)) return;
     const kernel::Windows windows = detail::transposed_windows(x.shape, weight.shape, attributes);
     const int axes = x.shape.rank - 2;
@@ -165,7 +165,8 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
                          dilation = attributes.dilation_count > 0 ? attributes.dilation[axis] : 1;
       if (attributes.output_padding[axis] >= std::max(stride, dilation))
         return op.fail("output_padding ", std::int64_t{attributes.output_padding[axis]}, " for a stride of ",
-                       std::int64_t{stride}, " and a dilation of ", std::int64_t{dilation}, ": less than one of them expected"),
+                       std::int64_t{stride}, " and a dilation of ", std::int64_t{dilation},
+                       ": less than the stride or the dilation expected"),
                false;
     }
     return true;

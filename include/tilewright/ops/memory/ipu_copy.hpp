@@ -67,8 +67,8 @@ constexpr Tensor ipu_copy(Tensor t, int destination, std::optional<int> source) 
   Ir& ir = t.ir();
   const std::optional<int> known = t.ipu();
   const auto fail = [&](const auto&... problem) { return ir.fail(text("ipu_copy: ", to_text(t), problem...)); };
-  if (destination < 0) return fail(" to IPU ", destination, ": a number from 0 on expected");
-  if (source && *source < 0) return fail(" from IPU ", *source, ": a number from 0 on expected");
+  if (destination < 0) return fail(" to IPU ", destination, ": a number of at least 0 expected");
+  if (source && *source < 0) return fail(" from IPU ", *source, ": a number of at least 0 expected");
   if (!known && !source) return fail(" is on no IPU yet, as no op has used it: ipu_copy(t, destination, source) expected");
   if (known && source && *known != *source)
     return fail(" is on IPU ", *known, ": source ", *known, ", not ", *source, ", expected");

@@ -259,7 +259,7 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
     if (q.shape[0] != k.shape[0] || q.shape[3] != k.shape[3])
       return op.fail("queries ", to_text(q), " and keys ", to_text(k), ": the same batch and width expected");
     if (q.shape[1] % k.shape[1] != 0)
-      return op.fail(k.shape[1], " heads of keys for ", q.shape[1], " of queries: a number that divides them expected");
+      return op.fail(k.shape[1], " heads of keys for ", q.shape[1], " of queries: a divisor of ", q.shape[1], " expected");
     const auto attributes = op.attributes<Attributes>();
     if (attributes.is_causal != 0 && attributes.alignment == 0 && q.shape[2] != k.shape[2])
       return op.fail("is_causal with ", q.shape[2], " queries and ", k.shape[2],

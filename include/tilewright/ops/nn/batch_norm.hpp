@@ -91,7 +91,7 @@ constexpr bool check_batch_norm(std::string_view name, Tensor x,
   Ir& ir = x.ir();
   const auto fail = [&](const Text& message) { return ir.fail(text(name, ": ", message)), false; };
   if (!is_floating_point(x.dtype())) return fail(text(to_text(x.spec()), ": ", floating_point_dtypes(), " expected"));
-  if (x.rank() < 2) return fail(text(to_text(x.spec()), ": axes for samples and channels expected"));
+  if (x.rank() < 2) return fail(text(to_text(x.spec()), ": at least 2 axes, for samples and channels, expected"));
   for (const auto& [what, tensor] : others) {
     if (!tensor.valid()) return false;
     const bool is_statistic = what.ends_with("mean") || what.ends_with("var");

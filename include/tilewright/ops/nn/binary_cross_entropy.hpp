@@ -124,7 +124,7 @@ constexpr Tensor binary_cross_entropy_with_logits(Tensor input, Tensor target, c
     if (!factor.valid()) return true;
     if (factor.dtype() == spec.dtype && broadcast(factor.shape(), spec.shape) == spec.shape) return true;
     input.ir().fail(text(loss, ": ", name, " ", to_text(factor.spec()), " for input ", to_text(spec),
-                         ": a shape that broadcasts to it, and its dtype, expected"));
+                         ": a shape that broadcasts to ", to_text(spec.shape), ", in ", to_text(spec.dtype), ", expected"));
     return false;
   };
   if (!is_factor("weight", options.weight) || !is_factor("pos_weight", options.pos_weight)) return Tensor::invalid(input.ir());

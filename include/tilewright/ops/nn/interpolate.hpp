@@ -106,7 +106,7 @@ constexpr Tensor interpolate(Tensor x, const List<double>& scale_factor = {1, 1,
     if (!(scale >= 1 && scale * static_cast<double>(x.nelms()) < 0x1p52))
       return fail("scale_factor ", number_text(scale), ": a number of at least 1 expected");
   if (options.coordinate_transformation_mode == CoordinateMode::tf_crop_and_resize)
-    return fail("coordinate_transformation_mode tf_crop_and_resize: a mode without a region expected");
+    return fail("coordinate_transformation_mode tf_crop_and_resize: another mode, without roi, expected");
   int scaled = 0;
   for (const double scale : scale_factor) scaled += scale != 1 ? 1 : 0;
   Tensor y = scaled > 1 && is_half(x.dtype()) && options.mode != ResizeMode::nearest ? cast(x, float32) : x;

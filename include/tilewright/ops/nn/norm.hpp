@@ -184,11 +184,11 @@ struct GroupNorm : Normalisation<GroupNorm> {
   static constexpr void infer(Inference& op) {
     if (!op.require_floating_point(0)) return;
     const Shape& shape = op.input(0).shape;
-    if (shape.rank < 2) return op.fail(to_text(op.input(0)), ": axes for samples and channels expected");
+    if (shape.rank < 2) return op.fail(to_text(op.input(0)), ": at least 2 axes, for samples and channels, expected");
     const auto groups = op.attributes<NormAttributes>().num_groups;
     if (groups < 1 || shape[1] % groups != 0)
-      return op.fail(groups, " groups of the ", shape[1], " channels of ", to_text(op.input(0)),
-                     ": a number that divides them expected");
+      return op.fail(groups, " groups of the ", shape[1], " channels of ", to_text(op.input(0)), ": a divisor of ", shape[1],
+                     " expected");
     infer_outputs(op, shape[1], {shape[0], groups});
   }
 };

@@ -59,7 +59,8 @@ constexpr List<Tensor> split(Tensor x, const Splits& splits, int axis = 0) {
     if (length > extent) return fail(" into a part of ", length, " along axis ", axis, ": at most ", extent);
     sum += length;
   }
-  if (splits.count == 0 && sum != extent) return fail(" into parts of ", sum, " together along axis ", axis, ": ", extent);
+  if (splits.count == 0 && sum != extent)
+    return fail(" into parts with the sum ", sum, " along axis ", axis, ": the sum ", extent);
   List<Tensor> result;
   result.reserve(parts);
   auto slice = SliceAttributes::of_all(x.shape());

@@ -105,7 +105,7 @@ constexpr std::optional<SliceAttributes> slice_attributes(Tensor x, const Positi
     if (positions->given && positions->list.size() != count)
       return fail(", with ", positions->list.size(), " and with ", count, " positions: lists of one length");
   if (!axes.all && axes.list.size() != count)
-    return fail(", with ", count, " positions along ", axes.list.size(), " axes: as many of both");
+    return fail(", with ", count, " positions along ", axes.list.size(), " axes: equal numbers of positions and axes");
   if (count > static_cast<std::size_t>(x.rank()))
     return fail(", with ", count, " positions: at most one for each of its ", x.rank(), " axes");
   auto slice = SliceAttributes::of_all(x.shape());
@@ -190,7 +190,7 @@ constexpr Tensor squeeze(Tensor x, const Axes& axes = {}) {
       return x.ir().fail(text("Squeeze: ", to_text(x.spec()), " without axis ", given, expected..., " expected"));
     };
     if (axis < 0 || axis >= x.rank()) return fail(": an axis from ", -x.rank(), " to ", x.rank() - 1);
-    if (attributes.drops(static_cast<int>(axis))) return fail(" twice: distinct axes");
+    if (attributes.drops(static_cast<int>(axis))) return fail(", which is given twice: distinct axes");
     if (x.shape(static_cast<int>(axis)) != 1)
       return fail(", whose extent is ", x.shape(static_cast<int>(axis)), ": an extent of 1");
     attributes.dropped |= std::int64_t{1} << axis;

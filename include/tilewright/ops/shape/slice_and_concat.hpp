@@ -49,7 +49,8 @@ struct SliceOp : Op<D> {
     for (int axis = 0; axis < in.shape.rank; ++axis) {
       const std::int64_t first = slice.start(axis), extent = slice.extent(axis), last = first + (extent - 1) * slice.step(axis);
       if (extent < 1 || first < 0 || first >= in.shape[axis] || last < 0 || last >= in.shape[axis])
-        return op.fail(to_text(in), ", elements ", first, " to ", last, " along axis ", axis, ": elements of it expected");
+        return op.fail(to_text(in), ", elements ", first, " to ", last, " along axis ", axis, ": elements from 0 to ",
+                       in.shape[axis] - 1, " expected");
       if (slice.drops(axis) && extent != 1)
         return op.fail(to_text(in), " without axis ", axis, " of extent ", extent, ": an extent of 1 expected");
     }
