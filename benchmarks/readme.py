@@ -98,7 +98,7 @@ def longest_line(section):
 
 
 def wrapped(section, columns):
-    """The section with its sentences in lines of at most so many columns."""
+    """The section, with its sentences wrapped at COLUMNS."""
     def wrap(match):
         return textwrap.fill(match[0], columns, break_long_words=False, break_on_hyphens=False) + "\n"
 

@@ -128,7 +128,7 @@ class Kind:
 
 KINDS = {
     "suite": Kind("tilewright and its peers on the same work; --quick for a first look, --pytorch 'COMMAND' for another PyTorch "
-                  "besides Debian's: COMMAND runs its Python", suite, "suite.py", peers=tuple(PEERS)),
+                  "in addition to Debian's: COMMAND runs its Python", suite, "suite.py", peers=tuple(PEERS)),
     "ops": Kind("single ops beside PyTorch, on one thread", ops, "ops.py", ("pytorch",)),
     "gpt": Kind("training of examples/gpt.cpp beside PyTorch: --data FILE", gpt, "gpt.py", peers=("openblas", "pytorch")),
     "balance": Kind("how well plans follow 8, 16 and 64 threads by counts, as Markdown; nothing is measured", balance),

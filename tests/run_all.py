@@ -74,9 +74,9 @@ def run_systems():
     """The systems that could not be made."""
     say("systems")
     is_set_up("systems", "other systems")
-    sudo = []
-    if os.geteuid() != 0 and subprocess.run(["sudo", "-n", "true"], stderr=subprocess.DEVNULL).returncode == 0:
-        sudo = ["sudo"]
+    asks = os.geteuid() != 0 and shutil.which("sudo")
+    is_free = asks and subprocess.run(["sudo", "-n", "true"], stderr=subprocess.DEVNULL).returncode == 0
+    sudo = ["sudo"] if is_free else []
     SKIPPED_SYSTEMS.parent.mkdir(exist_ok=True)
     run(*sudo, sys.executable, PROJECT / "tests/systems/run.py", "--skipped", SKIPPED_SYSTEMS)
     return [SKIPPED_SYSTEMS.read_text()] if SKIPPED_SYSTEMS.stat().st_size else []

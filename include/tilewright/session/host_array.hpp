@@ -90,7 +90,7 @@ constexpr DType host_dtype() {
   else return dtype_of<decltype(*first_element(std::declval<const T&>()))>;
 }
 
-/// Shape that a host array's type fixes, such as that of an xt::xtensor_fixed.
+/// Shape that a host array's type fixes, for example the shape of an xt::xtensor_fixed.
 template <class ShapeType>
 inline constexpr std::optional<Shape> fixed_extents = std::nullopt;
 template <std::size_t... extents>

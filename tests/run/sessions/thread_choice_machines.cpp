@@ -97,7 +97,7 @@ void run_beside(std::array<MadeUpProgram, 2>& programs, double until) {
   run_beside(programs, until, [](std::size_t) {});
 }
 /// What two programs do in ten seconds, from the third second on that both run, as a share of what one of them does alone in ten
-/// seconds with its best number. The second one begins later by so many seconds.
+/// seconds with its best number. The second program begins later, by the given number of seconds.
 double together(std::uint64_t seed, int cores, double later) {
   Chance chance(seed);
   const auto made_up = [&](std::uint64_t number) {
