@@ -152,7 +152,7 @@ def check_package(report, system, package):
     shutil.copy(package, system.root / "root")
     clean = "(apt-get purge -y -qq --autoremove tilewright || true)"  # of a run that failed
     install = f"apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq ./{package.name}"
-    by_pkg_config = ("g++ -std=c++20 /source/tests/package/session.cpp -o session $(pkg-config --cflags --libs tilewright) && "
+    by_pkg_config = ("g++ -std=c++20 -O1 /source/tests/package/session.cpp -o session $(pkg-config --cflags --libs tilewright) && "
                      "./session")
     remove = "apt-get purge -y -qq --autoremove tilewright && ! ls -d /usr/include/tilewright /usr/share/cmake/tilewright"
     result = system.run(f"rm -rf core/b && {clean} && {install} && {BUILD_CORE} && {by_pkg_config} && {remove}", 900)
