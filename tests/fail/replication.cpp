@@ -95,8 +95,8 @@ Case<[](Ir&, const Replicated& with) { collectives::replicated_all_reduce(with.x
     local_reduction;
 
 // CASE sum_of_bools
-// expect: ReplicatedReduceScatter: (3, 4) bool over ReplicaGrouping(num_replicas=8,
-// expect: : a dtype of numbers expected
+// expect: ReplicatedReduceScatter: add of (3, 4) bool over ReplicaGrouping(num_replicas=8,
+// expect: : a dtype other than bool, or the operator logical_and or logical_or, expected
 Case<[](Ir&, const Replicated& with) { collectives::replicated_reduce_scatter(with.x.cast(tw::boolean)); }> sum_of_bools;
 
 // CASE slice_axis
@@ -197,8 +197,8 @@ Case<[](Ir& ir, const Replicated& with) {
     first_error_of_a_step;
 
 // CASE sum_of_bools_to_a_shard
-// expect: ReplicatedReduceScatter: (3, 4) bool over ReplicaGrouping(num_replicas=8,
-// expect: : a dtype of numbers expected
+// expect: ReplicatedReduceScatter: add of (3, 4) bool over ReplicaGrouping(num_replicas=8,
+// expect: : a dtype other than bool, or the operator logical_and or logical_or, expected
 Case<[](Ir&, const Replicated& with) {
   tw::reduce_replica_sharded_tensor(with.x.cast(tw::boolean), {.replica_group = with.pairs});
 }>
