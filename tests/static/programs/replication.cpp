@@ -488,9 +488,10 @@ constexpr auto reduce_local = [](Tensor x, const ReplicaGrouping& group) {
 };
 static_assert(collective_failure({{3, 5}, tw::boolean}, reduce) ==
               tw::text("ReplicatedAllReduce: add of (3, 5) bool over ", pairs,
-                       ": a dtype other than bool, or the operator logical_and or logical_or, expected"));
+                       ": a dtype other than bool and float8, or bool with logical_and or logical_or, expected"));
 static_assert(collective_failure({{3, 5}, tw::float8_143}, scatter) ==
-              tw::text("ReplicatedReduceScatter: add of (3, 5) float8_143 over ", pairs, ": a dtype other than float8 expected"));
+              tw::text("ReplicatedReduceScatter: add of (3, 5) float8_143 over ", pairs,
+                       ": a dtype other than bool and float8, or bool with logical_and or logical_or, expected"));
 static_assert(collective_failure({{3, 5}, tw::float32}, reduce_local) ==
               tw::text("ReplicatedAllReduceInplace: local of (3, 5) float32 over ", pairs, ": a reduction expected"));
 static_assert(collective_failure({{4, 5}, tw::float32}, slice<1>) ==

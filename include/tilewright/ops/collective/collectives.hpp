@@ -38,9 +38,8 @@ struct CollectiveOp : Op<D> {
     const DType dtype = op.input(0).dtype;
     if (reduction == local || (dtype == boolean ? reduction == logical_and || reduction == logical_or : has_arithmetic(dtype)))
       return true;
-    const Text found = text(to_text(reduction), " of ", describe(op.ir(), op.input(0), groups));
-    if (dtype == boolean) op.fail(found, ": a dtype other than bool, or the operator logical_and or logical_or, expected");
-    else op.fail(found, ": a dtype other than float8 expected");
+    op.fail(to_text(reduction), " of ", describe(op.ir(), op.input(0), groups),
+            ": a dtype other than bool and float8, or bool with logical_and or logical_or, expected");
     return false;
   }
 };
