@@ -44,7 +44,7 @@ struct VertexCost {
   CostFormula formula = CostFormula::other;
   LoopCost float32{};  ///< for float32, integers of 4 and 8 bytes, bool and bytes
   LoopCost float16{};  ///< for float16 and integers of 2 bytes
-  std::int8_t passes = 1;  ///< line: number of loops over each line; `cycles` is their sum; pairs: number of products
+  std::int8_t passes = 1;  ///< line: number of loops over each line; `cycles` counts all of them; pairs: number of products
   Confidence confidence = Confidence::given;
 
   /// Returns whether an op states the cost.
