@@ -79,7 +79,8 @@ struct Offsets : tw::Module<Offsets> {
 Case<[](auto&, Tensor x) { return x.ir().create_graph(Offsets{}, x).output(0); }> member_of_another_type;
 
 // CASE forward_for_build
-// expect: Module: Forward has no build for 1 arguments of these types: a public constexpr member function build, not forward,
+// expect: Module: Forward has a function forward, but no build for 1 arguments of these types: a public constexpr member
+// expect: function build expected
 struct Forward : tw::Module<Forward> {
   constexpr Tensor forward(Tensor x) { return x * 2; }
 };

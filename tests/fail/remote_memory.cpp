@@ -37,16 +37,16 @@ Case<[](Ir& ir, const Remote&) { ir.remote_buffer({4}, tw::float32, 0); }> no_en
 Case<[](Ir& ir, const Remote&) { ir.remote_buffer({4, 0}, tw::float32); }> no_elements;
 
 // CASE fewer_entries
-// expect: remote_buffer: 1 entries for remote buffer 1 of 2 x (2, 3) float32, of which row 1 is in use:
+// expect: remote_buffer: 1 entries for remote buffer 1 with 2 rows of (2, 3) float32, of which row 1 is in use:
 // expect: at least 2 expected
 Case<[](Ir&, const Remote& with) { with.buffer.set_entries(1); }> fewer_entries;
 
 // CASE variable_offset
-// expect: remote_variable: offset 2 of remote buffer 1 of 2 x (2, 3) float32: an offset from 0 to 1 expected
+// expect: remote_variable: offset 2 of remote buffer 1 with 2 rows of (2, 3) float32: an offset from 0 to 1 expected
 Case<[](Ir& ir, const Remote& with) { ir.remote_variable(tw::ones(), with.buffer, 2, "v"); }> variable_offset;
 
 // CASE variable_row
-// expect: remote_variable: `v` in row 0 of remote buffer 1 of 2 x (2, 3) float32, which another variable is in:
+// expect: remote_variable: `v` in row 0 of remote buffer 1 with 2 rows of (2, 3) float32, which another variable is in:
 // expect: a row of its own expected
 Case<[](Ir& ir, const Remote& with) { ir.remote_variable(tw::ones(), with.buffer, 0, "v"); }> variable_row;
 
@@ -74,15 +74,15 @@ Case<[](Ir&, const Remote& with) { tw::call(with.graph, with.variable); }> varia
 Case<[](Ir& ir, const Remote& with) { ops::host_store(ir.d2h_stream("w", {2, 3}), with.variable); }> variable_to_the_host;
 
 // CASE load_offset
-// expect: remote_load: offset 2 of remote buffer 1 of 2 x (2, 3) float32: an offset from 0 to 1 expected
+// expect: remote_load: offset 2 of remote buffer 1 with 2 rows of (2, 3) float32: an offset from 0 to 1 expected
 Case<[](Ir&, const Remote& with) { ops::remote_load(with.buffer, 2); }> load_offset;
 
 // CASE load_in_place_offset
-// expect: remote_load_: offset 7 of remote buffer 1 of 2 x (2, 3) float32: an offset from 0 to 1 expected
+// expect: remote_load_: offset 7 of remote buffer 1 with 2 rows of (2, 3) float32: an offset from 0 to 1 expected
 Case<[](Ir& ir, const Remote& with) { ops::remote_load_(with.buffer, ir.constant(7, tw::int32), with.x); }> load_in_place_offset;
 
 // CASE store_offset
-// expect: remote_store: offset -1 of remote buffer 1 of 2 x (2, 3) float32: an offset from 0 to 1 expected
+// expect: remote_store: offset -1 of remote buffer 1 with 2 rows of (2, 3) float32: an offset from 0 to 1 expected
 Case<[](Ir&, const Remote& with) { ops::remote_store(with.buffer, -1, with.x); }> store_offset;
 
 // CASE offset_dtype
@@ -97,15 +97,15 @@ Case<[](Ir& ir, const Remote& with) {
     offset_shape;
 
 // CASE store_shape
-// expect: RemoteStore: (3, 2) float32 for remote buffer 1 of 2 x (2, 3) float32: (2, 3) float32 expected
+// expect: RemoteStore: (3, 2) float32 for remote buffer 1 with 2 rows of (2, 3) float32: (2, 3) float32 expected
 Case<[](Ir&, const Remote& with) { ops::remote_store(with.buffer, 0, with.x.T()); }> store_shape;
 
 // CASE store_dtype
-// expect: RemoteStore: (2, 3) float16 for remote buffer 1 of 2 x (2, 3) float32: (2, 3) float32 expected
+// expect: RemoteStore: (2, 3) float16 for remote buffer 1 with 2 rows of (2, 3) float32: (2, 3) float32 expected
 Case<[](Ir&, const Remote& with) { ops::remote_store(with.buffer, 0, with.x.cast(tw::float16)); }> store_dtype;
 
 // CASE load_in_place_shape
-// expect: RemoteLoadInplace: (3, 2) float32 for remote buffer 1 of 2 x (2, 3) float32: (2, 3) float32 expected
+// expect: RemoteLoadInplace: (3, 2) float32 for remote buffer 1 with 2 rows of (2, 3) float32: (2, 3) float32 expected
 Case<[](Ir&, const Remote& with) { ops::remote_load_(with.buffer, 0, with.x.T()); }> load_in_place_shape;
 
 // CASE load_to_a_constant
@@ -113,7 +113,7 @@ Case<[](Ir&, const Remote& with) { ops::remote_load_(with.buffer, 0, with.x.T())
 Case<[](Ir& ir, const Remote& with) { ops::remote_load_(with.buffer, 0, ir.constant({0}, {2, 3})); }> load_to_a_constant;
 
 // CASE factory
-// expect: remote_variable: `v` (3,) float32 in remote buffer 1 of 2 x (2, 3) float32: (2, 3) float32 expected
+// expect: remote_variable: `v` (3,) float32 in remote buffer 1 with 2 rows of (2, 3) float32: (2, 3) float32 expected
 Case<[](Ir& ir, const Remote& with) { tw::VariableFactory(ir, tw::ones(), {{3}}).create_remote_tensor(with.buffer, 1, "v"); }>
     factory;
 

@@ -95,9 +95,17 @@ Case<[](Ir&, const Replicated& with) { collectives::replicated_all_reduce(with.x
     local_reduction;
 
 // CASE sum_of_bools
-// expect: ReplicatedReduceScatter: (3, 4) bool over ReplicaGrouping(num_replicas=8,
-// expect: : a dtype of numbers expected
+// expect: ReplicatedReduceScatter: add of (3, 4) bool over ReplicaGrouping(num_replicas=8,
+// expect: : a dtype other than bool and float8, or bool with logical_and or logical_or, expected
 Case<[](Ir&, const Replicated& with) { collectives::replicated_reduce_scatter(with.x.cast(tw::boolean)); }> sum_of_bools;
+
+// CASE sum_of_float8
+// expect: ReplicatedReduceScatter: add of (3, 4) float8_143 over ReplicaGrouping(num_replicas=8,
+// expect: : a dtype other than bool and float8, or bool with logical_and or logical_or, expected
+Case<[](Ir&, const Replicated& with) {
+  collectives::replicated_reduce_scatter(ops::pow2scale_then_cast(with.x, 0, tw::float8_143));
+}>
+    sum_of_float8;
 
 // CASE slice_axis
 // expect: ReplicatedReduceScatter: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected
@@ -197,8 +205,8 @@ Case<[](Ir& ir, const Replicated& with) {
     first_error_of_a_step;
 
 // CASE sum_of_bools_to_a_shard
-// expect: ReplicatedReduceScatter: (3, 4) bool over ReplicaGrouping(num_replicas=8,
-// expect: : a dtype of numbers expected
+// expect: ReplicatedReduceScatter: add of (3, 4) bool over ReplicaGrouping(num_replicas=8,
+// expect: : a dtype other than bool and float8, or bool with logical_and or logical_or, expected
 Case<[](Ir&, const Replicated& with) {
   tw::reduce_replica_sharded_tensor(with.x.cast(tw::boolean), {.replica_group = with.pairs});
 }>

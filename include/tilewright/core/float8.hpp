@@ -18,8 +18,8 @@ using float16_t = _Float16;
 
 /// A floating-point number of 8 bits: a sign, `exponent_bits` of an exponent with the given bias, and a mantissa. No exponent is
 /// reserved for infinity and NaN. Numbers with exponent 0 have no implicit leading bit. There are no infinities and no negative
-/// zero; its code, 0x80, is the only NaN. (B. Noune et al., "8-bit Numerical Formats for Deep Neural Networks", arXiv 2206.02915,
-/// 2022.)
+/// zero. The only NaN has the code 0x80, which is negative zero in other formats. (B. Noune et al., "8-bit Numerical Formats for
+/// Deep Neural Networks", arXiv 2206.02915, 2022.)
 ///
 /// A storage format without arithmetic. Conversions to float and double are exact. Conversions from them round to nearest, ties
 /// to even; numbers that round beyond the largest one become NaN.

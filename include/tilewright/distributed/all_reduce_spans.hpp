@@ -40,7 +40,7 @@ class StepAccesses {
   const List<detail::Access>& operator[](int step) const { return of_step_[static_cast<std::size_t>(step)]; }
 
  private:
-  /// Returns a call's accesses to memory of its caller; its frame is part of the caller's.
+  /// Returns a call's accesses to memory of its caller. The call's frame is a part of the caller's frame.
   static List<detail::Access> of_call(const auto& plan, const Step& step, const List<detail::Access>& of_body) {
     List<detail::Access> result;
     const std::int64_t frame_bytes = plan.bodies[static_cast<std::size_t>(step.body)].frame_bytes;
@@ -94,8 +94,8 @@ class AllReduceSpans {
   static constexpr int most_steps = 1024;
 
  private:
-  /// Returns whether an all-reduce in flight must not pass another step, before its own one if `is_before`: a loop, a
-  /// conditional, or a step that uses its tensors.
+  /// Returns whether an all-reduce cannot be in flight while another step runs: a loop, a conditional, or a step that uses the
+  /// all-reduce's tensors. If `is_before` is true, the other step comes before the all-reduce's own step.
   bool stops(const auto& plan, int step, int other, bool is_before, bool is_kept_apart) const {
     const StepKind kind = plan.steps[static_cast<std::size_t>(other)].kind;
     if (kind == StepKind::loop || kind == StepKind::conditional) return true;

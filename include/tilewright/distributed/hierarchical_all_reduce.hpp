@@ -39,8 +39,8 @@ inline MPI_Datatype mpi_type(DType dtype, bool is_ordered) {
 }
 
 /// All-reduces over all replicas in two levels: over the replicas that this process holds, then between processes, by
-/// MPI_Iallreduce. Each starts and completes as its span says; other steps run while it is in flight. Small tensors that start
-/// together share one MPI_Iallreduce, if they have the same dtype and operator.
+/// MPI_Iallreduce. An AllReduceSpan says before which steps an all-reduce starts and completes. The steps between them run while
+/// it is in flight. Small tensors that start together share one MPI_Iallreduce, if they have the same dtype and operator.
 class HierarchicalAllReduces {
  public:
   /// Returns whether a collective can be hierarchical: an all-reduce over all replicas, of a dtype and an operator that MPI has.

@@ -47,7 +47,8 @@ constexpr std::pair<TensorId, Layout> aliased_tensor(const Ir& ir, GraphId graph
   return {tensor, dense_layout(known.spec.shape)};
 }
 
-/// Returns the tensor at the end of a chain of views and aliases, whose memory this one may share; itself if there is no chain.
+/// Follows a chain of views and aliases from a tensor to its end, and returns the tensor there. The two may share memory. Returns
+/// the tensor itself if there is no chain.
 constexpr TensorId viewed_tensor(const GraphRecord& record, TensorId tensor) {
   for (;;) {
     const NodeId producer = record.tensors[tensor].producer;

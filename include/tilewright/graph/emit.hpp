@@ -88,8 +88,8 @@ constexpr Text place_of(const Tensor& tensor, const Ir& ir) {
   if (tensor.graph_id() == GraphId::main) return "the main graph";
   return text("graph '", ir.tables.record(tensor.graph_id()).name, "'");
 }
-/// Returns the layout that views give a tensor in its graph, and the smaller tensor whose memory it repeats, or none if each
-/// element has its own place in memory.
+/// Returns two things: the layout that views give a tensor in its graph, and the smaller tensor whose memory the tensor repeats.
+/// The second is none if each element has its own place in memory.
 constexpr std::pair<Layout, TensorId> repeated_tensor(const GraphRecord& record, TensorId tensor) {
   const TensorRecord& known = record.tensors[tensor];
   const Node* const node = known.producer == NodeId::none ? nullptr : &record.nodes[known.producer];

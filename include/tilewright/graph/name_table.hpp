@@ -25,7 +25,7 @@ constexpr void make_room_for_name(NameTable<Number>& table, const auto& records)
   for (const auto& entry : old)
     if (entry.second != Number(-1)) table[name_slot(table, records, records[entry.second].name.view(), entry.first)] = entry;
 }
-/// Returns the tensor with a name, or none.
+/// Returns the tensor with the given name, or none.
 constexpr TensorId find_name(const GraphRecord& graph, std::string_view name) {
   if (graph.name_table.empty() || name.empty()) return TensorId::none;
   return graph.name_table[name_slot(graph.name_table, graph.tensors, name, hash_of(name))].second;

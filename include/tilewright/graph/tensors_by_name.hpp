@@ -18,7 +18,7 @@ class TensorsByName {
       if (same_characters(known, name)) return &tensor;
     return nullptr;
   }
-  /// Returns the tensor with a name. Fails for an unknown name.
+  /// Returns the tensor with the given name. Fails for an unknown name.
   constexpr Tensor operator[](std::string_view name) const {
     if (const Tensor* found = find(name)) return *found;
     if (ir_->failed()) return Tensor::invalid(*ir_);

@@ -65,7 +65,7 @@ template <class T>
 concept Complete = requires { sizeof(T); };
 }  // namespace detail
 
-/// A slice of an operand: a pointer, and everything else in the type. `is_input`: of an op's input.
+/// A slice of an operand: a pointer, and everything else in the type. `is_input`: whether it is an op's input.
 template <ViewSpec view_spec, bool is_input = false>
 struct View {
   using element = element_t<view_spec.dtype>;

@@ -34,7 +34,7 @@ struct FeedForwardOptions {
 /// float16, bfloat16 or float32. The result has x's shape and dtype.
 ///
 /// Variables: `linear1.weight` (width, hidden), `linear2.weight` (hidden, width), and their biases. Names and initial values are
-/// those of torch.nn.TransformerEncoderLayer: uniform within 1 / sqrt(width) and 1 / sqrt(hidden).
+/// those of torch.nn.TransformerEncoderLayer: for linear1 uniform within 1 / sqrt(width), for linear2 within 1 / sqrt(hidden).
 template <int width, int hidden, FeedForwardOptions options = {}>
 struct FeedForward : Module<FeedForward<width, hidden, options>> {
   using In = Linear<hidden, {.bias = options.bias, .std = options.std}>;

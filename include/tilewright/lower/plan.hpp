@@ -113,7 +113,7 @@ struct ComputeSet {
   std::int64_t scratch_bytes = 0;  ///< of each vertex
   std::int64_t code_bytes = 0;  ///< of its stages' code on one tile: an estimate, by the target's CodeSizes
   double work = 0;  ///< of all vertices of one replica, in multiply-adds: an estimate, see vertex_work.hpp
-  std::int64_t memory_bytes = 0;  ///< of all operands in memory of one replica, each location once; without positions
+  std::int64_t memory_bytes = 0;  ///< of all operands in memory of one replica; each location counts once, positions do not count
   CollectiveTraffic traffic{};  ///< of a collective, each time that it runs; otherwise zeros
 };
 

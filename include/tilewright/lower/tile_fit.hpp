@@ -5,7 +5,8 @@
 
 namespace tilewright::internal::detail {
 
-/// Returns the bytes of the operands of a group's largest vertex, each view of a storage once. Intermediate results count, too.
+/// Returns the bytes of the operands of a group's largest vertex. Counts each view of a storage once, and intermediate results
+/// too.
 constexpr std::int64_t vertex_bytes(const BodyDraft& draft, const Group& group, const Partition& cut) {
   const Value* known[max_locations]{};
   GridAxes known_axes[max_locations]{};

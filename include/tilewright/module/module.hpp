@@ -186,10 +186,10 @@ constexpr decltype(auto) call_build(M& module, const Arguments&... arguments) {
   } else {
     constexpr bool has_forward = requires(M& m, const Arguments&... given) { m.forward(given...); };
     [[maybe_unused]] int number = 0;
-    return module.ir().fail(text("Module: ", type_name<M>(), " has no build for ", sizeof...(Arguments),
-                                 " arguments of these types: a public constexpr member function build",
-                                 has_forward ? std::string_view(", not forward,") : std::string_view(), " expected",
-                                 advice_for<Arguments>(++number)...));
+    return module.ir().fail(text(
+        "Module: ", type_name<M>(), has_forward ? std::string_view(" has a function forward, but") : std::string_view(" has"),
+        " no build for ", sizeof...(Arguments), " arguments of these types: a public constexpr member function build expected",
+        advice_for<Arguments>(++number)...));
   }
 }
 /// Names a module and, by reflection, the modules inside it.

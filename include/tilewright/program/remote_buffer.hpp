@@ -128,9 +128,9 @@ class RemoteBuffer {
     return false;
   }
   friend constexpr bool operator==(const RemoteBuffer&, const RemoteBuffer&) = default;
-  /// Returns "remote buffer 1 of 3 x (4, 32) float32".
+  /// Returns "remote buffer 1 with 3 rows of (4, 32) float32".
   friend constexpr Text to_text(const RemoteBuffer& buffer) {
-    return text("remote buffer ", buffer.id(), " of ", buffer.entries(), " x ", to_text(buffer.spec()));
+    return text("remote buffer ", buffer.id(), " with ", buffer.entries(), " rows of ", to_text(buffer.spec()));
   }
 
  private:

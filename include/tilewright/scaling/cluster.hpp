@@ -59,8 +59,8 @@ struct Cluster {
   std::int64_t replicas_per_node = 1;
   std::int64_t replicas_per_process = 1;  ///< a process runs its replicas in sequence; divides replicas_per_node
   Wiring wiring = Wiring::switched;
-  Link inside{};  ///< of a process, to others of its node
-  Link between{};  ///< of a node, to others; its processes share it. Not used with a single node
+  Link inside{};  ///< of a process to the other processes of its node
+  Link between{};  ///< of a node to the other nodes; the node's processes share it. Not used with a single node
   Figure operand_bytes_per_second = 0;  ///< bytes of operands that a process reads and reduces in a second; above 0
   Figure reduction_ns = 0;  ///< time of each reduction of a process without that of its bytes
 

@@ -28,7 +28,8 @@ inline constexpr MessageTime shared_memory_messages[] = {{128, 0.52e-6},      {4
 inline constexpr Link shared_memory{.bytes_per_second = {7'300'000'000, derived, "of the largest measured message"},
                                     .measured = shared_memory_messages};
 
-/// Returns a cluster of hosts with `replicas_per_node` replicas, one process each, whose ports have the given link.
+/// Returns a cluster of hosts. Each host has `replicas_per_node` replicas, and each replica has a process of its own. `between`
+/// is the link between hosts.
 constexpr Cluster hosts(std::string_view name, std::int64_t replicas_per_node, const Link& between) {
   return {.name = name,
           .replicas_per_node = replicas_per_node,

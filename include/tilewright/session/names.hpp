@@ -61,14 +61,15 @@ struct PlanNames {
     if constexpr (exist) Report<message>();
     return detail::Unknown();
   }
-  /// Checks the arguments of `run`: every stream from the host once, and nothing else.
+  /// Checks that the arguments of `run` are the streams from the host, each given exactly once.
   template <class... Given>
   static void check_inputs() {
     constexpr auto problem = [] { return stream_problem("run", {Given::view()...}, true, false); };
     constexpr bool right = problem().empty();
     if constexpr (!right) Report<problem>();
   }
-  /// Checks the arguments of `run_with_outputs`: every stream once. `all_outputs`: one object holds the streams to the host.
+  /// Checks that the arguments of `run_with_outputs` are all streams, each given exactly once. If `all_outputs` is true, one
+  /// object holds all streams to the host, and only the streams from the host are checked.
   template <bool all_outputs, class... Given>
   static void check_inputs_and_outputs() {
     constexpr auto problem = [] { return stream_problem("run_with_outputs", {Given::view()...}, true, !all_outputs); };

@@ -45,7 +45,8 @@ constexpr ExpectedStream input_named(std::string_view name) {
   return input_named(name, expected_streams<Session::plan, StreamDirection::host_to_device>());
 }
 
-/// Returns a part of a batch as the session's input with a name: several micro-batches and replicas become leading axes.
+/// Returns the images or labels of a batch in the shape of the session's input `name`. The shape has leading axes for several
+/// micro-batches and replicas.
 template <class Session, NameText name, class Array>
 decltype(auto) as_input([[maybe_unused]] const Session& session, Name<name>, const Array& batch) {
   constexpr int rank = input_named<Session>(name.view()).host_shape.rank;

@@ -146,9 +146,9 @@ class CallFusion : OpsBehindCalls {
 /// Results do not change, except that the compiler may turn a product and a sum in one step into one multiply-add, which rounds
 /// once.
 ///
-/// The planner for the host calls the function, unless fuses_across_calls(ir, false) was called. `least_update`: smallest
-/// gradient, in bytes, whose update moves if it is a graph of several ops, as Adam's is. Smaller gradients stay in a cache, where
-/// a separate pass over them is as fast as an epilogue that also reads the moments. For example, a step of nanoGPT, whose
+/// The planner for the host calls the function, unless fuses_across_calls(ir, false) was called. If an update is a graph of
+/// several ops, as Adam's is, it moves if its gradient has at least `least_update` bytes. Smaller gradients stay in a cache,
+/// where a separate pass over them is as fast as an epilogue that also reads the moments. For example, a step of nanoGPT, whose
 /// gradients have up to 256 KB, is 1 % slower if their updates move.
 constexpr void move_ops_into_callees(Ir& ir, std::int64_t least_update = 1 << 20) {
   if (!ir.tables.fuses_across_calls || !detail::may_have_repeated_graphs(ir)) return;

@@ -138,7 +138,7 @@ class PipelineNodes {
       }
     return true;
   }
-  /// Checks that a tensor that one stage changes is not used by another, whose steps would see the change early or late.
+  /// Checks that no stage uses a tensor that another stage changes. Such a stage would see the change early or late.
   constexpr bool check_changes() {
     changed_in.assign(made_in.size(), outside);
     for (const StagedNode& staged : nodes) {

@@ -1,7 +1,7 @@
 // labels: clang
 // A module has a function of another name than build.
-// expect: Module: Net has no build for 1 arguments of these types: a public constexpr member function build, not forward,
-// expected, in Net
+// expect: Module: Net has a function forward, but no build for 1 arguments of these types: a public constexpr member function
+// build expected, in Net
 #include <tilewright/layers/layers.hpp>
 #include <tilewright/tilewright.hpp>
 #include <tilewright/train/step.hpp>

@@ -112,51 +112,53 @@ TEST_CASE("verify: operations and their operands") {
     return violation_of_draft(of, after, break_it);
   };
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { op(d, "MatMul").operands[0].storage = StorageId(99); }) ==
-        "operands exist: operation 0 (MatMul) has operand 0 in storage 99: one of 11 storages expected, in body 0 after flatten");
+        "operands exist: operation 0 (MatMul) has operand 0 in storage 99: a storage from 0 to 10 expected, in body 0 after "
+        "flatten");
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { op(d, "MatMul").operands[1].layout.offset = 1; }) ==
-        "views lie in their storages: operation 0 (MatMul) has operand 1 with elements 1 to 4096 of a storage of 4096: all in it "
-        "expected, in body 0 after flatten");
+        "views lie in their storages: operation 0 (MatMul) has operand 1 with elements 1 to 4096 of a storage: elements from 0 "
+        "to 4095 expected, in body 0 after flatten");
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { op(d, "MatMul").calling.body = BodyId(1); }) ==
-        "one kind: operation 0 (MatMul) is both an op and a call, or neither: one expected, in body 0 after flatten");
+        "one kind: operation 0 (MatMul) is an op and a call: only one of them expected, in body 0 after flatten");
   CHECK(violation(with_calls, [](BodyDraft& d, Plan&) { op(d, "call").loads_code = true; }) ==
-        "one kind: operation 1 (call) loads code and has 4 operands: none expected, in body 0 after flatten");
+        "one kind: operation 1 (call) loads code and has 4 operands: no operand expected, in body 0 after flatten");
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { op(d, "MatMul").input_count = 3; }) ==
         "inputs and outputs: operation 0 (MatMul) has 3 inputs of 3 operands: at least one output expected, in body 0 after "
         "flatten");
-  CHECK(
-      violation(a_layer, [](BodyDraft&, Plan& p) { p.streams[0].direction = tw::StreamDirection::device_to_host; }) ==
-      "written before it is read: operation 0 (MatMul) reads storage 0, which no earlier operation writes: one expected, in body "
-      "0 after flatten");
-  CHECK(violation(a_layer, [](BodyDraft&, Plan& p) { p.streams[1].direction = tw::StreamDirection::host_to_device; }) ==
-        "what is given stays: operation 5 (Identity) has operand 1, an output, in a stream from the host: an input "
+  CHECK(violation(a_layer, [](BodyDraft&, Plan& p) { p.streams[0].direction = tw::StreamDirection::device_to_host; }) ==
+        "written before it is read: operation 0 (MatMul) reads storage 0, which no earlier operation writes: an earlier write "
         "expected, in body 0 after flatten");
+  CHECK(violation(a_layer, [](BodyDraft&, Plan& p) { p.streams[1].direction = tw::StreamDirection::host_to_device; }) ==
+        "what is given stays: operation 5 (Identity) writes operand 1, which is in a stream from the host: an operand in other "
+        "memory expected, in body 0 after flatten");
   CHECK(violation(a_layer,
                   [](BodyDraft& d, Plan&) { storage_of(d, op(d, "Gelu"), 1).location.base = tw::internal::Base::constant; }) ==
-        "what is given stays: operation 2 (Gelu) has operand 1, an output, in a constant: an input expected, in body 0 after "
-        "flatten");
+        "what is given stays: operation 2 (Gelu) writes operand 1, which is in a constant: an operand in other memory expected, "
+        "in body 0 after flatten");
   CHECK(violation(with_calls, [](BodyDraft& d, Plan&) { op(d, "call").calling.body = BodyId::main; }) ==
-        "callees are planned before: operation 1 (call) calls body 0: one from 1 to 2 expected, in body 0 after flatten");
+        "callees are planned before: operation 1 (call) calls body 0: a body from 1 to 2 expected, in body 0 after flatten");
   CHECK(violation(with_calls, [](BodyDraft& d, Plan&) { op(d, "call").calling.body = BodyId(3); }) ==
-        "callees are planned before: operation 1 (call) calls body 3: one from 1 to 2 expected, in body 0 after flatten");
+        "callees are planned before: operation 1 (call) calls body 3: a body from 1 to 2 expected, in body 0 after flatten");
   CHECK(violation(with_calls, [](BodyDraft& d, Plan&) { ++op(d, "call").input_count; }) ==
         "arguments of calls: operation 1 (call) has 2 inputs: 1 expected, in body 0 after flatten");
   CHECK(violation(with_calls, [](BodyDraft& d, Plan&) { op(d, "call").operands.pop_back(); }) ==
         "arguments of calls: operation 1 (call) has 3 operands: at least 4 expected, in body 0 after flatten");
   CHECK(
       violation(a_layer, [](BodyDraft& d, Plan& p) { storage_of(d, op(d, "MatMul"), 1).location.offset = p.memory.variables; }) ==
-      "locations exist: storage 1 is at index 0, offset 16640 of memory `variable`: a place in it expected, in body 0 after "
-      "flatten");
+      "locations exist: storage 1 is at index 0, offset 16640 of memory `variable`: an offset from 0 to 16639 expected, in body "
+      "0 after flatten");
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { storage_of(d, op(d, "MatMul"), 0).location.index = 2; }) ==
-        "locations exist: storage 0 is at index 2, offset 0 of memory `stream`: a place in it expected, in body 0 after flatten");
+        "locations exist: storage 0 is at index 2, offset 0 of memory `stream`: an index from 0 to 1 and an offset of 0 or more "
+        "expected, in body 0 after flatten");
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { storage_of(d, op(d, "MatMul"), 2).location.offset = 64; }) ==
-        "locations exist: storage 2 is at index 0, offset 64 of memory `frame`: a place in it expected, in body 0 after flatten");
+        "locations exist: storage 2 is at index 0, offset 64 of memory `frame`: index 0 and offset 0 expected, in body 0 after "
+        "flatten");
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { std::swap(d.operations[0], d.operations[1]); }) ==
-        "written before it is read: operation 0 (Add) reads storage 2, which no earlier operation writes: one expected, in body "
-        "0 after flatten");
+        "written before it is read: operation 0 (Add) reads storage 2, which no earlier operation writes: an earlier write "
+        "expected, in body 0 after flatten");
   CHECK(violation(
             a_layer, [](BodyDraft& d, Plan&) { op(d, "Gelu").work.follow(0, 1, 7); }, Pass::split_reductions) ==
-        "work has its axes: operation 2 (Gelu) has operand 0 whose axis 1 follows axis 7 of 2: one of them expected, in body 0 "
-        "after split_reductions");
+        "work has its axes: operation 2 (Gelu) has operand 0, whose axis 1 follows axis 7 of the work: an axis from 0 to 1 "
+        "expected, in body 0 after split_reductions");
   CHECK(violation(
             on_tiles,
             [](BodyDraft& d, Plan&) {
@@ -164,7 +166,7 @@ TEST_CASE("verify: operations and their operands") {
             },
             Pass::split_reductions) ==
         "sums that are cut give partials: operation 0 (MatMul) sums over axis 2, which can be cut, into a whole result: "
-        "partials, or an axis that is whole, expected, in body 0 after split_reductions");
+        "partials, or an axis that cannot be cut, expected, in body 0 after split_reductions");
 }
 
 TEST_CASE("verify: groups") {
@@ -174,35 +176,39 @@ TEST_CASE("verify: groups") {
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { d.groups[0].members.clear(); }) ==
         "groups have members: group 0 has no operation: at least one expected, in body 0 after fuse");
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { d.groups[0].members[0].operation = 99; }) ==
-        "groups have members: group 0 has operation 99: one of 8 expected, in body 0 after fuse");
+        "groups have members: group 0 has operation 99: an operation from 0 to 7 expected, in body 0 after fuse");
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { d.groups.pop_back(); }) ==
         "one group: operation 6 (MatMul) is in 0 groups: one expected, in body 0 after fuse");
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) {
           joined(d).members.push_back(tw::internal::Member(joined(d).members[0]));
         }) == "one group: operation 0 (MatMul) is in 2 groups: one expected, in body 0 after fuse");
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { d.operations[joined(d).members[1].operation].alone = true; }) ==
-        "some operations are alone: operation 1 (Add) is one of 4 in group 0: a group of its own expected, in body 0 after fuse");
+        "some operations are alone: operation 1 (Add) is one of 4 operations in group 0: a group of its own expected, in body 0 "
+        "after fuse");
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) {
           while (joined(d).members.size() < 17) joined(d).members.push_back(tw::internal::Member(joined(d).members[0]));
         }) == "groups are small: group 0 has 17 operations: at most 16 expected, in body 0 after fuse");
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { joined(d).members[0].grid_axis.count = 1; }) ==
-        "grids fit: operation 0 (MatMul) has work of 3 axes, of which 1 have a place in the grid of group 0: all expected, in "
-        "body 0 after fuse");
-  CHECK(
-      violation(a_layer, [](BodyDraft& d, Plan&) { joined(d).members[0].grid_axis[0] = 7; }) ==
-      "grids fit: operation 0 (MatMul) has axis 0 along axis 7 of the grid of group 0: one of 3 expected, in body 0 after fuse");
+        "grids fit: operation 0 (MatMul) has work of 3 axes, of which 1 have a place in the grid of group 0: a place for each "
+        "expected, in body 0 after fuse");
+  CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { joined(d).members[0].grid_axis[0] = 7; }) ==
+        "grids fit: operation 0 (MatMul) has axis 0 along axis 7 of the grid of group 0: an axis from 0 to 2 expected, in body 0 "
+        "after fuse");
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { joined(d).grid[0].extent = 3; }) ==
-        "grids fit: operation 0 (MatMul) has extent 64 along axis 0 of the grid of group 0: 3 expected, in body 0 after fuse");
+        "grids fit: operation 0 (MatMul) has extent 64 along axis 0 of the grid of group 0: extent 3 expected, in body 0 after "
+        "fuse");
   CHECK(violation(a_layer,
                   [](BodyDraft& d, Plan&) {
                     for (auto& axis : joined(d).grid.items) axis.kind = tw::WorkAxisKind::parallel;
                   }) ==
-        "grids fit: operation 0 (MatMul) takes axis 2 whole, along which group 0 is cut: no cut expected, in body 0 after fuse");
+        "grids fit: operation 0 (MatMul) needs axis 2 whole, but group 0 is cut along it: no cut along it expected, in body 0 "
+        "after fuse");
   CHECK(violation(a_chain, [](BodyDraft& d, Plan&) { std::swap(d.groups[0], d.groups[1]); }) ==
-        "memory keeps its order: operation 0 (Exp) writes storage 1 after operation 1: before it expected, in body 0 after fuse");
-  CHECK(violation(a_chain, [](BodyDraft& d, Plan&) { op(d, "Exp").operands[0] = op(d, "Exp").operands[1]; }) ==
-        "written before it is read: operation 0 (Exp) reads storage 1, which no earlier operation writes: one expected, in body "
+        "memory keeps its order: operation 0 (Exp) writes storage 1 after operation 1: the order of the draft expected, in body "
         "0 after fuse");
+  CHECK(violation(a_chain, [](BodyDraft& d, Plan&) { op(d, "Exp").operands[0] = op(d, "Exp").operands[1]; }) ==
+        "written before it is read: operation 0 (Exp) reads storage 1, which no earlier operation writes: an earlier write "
+        "expected, in body 0 after fuse");
 }
 
 TEST_CASE("verify: cuts") {
@@ -210,62 +216,65 @@ TEST_CASE("verify: cuts") {
   CHECK(violation([](BodyDraft& d, Plan&) { d.cuts.pop_back(); }) ==
         "cuts divide grids: 2 cuts: one for each of 3 groups expected, in body 0 after cut_groups");
   CHECK(violation([](BodyDraft& d, Plan&) { d.cuts[0].partition.blocks.count = 1; }) ==
-        "cuts divide grids: group 0 has blocks along 1 axes: 3 expected, in body 0 after cut_groups");
+        "cuts divide grids: group 0 has blocks along 1 axes: blocks along 3 expected, in body 0 after cut_groups");
   CHECK(violation([](BodyDraft& d, Plan&) { d.cuts[0].partition.blocks[0] = 0; }) ==
-        "cuts divide grids: group 0 has blocks of 0 along axis 0: 1 to 64 expected, in body 0 after cut_groups");
+        "cuts divide grids: group 0 has blocks of 0 along axis 0: blocks of 1 to 64 expected, in body 0 after cut_groups");
   CHECK(violation([](BodyDraft& d, Plan&) { d.cuts[0].partition.blocks[2] = 1; }) ==
-        "cuts divide grids: group 0 is cut along axis 2, which is whole: one block expected, in body 0 after cut_groups");
+        "cuts divide grids: group 0 is cut along axis 2, which cannot be cut: one block expected, in body 0 after cut_groups");
   CHECK(violation([](BodyDraft& d, Plan&) { ++d.cuts[0].partition.vertices; }) ==
-        "cuts divide grids: group 0 has 9 vertices: 8 blocks expected, in body 0 after cut_groups");
+        "cuts divide grids: group 0 has 9 vertices: 8, one for each block, expected, in body 0 after cut_groups");
   CHECK(violation([](BodyDraft& d, Plan&) { d.cuts[0].evaluations.kinds.pop_back(); }) ==
-        "each member is evaluated: group 0 has 3 evaluations: 4 expected, in body 0 after cut_groups");
+        "each member is evaluated: group 0 has 3 evaluations: 4, one for each operation, expected, in body 0 after cut_groups");
   CHECK(violation([](BodyDraft& d, Plan&) { d.cuts[0].evaluations.kernels[0] = 9; }) ==
-        "each member is evaluated: operation 0 (MatMul) has kernel 9: one of 4 members expected, in body 0 after cut_groups");
+        "each member is evaluated: operation 0 (MatMul) has kernel 9: a member from 0 to 3 expected, in body 0 after cut_groups");
   CHECK(violation([](BodyDraft& d, Plan&) {
           for (bool& each : d.cuts[0].evaluations.in_registers) each = true;
         }) ==
-        "only internal values stay in registers: operation 3 (Add) keeps its result in registers, whose storage is not internal: "
-        "one that is expected, in body 0 after cut_groups");
+        "only internal values stay in registers: operation 3 (Add) keeps its result in registers, but the result's storage is "
+        "not internal: an internal storage expected, in body 0 after cut_groups");
   CHECK(violation([](BodyDraft& d, Plan&) { storage_of(d, op(d, "Gelu"), 1).internal = false; }) ==
-        "only internal values stay in registers: operation 2 (Gelu) keeps its result in registers, whose storage is not "
-        "internal: one that is expected, in body 0 after cut_groups");
+        "only internal values stay in registers: operation 2 (Gelu) keeps its result in registers, but the result's storage is "
+        "not internal: an internal storage expected, in body 0 after cut_groups");
 }
 
 TEST_CASE("verify: memory of storages") {
   const auto violation = [](const Case& of, Pass after, auto break_it) { return violation_of_draft(of, after, break_it); };
   CHECK(violation(a_chain, Pass::find_internal_storages,
                   [](BodyDraft& d, Plan&) { storage_of(d, op(d, "Exp"), 1).internal = true; }) ==
-        "internal storages have one group: operation 1 (Exp) uses internal storage 1 in group 1 and group 0 too: one group "
-        "expected, in body 0 after find_internal_storages");
+        "internal storages have one group: operation 1 (Exp) uses internal storage 1 in group 1, and group 0 uses it too: one "
+        "group expected, in body 0 after find_internal_storages");
   CHECK(violation(a_layer, Pass::find_internal_storages,
                   [](BodyDraft& d, Plan&) { storage_of(d, op(d, "MatMul"), 1).internal = true; }) ==
-        "internal storages have one group: operation 0 (MatMul) uses internal storage 1, which is no memory of the body: one in "
-        "the frame expected, in body 0 after find_internal_storages");
+        "internal storages have one group: operation 0 (MatMul) uses internal storage 1, which is not in the frame: an internal "
+        "storage in the frame expected, in body 0 after find_internal_storages");
   CHECK(violation(a_chain, Pass::reuse_dying_inputs, [](BodyDraft& d, Plan&) { reuser(d).reuses = StorageId(99); }) ==
-        "reuses are a forest: storage 3 reuses storage 99: one of 6 expected, in body 0 after reuse_dying_inputs");
-  CHECK(violation(a_chain, Pass::reuse_dying_inputs, [](BodyDraft& d, Plan&) {
-          d.storages[reuser(d).reuses].reuses = d.owner(reuser(d).reuses);
-        }) == "reuses are a forest: storage 2 reuses itself in the end: an owner expected, in body 0 after reuse_dying_inputs");
+        "reuses are a forest: storage 3 reuses storage 99: a storage from 0 to 5 expected, in body 0 after reuse_dying_inputs");
+  CHECK(violation(a_chain, Pass::reuse_dying_inputs,
+                  [](BodyDraft& d, Plan&) { d.storages[reuser(d).reuses].reuses = d.owner(reuser(d).reuses); }) ==
+        "reuses are a forest: storage 2 reuses storages in a circle: a storage with memory of its own at the end expected, in "
+        "body 0 after reuse_dying_inputs");
   CHECK(violation(a_chain, Pass::reuse_dying_inputs, [](BodyDraft& d, Plan&) { reuser(d).reuses = StorageId(0); }) ==
-        "reused memory is in the frame: storage 3 reuses storage 0, and storage 0 has no memory in the frame: both in it "
+        "reused memory is in the frame: storage 3 reuses storage 0, and storage 0 has no memory in the frame: both in the frame "
         "expected, in body 0 after reuse_dying_inputs");
   CHECK(violation(a_chain, Pass::reuse_dying_inputs, [](BodyDraft& d, Plan&) { reuser(d).whole.shape[0] = 65; }) ==
-        "reused memory is large enough: storage 3 of 16640 bytes reuses one of 16384: at least as many expected, in body 0 after "
-        "reuse_dying_inputs");
+        "reused memory is large enough: storage 3 of 16640 bytes reuses a storage of 16384 bytes: at least 16640 bytes expected, "
+        "in body 0 after reuse_dying_inputs");
   CHECK(
       violation(a_chain, Pass::reuse_dying_inputs, [](BodyDraft& d, Plan&) { d.storages[StorageId(2)].reuses = StorageId(1); }) ==
       "live ranges do not overlap in reused memory: storage 2 lives from group 1 in the memory of storage 1, which lives to "
-      "group 3: one after the other expected, in body 0 after reuse_dying_inputs");
+      "group 3: a start in that group or later expected, in body 0 after reuse_dying_inputs");
   CHECK(violation(a_chain, Pass::place, [](BodyDraft& d, Plan&) { storage_of(d, op(d, "Exp"), 1).location.offset = 1; }) ==
-        "storages lie in the frame: storage 1 has bytes 1 to 16385 of 32768: aligned and inside expected, in body 0 after place");
+        "storages lie in the frame: storage 1 has bytes 1 to 16385: a begin that is a multiple of 64, and an end of at most "
+        "32768, expected, in body 0 after place");
   CHECK(violation(a_chain, Pass::place, [](BodyDraft&, Plan& p) { p.bodies[BodyId::main].frame_bytes = 64; }) ==
-        "storages lie in the frame: storage 1 has bytes 0 to 16384 of 64: aligned and inside expected, in body 0 after place");
+        "storages lie in the frame: storage 1 has bytes 0 to 16384: a begin that is a multiple of 64, and an end of at most 64, "
+        "expected, in body 0 after place");
   CHECK(violation(a_chain, Pass::place,
                   [](BodyDraft& d, Plan&) {
                     for (auto& each : d.storages)
                       if (each.location.base == tw::internal::Base::frame) each.location.offset = 0;
                   }) ==
-        "live storages do not overlap: storages 1 and 2 share bytes of the frame in group 1: places apart expected, in body 0 "
+        "live storages do not overlap: storages 1 and 2 share bytes of the frame in group 1: separate bytes expected, in body 0 "
         "after place");
 }
 
@@ -281,15 +290,15 @@ TEST_CASE("verify: tables of a plan") {
   const auto violation = [](auto break_it) { return violation_of_plan(a_layer, break_it); };
   CHECK(violation([](Plan& p) { p.bodies.clear(); }) == "bodies exist: no body: at least one expected");
   CHECK(violation([](Plan& p) { ++p.bodies[BodyId::main].step_count; }) ==
-        "rows have one owner: body 0 has steps 0 to 4: rows of the table without an owner expected");
+        "rows have one owner: body 0 has steps 0 to 4: rows that exist and have no other owner expected");
   CHECK(violation([](Plan& p) { --p.bodies[BodyId::main].step_count; }) ==
-        "rows have one owner: a row of the steps has no owner: one expected");
+        "rows have one owner: a row of the steps has no owner: an owner expected");
   CHECK(violation([](Plan& p) { p.stages[1].first_operand = 0; }) ==
-        "rows have one owner: stage 1 has operands 0 to 3: rows of the table without an owner expected");
+        "rows have one owner: stage 1 has operands 0 to 3: rows that exist and have no other owner expected");
   CHECK(violation([](Plan& p) { p.strides.push_back(0); }) ==
-        "rows have one owner: a row of the strides has no owner: one expected");
+        "rows have one owner: a row of the strides has no owner: an owner expected");
   CHECK(violation([](Plan& p) { p.steps[0].first_location = -1; }) ==
-        "rows have one owner: step 0 has locations -1 to 4: rows of the table without an owner expected");
+        "rows have one owner: step 0 has locations -1 to 4: rows that exist and have no other owner expected");
 }
 
 TEST_CASE("verify: compute sets") {
@@ -310,67 +319,73 @@ TEST_CASE("verify: compute sets") {
   CHECK(violation([](Plan& p) { p.compute_sets[0].scratch_bytes = 1 << 20; }) ==
         "scratch is limited: 1048576 bytes of scratch: at most 262144 expected, in compute set 0");
   CHECK(violation([](Plan& p) { p.compute_sets[0].extents.count = 1; }) ==
-        "blocks divide grids: 3 axes of blocks: 1 expected, in compute set 0");
+        "blocks divide grids: blocks along 3 axes: blocks along 1 expected, in compute set 0");
   CHECK(violation([](Plan& p) { p.compute_sets[0].blocks[0] = 0; }) ==
-        "blocks divide grids: blocks of 0 along axis 0: 1 to 64 expected, in compute set 0");
+        "blocks divide grids: blocks of 0 along axis 0: blocks of 1 to 64 expected, in compute set 0");
   CHECK(violation([](Plan& p) { p.stages[0].op = nullptr; }) ==
-        "stages have ops: stage 0 has none: one expected, in compute set 0");
+        "stages have ops: stage 0 has no op: an op with a name expected, in compute set 0");
   CHECK(violation([](Plan& p) { p.stages[0].input_count = p.stages[0].operand_count; }) ==
-        "stages have outputs: stage 0 (MatMul) has 3 inputs of 3 operands: an output expected, in compute set 0");
+        "stages have outputs: stage 0 (MatMul) has 3 inputs of 3 operands: at least one output expected, in compute set 0");
   CHECK(violation([](Plan& p) { p.stages[0].evaluation = tw::internal::Evaluation::epilogue; }) ==
         "epilogues follow kernels: stage 0 (MatMul) is in an epilogue: a kernel before it expected, in compute set 0");
   CHECK(violation([](Plan& p) { p.stages[3].evaluation = tw::internal::Evaluation::expression; }) ==
-        "expressions have one reader: stage 3 (Add) has 0: one expected, in compute set 0");
+        "expressions have one reader: stage 3 (Add) has 0 readers: one expected, in compute set 0");
   CHECK(violation([](Plan& p) { p.operands[0].grid_axis[0] = 5; }) ==
-        "operands follow the grid: operand 0 of stage 0 (MatMul) follows axis 5 of 3: one of them expected, in compute set 0");
-  CHECK(violation([](Plan& p) { p.operands[0].index = 40; }) ==
-        "operands exist: operand 0 of stage 0 (MatMul) is at 40 of memory: a place in it expected, in compute set 0");
+        "operands follow the grid: operand 0 of stage 0 (MatMul) follows axis 5 of the grid: an axis from 0 to 2 expected, in "
+        "compute set 0");
+  CHECK(
+      violation([](Plan& p) { p.operands[0].index = 40; }) ==
+      "operands exist: operand 0 of stage 0 (MatMul) has index 40 in memory: a location from 0 to 4 expected, in compute set 0");
   CHECK(violation([](Plan& p) { operand(p, tw::internal::Source::value).index = 9; }) ==
-        "operands exist: operand 2 of stage 0 (MatMul) is at 9 of value: a place in it expected, in compute set 0");
+        "operands exist: operand 2 of stage 0 (MatMul) has index 9 in value: stage 0 expected, in compute set 0");
   CHECK(violation_of_plan(with_scratch, [](Plan& p) { operand(p, tw::internal::Source::scratch).index = 1; }) ==
-        "operands exist: operand 1 of stage 0 (Softmax) is at 1 of scratch: a place in it expected, in compute set 0");
+        "operands exist: operand 1 of stage 0 (Softmax) has index 1 in scratch: a multiple of 64, and an end of at most 4096, "
+        "expected, in compute set 0");
   CHECK(violation_of_plan(with_scratch, [](Plan& p) { operand(p, tw::internal::Source::scratch).index = 1 << 20; }) ==
-        "operands exist: operand 1 of stage 0 (Softmax) is at 1048576 of scratch: a place in it expected, in compute set 0");
+        "operands exist: operand 1 of stage 0 (Softmax) has index 1048576 in scratch: a multiple of 64, and an end of at most "
+        "4096, expected, in compute set 0");
 }
 
 TEST_CASE("verify: steps") {
   using tw::internal::StepKind;
   const auto violation = [](auto break_it) { return violation_of_plan(with_calls, break_it); };
   CHECK(violation([](Plan& p) { step(p, StepKind::loop).body = BodyId::main; }) ==
-        "callees come after callers: a call of body 0: one from 1 to 2 that is no root expected, in step 1 of body 0");
+        "callees come after callers: a call of body 0: a body from 1 to 2 that is no root expected, in step 1 of body 0");
   CHECK(violation_of_plan(with_contexts, [](Plan& p) { step(p, StepKind::loop).body = p.after_upload; }) ==
-        "callees come after callers: a call of body 1: one from 1 to 2 that is no root expected, in step 0 of body 0");
+        "callees come after callers: a call of body 1: a body from 1 to 2 that is no root expected, in step 0 of body 0");
   CHECK(violation([](Plan& p) { p.bodies[BodyId::main].max_arguments = 1; }) ==
         "room for arguments: 2 arguments of body 2: at most 1 expected, in step 1 of body 0");
   CHECK(violation([](Plan& p) { step(p, StepKind::conditional).arguments = 1, p.bodies[BodyId::main].max_arguments = 3; }) ==
-        "callers agree: 1 arguments of body 2: 2 expected, in step 3 of body 0");
+        "callers agree: 1 arguments of body 2: 2, as in another call, expected, in step 3 of body 0");
   CHECK(violation([](Plan& p) { step(p, StepKind::loop).compute_set = 0; }) ==
-        "steps name what they run: a call with compute set 0 and body -1 for false: none, but of a conditional, expected, in "
-        "step 1 of body 0");
+        "steps name what they run: a call with compute set 0 and body -1 for false: no set (-1), and a body for false only in a "
+        "conditional, expected, in step 1 of body 0");
   CHECK(violation([](Plan& p) { step(p, StepKind::compute).compute_set = -1; }) ==
-        "steps name what they run: compute set -1, body -1: one of 4 sets and no body expected, in step 0 of body 0");
+        "steps name what they run: compute set -1, body -1, body -1 for false: a set from 0 to 3 and no bodies (-1) expected, in "
+        "step 0 of body 0");
   CHECK(violation([](Plan& p) { step(p, StepKind::load_code).body = BodyId::main; }) ==
-        "steps name what they run: code of body 0: one of 3 bodies that is no root expected, in step 2 of body 0");
+        "steps name what they run: code of body 0: a body from 1 to 2 that is no root expected, in step 2 of body 0");
   CHECK(violation([](Plan& p) { step(p, StepKind::loop).count = 0; }) ==
         "loops count: 0 iterations: at least 1 expected, in step 1 of body 0");
   CHECK(violation([](Plan& p) { step(p, StepKind::loop).barrier_before = false; }) ==
-        "barriers stand between conflicts: no barrier before a call: one expected, in step 1 of body 0");
+        "barriers stand between conflicts: no barrier before a call: a barrier expected, in step 1 of body 0");
   CHECK(violation([](Plan& p) { step(p, StepKind::loop).frame_offset = 1 << 20; }) ==
-        "frames lie in frames: the frame of body 2 has bytes 1048576 to 1048576: at most 192 expected, in step 1 of body 0");
+        "frames lie in frames: the frame of body 2 has bytes 1048576 to 1048576: a place in bytes 0 to 192 expected, in step 1 "
+        "of body 0");
   CHECK(violation([](Plan& p) { ++step(p, StepKind::compute).vertices; }) ==
         "vertices are blocks: 2 vertices: 1 expected, in step 0 of body 0");
   CHECK(violation([](Plan& p) { step(p, StepKind::compute).items = 1; }) ==
         "only collectives have items: 1 items: none expected, in step 0 of body 0");
   CHECK(violation([](Plan& p) { step(p, StepKind::compute).stream = 9; }) ==
-        "streams exist: stream 9 moves: one of 2 expected, in step 0 of body 0");
+        "streams exist: stream 9 moves: a stream from 0 to 1, or none (-1), expected, in step 0 of body 0");
   CHECK(violation([](Plan& p) {
           for (auto& each : p.streams) each.moves = true;
-        }) == "streams move after each use: stream -1 moves: 1 expected, in step 5 of body 0");
+        }) == "streams move after each use: stream -1 moves (-1: none): stream 1 expected, in step 5 of body 0");
   CHECK(violation([](Plan& p) {  // a location goes from one step to the next
           tw::internal::Step &from = p.steps[p.bodies[BodyId::main].first_step],
                              &to = p.steps[p.bodies[BodyId::main].first_step + 1];
           --from.location_count, --to.first_location, ++to.location_count;
-        }) == "steps have their locations: 1 locations of a set of 2: as many expected, in step 0 of body 0");
+        }) == "steps have their locations: 1 locations: 2, as in the compute set, expected, in step 0 of body 0");
   CHECK(violation_of_plan(with_replicas, [](Plan& p) { step(p, StepKind::collective).items = 0; }) ==
         "only collectives have items: 0 items: at least 1 expected, in step 1 of body 0");
   CHECK(violation_of_plan(a_chain,
@@ -378,14 +393,16 @@ TEST_CASE("verify: steps") {
                             for (auto& each : p.steps) each.barrier_before = false;
                           }) ==
         "barriers stand between conflicts: no barrier before a step that shares bytes with an earlier one at offset 0 of memory "
-        "`frame`: one expected, in step 1 of body 0");
+        "`frame`: a barrier expected, in step 1 of body 0");
   CHECK(violation_of_plan(a_chain, [](Plan& p) { p.steps[1].barrier_before = false; }) ==
         "barriers stand between conflicts: no barrier before a step that shares bytes with an earlier one at offset 0 of memory "
-        "`frame`: one expected, in step 1 of body 0");
-  CHECK(violation([](Plan& p) { p.steps[p.steps.size() - 2].barrier_before = false; }) ==
-        "barriers stand between conflicts: no barrier in the first step, or after a call: one expected, in step 4 of body 0");
-  CHECK(violation([](Plan& p) { p.steps[0].barrier_before = false; }) ==
-        "barriers stand between conflicts: no barrier in the first step, or after a call: one expected, in step 0 of body 2");
+        "`frame`: a barrier expected, in step 1 of body 0");
+  CHECK(
+      violation([](Plan& p) { p.steps[p.steps.size() - 2].barrier_before = false; }) ==
+      "barriers stand between conflicts: no barrier in the first step, or after a call: a barrier expected, in step 4 of body 0");
+  CHECK(
+      violation([](Plan& p) { p.steps[0].barrier_before = false; }) ==
+      "barriers stand between conflicts: no barrier in the first step, or after a call: a barrier expected, in step 0 of body 2");
 }
 
 TEST_CASE("verify: locations and memory") {
@@ -398,43 +415,46 @@ TEST_CASE("verify: locations and memory") {
                              });
   };
   CHECK(at(tw::internal::Base::frame, [](tw::internal::Location& l) { l.offset += 1 << 20; }) ==
-        "locations lie in their memory: 32 bytes at index 0, offset 1048576 of memory `frame`: at most 192 bytes expected, in "
-        "step 0 of body 0");
+        "locations lie in their memory: 32 bytes at index 0, offset 1048576 of memory `frame`: a place in bytes 0 to 192 "
+        "expected, in step 0 of body 0");
   CHECK(at(tw::internal::Base::frame, [](tw::internal::Location& l) { l.offset = -64; }) ==
-        "locations lie in their memory: 32 bytes at index 0, offset -64 of memory `frame`: at most 192 bytes expected, in step 0 "
-        "of body 0");
-  CHECK(at(tw::internal::Base::argument, [](tw::internal::Location& l) { l.index = 2; }) ==
-        "locations lie in their memory: 32 bytes at index 2, offset 0 of memory `argument`: at most 32 bytes expected, in step 0 "
-        "of body 2");
-  CHECK(at(tw::internal::Base::variable, [](tw::internal::Location& l) { l.offset += 512; }) ==
-        "locations lie in their memory: 16384 bytes at index 0, offset 512 of memory `variable`: at most 16640 bytes expected, "
+        "locations lie in their memory: 32 bytes at index 0, offset -64 of memory `frame`: a place in bytes 0 to 192 expected, "
         "in step 0 of body 0");
+  CHECK(at(tw::internal::Base::argument, [](tw::internal::Location& l) { l.index = 2; }) ==
+        "locations lie in their memory: index 2 of memory `argument`: an index from 0 to 1 expected, in step 0 of body 2");
+  CHECK(at(tw::internal::Base::variable, [](tw::internal::Location& l) { l.offset += 512; }) ==
+        "locations lie in their memory: 16384 bytes at index 0, offset 512 of memory `variable`: a place in bytes 0 to 16640 "
+        "expected, in step 0 of body 0");
   CHECK(at(tw::internal::Base::constant, [](tw::internal::Location& l) { l.offset += 64; }) ==
-        "locations lie in their memory: 4 bytes at index 0, offset 64 of memory `constant`: at most 64 bytes expected, in step 0 "
-        "of body 0");
+        "locations lie in their memory: 4 bytes at index 0, offset 64 of memory `constant`: a place in bytes 0 to 64 expected, "
+        "in step 0 of body 0");
   CHECK(at(tw::internal::Base::stream, [](tw::internal::Location& l) { l.offset += 64; }) ==
-        "locations lie in their memory: 0 bytes at index 0, offset 64 of memory `stream`: at most 1 bytes expected, in step 3 of "
-        "body 0");
+        "locations lie in their memory: 0 bytes at index 0, offset 64 of memory `stream`: a place in bytes 0 to 1 expected, in "
+        "step 3 of body 0");
   CHECK(at(tw::internal::Base::stream, [](tw::internal::Location& l) { l.index = 7; }) ==
-        "locations lie in their memory: 0 bytes at index 7, offset 0 of memory `stream`: at most 0 bytes expected, in step 3 of "
-        "body 0");
+        "locations lie in their memory: index 7 of memory `stream`: an index from 0 to 1 expected, in step 3 of body 0");
   CHECK(at(tw::internal::Base::remote, [](tw::internal::Location& l) { l.offset += 1 << 20; }) ==
-        "locations lie in their memory: 32 bytes at index 0, offset 1048704 of memory `remote`: at most 256 bytes expected, in "
-        "step 0 of body 0");
+        "locations lie in their memory: 32 bytes at index 0, offset 1048704 of memory `remote`: a place in bytes 0 to 256 "
+        "expected, in step 0 of body 0");
   CHECK(violation_of_plan(a_layer, [](Plan& p) { p.variables[1].offset = p.variables[0].offset; }) ==
-        "memory is divided: a variable at bytes 0 to 256 of 16640: aligned, inside, and apart from others expected");
+        "memory is divided: a variable at bytes 0 to 256: a begin that is a multiple of 64 from 16384 on, and an end of at most "
+        "16640, expected");
   CHECK(violation_of_plan(a_layer, [](Plan& p) { p.variables[1].offset += 1; }) ==
-        "memory is divided: a variable at bytes 16385 to 16641 of 16640: aligned, inside, and apart from others expected");
+        "memory is divided: a variable at bytes 16385 to 16641: a begin that is a multiple of 64 from 16384 on, and an end of at "
+        "most 16640, expected");
   CHECK(violation_of_plan(a_layer, [](Plan& p) { p.constants[0].offset += 64; }) ==
-        "memory is divided: a constant at bytes 64 to 68 of 64: aligned, inside, and apart from others expected");
+        "memory is divided: a constant at bytes 64 to 68: a begin that is a multiple of 64 from 0 on, and an end of at most 64, "
+        "expected");
   CHECK(violation_of_plan(with_calls, [](Plan& p) { p.remote_buffers[0].entries = 9; }) ==
-        "memory is divided: a remote buffer at bytes 0 to 576 of 256: aligned, inside, and apart from others expected");
+        "memory is divided: a remote buffer at bytes 0 to 576: a begin that is a multiple of 64 from 0 on, and an end of at most "
+        "256, expected");
   CHECK(violation_of_plan(with_contexts, [](Plan& p) { p.kept[0].offset = 0; }) ==
-        "memory is divided: a variable at bytes 0 to 256 of 512: aligned, inside, and apart from others expected");
+        "memory is divided: a variable at bytes 0 to 256: a begin that is a multiple of 64 from 256 on, and an end of at most "
+        "512, expected");
   CHECK(violation_of_plan(with_calls, [](Plan& p) { p.memory.frame += 1; }) ==
-        "memory is divided: a frame of 193 bytes: 192, the largest root's, expected");
+        "memory is divided: a frame of 193 bytes: 192, the frame of the largest root, expected");
   CHECK(violation_of_plan(with_calls, [](Plan& p) { p.exchanges.push_back({1, 99}); }) ==
-        "exchanges are steps of a body: an exchange of steps 1 to 99: some of one body, from 0 on, expected");
+        "exchanges are steps of a body: an exchange of steps 1 to 99: steps of one body, from step 0 on, expected");
 }
 
 // ---- what is right stays right, and is printed

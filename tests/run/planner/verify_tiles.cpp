@@ -46,83 +46,91 @@ Room& room(TileDraft& draft, RoomKind kind) {
 
 TEST_CASE("verify: storages lie on tiles") {
   CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].places = {}; }) ==
-        "storages have layouts: storage 0 has no layout: one expected if and only if it has memory of its own on tiles, in body "
-        "0 after map_tiles");
+        "storages have layouts: storage 0 has memory of its own on tiles, but no layout: a layout expected, in body 0 after "
+        "map_tiles");
   CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.layouts.pop_back(); }) ==
         "storages have layouts: 5 layouts: one for each of 6 storages expected, in body 0 after map_tiles");
-  CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].places.set = 1; }) ==
-        "tensors are on their tiles: storage 0 is on set 1 of tiles: that of its placement expected, in body 0 after map_tiles");
-  CHECK(after_mapping(on_two, [](TileDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].places.set = 1; }) ==
-        "tensors are on their tiles: storage 0 is on set 1 of tiles: that of its placement expected, in body 0 after map_tiles");
+  CHECK(
+      after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].places.set = 1; }) ==
+      "tensors are on their tiles: storage 0 is on set 1 of tiles: the set of its placement expected, in body 0 after map_tiles");
+  CHECK(
+      after_mapping(on_two, [](TileDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].places.set = 1; }) ==
+      "tensors are on their tiles: storage 0 is on set 1 of tiles: the set of its placement expected, in body 0 after map_tiles");
   CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].axes[0].block = 65; }) ==
-        "layouts hold storages: storage 0 has blocks of 65 along an axis of 64: 1 to 64 expected, in body 0 after map_tiles");
+        "layouts hold storages: storage 0 has blocks of 65 along an axis of 64: blocks of 1 to 64 expected, in body 0 after "
+        "map_tiles");
   CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].axes[0].extent = 32; }) ==
         "layouts hold storages: storage 0 has a layout of 2048 elements: 4096 expected, in body 0 after map_tiles");
   CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].places.count = 63; }) ==
-        "blocks have places: storage 0 has blocks on 63 places: a place of its own for each expected, in body 0 after map_tiles");
+        "blocks have places: storage 0 has blocks on 63 places: a place of its own for each block expected, in body 0 after "
+        "map_tiles");
   CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].axes[0].block = 2; }) ==
-        "blocks have places: storage 0 has blocks on 64 places: a place of its own for each expected, in body 0 after map_tiles");
+        "blocks have places: storage 0 has blocks on 64 places: a place of its own for each block expected, in body 0 after "
+        "map_tiles");
 }
 
 TEST_CASE("verify: vertices are on tiles, and know what they use") {
   CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.groups.pop_back(); }) ==
         "vertices have places: 1 groups on tiles: 2 expected, in body 0 after map_tiles");
   CHECK(after_mapping(on_two, [](TileDraft& d, Plan&) { d.tiles.groups[0].grid.places.set = 1; }) ==
-        "vertices are on their tiles: operation 0 (Exp) is on set 1 of tiles, as group 0: that of its placement expected, in "
-        "body 0 after map_tiles");
+        "vertices are on their tiles: operation 0 (Exp) is on set 1 of tiles, as its group 0 is: the set of its placement "
+        "expected, in body 0 after map_tiles");
   CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.groups[0].grid.axes.count = 2; }) ==
         "vertices have places: group 0 has 2 axes on tiles: 3 expected, in body 0 after map_tiles");
   CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.groups[0].grid.places.count = 63; }) ==
-        "vertices have places: group 0 has 64 vertices on 63 places: a place of its own for each expected, in body 0 after "
-        "map_tiles");
+        "vertices have places: group 0 has 64 vertices on 63 places: a place of its own for each vertex expected, in body 0 "
+        "after map_tiles");
   CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.groups[0].grid.axes[0].outer_step = 1; }) ==
-        "vertices have places: group 0 has 64 vertices on 64 places: a place of its own for each expected, in body 0 after "
-        "map_tiles");
+        "vertices have places: group 0 has 64 vertices on 64 places: a place of its own for each vertex expected, in body 0 "
+        "after map_tiles");
   CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.groups[0].grid.axes[0].inner = 0; }) ==
-        "vertices have places: group 0 has 64 vertices on 64 places: a place of its own for each expected, in body 0 after "
-        "map_tiles");
+        "vertices have places: group 0 has 64 vertices on 64 places: a place of its own for each vertex expected, in body 0 "
+        "after map_tiles");
   CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.groups[0].operands[0].storage = StorageId(99); }) ==
-        "vertices know what they use: group 0 uses storage 99 on tiles: one with a layout expected, in body 0 after map_tiles");
+        "vertices know what they use: group 0 uses storage 99 on tiles: a storage with a layout expected, in body 0 after "
+        "map_tiles");
   CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.groups[0].operands[0].is_read = false; }) ==
-        "vertices know what they use: operation 0 (MatMul) reads storage 0, which group 0 does not note: a note expected, in "
-        "body 0 after map_tiles");
+        "vertices know what they use: operation 0 (MatMul) reads storage 0, which is not among the read operands of group 0: an "
+        "operand for it expected, in body 0 after map_tiles");
   CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.groups[0].operands.back().is_written = false; }) ==
-        "vertices know what they use: operation 0 (MatMul) writes storage 5, which group 0 does not note: a note expected, in "
-        "body 0 after map_tiles");
+        "vertices know what they use: operation 0 (MatMul) writes storage 5, which is not among the written operands of group 0: "
+        "an operand for it expected, in body 0 after map_tiles");
   CHECK(after_mapping(on_two,
                       [](TileDraft& d, Plan&) {
                         for (auto& group : d.tiles.groups)
                           for (auto& operand : group.operands) operand.access = TileAccess::local;
                       }) ==
-        "local operands are on the same tiles: group 1 on set 1 has storage 1 of set 0 at hand: an exchange expected, in body 0 "
-        "after map_tiles");
+        "local operands are on the same tiles: group 1 on set 1 of tiles uses storage 1 of set 0 without an exchange: an "
+        "exchange expected, in body 0 after map_tiles");
 }
 
 TEST_CASE("verify: rooms on tiles") {
   CHECK(after_placing(a_product, [](TileDraft& d, Plan&) { d.tiles.rooms[0].set = 1; }) ==
-        "rooms are in use: a room on set 1 of tiles, from group 0 to 0: one of 1 sets and some of 2 groups expected, in body 0 "
-        "after place_tiles");
+        "rooms are in use: a room on set 1 of tiles, from group 0 to 0: a set from 0 to 0, and groups from 0 to 1, expected, in "
+        "body 0 after place_tiles");
   CHECK(after_placing(a_product, [](TileDraft& d, Plan&) { d.tiles.rooms[0].last = 99; }) ==
-        "rooms are in use: a room on set 0 of tiles, from group 0 to 99: one of 1 sets and some of 2 groups expected, in body 0 "
-        "after place_tiles");
+        "rooms are in use: a room on set 0 of tiles, from group 0 to 99: a set from 0 to 0, and groups from 0 to 1, expected, in "
+        "body 0 after place_tiles");
   CHECK(after_placing(a_product, [](TileDraft& d, Plan&) { d.tiles.rooms[0].address += 4; }) ==
-        "rooms are aligned: a room of 256 bytes at 4: a multiple of 8 expected, in body 0 after place_tiles");
+        "rooms are aligned: a room of 256 bytes at 4: an address that is a multiple of 8 expected, in body 0 after place_tiles");
   CHECK(after_placing(a_product, [](TileDraft& d, Plan&) { d.tiles.rooms[1].address = d.tiles.rooms[0].address + 8; }) ==
-        "live rooms do not overlap: rooms of 1024 bytes at 8 and of 256 bytes at 0 are both in use in group 0: places apart "
+        "live rooms do not overlap: rooms of 1024 bytes at 8 and of 256 bytes at 0 are both in use in group 0: separate bytes "
         "expected, in body 0 after place_tiles");
   CHECK(after_placing(on_two, [](TileDraft& d, Plan&) { room(d, RoomKind::storage).set = 1; }) ==
-        "rooms hold blocks: storage 0 has 32 bytes on set 1: at least 32 on set 0 expected, in body 0 after place_tiles");
+        "rooms hold blocks: storage 0 has 32 bytes on set 1 of tiles: at least 32 bytes on set 0 expected, in body 0 after "
+        "place_tiles");
   CHECK(after_placing(a_product, [](TileDraft& d, Plan&) { room(d, RoomKind::storage).bytes -= 8; }) ==
-        "rooms hold blocks: storage 0 has 248 bytes on set 0: at least 256 on set 0 expected, in body 0 after place_tiles");
-  CHECK(
-      after_placing(a_product, [](TileDraft& d, Plan&) { room(d, RoomKind::received).kind = RoomKind::storage; }) ==
-      "storages have one room: a room is that of storage 0: a storage without one before expected, in body 0 after place_tiles");
+        "rooms hold blocks: storage 0 has 248 bytes on set 0 of tiles: at least 256 bytes on set 0 expected, in body 0 after "
+        "place_tiles");
+  CHECK(after_placing(a_product, [](TileDraft& d, Plan&) { room(d, RoomKind::received).kind = RoomKind::storage; }) ==
+        "storages have one room: a room is for storage 0, which has another room: one room for each storage expected, in body 0 "
+        "after place_tiles");
   CHECK(after_placing(a_product, [](TileDraft& d, Plan&) { room(d, RoomKind::storage).kind = RoomKind::scratch; }) ==
-        "storages have rooms: group 0 uses storage 0, which has no room then: one expected, in body 0 after place_tiles");
+        "storages have rooms: group 0 uses storage 0, which has no room then: a room expected, in body 0 after place_tiles");
   CHECK(after_placing(a_product, [](TileDraft& d, Plan&) { room(d, RoomKind::received).kind = RoomKind::scratch; }) ==
         "slices have rooms: group 0 has 1 rooms for slices: 2 expected, in body 0 after place_tiles");
   CHECK(after_placing(with_calls, [](TileDraft& d, Plan&) { room(d, RoomKind::storage).kind = RoomKind::scratch; }) ==
-        "storages have rooms: group 0 uses storage 0, which has no room then: one expected, in body 0 after place_tiles");
+        "storages have rooms: group 0 uses storage 0, which has no room then: a room expected, in body 0 after place_tiles");
 }
 
 TEST_CASE("verify: a plan says of each step where it runs and what it takes") {
@@ -131,11 +139,11 @@ TEST_CASE("verify: a plan says of each step where it runs and what it takes") {
   CHECK(violation_of_plan(a_product, [](Plan& p) { p.tile_sets.clear(); }) ==
         "steps have moves and cycles: 2 rows of moves and 2 of cycles: 0 of each expected");
   CHECK(violation_of_plan(a_product, [](Plan& p) { p.moves[0].set = -1; }) ==
-        "steps are on tiles: step 0 is on set -1 of tiles: a set of the replica expected");
+        "steps are on tiles: step 0 is on set -1 of tiles: a set of the plan expected");
   CHECK(violation_of_plan(with_calls, [](Plan& p) { p.moves.back().set = 0; }) ==
-        "steps are on tiles: step 2 is on set 0 of tiles: -1 expected");
+        "steps are on tiles: step 2 is on set 0 of tiles: no set (-1) expected");
   CHECK(violation_of_plan(on_two, [](Plan& p) { p.moves[0].from_set = 2; }) ==
-        "steps are on tiles: step 0 copies from set 2 of tiles: -1 or a set of the replica expected");
+        "steps are on tiles: step 0 copies from set 2 of tiles: a set of the plan, or none (-1), expected");
 }
 
 TEST_CASE("verify: programs on simulated IPUs have no violation") {

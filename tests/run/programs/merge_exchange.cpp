@@ -328,5 +328,5 @@ TEST_CASE("merge_exchange: errors leave the scope while a program is traced") {
           const auto scope = tw::merge_exchange(ir, {.into_one = true});
           ops::remote_store(buffer, 0, ops::remote_load(buffer, 0));
           ops::remote_load(buffer, 1);
-        }) == "remote_load: offset 1 of remote buffer 1 of 1 x (2,) float32: an offset from 0 to 0 expected");
+        }) == "remote_load: offset 1 of remote buffer 1 with 1 rows of (2,) float32: an offset from 0 to 0 expected");
 }

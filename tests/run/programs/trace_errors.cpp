@@ -291,7 +291,7 @@ TEST_CASE("tensors that no machine can hold are errors where they enter a progra
   CHECK(error_of([](Ir& ir) { ir.remote_buffer({large}, tw::float32, large); }) ==
         "remote_buffer: 1099511627776 entries of (1099511627776,) float32: at most 2^47 bytes expected");
   CHECK(error_of([](Ir& ir) { ir.remote_buffer({large}).set_entries(64); }) ==
-        "remote_buffer: 64 entries for remote buffer 1 of 1 x (1099511627776,) float32: at most 2^47 bytes expected");
+        "remote_buffer: 64 entries for remote buffer 1 with 1 rows of (1099511627776,) float32: at most 2^47 bytes expected");
   CHECK(error_of([](Ir& ir) {
           ir.set_replication_factor(2);
           ir.replica_sharded_variable(tw::zeros(), {large, large}, tw::float32, "w");

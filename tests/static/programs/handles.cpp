@@ -153,20 +153,21 @@ TW_SAME(failure([](Ir& ir) {
           ops::remote_load(buffer, 0);
           buffer.set_meta_shape({3, 5}, 2);
         }),
-        "set_meta_shape: (3, 5) for remote buffer 1 of 1 x (8,) float32, which is in use: a buffer without variables, loads and "
+        "set_meta_shape: (3, 5) for remote buffer 1 with 1 rows of (8,) float32, which is in use: a buffer without variables, "
+        "loads and "
         "stores expected");
-TW_SAME(
-    failure([](Ir& ir) {
-      ir.set_replication_factor(2);
-      const auto buffer = ir.replica_sharded_buffer({3, 5}, tw::float32, {});
-      buffer.validate_tensor_matches_buffer(variable(ir, "w", {3, 5}), 2);
-      buffer.validate_tensor_matches_buffer(variable(ir, "v", {5, 3}), 2);
-    }),
-    "validate_tensor_matches_buffer: Tensor[v float32 (5, 3)] for remote buffer 1 of 1 x (8,) float32: (3, 5) float32 expected");
+TW_SAME(failure([](Ir& ir) {
+          ir.set_replication_factor(2);
+          const auto buffer = ir.replica_sharded_buffer({3, 5}, tw::float32, {});
+          buffer.validate_tensor_matches_buffer(variable(ir, "w", {3, 5}), 2);
+          buffer.validate_tensor_matches_buffer(variable(ir, "v", {5, 3}), 2);
+        }),
+        "validate_tensor_matches_buffer: Tensor[v float32 (5, 3)] for remote buffer 1 with 1 rows of (8,) float32: (3, 5) "
+        "float32 expected");
 TW_SAME(failure([](Ir& ir) {
           ir.remote_buffer({8}, tw::float32, 1).validate_tensor_matches_buffer(variable(ir, "w", {3, 5}), 4);
         }),
-        "validate_tensor_matches_buffer: 4 shards for remote buffer 1 of 1 x (8,) float32: 1 expected");
+        "validate_tensor_matches_buffer: 4 shards for remote buffer 1 with 1 rows of (8,) float32: 1 expected");
 
 static_assert(to_text(tw::CommGroupType::All) == "All" && to_text(tw::CommGroupType::Consecutive) == "Consecutive" &&
               to_text(tw::CommGroupType::Orthogonal) == "Orthogonal" && to_text(tw::CommGroupType::Ungrouped) == "Ungrouped");

@@ -38,13 +38,13 @@ constexpr tw::Text buffer_failure(auto use) {
   return ir.failure();
 }
 TW_SAME(buffer_failure([](Ir&, RemoteBuffer buffer) { buffer.set_entries(0); }),
-        "remote_buffer: 0 entries for remote buffer 1 of 3 x (1, 2, 3) float32: at least 1 expected");
+        "remote_buffer: 0 entries for remote buffer 1 with 3 rows of (1, 2, 3) float32: at least 1 expected");
 TW_SAME(buffer_failure([](Ir&, RemoteBuffer buffer) {
           ops::remote_load(buffer, 1);
           buffer.set_entries(2);
           buffer.set_entries(1);
         }),
-        "remote_buffer: 1 entries for remote buffer 1 of 2 x (1, 2, 3) float32, of which row 1 is in use: at least 2 "
+        "remote_buffer: 1 entries for remote buffer 1 with 2 rows of (1, 2, 3) float32, of which row 1 is in use: at least 2 "
         "expected");
 static_assert(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
                 buffer.validate_tensor_matches_buffer(ir.constant({0}, {1, 2, 3}));
@@ -52,18 +52,18 @@ static_assert(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
 TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
           buffer.validate_tensor_matches_buffer(ir.variable(tw::zeros(), {1, 3, 5}, tw::float32, "x"));
         }),
-        "validate_tensor_matches_buffer: Tensor[x float32 (1, 3, 5)] for remote buffer 1 of 3 x (1, 2, 3) float32: "
+        "validate_tensor_matches_buffer: Tensor[x float32 (1, 3, 5)] for remote buffer 1 with 3 rows of (1, 2, 3) float32: "
         "(1, 2, 3) float32 expected");
 TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
           buffer.validate_tensor_matches_buffer(ir.variable(tw::zeros(), {1, 2, 3}, tw::int16, "x"));
         }),
-        "validate_tensor_matches_buffer: Tensor[x int16 (1, 2, 3)] for remote buffer 1 of 3 x (1, 2, 3) float32: "
+        "validate_tensor_matches_buffer: Tensor[x int16 (1, 2, 3)] for remote buffer 1 with 3 rows of (1, 2, 3) float32: "
         "(1, 2, 3) float32 expected");
 TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
           ops::remote_load(buffer, ir.variable(tw::zeros(), {}, tw::uint32, "row"));
           buffer.set_remote_buffer_info({4}, tw::float32, 1);
         }),
-        "set_remote_buffer_info: (4,) float32 for remote buffer 1 of 3 x (1, 2, 3) float32, which is in use: a buffer "
+        "set_remote_buffer_info: (4,) float32 for remote buffer 1 with 3 rows of (1, 2, 3) float32, which is in use: a buffer "
         "without variables, loads and stores expected");
 static_assert(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
                 ir.remote_variable(tw::zeros(), buffer, 0, "x");
@@ -74,7 +74,7 @@ static_assert(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
 TW_SAME(buffer_failure([](Ir&, RemoteBuffer buffer) { buffer.set_remote_buffer_info({0}, tw::int8, 1); }),
         "set_remote_buffer_info: '1' of shape (0,): extents above 0 expected");
 TW_SAME(buffer_failure([](Ir&, RemoteBuffer buffer) { buffer.set_remote_buffer_info({2}, tw::int8, 0); }),
-        "remote_buffer: 0 entries for remote buffer 1 of 3 x (2,) int8: at least 1 expected");
+        "remote_buffer: 0 entries for remote buffer 1 with 3 rows of (2,) int8: at least 1 expected");
 
 constexpr bool a_remote_variable_is_one_of_the_graphs_variables() {
   Ir ir;

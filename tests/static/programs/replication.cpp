@@ -487,9 +487,11 @@ constexpr auto reduce_local = [](Tensor x, const ReplicaGrouping& group) {
   return collectives::replicated_all_reduce_(x, {.op = CollectiveOperator::local, .group = group});
 };
 static_assert(collective_failure({{3, 5}, tw::boolean}, reduce) ==
-              tw::text("ReplicatedAllReduce: (3, 5) bool over ", pairs, ": a dtype of numbers expected"));
+              tw::text("ReplicatedAllReduce: add of (3, 5) bool over ", pairs,
+                       ": a dtype other than bool and float8, or bool with logical_and or logical_or, expected"));
 static_assert(collective_failure({{3, 5}, tw::float8_143}, scatter) ==
-              tw::text("ReplicatedReduceScatter: (3, 5) float8_143 over ", pairs, ": a dtype of numbers expected"));
+              tw::text("ReplicatedReduceScatter: add of (3, 5) float8_143 over ", pairs,
+                       ": a dtype other than bool and float8, or bool with logical_and or logical_or, expected"));
 static_assert(collective_failure({{3, 5}, tw::float32}, reduce_local) ==
               tw::text("ReplicatedAllReduceInplace: local of (3, 5) float32 over ", pairs, ": a reduction expected"));
 static_assert(collective_failure({{4, 5}, tw::float32}, slice<1>) ==

@@ -44,7 +44,7 @@ struct VertexCost {
   CostFormula formula = CostFormula::other;
   LoopCost float32{};  ///< for float32, integers of 4 and 8 bytes, bool and bytes
   LoopCost float16{};  ///< for float16 and integers of 2 bytes
-  std::int8_t passes = 1;  ///< line: number of loops over each line, whose sum is `cycles`; pairs: number of products
+  std::int8_t passes = 1;  ///< line: number of loops over each line; `cycles` counts all of them; pairs: number of products
   Confidence confidence = Confidence::given;
 
   /// Returns whether an op states the cost.
@@ -86,7 +86,7 @@ constexpr VertexCost reduction_cost(const LoopCost& float32, const LoopCost& flo
                                     Confidence confidence = Confidence::assumed) {
   return loop_cost(CostFormula::reduction, float32, float16, confidence);
 }
-/// Returns the cost of `passes` loops over each line, whose instructions together are the given ones.
+/// Returns the cost of `passes` loops over each line. The given instructions are those of all these loops together.
 constexpr VertexCost line_cost(int passes, const LoopCost& float32, const LoopCost& float16,
                                Confidence confidence = Confidence::assumed) {
   return {CostFormula::line, float32, float16, static_cast<std::int8_t>(passes), confidence};

@@ -17,8 +17,8 @@ inline constexpr std::int64_t kept_weights = 65536;
 template <class T>
 inline constexpr bool sums_weights = !std::is_same_v<T, float>;
 
-/// Blocks of attention_gradient. With many keys, blocks of half precision have half as many queries, whose weights are kept for
-/// more keys.
+/// Blocks of attention_gradient. With many keys, blocks of half precision have half as many queries, so that weights of more keys
+/// can be kept.
 template <AttentionShape s, class T>
 inline constexpr AttentionPlan attention_gradient_plan = [] {
   AttentionPlan plan = attention_plan(s);

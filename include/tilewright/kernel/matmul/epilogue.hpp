@@ -48,7 +48,8 @@ struct StoreSums {
   }
 };
 
-/// The epilogue of the transposed product, whose vectors run along the columns of c, so it stores single elements.
+/// The epilogue of a transposed product. The vectors of this product run along the columns of c, so the epilogue stores single
+/// elements.
 template <class Epilogue>
 struct TransposedEpilogue {
   const Epilogue& epilogue;

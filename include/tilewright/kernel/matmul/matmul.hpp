@@ -80,9 +80,9 @@ inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
 
 /// Calls epilogue(i, j, x) for every element of c = a b exactly once, when its sum over k is complete: x is a float (compute_t),
 /// or an xsimd batch of the elements (i, j), (i, j + 1), ... of one row. Register-blocked vector kernels compute float and half
-/// precision, whose sums are float. An epilogue that reads memory may also have a member prefetch(i, j), which is called for some
-/// vectors before their sums are complete. With pieces, computes some pieces of c; a sum does not depend on the other pieces.
-/// Kernels other than `outer` compute all of c with the first piece.
+/// precision, both with sums of float. An epilogue that reads memory may also have a member prefetch(i, j), which is called for
+/// some vectors before their sums are complete. With pieces, computes some pieces of c; a sum does not depend on the other
+/// pieces. Kernels other than `outer` compute all of c with the first piece.
 template <MatMulShape shape, class A, class B, class Epilogue>
 inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue, const Pieces& pieces = {}) {
   constexpr MatMulShape s = MatMulChoice<shape, A, B>::s;

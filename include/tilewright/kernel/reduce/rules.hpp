@@ -141,7 +141,7 @@ struct LogSumExpRule : SumRule {
   }
 };
 
-/// Computes the mean of integers, truncated; their sum has 64 bits.
+/// Computes the mean of integers, truncated towards 0. The sum of the integers has 64 bits.
 template <std::uint64_t reduced, class In, class Out>
 inline void assign_integer_mean(In in, Out out) {
   using Sum = std::conditional_t<std::is_signed_v<typename In::element>, std::int64_t, std::uint64_t>;

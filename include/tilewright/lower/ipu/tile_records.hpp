@@ -82,7 +82,7 @@ constexpr void each_field(auto& table, ReadOrWritten<StepRecord> auto& step) {
 }
 constexpr void each_field(auto& table, ReadOrWritten<Home> auto& home) { table(home.offset, home.address); }
 
-/// Visits the records of a body, whose id precedes them: lists of StorageRecord, TileFrame, Room and StepRecord.
+/// Visits the records of a body: lists of StorageRecord, TileFrame, Room and StepRecord. The body's id precedes them.
 constexpr void each_part(auto& table, auto& storages, auto& frames, auto& rooms, auto& steps) {
   table(storages, frames, rooms, steps);
 }

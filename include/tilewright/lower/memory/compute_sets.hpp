@@ -86,8 +86,8 @@ class ComputeSets {
         return false;
     return true;
   }
-  /// Returns the bytes of all operands in memory: of each location once, and all parts of partials. It makes few calls, because
-  /// compilers pay for each.
+  /// Returns the bytes of all operands in memory. Counts each location once, and all parts of partials. It makes few calls,
+  /// because each call costs the compiler time.
   static constexpr std::int64_t bytes_in_memory(const CompiledSet& set) {
     std::int64_t by_location[max_locations]{}, total = 0;
     const int axes = set.set.blocks.size();

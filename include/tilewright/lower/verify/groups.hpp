@@ -30,14 +30,14 @@ class GroupsViolation : DraftViolation {
       int operands = 0;
       for (const Member& member : group.members) {
         if (!expect(member.operation >= 0 && member.operation < count(), "groups have members", -1, "group ", g,
-                    " has operation ", member.operation, ": one of ", count(), " expected"))
+                    " has operation ", member.operation, ": an operation from 0 to ", count() - 1, " expected"))
           return;
         ++groups_of[member.operation];
         const Operation& operation = draft_.operation(member);
         operands += operand_count(operation);
         const bool is_alone = operation.alone || operation.is_call() || operation.stream >= 0;
         expect(!is_alone || group.members.size() == 1, "some operations are alone", member.operation, "is one of ",
-               group.members.size(), " in group ", g, ": a group of its own expected");
+               group.members.size(), " operations in group ", g, ": a group of its own expected");
         if (!operation.is_call()) check_grid(g, group, member, operation);
       }
       expect(group.members.size() <= static_cast<std::size_t>(max_stages), "groups are small", -1, "group ", g, " has ",
@@ -50,19 +50,19 @@ class GroupsViolation : DraftViolation {
   constexpr void check_grid(int g, const Group& group, const Member& member, const Operation& operation) {
     const int axes = operation.work.axes.size();
     if (!expect(member.grid_axis.size() == axes, "grids fit", member.operation, "has work of ", axes, " axes, of which ",
-                member.grid_axis.size(), " have a place in the grid of group ", g, ": all expected"))
+                member.grid_axis.size(), " have a place in the grid of group ", g, ": a place for each expected"))
       return;
     for (int axis = 0; axis < axes; ++axis) {
       const int cut = member.grid_axis[axis];
       if (!expect(cut >= -1 && cut < group.grid.size(), "grids fit", member.operation, "has axis ", axis, " along axis ", cut,
-                  " of the grid of group ", g, ": one of ", group.grid.size(), " expected"))
+                  " of the grid of group ", g, ": an axis from 0 to ", group.grid.size() - 1, " expected"))
         return;
       if (cut < 0) continue;
       expect(group.grid[cut].extent == operation.work.axes[axis].extent, "grids fit", member.operation, "has extent ",
-             operation.work.axes[axis].extent, " along axis ", cut, " of the grid of group ", g, ": ", group.grid[cut].extent,
-             " expected");
+             operation.work.axes[axis].extent, " along axis ", cut, " of the grid of group ", g, ": extent ",
+             group.grid[cut].extent, " expected");
       expect(group.grid[cut].kind == WorkAxisKind::whole || operation.work.axes[axis].kind != WorkAxisKind::whole, "grids fit",
-             member.operation, "takes axis ", axis, " whole, along which group ", g, " is cut: no cut expected");
+             member.operation, "needs axis ", axis, " whole, but group ", g, " is cut along it: no cut along it expected");
     }
   }
 
@@ -74,7 +74,8 @@ class GroupsViolation : DraftViolation {
         const StorageId s = operation.operands[o].storage;
         const int before = operation.is_output(o) ? user[s] : writer[s];
         expect(before <= member.operation, "memory keeps its order", member.operation,
-               operation.is_output(o) ? "writes" : "reads", " storage ", s, " after operation ", before, ": before it expected");
+               operation.is_output(o) ? "writes" : "reads", " storage ", s, " after operation ", before,
+               ": the order of the draft expected");
         user[s] = std::max(user[s], member.operation);
         if (operation.is_output(o)) writer[s] = std::max(writer[s], member.operation);
       });
@@ -89,7 +90,7 @@ class GroupsViolation : DraftViolation {
         if (operation.is_output(o)) written[value.storage] = true;
         else
           expect(written[value.storage] || !begins_empty(value.storage) || value.spec.nelms() == 0, "written before it is read",
-                 i, "reads storage ", value.storage, ", which no earlier operation writes: one expected");
+                 i, "reads storage ", value.storage, ", which no earlier operation writes: an earlier write expected");
       }
     };
     if (after_ < Pass::fuse)
@@ -119,26 +120,27 @@ class GroupsViolation : DraftViolation {
   }
   constexpr void check_cut(int g, const Group& group, const Partition& cut) {
     if (!expect(cut.blocks.size() == group.grid.size(), "cuts divide grids", -1, "group ", g, " has blocks along ",
-                cut.blocks.size(), " axes: ", group.grid.size(), " expected"))
+                cut.blocks.size(), " axes: blocks along ", group.grid.size(), " expected"))
       return;
     std::int64_t vertices = 1;
     for (int axis = 0; axis < cut.blocks.size(); ++axis) {
       const std::int64_t block = cut.blocks[axis], extent = group.grid[axis].extent;
       if (!expect(block >= 1 && block <= extent, "cuts divide grids", -1, "group ", g, " has blocks of ", block, " along axis ",
-                  axis, ": 1 to ", extent, " expected"))
+                  axis, ": blocks of 1 to ", extent, " expected"))
         return;
       expect(block == extent || group.grid[axis].kind != WorkAxisKind::whole, "cuts divide grids", -1, "group ", g,
-             " is cut along axis ", axis, ", which is whole: one block expected");
+             " is cut along axis ", axis, ", which cannot be cut: one block expected");
       vertices *= block_count(extent, block);
     }
     expect(cut.vertices == vertices, "cuts divide grids", -1, "group ", g, " has ", cut.vertices, " vertices: ", vertices,
-           " blocks expected");
+           ", one for each block, expected");
   }
   constexpr void check_evaluations(int g, const Group& group, const Cut& cut) {
     const auto& [kinds, kernels, in_registers] = cut.evaluations;
     const std::size_t members = group.members.size();
     if (!expect(kinds.size() == members && kernels.size() == members && in_registers.size() == members,
-                "each member is evaluated", -1, "group ", g, " has ", kinds.size(), " evaluations: ", members, " expected"))
+                "each member is evaluated", -1, "group ", g, " has ", kinds.size(), " evaluations: ", members,
+                ", one for each operation, expected"))
       return;
     PerStorage<bool> has_scratch(draft_.storages.size(), false);
     std::int64_t scratch = 0;
@@ -146,10 +148,10 @@ class GroupsViolation : DraftViolation {
       const Operation& operation = draft_.operation(group.members[m]);
       const int i = group.members[m].operation;
       expect(kernels[m] >= 0 && kernels[m] < static_cast<int>(members), "each member is evaluated", i, "has kernel ", kernels[m],
-             ": one of ", members, " members expected");
+             ": a member from 0 to ", members - 1, " expected");
       expect(!in_registers[m] || draft_.storage(operation.operands[operation.input_count].storage).internal,
              "only internal values stay in registers", i,
-             "keeps its result in registers, whose storage is not internal: one that is expected");
+             "keeps its result in registers, but the result's storage is not internal: an internal storage expected");
       for (int o = operation.input_count; o < operand_count(operation) && !in_registers[m]; ++o) {
         const Value& value = operation.operands[o];
         if (!draft_.storage(value.storage).internal || std::exchange(has_scratch[value.storage], true)) continue;

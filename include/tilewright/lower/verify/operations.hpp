@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 #include "tilewright/lower/verify/draft_violation.hpp"
 
@@ -25,15 +26,16 @@ class OperationsViolation : DraftViolation {
       const Operation& operation = draft_.operations[i];
       const int operands = operand_count(operation);
       expect((operation.op != nullptr) != operation.is_call(), "one kind", i,
-             "is both an op and a call, or neither: one expected");
-      if (operation.loads_code) expect(operands == 0, "one kind", i, "loads code and has ", operands, " operands: none expected");
+             operation.op ? "is an op and a call: only one of them expected" : "is no op and no call: one of them expected");
+      if (operation.loads_code)
+        expect(operands == 0, "one kind", i, "loads code and has ", operands, " operands: no operand expected");
       else
         expect(operation.input_count >= 0 && operation.input_count < operands, "inputs and outputs", i, "has ",
                operation.input_count, " inputs of ", operands, " operands: at least one output expected");
       for (int o = 0; o < operands; ++o) {
         const Value& value = operation.operands[o];
         if (!expect(value.storage > StorageId::none && value.storage < StorageId(storages), "operands exist", i, "has operand ",
-                    o, " in storage ", value.storage, ": one of ", storages, " storages expected"))
+                    o, " in storage ", value.storage, ": a storage from 0 to ", storages - 1, " expected"))
           return;
         check_view(i, o, value);
         check_written_memory(i, o, value);
@@ -50,25 +52,25 @@ class OperationsViolation : DraftViolation {
       (reach < 0 ? first : last) += reach;
     }
     expect(first >= 0 && (last + 1) * size_of(value.spec.dtype) <= storage.whole.bytes(), "views lie in their storages", i,
-           "has operand ", o, " with elements ", first, " to ", last, " of a storage of ", storage.whole.nelms(),
-           ": all in it expected");
+           "has operand ", o, " with elements ", first, " to ", last, " of a storage: elements from 0 to ",
+           storage.whole.bytes() / size_of(value.spec.dtype) - 1, " expected");
   }
   /// Checks that constants and streams from the host are never written.
   constexpr void check_written_memory(int i, int o, const Value& value) {
     const Location& location = draft_.storage(value.storage).location;
     if (!draft_.operations[i].is_output(o)) return;
-    expect(location.base != Base::constant, "what is given stays", i, "has operand ", o,
-           ", an output, in a constant: an input expected");
+    expect(location.base != Base::constant, "what is given stays", i, "writes operand ", o,
+           ", which is in a constant: an operand in other memory expected");
     if (location.base == Base::stream && location.index >= 0 && location.index < static_cast<int>(plan_.streams.size()))
-      expect(plan_.streams[location.index].direction == StreamDirection::device_to_host, "what is given stays", i, "has operand ",
-             o, ", an output, in a stream from the host: an input expected");
+      expect(plan_.streams[location.index].direction == StreamDirection::device_to_host, "what is given stays", i,
+             "writes operand ", o, ", which is in a stream from the host: an operand in other memory expected");
   }
   constexpr void check_call(int i, const Operation& call) {
     const Calling& calling = call.calling;
     const int bodies = static_cast<int>(plan_.bodies.size());
     for (const BodyId callee : {calling.body, calling.else_body})
       expect(callee == BodyId::none || (callee > body_ && callee < BodyId(bodies)), "callees are planned before", i,
-             "calls body ", callee, ": one from ", static_cast<int>(body_) + 1, " to ", bodies - 1, " expected");
+             "calls body ", callee, ": a body from ", static_cast<int>(body_) + 1, " to ", bodies - 1, " expected");
     if (call.loads_code) return;
     const bool is_conditional = calling.else_body != BodyId::none;
     const int inputs = (is_conditional ? 1 : 0) + calling.inputs + calling.else_inputs;
@@ -93,9 +95,24 @@ class OperationsViolation : DraftViolation {
         case Base::remote: holds = in(offset, plan_.memory.remote); break;
         case Base::position: holds = index == 0 && offset == 0; break;
       }
-      expect(holds, "locations exist", -1, "storage ", s, " is at index ", index, ", offset ", offset, " of memory `",
-             name_of(base), "`: a place in it expected");
+      if (!holds)
+        expect(false, "locations exist", -1, "storage ", s, " is at index ", index, ", offset ", offset, " of memory `",
+               name_of(base), "`: ", places_in(base), " expected");
     }
+  }
+  /// Returns which indices and offsets a storage in some memory can have, for the text of a violation.
+  constexpr Text places_in(Base base) const {
+    switch (base) {
+      case Base::frame:
+        return text("index 0 and ", after_ == Pass::place ? std::string_view("an offset of 0 or more") : "offset 0");
+      case Base::argument: return text("an index of 0 or more and offset 0");
+      case Base::variable: return text("an offset from 0 to ", plan_.memory.variables - 1);
+      case Base::constant: return text("an offset from 0 to ", plan_.memory.constants - 1);
+      case Base::stream: return text("an index from 0 to ", plan_.streams.size() - 1, " and an offset of 0 or more");
+      case Base::remote: return text("an offset from 0 to ", plan_.memory.remote - 1);
+      case Base::position: return text("index 0 and offset 0");
+    }
+    return {};
   }
 
   constexpr void check_work() {
@@ -105,11 +122,12 @@ class OperationsViolation : DraftViolation {
       const Work& work = operation.work;
       for (int o = 0; o < std::min(operand_count(operation), max_operands); ++o)
         for (int axis = 0; axis < max_rank; ++axis)
-          expect(work.follows(o, axis) < work.axes.size(), "work has its axes", i, "has operand ", o, " whose axis ", axis,
-                 " follows axis ", work.follows(o, axis), " of ", work.axes.size(), ": one of them expected");
+          expect(work.follows(o, axis) < work.axes.size(), "work has its axes", i, "has operand ", o, ", whose axis ", axis,
+                 " follows axis ", work.follows(o, axis), " of the work: an axis from 0 to ", work.axes.size() - 1, " expected");
       for (int axis = 0; axis < work.axes.size(); ++axis)
         expect(operation.partial || !gives_partials(work.axes[axis].kind), "sums that are cut give partials", i,
-               "sums over axis ", axis, ", which can be cut, into a whole result: partials, or an axis that is whole, expected");
+               "sums over axis ", axis,
+               ", which can be cut, into a whole result: partials, or an axis that cannot be cut, expected");
     }
   }
 };

@@ -31,7 +31,8 @@ class ProgramViolation : PlanViolation {
       std::int64_t used = 0;
       for (const auto& [begin, end] : blocks) {
         expect(begin >= used && begin % memory_alignment == 0 && end <= bytes, "memory is divided", what, " at bytes ", begin,
-               " to ", end, " of ", bytes, ": aligned, inside, and apart from others expected");
+               " to ", end, ": a begin that is a multiple of ", memory_alignment, " from ", used, " on, and an end of at most ",
+               bytes, ", expected");
         used = end;
       }
     };
@@ -49,7 +50,7 @@ class ProgramViolation : PlanViolation {
     for (std::size_t i = 0; i < plan_.bodies.size(); ++i)
       if (plan_.is_root(BodyId(i))) frame = std::max(frame, plan_.bodies[BodyId(i)].frame_bytes);
     expect(plan_.memory.frame == frame, "memory is divided", "a frame of ", plan_.memory.frame, " bytes: ", frame,
-           ", the largest root's, expected");
+           ", the frame of the largest root, expected");
   }
   constexpr void check_exchanges() {
     int next = 0;
@@ -59,7 +60,7 @@ class ProgramViolation : PlanViolation {
         is_in_body = is_in_body ||
                      (exchange.first_step >= body.first_step && exchange.last_step() < body.first_step + body.step_count);
       expect(exchange.step_count >= 1 && exchange.first_step >= next && is_in_body, "exchanges are steps of a body",
-             "an exchange of steps ", exchange.first_step, " to ", exchange.last_step(), ": some of one body, from ", next,
+             "an exchange of steps ", exchange.first_step, " to ", exchange.last_step(), ": steps of one body, from step ", next,
              " on, expected");
       next = exchange.last_step() + 1;
     }

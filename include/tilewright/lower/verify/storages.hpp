@@ -27,9 +27,9 @@ class StoragesViolation : DraftViolation {
         const StorageId s = operation.operands[o].storage;
         if (!draft_.storage(s).internal) return;
         expect(group_of[s] < 0 || group_of[s] == g, "internal storages have one group", member.operation,
-               "uses internal storage ", s, " in group ", g, " and group ", group_of[s], " too: one group expected");
+               "uses internal storage ", s, " in group ", g, ", and group ", group_of[s], " uses it too: one group expected");
         expect(draft_.in_frame(s), "internal storages have one group", member.operation, "uses internal storage ", s,
-               ", which is no memory of the body: one in the frame expected");
+               ", which is not in the frame: an internal storage in the frame expected");
         group_of[s] = g;
       });
   }
@@ -43,19 +43,20 @@ class StoragesViolation : DraftViolation {
       const auto s = StorageId(i);
       const StorageId reused = draft_.storage(s).reuses;
       if (reused == StorageId::none) continue;
-      if (!expect(reused < StorageId(storages), "reuses are a forest", -1, "storage ", s, " reuses storage ", reused, ": one of ",
-                  storages, " expected"))
+      if (!expect(reused < StorageId(storages), "reuses are a forest", -1, "storage ", s, " reuses storage ", reused,
+                  ": a storage from 0 to ", storages - 1, " expected"))
         return;
       int steps = 0;
       for (StorageId up = s; up != StorageId::none && steps <= storages; ++steps) up = draft_.storage(up).reuses;
-      if (!expect(steps <= storages, "reuses are a forest", -1, "storage ", s, " reuses itself in the end: an owner expected"))
+      if (!expect(steps <= storages, "reuses are a forest", -1, "storage ", s,
+                  " reuses storages in a circle: a storage with memory of its own at the end expected"))
         return;
       for (const StorageId each : {s, reused})
         expect(draft_.in_frame(each) && !draft_.storage(each).internal, "reused memory is in the frame", -1, "storage ", s,
-               " reuses storage ", reused, ", and storage ", each, " has no memory in the frame: both in it expected");
+               " reuses storage ", reused, ", and storage ", each, " has no memory in the frame: both in the frame expected");
       expect(draft_.storage(s).whole.bytes() <= draft_.storage(reused).whole.bytes(), "reused memory is large enough", -1,
-             "storage ", s, " of ", draft_.storage(s).whole.bytes(), " bytes reuses one of ",
-             draft_.storage(reused).whole.bytes(), ": at least as many expected");
+             "storage ", s, " of ", draft_.storage(s).whole.bytes(), " bytes reuses a storage of ",
+             draft_.storage(reused).whole.bytes(), " bytes: at least ", draft_.storage(s).whole.bytes(), " bytes expected");
     }
     if (!violation_.empty()) return;
     List<StorageId> order;
@@ -70,7 +71,8 @@ class StoragesViolation : DraftViolation {
       StorageId& last = last_of[draft_.owner(s)];
       expect(last == StorageId::none || lifetimes.last[last] <= lifetimes.first[s], "live ranges do not overlap in reused memory",
              -1, "storage ", s, " lives from group ", lifetimes.first[s], " in the memory of storage ", last,
-             ", which lives to group ", last == StorageId::none ? -1 : lifetimes.last[last], ": one after the other expected");
+             ", which lives to group ", last == StorageId::none ? -1 : lifetimes.last[last],
+             ": a start in that group or later expected");
       last = s;
     }
   }
@@ -102,13 +104,14 @@ class StoragesViolation : DraftViolation {
     for (const Block& block : blocks) {
       if (block.begin == block.end) continue;
       expect(block.begin >= 0 && block.begin % memory_alignment == 0 && block.end <= plan_.bodies[body_].frame_bytes,
-             "storages lie in the frame", -1, "storage ", block.storage, " has bytes ", block.begin, " to ", block.end, " of ",
-             plan_.bodies[body_].frame_bytes, ": aligned and inside expected");
+             "storages lie in the frame", -1, "storage ", block.storage, " has bytes ", block.begin, " to ", block.end,
+             ": a begin that is a multiple of ", memory_alignment, ", and an end of at most ", plan_.bodies[body_].frame_bytes,
+             ", expected");
       erase_if(live, [&](const Block& other) { return other.last < block.first; });
       for (const Block& other : live)
         expect(block.end <= other.begin || other.end <= block.begin, "live storages do not overlap", -1, "storages ",
                other.storage, " and ", block.storage, " share bytes of the frame in group ", block.first,
-               ": places apart expected");
+               ": separate bytes expected");
       live.push_back(block);
     }
   }

@@ -26,7 +26,7 @@ class TablesViolation : PlanViolation {
     const auto take = [&](Coverage& table, std::string_view name, std::string_view owner, std::size_t number, std::int64_t first,
                           std::int64_t count) {
       expect(table.take(first, count), "rows have one owner", owner, " ", number, " has ", name, " ", first, " to ",
-             first + count, ": rows of the table without an owner expected");
+             first + count, ": rows that exist and have no other owner expected");
     };
     expect(!plan_.bodies.empty(), "bodies exist", "no body: at least one expected");
     std::size_t number = 0;
@@ -44,7 +44,7 @@ class TablesViolation : PlanViolation {
       if (step.kind == StepKind::loop) take(strides, "strides", "step", i, step.first_stride, step.arguments);
     }
     const auto complete = [&](const Coverage& table, std::string_view name) {
-      expect(table.is_complete(), "rows have one owner", "a row of the ", name, " has no owner: one expected");
+      expect(table.is_complete(), "rows have one owner", "a row of the ", name, " has no owner: an owner expected");
     };
     complete(steps, "steps"), complete(stages, "stages"), complete(operands, "operands"), complete(strides, "strides");
     complete(locations, "locations");
@@ -60,20 +60,22 @@ class TablesViolation : PlanViolation {
              " expected");
       expect(set.scratch_bytes >= 0 && set.scratch_bytes <= max_scratch_bytes, "scratch is limited", set.scratch_bytes,
              " bytes of scratch: at most ", max_scratch_bytes, " expected");
-      if (!expect(set.extents.size() == set.blocks.size(), "blocks divide grids", set.blocks.size(),
-                  " axes of blocks: ", set.extents.size(), " expected"))
+      if (!expect(set.extents.size() == set.blocks.size(), "blocks divide grids", "blocks along ", set.blocks.size(),
+                  " axes: blocks along ", set.extents.size(), " expected"))
         return;
       for (int axis = 0; axis < set.blocks.size(); ++axis)
         expect(set.blocks[axis] >= 1 && set.blocks[axis] <= set.extents[axis], "blocks divide grids", "blocks of ",
-               set.blocks[axis], " along axis ", axis, ": 1 to ", set.extents[axis], " expected");
+               set.blocks[axis], " along axis ", axis, ": blocks of 1 to ", set.extents[axis], " expected");
       for (int s = 0; s < set.stage_count && violation_.empty(); ++s) check_stage(set, s);
     }
   }
   constexpr void check_stage(const ComputeSet& set, int s) {
     const Stage& checked = stage(set, s);
-    expect(checked.op != nullptr && !checked.name.empty(), "stages have ops", "stage ", s, " has none: one expected");
+    expect(checked.op != nullptr && !checked.name.empty(), "stages have ops", "stage ", s,
+           " has no op: an op with a name expected");
     expect(checked.input_count >= 0 && checked.input_count < checked.operand_count, "stages have outputs", "stage ", s, " (",
-           checked.name, ") has ", checked.input_count, " inputs of ", checked.operand_count, " operands: an output expected");
+           checked.name, ") has ", checked.input_count, " inputs of ", checked.operand_count,
+           " operands: at least one output expected");
     for (int o = 0; o < checked.operand_count && violation_.empty(); ++o) check_operand(set, s, o);
     expect(s > 0 || checked.evaluation != Evaluation::epilogue, "epilogues follow kernels", "stage 0 (", checked.name,
            ") is in an epilogue: a kernel before it expected");
@@ -84,15 +86,16 @@ class TablesViolation : PlanViolation {
         const StageOperand& operand = plan_.operands[stage(set, later).first_operand + o];
         readers += operand.source == Source::value && operand.index == s;
       }
-    expect(readers == 1, "expressions have one reader", "stage ", s, " (", checked.name, ") has ", readers, ": one expected");
+    expect(readers == 1, "expressions have one reader", "stage ", s, " (", checked.name, ") has ", readers,
+           " readers: one expected");
   }
   constexpr void check_operand(const ComputeSet& set, int s, int o) {
     const Stage& of = stage(set, s);
     const StageOperand& operand = plan_.operands[of.first_operand + o];
     for (int axis = 0; axis < operand.view.shape.rank; ++axis)
       if (!expect(operand.grid_axis[axis] >= -1 && operand.grid_axis[axis] < set.blocks.size(), "operands follow the grid",
-                  "operand ", o, " of stage ", s, " (", of.name, ") follows axis ", int{operand.grid_axis[axis]}, " of ",
-                  set.blocks.size(), ": one of them expected"))
+                  "operand ", o, " of stage ", s, " (", of.name, ") follows axis ", int{operand.grid_axis[axis]},
+                  " of the grid: an axis from 0 to ", set.blocks.size() - 1, " expected"))
         return;
     bool holds = operand.index >= 0;
     switch (operand.source) {
@@ -103,8 +106,18 @@ class TablesViolation : PlanViolation {
                 operand.index + span_bytes(slice_of(operand, set.blocks)) <= set.scratch_bytes;
         break;
     }
-    expect(holds, "operands exist", "operand ", o, " of stage ", s, " (", of.name, ") is at ", operand.index, " of ",
-           name_of(operand.source), ": a place in it expected");
+    if (!holds)
+      expect(false, "operands exist", "operand ", o, " of stage ", s, " (", of.name, ") has index ", operand.index, " in ",
+             name_of(operand.source), ": ", indices_of(set, s, o), " expected");
+  }
+  /// Returns which indices an operand can have, for the text of a violation.
+  constexpr Text indices_of(const ComputeSet& set, int s, int o) const {
+    switch (plan_.operands[stage(set, s).first_operand + o].source) {
+      case Source::memory: return text("a location from 0 to ", set.location_count - 1);
+      case Source::value: return o < stage(set, s).input_count ? text("an earlier stage") : text("stage ", s);
+      case Source::scratch: return text("a multiple of ", memory_alignment, ", and an end of at most ", set.scratch_bytes, ",");
+    }
+    return {};
   }
 };
 

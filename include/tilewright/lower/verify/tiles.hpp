@@ -88,22 +88,22 @@ class TilesViolation : DraftViolation {
     for (std::size_t i = 0; i < draft_.storages.size() && violation_.empty(); ++i) {
       const auto s = StorageId(i);
       const TileLayout& layout = layout_of(s);
-      const std::string_view has = layout.is_decided() ? " has a layout" : " has no layout";
-      if (!expect(layout.is_decided() == is_on_tiles(s), "storages have layouts", -1, "storage ", s, has,
-                  ": one expected if and only if it has memory of its own on tiles"))
-        return;
+      const std::string_view problem = layout.is_decided()
+                                           ? " has a layout, but no memory of its own on tiles: no layout expected"
+                                           : " has memory of its own on tiles, but no layout: a layout expected";
+      if (!expect(layout.is_decided() == is_on_tiles(s), "storages have layouts", -1, "storage ", s, problem)) return;
       if (layout.is_decided()) check_layout(s, layout);
     }
   }
   constexpr void check_layout(StorageId s, const TileLayout& layout) {
     const Storage& storage = draft_.storage(s);
     expect(is_set_of(layout.places.set, storage.placement), "tensors are on their tiles", -1, "storage ", s, " is on set ",
-           layout.places.set, " of tiles: that of its placement expected");
+           layout.places.set, " of tiles: the set of its placement expected");
     std::int64_t elements = 1;
     Numbers numbers;
     for (const LayoutAxis& axis : layout.axes) {
       if (!expect(axis.block >= 1 && axis.block <= axis.extent, "layouts hold storages", -1, "storage ", s, " has blocks of ",
-                  axis.block, " along an axis of ", axis.extent, ": 1 to ", axis.extent, " expected"))
+                  axis.block, " along an axis of ", axis.extent, ": blocks of 1 to ", axis.extent, " expected"))
         return;
       elements *= axis.extent;
       numbers.add(axis.numbering, block_count(axis.extent, axis.block));
@@ -111,7 +111,7 @@ class TilesViolation : DraftViolation {
     expect(elements == storage.whole.shape.nelms(), "layouts hold storages", -1, "storage ", s, " has a layout of ", elements,
            " elements: ", storage.whole.shape.nelms(), " expected");
     expect(numbers.are_distinct_below(layout.places.count), "blocks have places", -1, "storage ", s, " has blocks on ",
-           layout.places.count, " places: a place of its own for each expected");
+           layout.places.count, " places: a place of its own for each block expected");
   }
 
   constexpr void check_vertices() {
@@ -129,7 +129,7 @@ class TilesViolation : DraftViolation {
     const Group& group = draft_.groups[g];
     for (const Member& member : group.members)
       expect(is_set_of(grid.places.set, draft_.operation(member).placement), "vertices are on their tiles", member.operation,
-             "is on set ", grid.places.set, " of tiles, as group ", g, ": that of its placement expected");
+             "is on set ", grid.places.set, " of tiles, as its group ", g, " is: the set of its placement expected");
     if (!expect(grid.axes.size() == group.grid.size(), "vertices have places", -1, "group ", g, " has ", grid.axes.size(),
                 " axes on tiles: ", group.grid.size(), " expected"))
       return;
@@ -138,7 +138,7 @@ class TilesViolation : DraftViolation {
       numbers.add(grid.axes[axis], block_count(group.grid[axis].extent, draft_.cuts[g].partition.blocks[axis]));
     expect(numbers.are_distinct_below(grid.places.count), "vertices have places", -1, "group ", g, " has ",
            draft_.cuts[g].partition.vertices, " vertices on ", grid.places.count,
-           " places: a place of its own for each expected");
+           " places: a place of its own for each vertex expected");
   }
   /// Checks that TileGroup::operands, from which rooms and exchanges are counted, contains all operands of the operations.
   constexpr void check_operands(int g) {
@@ -148,12 +148,12 @@ class TilesViolation : DraftViolation {
       if (!expect(operand.storage > StorageId::none && operand.storage < StorageId(draft_.storages.size()) &&
                       layout_of(operand.storage).is_decided(),
                   "vertices know what they use", -1, "group ", g, " uses storage ", operand.storage,
-                  " on tiles: one with a layout expected"))
+                  " on tiles: a storage with a layout expected"))
         return;
       const int set = layout_of(operand.storage).places.set;
       expect(operand.access != TileAccess::local || set == tiles.grid.places.set, "local operands are on the same tiles", -1,
-             "group ", g, " on set ", tiles.grid.places.set, " has storage ", operand.storage, " of set ", set,
-             " at hand: an exchange expected");
+             "group ", g, " on set ", tiles.grid.places.set, " of tiles uses storage ", operand.storage, " of set ", set,
+             " without an exchange: an exchange expected");
       if (operand.is_read) uses[operand.storage] |= 1;
       if (operand.is_written) uses[operand.storage] |= 2;
     }
@@ -161,8 +161,11 @@ class TilesViolation : DraftViolation {
       const StorageId s = draft_.owner(operation.operands[o].storage);
       if (draft_.storage(operation.operands[o].storage).internal || !is_on_tiles(s)) return;
       const bool is_output = operation.is_output(o);
-      expect((uses[s] & (is_output ? 2 : 1)) != 0, "vertices know what they use", member.operation,
-             is_output ? "writes" : "reads", " storage ", s, ", which group ", g, " does not note: a note expected");
+      expect(
+          (uses[s] & (is_output ? 2 : 1)) != 0, "vertices know what they use", member.operation, is_output ? "writes" : "reads",
+          " storage ", s,
+          is_output ? ", which is not among the written operands of group " : ", which is not among the read operands of group ",
+          g, ": an operand for it expected");
     });
   }
 
@@ -173,9 +176,9 @@ class TilesViolation : DraftViolation {
       expect(room.set >= 0 && room.set < static_cast<int>(plan_.tile_sets.size()) && room.first >= 0 && room.first <= room.last &&
                  room.last < group_count(),
              "rooms are in use", -1, "a room on set ", room.set, " of tiles, from group ", room.first, " to ", room.last,
-             ": one of ", plan_.tile_sets.size(), " sets and some of ", group_count(), " groups expected");
+             ": a set from 0 to ", plan_.tile_sets.size() - 1, ", and groups from 0 to ", group_count() - 1, ", expected");
       expect(room.address >= 0 && room.address % tile_alignment == 0 && room.bytes >= 0, "rooms are aligned", -1, "a room of ",
-             room.bytes, " bytes at ", room.address, ": a multiple of ", tile_alignment, " expected");
+             room.bytes, " bytes at ", room.address, ": an address that is a multiple of ", tile_alignment, " expected");
       if (room.bytes > 0) rooms.push_back(&room);
     }
     if (!violation_.empty()) return;
@@ -186,7 +189,7 @@ class TilesViolation : DraftViolation {
         expect(other->set != room->set || other->address + other->bytes <= room->address ||
                    room->address + room->bytes <= other->address,
                "live rooms do not overlap", -1, "rooms of ", room->bytes, " bytes at ", room->address, " and of ", other->bytes,
-               " bytes at ", other->address, " are both in use in group ", room->first, ": places apart expected");
+               " bytes at ", other->address, " are both in use in group ", room->first, ": separate bytes expected");
       live.push_back(room);
     }
   }
@@ -197,22 +200,23 @@ class TilesViolation : DraftViolation {
     for (const Room& room : tiles_.rooms) {
       if (room.kind == RoomKind::received || room.kind == RoomKind::sent) ++slices[room.first];
       if (room.kind != RoomKind::storage) continue;
-      if (!expect(room.storage > StorageId::none && room.storage < StorageId(draft_.storages.size()) &&
-                      room_of[room.storage] == nullptr,
-                  "storages have one room", -1, "a room is that of storage ", room.storage,
-                  ": a storage without one before expected"))
+      const bool exists = room.storage > StorageId::none && room.storage < StorageId(draft_.storages.size());
+      if (!expect(exists && room_of[room.storage] == nullptr, "storages have one room", -1, "a room is for storage ",
+                  room.storage, exists ? ", which has another room" : ", which does not exist",
+                  ": one room for each storage expected"))
         return;
       room_of[room.storage] = &room;
       const TileLayout& layout = layout_of(room.storage);
       const std::int64_t least = layout.block_elements() * size_of(draft_.storage(room.storage).whole.dtype);
       expect(room.set == layout.places.set && room.bytes >= least, "rooms hold blocks", -1, "storage ", room.storage, " has ",
-             room.bytes, " bytes on set ", room.set, ": at least ", least, " on set ", layout.places.set, " expected");
+             room.bytes, " bytes on set ", room.set, " of tiles: at least ", least, " bytes on set ", layout.places.set,
+             " expected");
     }
     const auto check = [&](StorageId s, int g) {
       if (!has_room(s)) return;
       const Room* const room = room_of[s];
       expect(room != nullptr && room->first <= g && g <= room->last, "storages have rooms", -1, "group ", g, " uses storage ", s,
-             ", which has no room then: one expected");
+             ", which has no room then: a room expected");
     };
     for (int g = 0; g < group_count() && violation_.empty(); ++g) {
       const Operation& first = first_of(g);
@@ -246,9 +250,9 @@ class StepTilesViolation : PlanViolation {
       const StepMoves& moves = plan_.moves[s];
       const bool has_vertices = plan_.steps[s].compute_set >= 0;
       expect(moves.set < sets && (moves.set >= 0) == has_vertices, "steps are on tiles", "step ", s, " is on set ", moves.set,
-             " of tiles: ", has_vertices ? "a set of the replica" : "-1", " expected");
+             " of tiles: ", has_vertices ? "a set of the plan" : "no set (-1)", " expected");
       expect(moves.from_set >= -1 && moves.from_set < sets, "steps are on tiles", "step ", s, " copies from set ", moves.from_set,
-             " of tiles: -1 or a set of the replica expected");
+             " of tiles: a set of the plan, or none (-1), expected");
     }
     return violation_;
   }

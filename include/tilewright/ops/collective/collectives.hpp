@@ -38,7 +38,8 @@ struct CollectiveOp : Op<D> {
     const DType dtype = op.input(0).dtype;
     if (reduction == local || (dtype == boolean ? reduction == logical_and || reduction == logical_or : has_arithmetic(dtype)))
       return true;
-    op.fail(describe(op.ir(), op.input(0), groups), ": a dtype of numbers expected");
+    op.fail(to_text(reduction), " of ", describe(op.ir(), op.input(0), groups),
+            ": a dtype other than bool and float8, or bool with logical_and or logical_or, expected");
     return false;
   }
 };

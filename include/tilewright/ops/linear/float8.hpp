@@ -104,7 +104,7 @@ struct Float8ToFloat : Elementwise<Float8ToFloat> {
   static constexpr void infer(Inference& op) { op.output({op.input(0).shape, float32}); }
   template <class X> static X forward(X x) { return x; }
 };
-/// float32 sums times 2^log2_scale, rounded to float16: the last part of D, whose name it uses to report faults.
+/// The last part of D: float32 sums times 2^log2_scale, rounded to float16. Reports faults under D's name.
 template <class D>
 struct Pow2ScaleOfSums : Pow2ScaleOp<Pow2ScaleOfSums<D>> {
   static constexpr std::string_view name = D::name;

@@ -91,8 +91,8 @@ namespace ops {
 /// (align_corners), i / scale (asymmetric) or (i + 1/2) / scale (tf_half_pixel_for_nn) among the elements of x. Its value is the
 /// nearest element, by nearest_mode; on the line between its neighbours (linear); or on Keys' cubic with a = -0.75 through four.
 /// Beyond the ends, the end's element counts. Half precision is rounded once. PyTorch's `nearest` is nearest with floor and
-/// asymmetric; its `linear` and `bicubic` are pytorch_half_pixel, or align_corners. Gradient: that of the weighted sums, in all
-/// modes. Errors: another number of scales, scales below 1 or infinite; tf_crop_and_resize, which needs a region.
+/// asymmetric. PyTorch's `linear` and `bicubic` are pytorch_half_pixel, or align_corners. Gradient: that of the weighted sums, in
+/// all modes. Errors: another number of scales, scales below 1 or infinite; tf_crop_and_resize, which needs a region.
 ///
 ///     y = ops::interpolate(x, {1, 1, 2, 2}, {.mode = ResizeMode::linear});
 constexpr Tensor interpolate(Tensor x, const List<double>& scale_factor = {1, 1, 1, 1}, const InterpolateOptions& options = {}) {

@@ -36,9 +36,9 @@ constexpr Tensor concat_(std::span<const Tensor> tensors, int axis = 0) {
 constexpr Tensor concat_(std::initializer_list<Tensor> tensors, int axis = 0) {
   return concat_(std::span<const Tensor>(tensors.begin(), tensors.size()), axis);
 }
-/// Splits x along an axis into equal parts, or into parts of the given extents, whose sum is that of the axis. x: any dtype. The
-/// parts are slices, which are views. Gradient: the concatenation of the parts' gradients. Errors: a number that does not divide
-/// the axis; extents below 1 or with another sum; an axis out of range.
+/// Splits x along an axis into equal parts, or into parts of the given extents. The sum of these is the axis's extent. x: any
+/// dtype. The parts are slices, which are views. Gradient: the concatenation of the parts' gradients. Errors: a number that does
+/// not divide the axis; extents below 1 or with another sum; an axis out of range.
 constexpr List<Tensor> split(Tensor x, const Splits& splits, int axis = 0) {
   const std::size_t parts = splits.count > 0 ? static_cast<std::size_t>(splits.count) : splits.lengths.size();
   const auto fail = [&](const auto&... pieces) {

@@ -9,7 +9,7 @@
 namespace tilewright {
 
 /// Base of elementwise updates of a variable, input 0. `tensors` inputs have its shape, itself included; further inputs are
-/// factors of one element. Floating-point dtypes may differ. D may state `takes_integers`: all inputs are floating point, or all
+/// factors of one element. Floating-point dtypes may differ. If D sets `takes_integers`, all inputs are floating point, or all
 /// have one integer dtype. In place; without a gradient.
 template <class D, int tensors>
 struct VarUpdate : Elementwise<D> {
