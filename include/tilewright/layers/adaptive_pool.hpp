@@ -31,18 +31,24 @@ struct AdaptiveWindows {
   }
   /// Returns a matrix (out, in) whose product with a vector has the means of the windows.
   constexpr Tensor means(Ir& ir, DType dtype) const {
-    List<double> elements(static_cast<std::size_t>(in * out));
-    for (std::int64_t i = 0; i < out; ++i)
-      for (std::int64_t at = begin(i); at < end(i); ++at) elements[i * in + at] = 1.0 / static_cast<double>(end(i) - begin(i));
-    return ir.constant(values(std::span<const double>(elements.begin(), elements.end())), {out, in}, dtype, "windows");
+    return ir.constant(Initialiser{.generator = {write_means}}, {out, in}, dtype, "windows");
   }
-  /// Returns the elements of all windows, as indices (out longest(),). Shorter windows have their last element again.
+  /// Returns the elements of all windows, as indices (out, longest()). Shorter windows have their last element again.
   constexpr Tensor elements(Ir& ir) const {
-    const std::int64_t length = longest();
-    List<double> indices;
-    for (std::int64_t i = 0; i < out; ++i)
-      for (std::int64_t k = 0; k < length; ++k) indices.push_back(static_cast<double>(std::min(begin(i) + k, end(i) - 1)));
-    return ir.constant(values(std::span<const double>(indices.begin(), indices.end())), {out * length}, int32, "windows");
+    return ir.constant(Initialiser{.generator = {write_elements, static_cast<double>(in)}}, {out, longest()}, int32, "windows");
+  }
+  static constexpr void write_means(std::span<double> values, std::int64_t first, const Shape& shape, double, double) {
+    const AdaptiveWindows windows{shape[1], shape[0]};
+    tilewright::detail::write_matrix(values, first, shape, [&](std::int64_t i, std::int64_t at) {
+      const std::int64_t begin = windows.begin(i), end = windows.end(i);
+      return at >= begin && at < end ? 1.0 / static_cast<double>(end - begin) : 0;
+    });
+  }
+  static constexpr void write_elements(std::span<double> values, std::int64_t first, const Shape& shape, double in, double) {
+    const AdaptiveWindows windows{static_cast<std::int64_t>(in), shape[0]};
+    tilewright::detail::write_matrix(values, first, shape, [&](std::int64_t i, std::int64_t k) {
+      return static_cast<double>(std::min(windows.begin(i) + k, windows.end(i) - 1));
+    });
   }
 };
 /// Fails unless x has `axes` spatial axes, and each number of windows is one that fits.
@@ -118,7 +124,7 @@ struct AdaptiveMaxPool : Module<AdaptiveMaxPool<axes, output_size>> {
     for (int axis = 0; axis < axes; ++axis) {
       const auto windows = detail::adaptive_windows(x, output_size, axis);
       kernel.push_back(windows.longest());
-      if (!windows.equal()) y = ops::gather(y, windows.elements(x.ir()), 2 + axis);
+      if (!windows.equal()) y = ops::gather(y, windows.elements(x.ir()).flatten(), 2 + axis);
     }
     return ops::max_pool(y, kernel, {.stride = kernel});
   }

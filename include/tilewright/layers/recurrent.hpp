@@ -47,14 +47,14 @@ struct Recurrent : Module<D> {
   /// their directions. `arguments` are those of build after x.
   constexpr std::pair<Tensor, List<Tensor>> run(Tensor x, std::string_view layer, std::initializer_list<Tensor> arguments) {
     Call call;
-    if (const Text fault = faults(x, {arguments.begin(), arguments.size()}, call); !fault.empty()) {
+    Text fault = faults(x, {arguments.begin(), arguments.size()}, call);
+    const bool drops = fault.empty() && takes_seed && require_mode(this->ir(), layer) == Mode::training;
+    if (drops && !call.seed.valid())
+      fault = text(to_text(x.spec()), " in training without a seed: a seed, (2,) uint32, as the last argument");
+    if (!fault.empty()) {
       const Tensor invalid = this->ir().fail(text(layer, ": ", fault, " expected"));
       return {invalid, List<Tensor>(static_cast<std::size_t>(D::states), invalid)};
     }
-    const bool drops = takes_seed && require_mode(this->ir(), layer) == Mode::training;
-    if (drops && !call.seed.valid())
-      this->ir().fail(text(layer, ": ", to_text(x.spec()),
-                           " in training without a seed: a seed, (2,) uint32, as the last argument expected"));
     if (call.lengths.valid()) x = ops::where(call.within, x, 0);
     for (int number = 0; number < options.num_layers; ++number) {
       if (drops && number > 0) x = ops::dropout(x, ops::create_random_seed(call.seed, number - 1), options.dropout);
@@ -68,7 +68,7 @@ struct Recurrent : Module<D> {
   }
 
  private:
-  /// What all layers of a call share.
+  /// State of a call, which all its layers share.
   struct Call {
     Tensor lengths{}, seed{};  ///< invalid if the call has none
     Tensor within{};  ///< (batch, length, 1) bool: whether a step is one of the sequence; only with lengths
@@ -108,7 +108,7 @@ struct Recurrent : Module<D> {
       call.first.push_back(given);
     }
     if (!arguments.empty() && arguments.size() != static_cast<std::size_t>(D::states))
-      return text(static_cast<int>(arguments.size()), " initial states: ", D::states);
+      return text("initial states: ", static_cast<int>(arguments.size()), " given, and ", D::states);
     call.last.resize(static_cast<std::size_t>(D::states));
     return {};
   }

@@ -11,8 +11,8 @@
 
 namespace tilewright::layers {
 
-/// A function of a tensor as a module: an element of Sequential without variables, such as torch.nn.ReLU. The function is one of
-/// ops that takes a tensor only, or a lambda without captures.
+/// A function of a tensor as a module: an element of Sequential such as torch.nn.ReLU. The function is one of ops that takes a
+/// tensor only, or a lambda without captures. The layer has no variables.
 ///
 ///     tw::layers::Apply<tw::ops::relu>
 ///     tw::layers::Apply<[](tw::Tensor x) { return tw::ops::softmax(x, 1); }>
@@ -50,14 +50,14 @@ class Chain : public ModuleListOf<D, Elements...> {
     if constexpr (std::derived_from<Element, ModuleBase> || std::invocable<Element&, const X&>) return element(x);
     else
       return this->ir().fail(
-          text("Sequential: element ", int{i}, ": a module, or a function of what the element before returns, expected"));
+          text(type_name<D>(), ": element ", int{i}, ": a module, or a function of what the element before returns, expected"));
   }
 };
 }  // namespace detail
 
 /// Passes x through its elements, one after the other: torch.nn.Sequential. Elements are modules, or lambdas without captures. x:
-/// what the first element takes; the result is that of the last element. Variables: those of the elements, with their numbers
-/// before their names as in PyTorch: `0.weight`, `0.bias`, `2.weight`.
+/// what the first element takes; the result is that of the last element. Variables: those of the elements, with their initial
+/// values. Numbers stand before their names as in PyTorch: `0.weight`, `0.bias`, `2.weight`.
 ///
 /// If an element takes a seed, as Dropout does, `build` takes one, (2,) uint32, as the last argument; training requires it.
 /// Element i gets the seed create_random_seed(seed, i).
@@ -79,8 +79,9 @@ template <class... Elements>
 Sequential(const Elements&...) -> Sequential<Elements...>;
 
 /// Adds x to what its elements make of x, one after the other: x + f(x) ("Deep Residual Learning for Image Recognition", arXiv
-/// 1512.03385). Elements, names of variables and the seed are those of Sequential. x: what the first element takes. The result
-/// has x's shape and dtype. Errors: a last element with a result of another shape or dtype.
+/// 1512.03385). torch.nn has no such layer. Elements, variables, their initial values and the seed are those of Sequential. x:
+/// what the first element takes. The result has x's shape and dtype. Errors: a last element with a result of another shape or
+/// dtype.
 ///
 ///     tw::layers::Residual<tw::layers::LayerNorm<>, tw::layers::Linear<64>>  // for x of (..., 64)
 template <class... Elements>
@@ -98,7 +99,7 @@ struct Residual : detail::Chain<Residual<Elements...>, Elements...> {
   static constexpr Tensor add(Tensor x, Tensor y) {
     if (x.spec() == y.spec() || !y.valid()) return x + y;
     return x.ir().fail(
-        text("Residual: ", to_text(y.spec()), " of x ", to_text(x.spec()), ": a result of x's shape and dtype expected"));
+        text("Residual: ", to_text(y.spec()), " of x ", to_text(x.spec()), ": a result of the shape and dtype of x expected"));
   }
 };
 template <class... Elements>
