@@ -24,12 +24,12 @@ enum class ChannelAxis : std::uint8_t {
   last    ///< (height, width, channels), as files have pixels
 };
 
-/// Whether T is an array of two or three axes in memory, such as an xt::xtensor, or an array of a Sample.
+/// Whether T is an array of two or three axes in memory, such as an xt::xtensor, a strided view of one, or an array of a Sample.
 template <class T>
 concept Image = requires(T&& image) {
   requires std::tuple_size_v<typename std::remove_cvref_t<T>::shape_type> == 2 ||
                    std::tuple_size_v<typename std::remove_cvref_t<T>::shape_type> == 3;
-  *image.data() = *image.data();
+  image.data();
   image.strides();
 };
 
@@ -54,11 +54,13 @@ auto pixels(T& image, ChannelAxis channels) {
   const auto extent = [&](std::size_t axis) { return static_cast<std::ptrdiff_t>(image.shape()[axis]); };
   const auto stride = [&](std::size_t axis) { return static_cast<std::ptrdiff_t>(image.strides()[axis]); };
   using Result = Pixels<std::remove_reference_t<decltype(*image.data())>>;
+  auto* data = image.data();
+  if constexpr (requires { image.data_offset(); }) data += image.data_offset();  // of a view
   if constexpr (std::tuple_size_v<typename T::shape_type> == 2) {
-    return Result{image.data(), {extent(0), extent(1), 1}, {stride(0), stride(1), 0}};
+    return Result{data, {extent(0), extent(1), 1}, {stride(0), stride(1), 0}};
   } else {
     const std::size_t row = channels == ChannelAxis::first ? 1 : 0, channel = channels == ChannelAxis::first ? 0 : 2;
-    return Result{image.data(), {extent(row), extent(row + 1), extent(channel)}, {stride(row), stride(row + 1), stride(channel)}};
+    return Result{data, {extent(row), extent(row + 1), extent(channel)}, {stride(row), stride(row + 1), stride(channel)}};
   }
 }
 /// Returns a uniform number of -most to most.
