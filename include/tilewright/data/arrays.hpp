@@ -137,9 +137,11 @@ Arrays(NamedArgument<Name, T>...) -> Arrays<NamedArray<Name, std::remove_cvref_t
 
 }  // namespace tilewright::data
 
+namespace std {
 template <class... Parts>
-struct std::tuple_size<tilewright::data::Arrays<Parts...>> : std::integral_constant<std::size_t, sizeof...(Parts)> {};
-template <std::size_t position, class... Parts>
-struct std::tuple_element<position, tilewright::data::Arrays<Parts...>> {
-  using type = std::tuple_element_t<position, std::tuple<tilewright::data::detail::array_of<Parts>...>>;
+struct tuple_size<tilewright::data::Arrays<Parts...>> : integral_constant<size_t, sizeof...(Parts)> {};
+template <size_t position, class... Parts>
+struct tuple_element<position, tilewright::data::Arrays<Parts...>> {
+  using type = tuple_element_t<position, tuple<tilewright::data::detail::array_of<Parts>...>>;
 };
+}  // namespace std

@@ -34,7 +34,7 @@ template <class T>
 concept SampleArray = requires(T array) {
   requires std::integral<typename T::value_type> ||
                requires { tilewright::detail::dtype_with<typename T::value_type>(tilewright::detail::dtype_table); };
-  requires std::tuple_size_v<typename T::shape_type> >= 1;
+  requires std::tuple_size<typename T::shape_type>::value >= 1;
   requires T::static_layout == xt::layout_type::row_major;
   array.resize(array.shape());
 };
@@ -82,13 +82,16 @@ std::size_t sample_count(const Data& dataset, std::string_view reader) {
 /// Returns the position of the array of a data set with a name. Another name does not compile.
 template <class Data, NameText name>
 constexpr std::size_t array_index() {
-  std::size_t index = 0, found = 0, count = 0;
-  boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
-    using Key = std::remove_cvref_t<decltype(boost::hana::first(name_and_access))>;
-    if (std::string_view(boost::hana::to<const char*>(Key{})) == name.view()) found = index, ++count;
-    ++index;
-  });
-  if (count != 1) throw std::invalid_argument("no array of the data set has this name");
+  constexpr std::size_t none = ~std::size_t{0}, found = [] {
+    std::size_t index = 0, result = none;
+    boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
+      using Key = std::remove_cvref_t<decltype(boost::hana::first(name_and_access))>;
+      if (std::string_view(boost::hana::to<const char*>(Key{})) == name.view()) result = index;
+      ++index;
+    });
+    return result;
+  }();
+  static_assert(found != none, "[\"name\"_s]: no array of this name: the name of an array of the data set expected");
   return found;
 }
 /// Returns the number of elements of one sample of an array.

@@ -74,10 +74,12 @@ constexpr std::uint64_t sample_seed(std::uint64_t seed, std::uint64_t epoch, std
 
 }  // namespace tilewright::data
 
+namespace std {
 template <class Data>
-struct std::tuple_size<tilewright::data::Sample<Data>>
-    : std::integral_constant<std::size_t, decltype(boost::hana::size(boost::hana::accessors<Data>()))::value> {};
-template <std::size_t position, class Data>
-struct std::tuple_element<position, tilewright::data::Sample<Data>> {
+struct tuple_size<tilewright::data::Sample<Data>>
+    : integral_constant<size_t, decltype(boost::hana::size(boost::hana::accessors<Data>()))::value> {};
+template <size_t position, class Data>
+struct tuple_element<position, tilewright::data::Sample<Data>> {
   using type = decltype(std::declval<const tilewright::data::Sample<Data>&>().template get<position>());
 };
+}  // namespace std
