@@ -92,7 +92,7 @@ constexpr std::size_t array_index() {
     return result;
   }();
   static_assert(found != none, "[\"name\"_s]: no array of this name: the name of an array of the data set expected");
-  return found;
+  return found == none ? 0 : found;
 }
 /// Returns the number of elements of one sample of an array.
 template <SampleArray Array>

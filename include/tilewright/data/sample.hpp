@@ -24,7 +24,7 @@ namespace tilewright::data {
 /// One sample of a batch that a Loader prepares, for a Transform. Its arrays are views of the batch, without the axis of the
 /// samples: `sample["images"_s]` of a batch (count, 28, 28) is (28, 28). An array (count,) gives a reference to one number. Their
 /// names are those of the data set. A structured binding gives them in their order: `auto [image, label] = sample;`.
-template <Samples Data>
+template <class Data>
 class Sample {
  public:
   Sample(Data& batch, std::size_t index) : batch_(&batch), index_(index) {}
@@ -58,7 +58,7 @@ class Sample {
 
 /// Changes one sample of a batch in place, as an augmentation does. `seed` depends on the loader's seed, the epoch and the
 /// sample's number in the data set only, so a resumed run, shards and prefetching change no sample. Random(seed) draws from it.
-template <Samples Data>
+template <class Data>
 using Transform = std::function<void(Sample<Data>& sample, std::uint64_t seed)>;
 
 namespace detail {
