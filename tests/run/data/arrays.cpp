@@ -102,7 +102,7 @@ TEST_CASE("Arrays: loaded with shards, prefetched and resumed as other data sets
   CHECK(samples(resumed) == second);
 
   std::vector<int> of_shards[2];
-  for (const std::size_t shard : {0, 1}) {
+  for (const std::size_t shard : {0U, 1U}) {
     Loader half(dataset, {.batch_size = 4, .shuffle = true, .seed = 5, .shards = 2, .shard = shard});
     of_shards[shard] = samples(half);
   }
@@ -172,7 +172,7 @@ TEST_CASE("transform: seeds depend on the loader's seed, the epoch and the sampl
     for (const auto& [number, seed] : seeds(in_order)) CHECK(of_second[number] == seed);
   }
   SECTION("not on the shard") {
-    for (const std::size_t shard : {0, 1, 2, 3, 4}) {
+    for (const std::size_t shard : {0U, 1U, 2U, 3U, 4U}) {
       Loader part(dataset, {.batch_size = 5, .shuffle = true, .seed = 7, .shards = 5, .shard = shard}, recorded);
       const Seeds of_part = seeds(part);
       CHECK(of_part.size() == 6);
