@@ -12,7 +12,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 TESTS = PROJECT / "tests"
-READERS = ["npy", "npz", "safetensors"]
+READERS = ["csv", "npy", "npz", "png", "safetensors"]
 LIMITS = ["-timeout=10", "-rss_limit_mb=2000", "-print_final_stats=1"]  # seconds and MB of one input
 
 
