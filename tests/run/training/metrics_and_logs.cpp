@@ -1,7 +1,5 @@
 // labels: light
-// Metrics against numbers of NumPy and PyTorch, early stopping, and logs with their files: without a session.
-#include "tilewright/train/metrics.hpp"
-
+// Metrics against numbers of NumPy and PyTorch, early stopping, and logs with their files and charts: without a session.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -12,8 +10,10 @@
 #include "../../catch.hpp"
 #include "../../support/environment.hpp"
 #include "../../support/reference.hpp"
+#include "tilewright/profile/write_report.hpp"
 #include "tilewright/train/early_stopping.hpp"
 #include "tilewright/train/log.hpp"
+#include "tilewright/train/metrics.hpp"
 #include "tilewright/xtensor.hpp"
 
 namespace {
@@ -56,6 +56,11 @@ void add_in_batches(auto& metric, const xt::xtensor<float, 2>& outputs, const xt
     std::copy_n(labels.data() + first, count, their_labels.data());
     metric.add(some, their_labels, count);
   }
+}
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
 }
 std::vector<std::string> names_of_losses() { return {"training_loss", "validation_loss"}; }
 
@@ -282,4 +287,58 @@ TEST_CASE("LogFile: a run that goes on cuts the rows after its last checkpoint")
     CHECK(Log::read(folder / name, {"loss"}).rows().empty());
   }
   CHECK_THROWS_AS(LogFile(folder / "none" / "log.csv", {"loss"}, 0), std::runtime_error);
+}
+
+TEST_CASE("LogChart: lines, axes and a legend") {
+  Log log(names_of_losses());
+  for (std::uint64_t step = 1; step <= 200; ++step) {
+    const double loss = 1.5 + 2.7 / static_cast<double>(step);
+    if (step % 20 == 0) log.add(step * 10, {{"training_loss", loss}, {"validation_loss", loss + 0.1}});
+    else log.add(step * 10, {{"training_loss", step == 50 ? nan_value : loss}});
+  }
+  const std::string svg = tw::LogChart(log, names_of_losses()).svg();
+  CHECK(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+  CHECK(svg.ends_with("</svg>\n"));
+  CHECK(count_of(svg, "<polyline class=\"line0\"") == 2);  // NaN at step 500 interrupts it
+  CHECK(count_of(svg, "<polyline class=\"line1\"") == 1);
+  CHECK(count_of(svg, "<circle class=\"line1\"") == 10);
+  CHECK(count_of(svg, "<circle class=\"line0\"") == 0);
+  for (const char* label :
+       {">0<", ">500<", ">2000<", ">1.5<", ">4.5<", ">step<", ">loss<", ">training_loss<", ">validation_loss<"}) {
+    INFO(label);
+    CHECK(count_of(svg, label) == 1);
+  }
+  CHECK(count_of(svg, "prefers-color-scheme: dark") == 1);
+  CHECK((count_of(svg, "nan") == 0 && count_of(svg, "inf") == 0));
+  CHECK(svg.find("736,") != svg.npos);  // the last point is at the right edge
+  CHECK_THROWS_WITH(tw::LogChart(log, {"loss"}), "LogChart: column 'loss': one of the log's columns expected");
+  CHECK_THROWS_WITH(tw::LogChart(log, {}), "LogChart: 0 columns: from 1 to 8 expected");
+}
+TEST_CASE("LogChart: few points, or none") {
+  const TemporaryFolder folder;
+  Log log({"a<b"});
+  CHECK(count_of(tw::LogChart(log, {"a<b"}).svg(), "nan") == 0);
+  log.add(0, {{"a<b", 2}});
+  tw::LogChart(log, {"a<b"}).write(folder / "one.svg");
+  const std::string svg = file_content(folder / "one.svg");
+  CHECK(svg == tw::LogChart(log, {"a<b"}).svg());
+  CHECK((count_of(svg, "<circle class=\"line0\"") == 1 && count_of(svg, "nan") == 0 && count_of(svg, ">a&lt;b<") == 2));
+  Log broken({"loss"});
+  broken.add(1, {{"loss", infinity}});
+  CHECK(count_of(tw::LogChart(broken, {"loss"}).svg(), "<polyline") == 0);
+  CHECK_THROWS_AS(tw::LogChart(log, {"a<b"}).write(folder / "none" / "one.svg"), std::filesystem::filesystem_error);
+}
+TEST_CASE("write_report: a page with a chart for each group of columns") {
+  const TemporaryFolder folder;
+  Log log({"training_loss", "accuracy", "validation_loss", "tokens_per_second"});
+  log.add(1, {{"training_loss", 2}, {"accuracy", 0.5}});
+  log.add(2, {{"training_loss", 1}, {"validation_loss", 3}, {"tokens_per_second", 1e6}});
+  tw::write_report(folder / "run & <report>.html", log);
+  const std::string page = file_content(folder / "run & <report>.html");
+  CHECK(count_of(page, "<svg ") == 3);
+  for (const char* title : {">loss<", ">accuracy by step<", ">tokens_per_second by step<", "<h1>run &amp; &lt;report&gt;</h1>"}) {
+    INFO(title);
+    CHECK(count_of(page, title) == 1);
+  }
+  CHECK(file_content(folder / "run & <report>.jsonl") == log.to_json_lines());
 }
