@@ -1,4 +1,6 @@
 #pragma once
+#include <concepts>
+#include <cstddef>
 #include <initializer_list>
 #include <string_view>
 
@@ -8,10 +10,11 @@
 
 namespace tilewright {
 
-/// Name and spec of a stream: `{"x", {8, 28, 28}}` or `{"label", {8}, int32}`.
+/// Name and spec of a stream: `{"x", {8, 28, 28}}`, `{"label", {8}, int32}` or `{"y", x.spec()}`.
 struct StreamSpec {
   constexpr StreamSpec(std::string_view stream, const Shape& shape, DType dtype = float32) : name(stream), spec{shape, dtype} {}
-  constexpr StreamSpec(std::string_view stream, const TensorSpec& of_tensors) : name(stream), spec(of_tensors) {}
+  constexpr StreamSpec(std::string_view stream, const std::same_as<TensorSpec> auto& of_tensors)
+      : name(stream), spec(of_tensors) {}
 
   std::string_view name;
   TensorSpec spec;
@@ -29,23 +32,28 @@ class NamedStreams {
   constexpr auto begin() const { return streams_.begin(); }
   constexpr auto end() const { return streams_.end(); }
   constexpr bool contains(std::string_view name) const { return find(name) != nullptr; }
-  /// Returns the stream with a name. Throws TraceError for an unknown name.
+  /// Returns the stream with a name. An unknown name is an error.
   constexpr Stream operator[](std::string_view name) const {
     if (const Stream* found = find(name)) return *found;
     List<Text> names;
     for (const Stream& stream : streams_) names.push_back(stream.name());
-    throw TraceError(text("streams: '", name, "': one of ", join(names, ", "), " expected"));
+    return fail(text("streams: '", name, "': one of ", join(names, ", "), " expected"));
   }
-  /// Returns the stream at a position, from 0. Throws TraceError for a position at or beyond size().
+  /// Returns the stream at a position, from 0. A position at or beyond size() is an error.
   constexpr Stream operator[](std::size_t position) const {
-    if (position >= size()) throw TraceError(text("streams: position ", position, ": a number below ", size(), " expected"));
-    return streams_[position];
+    if (position < size()) return streams_[position];
+    return fail(text("streams: position ", position, ": a number below ", size(), " expected"));
   }
 
  protected:
   constexpr void add(const Stream& stream) { streams_.push_back(stream); }
 
  private:
+  constexpr Stream fail(const Text& what) const {
+    if (streams_.empty()) throw TraceError("streams: none: streams of a program expected");
+    streams_[0].program().fail(what);
+    return streams_[0];
+  }
   constexpr const Stream* find(std::string_view name) const {
     for (const Stream& stream : streams_)
       if (stream.name() == name) return &stream;

@@ -124,8 +124,8 @@ inline constexpr std::size_t batch_size = [] {
 /// uint32, gets seeds that depend on `options.seed` and the step only, other ones for each micro-batch and replica. The stream
 /// "loss" is reported.
 ///
-/// Training starts at the loader's position, which is in the middle of an epoch after Loader::resume. A run that may be resumed
-/// sets `until_epoch`: if it was finished, it makes no further step. The report may return false, which ends the training.
+/// Training starts at the loader's position, which is in the middle of an epoch after Loader::resume, or if a report ended the
+/// training there. A run that may be resumed sets `until_epoch`: if it was finished, it makes no further step.
 /// Errors: a stream without an array. Throws std::invalid_argument for a batch of another size. If several processes train, each
 /// has a loader of its shard of the batches, see tilewright::distributed::shard.
 ///
@@ -139,6 +139,8 @@ Trained run_epochs(Session& session, Loader& loader, const LoopOptions& options,
   const auto finished = [&](const auto& state) { return state.epoch + (state.batch >= batches ? 1 : 0); };
   const std::uint64_t last = options.until_epoch != 0 ? options.until_epoch
                                                       : detail::sum_of_counts(finished(loader.state()), options.epochs);
+  if constexpr (requires { loader.resume(loader.state()); })  // an epoch that a report ended goes on
+    if (const auto state = loader.state(); state.batch > 0 && state.batch < batches) loader.resume(state);
   Trained trained;
   while (!trained.stopped && finished(loader.state()) < last) {
     for (const auto& batch : loader) {
