@@ -1,4 +1,4 @@
-// labels: tsan
+// labels: none
 // Runs that stop and go on: a float16 network with dropout, shuffled data, micro-batches, a moving average of its weights, a loss
 // scale that changes and a rate from a schedule ends with the same bits as a run without a stop. Also the loops of programs with
 // streams of any name.
