@@ -159,8 +159,8 @@ struct StepInputs {
     for (const ExpectedStream& stream : streams) {
       known.push_back(stream.name);
       if (!is_given(stream.name) && array_for<Data>(stream.name) == array_count<Data> && !is_seed(stream))
-        return text("batch: no array for the stream '", stream.name, "' among ", join(names, ", "), ": each of the names of ",
-                    "streams, or its plural, expected");
+        return text("batch: no array for the stream '", stream.name, "' among ", join(names, ", "),
+                    ": an array of its name or its plural, or a named argument, expected");
     }
     for (const std::string_view given : std::initializer_list<std::string_view>{Given::name::view()...})
       if (std::none_of(streams.begin(), streams.end(), [&](const ExpectedStream& stream) { return stream.name == given; }))
