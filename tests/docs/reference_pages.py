@@ -47,7 +47,8 @@ REFERENCE = {
                      "target/devices.hpp"],
         "Programs": ["graph/ir.hpp", "graph/initialiser.hpp", "program/replicated_variable.hpp", "program/replica_grouping.hpp",
                      "program/comm_group.hpp", "program/instance_grouping.hpp", "ops/collective/replica_sharding.hpp",
-                     "ops/collective/differs_by_replica.hpp", "graph/stream.hpp", "program/remote_buffer.hpp"],
+                     "ops/collective/differs_by_replica.hpp", "graph/stream.hpp", "program/named_streams.hpp",
+                     "program/remote_buffer.hpp"],
         "Modules": ["module/module.hpp", "module/module_list.hpp"],
         "Graphs and tensors": ["core/dtype.hpp", "core/tensor_spec.hpp", "core/format_tensor.hpp", "core/optional_number.hpp",
                                "program/number_or_tensor.hpp", "graph/tensor.hpp", "graph/graph.hpp",
@@ -68,7 +69,7 @@ REFERENCE = {
         "Data": "data",
         "Images": ["images/png.hpp", "images/image_folder.hpp"],
         "Files": ["checkpoint/checkpoints.hpp", "checkpoint/metadata.hpp", "checkpoint/npz.hpp", "checkpoint/safetensors.hpp",
-                  "checkpoint/tensor_rules.hpp"],
+                  "checkpoint/tensor_rules.hpp", "checkpoint/task_session.hpp", "checkpoint/best_checkpoint.hpp"],
         "Profiles": "profile",
     },
 }

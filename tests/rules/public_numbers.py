@@ -28,6 +28,7 @@ EXCEPTIONS = {
     r"(MessageTime|Link|Link::\w+)\.\w+": "measurements of a cluster, which is checked where it is used",
     r"normalised\.grey|TextBatches::TextBatches\.text|generated_(digits|text)\.seed": "each value of the type is right",
     r"Sample::Sample\.index": "given by the loader",
+    r"StreamSpec::StreamSpec\.shape": "given to Ir::h2d_stream and Ir::d2h_stream as it is, whose shapes are in lists",
     r"HostTensor\.log2_scale": "is kept as it is, and checked where it is loaded",
     r"MemoryError::MemoryError\.bytes": "what an error tells",
     r"SeedOptions\.\w+|two_uint32_to_uint64\.\w+": "tested by tests/run/kernels/random_numbers.cpp",
@@ -39,6 +40,9 @@ EXCEPTIONS = {
         "given to Ir::variable and Ir::replica_sharded_variable as they are, whose numbers are in lists",
     r"LinearOptionsOf(\.number|::.*)|Linear\.in_features": "a number where options are expected, which is an error itself",
     r"LoopOptions\.\w+": "counts of a loop, which tests/run/training/loop.cpp tests",
+    r"StepLoopOptions\.\w+|Progress\.step|(BestCheckpoint|TaskSession)\w*(::\w+)?\.\w+": "tested by tests/run/training/resume.cpp",
+    r"(Mean|Accuracy|ConfusionMatrix|Perplexity|EarlyStopping|Log)\w*(::\w+)*\.\w+|LogFile(::\w+)?\.\w+":
+        "tested by tests/run/training/metrics_and_logs.cpp",
 }
 # Numbers in lists that belong to types or operators which the pages do not show.
 ALSO = re.compile(r"random_split\.sizes|operator\W\.|Range\.|TensorIndex\.")
