@@ -6,6 +6,7 @@
 #include <boost/hana/map.hpp>
 #include <boost/hana/pair.hpp>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -26,6 +27,7 @@
 #include "tilewright/session/names.hpp"
 #include "tilewright/session/session_options.hpp"
 #include "tilewright/session/stream_arrays.hpp"
+#include "tilewright/session/tensor_rules.hpp"
 #include "tilewright/session/variable_copies.hpp"
 #include "tilewright/session/variable_tree.hpp"
 #include "tilewright/target/devices.hpp"
@@ -298,12 +300,27 @@ class Session {
     write<"load_from_session">(values);
   }
   /// Copies variables from those with the same names in another session. If the policy allows it, variables that only this
-  /// session has keep their values, and those that only the other has are ignored. Otherwise throws LoadError before anything is
-  /// written.
+  /// session has keep their values, and those that only the other has are ignored. Dtypes are converted as by load_tensors.
+  /// Otherwise throws LoadError before anything is written.
   template <class Source>
   void load_from_session(const Source& source, const LoadPolicy& policy) {
     const auto tensors = source.host_tensors();
     load_tensors({"the other session", tensors}, policy);
+  }
+  /// Copies variables from another session, whose tensors rules rename, transpose, cut, cast or leave out, as map_tensors does
+  /// for those of a file. Throws LoadError before anything is written.
+  ///
+  ///     classifier.load_from_session(language_model, {{"decoder.*", "features.*"}, tw::left_out("head.*"), tw::cast()},
+  ///                                  {.missing = {"head.*"}});
+  template <class Source>
+  void load_from_session(const Source& source, std::span<const TensorRule> rules, const LoadPolicy& policy = {}) {
+    const auto tensors = source.host_tensors();
+    const HostTensors given{"the other session", tensors};
+    load_tensors({given.source, detail::apply_rules("load_from_session", given, rules).tensors}, policy);
+  }
+  template <class Source>
+  void load_from_session(const Source& source, std::initializer_list<TensorRules> rules, const LoadPolicy& policy = {}) {
+    load_from_session(source, std::span<const TensorRule>(detail::joined_rules(rules)), policy);
   }
 
   /// Returns all variables as views of the host copy, for example to save them. Fetches a stale copy first. A later read, write,
@@ -316,12 +333,13 @@ class Session {
       tensors[v].bytes = {state_->copies.host_data(v), static_cast<std::size_t>(tensors[v].spec.bytes())};
     return tensors;
   }
-  /// Writes all variables by name, from a file (`tw::load_npz`, ...) or from host_tensors(). Throws LoadError, before anything is
-  /// written, if names, dtypes or shapes differ and the policy does not allow it.
+  /// Writes all variables by name, from a file (`tw::load_npz`, ...) or from host_tensors(). A tensor of a narrower dtype, such
+  /// as bfloat16 for a float32 variable, is converted, which is exact; one of a wider dtype needs the rule `tw::cast()`. Throws
+  /// LoadError, before anything is written, if names, dtypes or shapes differ and the policy does not allow it.
   void load_tensors(const HostTensors& tensors, const LoadPolicy& policy = {}) {
     const auto found = detail::match_tensors(variables_without_values(), tensors, policy);
     Values values{};
-    for (std::size_t v = 0; v < values.size(); ++v) values[v] = found[v].data();
+    for (std::size_t v = 0; v < values.size(); ++v) values[v] = found.bytes[v].data();
     write<"load_tensors">(values);
   }
 
