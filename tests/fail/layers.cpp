@@ -63,7 +63,8 @@ Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::GRU<8>{}, x); }> recurren
 Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::GroupedQueryAttention<4, 2, 1>{}, x); }> grouped_queries_axes;
 
 // CASE rotary_head_dim
-// expect: rotary_embedding: positions (3,) int32, head_dim 5: positions of one axis and an even head_dim expected
+// expect: rotary_embedding: positions (3,) int32, head_dim 5: positions of one or two axes and an even head_dim
+// expect: expected
 Traced<[](Ir& ir) { layers::rotary_embedding(ir.constant(tw::range(), {3}, tw::int32), 5); }> rotary_head_dim;
 
 // CASE rotary_length

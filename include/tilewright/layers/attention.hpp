@@ -5,6 +5,7 @@
 
 #include "tilewright/core/random/square_root.hpp"
 #include "tilewright/layers/dropout.hpp"
+#include "tilewright/layers/kv_cache.hpp"
 #include "tilewright/layers/linear.hpp"
 #include "tilewright/ops/elementwise/logical.hpp"
 #include "tilewright/ops/linear/matmul.hpp"
@@ -39,8 +40,8 @@ constexpr Tensor merge_heads(Tensor x) {
 /// share the work of products, while one vertex of the attention op processes all queries of a head. The form requires that each
 /// query sees all keys and that keys have as many heads as queries.
 constexpr bool composes(Tensor q, Tensor k, const AttentionOptions& options, Tensor key_padding_mask) {
-  return q.valid() && k.valid() && !q.ir().tables.replaces_composed_forms && !options.is_causal && options.dropout_p == 0 &&
-         !key_padding_mask.valid() && q.shape(1) == k.shape(1);
+  return q.valid() && k.valid() && !q.ir().tables.replaces_composed_forms && !options.is_causal && options.window == 0 &&
+         options.dropout_p == 0 && !key_padding_mask.valid() && q.shape(1) == k.shape(1);
 }
 /// Appends ops::scaled_dot_product_attention. key_padding_mask: none, or (batch, keys) bool, where true hides a key, as in
 /// torch.nn.
@@ -53,13 +54,15 @@ constexpr Tensor attend(Tensor q, Tensor k, Tensor v, const AttentionOptions& op
   return ops::scaled_dot_product_attention(q, k, v, ops::logical_not(key_padding_mask), options);
 }
 
-/// Options of MultiheadAttention. Names and defaults are those of torch.nn.MultiheadAttention, except `std`, which PyTorch does
-/// not have, and `is_causal`, which PyTorch takes in each call.
+/// Options of MultiheadAttention. Names and defaults are those of torch.nn.MultiheadAttention, except `is_causal`, which PyTorch
+/// takes in each call, and `std`, `sliding_window` and `cache_length`, which PyTorch does not have.
 struct MultiheadAttentionOptions {
   bool is_causal = false;  ///< whether query i sees only keys 0 to i
   bool bias = true;  ///< whether all projections have a bias: in_proj_bias and out_proj.bias
   double dropout = 0;  ///< probability with which a weight is dropped in training; if it is above 0, `build` takes a seed
   OptionalNumber std{};  ///< standard deviation of normal initial weights; none: uniform weights, as in PyTorch
+  int sliding_window = 0;  ///< with is_causal: number of last keys that a query sees, its own included; 0: all
+  int cache_length = 0;  ///< number of positions whose keys and values are kept for later calls, see KvCache; 0: no cache
 };
 
 namespace detail {
@@ -76,21 +79,36 @@ constexpr bool is_seed(Tensor argument) { return argument.dtype() == uint32; }
 /// With dropout, the trace needs a mode scope, `training(ir)` or `evaluation(ir)`. The last argument may then be a seed, (2,)
 /// uint32; training requires it.
 ///
+/// With a `cache_length`, the layer keeps keys and values as KvCache does. It then takes build(x, position), where position is
+/// that of the last token of each text, (1,) or (batch,) signed integers, and build(x) for a prompt without padding. It needs
+/// is_causal and, with dropout, the mode of evaluation.
+///
 /// Variables: `in_proj_weight` (embed_dim, 3 embed_dim) for queries, keys and values, `in_proj_bias` (3 embed_dim,), and
 /// `out_proj.weight` (embed_dim, embed_dim), `out_proj.bias` (embed_dim,). Initial values are PyTorch's: in_proj_weight uniform
 /// within sqrt(1.5 / embed_dim), out_proj.weight within 1 / sqrt(embed_dim), biases zero. PyTorch stores the weights transposed.
+/// With a cache: `cache.keys` and `cache.values`, (batch, num_heads, slots, embed_dim / num_heads), see KvCache.
 ///
-/// Errors: a number of heads that does not divide embed_dim; with dropout, no mode, or no seed in training; other arguments.
+/// Errors: a number of heads that does not divide embed_dim; with dropout, no mode, or no seed in training; a window or a cache
+/// without is_causal; a cache in training with dropout; other arguments.
 template <int embed_dim, int num_heads, MultiheadAttentionOptions options = {}>
 struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, options>> {
   using Projection = Linear<embed_dim, {.bias = options.bias, .std = options.std, .zero_bias = true}>;
-  BOOST_HANA_DEFINE_STRUCT(MultiheadAttention, (Projection, out_proj));
-  static constexpr bool takes_seed = options.dropout > 0;
+  static constexpr KvCacheOptions cache_options{.length = options.cache_length, .sliding_window = options.sliding_window};
+  using Cache = detail::CacheMember<cache_options>;
+  BOOST_HANA_DEFINE_STRUCT(MultiheadAttention, (Projection, out_proj), (Cache, cache));
+  static constexpr bool takes_seed = options.dropout > 0, has_cache = options.cache_length > 0;
+  static constexpr std::size_t most_given = has_cache ? 1 : takes_seed ? 4 : 3;
 
   constexpr Tensor build(Tensor query, std::same_as<Tensor> auto... given)
-    requires(sizeof...(given) <= (takes_seed ? 4 : 3))
+    requires(sizeof...(given) <= most_given)
   {
     if (!check(query)) return Tensor::invalid(query.ir());
+    if constexpr (has_cache) return mix_with_cache(query, given...);
+    else return mix_given(query, given...);
+  }
+
+ private:
+  constexpr Tensor mix_given(Tensor query, std::same_as<Tensor> auto... given) {
     const Tensor arguments[5] = {query, given...};
     std::size_t count = 1 + sizeof...(given);
     Tensor mask, seed;
@@ -104,12 +122,21 @@ struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, opti
     const Tensor all = project(query, 0, 3);
     return mix(part(all, 0), part(all, 1), part(all, 2), mask, seed);
   }
-
- private:
+  constexpr Tensor mix_with_cache(Tensor x, std::same_as<Tensor> auto... position) {
+    if constexpr (takes_seed)
+      if (require_mode(this->ir(), "MultiheadAttention") == Mode::training)
+        return this->ir().fail(text("MultiheadAttention: cache_length ", options.cache_length, " and dropout ",
+                                    number_text(options.dropout), " in training: evaluation(ir) expected"));
+    add_projection(x);
+    const Tensor all = project(x, 0, 3);
+    const auto head = [&](int number) { return split_heads(part(all, number), num_heads); };
+    return out_proj(merge_heads(cache(head(0), head(1), head(2), position...)));
+  }
   static constexpr bool check(Tensor x) {
     return tilewright::detail::check_parameter(x.ir(), "MultiheadAttention", "embed_dim", embed_dim, 1) &&
            detail::check_heads(x.ir(), "MultiheadAttention", "num_heads", num_heads, embed_dim) &&
-           tilewright::detail::check_parameter(x.ir(), "MultiheadAttention", "dropout", options.dropout, 0, 1);
+           tilewright::detail::check_parameter(x.ir(), "MultiheadAttention", "dropout", options.dropout, 0, 1) &&
+           detail::check_cache(x.ir(), "MultiheadAttention", cache_options, options.is_causal);
   }
   static constexpr std::int64_t all_columns = std::int64_t{3} * embed_dim;
   constexpr void add_projection(Tensor x) {
@@ -132,7 +159,7 @@ struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, opti
     return x[{ellipsis, slice(std::int64_t{number} * embed_dim, (std::int64_t{number} + 1) * embed_dim)}];
   }
   constexpr Tensor mix(Tensor q, Tensor k, Tensor v, Tensor mask, Tensor seed) {
-    AttentionOptions given{.is_causal = options.is_causal};
+    AttentionOptions given{.is_causal = options.is_causal, .window = options.sliding_window};
     if constexpr (takes_seed) {
       if (require_mode(this->ir(), "MultiheadAttention") == Mode::training) {
         if (!seed.valid())

@@ -9,6 +9,7 @@
 #include "tilewright/layers/embedding.hpp"
 #include "tilewright/layers/feed_forward.hpp"
 #include "tilewright/layers/group_norm.hpp"
+#include "tilewright/layers/kv_cache.hpp"
 #include "tilewright/layers/layer_norm.hpp"
 #include "tilewright/layers/linear.hpp"
 #include "tilewright/layers/llama.hpp"

@@ -8,8 +8,8 @@
 
 namespace tilewright::layers {
 
-/// Options of TransformerBlock. Names and defaults are those of torch.nn.TransformerEncoderLayer, except `std`, which PyTorch
-/// does not have, and `is_causal`, which PyTorch takes in each call.
+/// Options of TransformerBlock. Names and defaults are those of torch.nn.TransformerEncoderLayer, except `is_causal`, which
+/// PyTorch takes in each call, and `std`, `sliding_window` and `cache_length`, which PyTorch does not have.
 struct TransformerBlockOptions {
   int dim_feedforward = 2048;  ///< width between the two linear layers
   Activation activation = Activation::relu;  ///< activation between the two linear layers
@@ -23,6 +23,8 @@ struct TransformerBlockOptions {
   /// Standard deviation of all initial weights. They are normal, and biases are zero. None: weights and biases are uniform, as
   /// in PyTorch
   OptionalNumber std{};
+  int sliding_window = 0;  ///< with is_causal: number of last keys that a query sees, its own included; 0: all
+  int cache_length = 0;  ///< number of positions whose keys and values are kept for later calls, see KvCache; 0: no cache
 };
 
 /// Encoder layer of a transformer: attention and two linear layers, each followed by a sum and a norm ("Attention Is All You
@@ -36,26 +38,33 @@ struct TransformerBlockOptions {
 ///     tw::layers::TransformerBlock<512, 8>  // torch.nn.TransformerEncoderLayer(512, 8, batch_first=True)
 ///     tw::layers::TransformerBlock<512, 8, {.activation = tw::layers::Activation::gelu, .norm_first = true, .dropout = 0}>
 ///
+/// With a `cache_length`, the block is that of a decoder which writes texts: build(x) and build(x, position) are those of
+/// MultiheadAttention with a cache.
+///
 /// Variables: those of Linear, LayerNorm and MultiheadAttention, with their initial values and with names as in
 /// torch.nn.TransformerEncoderLayer.
 ///
 /// Errors: those of MultiheadAttention.
 template <int embed_dim, int num_heads, TransformerBlockOptions options = {}>
 struct TransformerBlock : Module<TransformerBlock<embed_dim, num_heads, options>> {
-  using Attention =
-      MultiheadAttention<embed_dim, num_heads,
-                         {.is_causal = options.is_causal, .bias = options.bias, .dropout = options.dropout, .std = options.std}>;
+  using Attention = MultiheadAttention<embed_dim, num_heads,
+                                       {.is_causal = options.is_causal,
+                                        .bias = options.bias,
+                                        .dropout = options.dropout,
+                                        .std = options.std,
+                                        .sliding_window = options.sliding_window,
+                                        .cache_length = options.cache_length}>;
   using In = Linear<options.dim_feedforward, {.bias = options.bias, .std = options.std}>;
   using Out = Linear<embed_dim, {.bias = options.bias, .std = options.std}>;
   using Norm = LayerNorm<{.eps = options.layer_norm_eps, .bias = options.bias}>;
   BOOST_HANA_DEFINE_STRUCT(TransformerBlock, (Attention, self_attn), (In, linear1), (Out, linear2), (Norm, norm1), (Norm, norm2),
                            (Dropout, dropout));
-  static constexpr bool takes_seed = options.dropout > 0;
+  static constexpr bool takes_seed = options.dropout > 0, has_cache = options.cache_length > 0;
 
   constexpr TransformerBlock() { dropout.p = options.dropout; }
 
   constexpr Tensor build(Tensor x, std::same_as<Tensor> auto... mask_and_seed)
-    requires(sizeof...(mask_and_seed) <= (takes_seed ? 2 : 1))
+    requires(sizeof...(mask_and_seed) <= (takes_seed && !has_cache ? 2 : 1))
   {
     if (options.dim_feedforward < 1)
       return x.ir().fail(text("TransformerBlock: dim_feedforward ", options.dim_feedforward, ": at least 1 expected"));
