@@ -6,7 +6,7 @@ index, and llama.txt, its logits and the tokens that it writes.
 
 The forward pass is written here from the papers: RMSNorm (arXiv 1910.07467), rotary positions of two halves (arXiv 2104.09864),
 grouped queries (arXiv 2305.13245) and the gated feed-forward layer (arXiv 2002.05202). Results are computed in float64 from the
-bfloat16 weights of the files, and once more in bfloat16, whose error is written, too.
+bfloat16 weights of the files. The file also has the largest errors of logits if the result of each op is rounded to half precision.
 """
 
 import json
@@ -39,50 +39,50 @@ def random_weights():
 
     weights = {"model.embed_tokens.weight": torch.randn(VOCABULARY, WIDTH).bfloat16()}
     for i in range(LAYERS):
-        layer = f"model.layers.{i}."
-        weights |= {layer + "input_layernorm.weight": norm(), layer + "post_attention_layernorm.weight": norm(),
-                    layer + "self_attn.q_proj.weight": normal(WIDTH, WIDTH, 2), layer + "self_attn.k_proj.weight": normal(KEY_HEADS * HEAD, WIDTH, 2),
-                    layer + "self_attn.v_proj.weight": normal(KEY_HEADS * HEAD, WIDTH), layer + "self_attn.o_proj.weight": normal(WIDTH, WIDTH),
-                    layer + "mlp.gate_proj.weight": normal(HIDDEN, WIDTH, 2), layer + "mlp.up_proj.weight": normal(HIDDEN, WIDTH),
-                    layer + "mlp.down_proj.weight": normal(WIDTH, HIDDEN, 2)}
+        of_layer = {"input_layernorm": norm(), "post_attention_layernorm": norm(),
+                    "self_attn.q_proj": normal(WIDTH, WIDTH, 2), "self_attn.k_proj": normal(KEY_HEADS * HEAD, WIDTH, 2),
+                    "self_attn.v_proj": normal(KEY_HEADS * HEAD, WIDTH), "self_attn.o_proj": normal(WIDTH, WIDTH),
+                    "mlp.gate_proj": normal(HIDDEN, WIDTH, 2), "mlp.up_proj": normal(HIDDEN, WIDTH),
+                    "mlp.down_proj": normal(WIDTH, HIDDEN, 2)}
+        weights |= {f"model.layers.{i}.{name}.weight": tensor for name, tensor in of_layer.items()}
     return weights | {"model.norm.weight": norm(), "lm_head.weight": normal(VOCABULARY, WIDTH, 3)}
 
 
-def rms_norm(x, weight):
-    wide = x if x.dtype == torch.float64 else x.float()
-    return (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + CONFIG["rms_norm_eps"])).to(x.dtype) * weight
+def rms_norm(x, weight, rounded):
+    return rounded(rounded(x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + CONFIG["rms_norm_eps"])) * weight)
 
 
-def rotate(x):
+def rotate(x, rounded):
     """Turns element i and element i + HEAD / 2 of each head as a pair, by an angle for the position. x: (batch, heads, length, HEAD)."""
-    wide = torch.float64 if x.dtype == torch.float64 else torch.float32
-    angles = torch.arange(x.shape[2], dtype=wide)[:, None] * CONFIG["rope_theta"] ** (-torch.arange(0, HEAD, 2, dtype=wide) / HEAD)
-    a, b = x.to(wide).chunk(2, -1)
-    return torch.cat([a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()], -1).to(x.dtype)
+    frequencies = CONFIG["rope_theta"] ** (-torch.arange(0, HEAD, 2).double() / HEAD)
+    angles = torch.arange(x.shape[2]).double()[:, None] * frequencies
+    a, b = x.chunk(2, -1)
+    return rounded(torch.cat([a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()], -1))
 
 
-def attention(x, weights, layer):
+def attention(x, weights, layer, rounded):
     def heads(name, count):
-        return (x @ weights[f"{layer}self_attn.{name}_proj.weight"].T).unflatten(-1, (count, HEAD)).transpose(1, 2)
+        return rounded(x @ weights[f"{layer}self_attn.{name}_proj.weight"].T).unflatten(-1, (count, HEAD)).transpose(1, 2)
 
-    q, k, v = rotate(heads("q", HEADS)), rotate(heads("k", KEY_HEADS)), heads("v", KEY_HEADS)
+    q, k, v = rotate(heads("q", HEADS), rounded), rotate(heads("k", KEY_HEADS), rounded), heads("v", KEY_HEADS)
     k, v = (t.repeat_interleave(HEADS // KEY_HEADS, 1) for t in (k, v))
     scores = q @ k.transpose(2, 3) / math.sqrt(HEAD)
     later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
-    scores = scores.masked_fill(later, -math.inf)
-    shares = torch.softmax(scores if x.dtype == torch.float64 else scores.float(), -1).to(x.dtype)
-    return (shares @ v).transpose(1, 2).flatten(2) @ weights[f"{layer}self_attn.o_proj.weight"].T
+    mixed = rounded(torch.softmax(scores.masked_fill(later, -math.inf), -1) @ v)
+    return rounded(mixed.transpose(1, 2).flatten(2) @ weights[f"{layer}self_attn.o_proj.weight"].T)
 
 
-def logits_of(weights, tokens, head="lm_head.weight"):
+def logits_of(weights, tokens, rounded=lambda x: x, head="lm_head.weight"):
+    """Logits after each token. `rounded` is applied to the result of each op."""
     x = weights["model.embed_tokens.weight"][tokens]
     for i in range(LAYERS):
         layer = f"model.layers.{i}."
-        x = x + attention(rms_norm(x, weights[layer + "input_layernorm.weight"]), weights, layer)
-        y = rms_norm(x, weights[layer + "post_attention_layernorm.weight"])
-        gate, up = (y @ weights[f"{layer}mlp.{name}_proj.weight"].T for name in ("gate", "up"))
-        x = x + (torch.nn.functional.silu(gate) * up) @ weights[layer + "mlp.down_proj.weight"].T
-    return rms_norm(x, weights["model.norm.weight"]) @ weights[head].T
+        x = rounded(x + attention(rms_norm(x, weights[layer + "input_layernorm.weight"], rounded), weights, layer, rounded))
+        y = rms_norm(x, weights[layer + "post_attention_layernorm.weight"], rounded)
+        gate, up = (rounded(y @ weights[f"{layer}mlp.{name}_proj.weight"].T) for name in ("gate", "up"))
+        product = rounded(rounded(torch.nn.functional.silu(gate)) * up)
+        x = rounded(x + rounded(product @ weights[layer + "mlp.down_proj.weight"].T))
+    return rounded(rms_norm(x, weights["model.norm.weight"], rounded) @ weights[head].T)
 
 
 def write_safetensors(path, tensors):
@@ -127,12 +127,14 @@ assert smallest_margin > 1e-3 and len(set(tokens)) > 20
 
 fixtures = Fixtures(2302)
 all_tokens = torch.tensor([tokens])
-logits = logits_of(weights, all_tokens)
+first_tokens = all_tokens[:, : 2 * len(PROMPT)]
+logits = logits_of(weights, first_tokens)
 fixtures.write("llama.tokens", all_tokens)
-fixtures.write("llama.logits", logits[:, : 2 * len(PROMPT)])
-fixtures.write("llama.tied_logits", logits_of(weights, all_tokens[:, : 2 * len(PROMPT)], "model.embed_tokens.weight"))
-in_bfloat16 = logits_of(published, all_tokens[:, : 2 * len(PROMPT)]).double()
-error = float((in_bfloat16 - logits[:, : 2 * len(PROMPT)]).abs().max())
-print(f"largest error in bfloat16: {error:.4f} of logits up to {float(logits.abs().max()):.2f}")
-fixtures.write("llama.bfloat16_error", torch.tensor([error]))
+fixtures.write("llama.logits", logits)
+fixtures.write("llama.tied_logits", logits_of(weights, first_tokens, head="model.embed_tokens.weight")[:, -1])
+for dtype in (torch.float16, torch.bfloat16):
+    of_half = logits_of(weights, first_tokens, lambda x: x.to(dtype).double())
+    name, error = str(dtype).rpartition(".")[2], float((of_half - logits).abs().max())
+    print(f"{name}: largest error {error:.4f} of logits up to {float(logits.abs().max()):.2f}")
+    fixtures.write(f"llama.{name}_error", torch.tensor([error]))
 fixtures.save("llama.txt")

@@ -98,6 +98,7 @@ inline void check_llama_config(PublishedConfig file, const layers::LlamaConfig& 
   file.check("tie_word_embeddings", config.tie_word_embeddings, 0);
   file.check("attention_bias", config.attention_bias, 0);
   file.check("mlp_bias", 0, 0);
+  file.check("sliding_window", config.sliding_window, 0);
   file.report();
 }
 

@@ -30,7 +30,7 @@ inline TensorFile map_tensors(TensorFile file, std::span<const TensorRule> rules
   return result;
 }
 inline TensorFile map_tensors(TensorFile file, std::initializer_list<TensorRules> rules) {
-  return map_tensors(std::move(file), std::span<const TensorRule>(detail::joined_rules(rules)));
+  return map_tensors(std::move(file), std::span<const TensorRule>(TensorRules(rules).rules()));
 }
 
 }  // namespace tilewright

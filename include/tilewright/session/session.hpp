@@ -6,7 +6,6 @@
 #include <boost/hana/map.hpp>
 #include <boost/hana/pair.hpp>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -313,14 +312,10 @@ class Session {
   ///     classifier.load_from_session(language_model, {{"decoder.*", "features.*"}, tw::left_out("head.*"), tw::cast()},
   ///                                  {.missing = {"head.*"}});
   template <class Source>
-  void load_from_session(const Source& source, std::span<const TensorRule> rules, const LoadPolicy& policy = {}) {
+  void load_from_session(const Source& source, const TensorRules& rules, const LoadPolicy& policy = {}) {
     const auto tensors = source.host_tensors();
     const HostTensors given{"the other session", tensors};
-    load_tensors({given.source, detail::apply_rules("load_from_session", given, rules).tensors}, policy);
-  }
-  template <class Source>
-  void load_from_session(const Source& source, std::initializer_list<TensorRules> rules, const LoadPolicy& policy = {}) {
-    load_from_session(source, std::span<const TensorRule>(detail::joined_rules(rules)), policy);
+    load_tensors({given.source, detail::apply_rules("load_from_session", given, rules.rules()).tensors}, policy);
   }
 
   /// Returns all variables as views of the host copy, for example to save them. Fetches a stale copy first. A later read, write,

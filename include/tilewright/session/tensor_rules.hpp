@@ -70,11 +70,14 @@ inline std::vector<TensorRule> cast(std::initializer_list<std::string_view> tens
   return rules;
 }
 
-/// One rule or several: an element of the braces of map_tensors and of Session::load_from_session.
+/// One rule or several: `{tw::transposed("w"), {"encoder.*", "*"}, tw::cast()}`.
 class TensorRules {
  public:
   TensorRules(TensorRule rule) { rules_.push_back(std::move(rule)); }
   TensorRules(std::vector<TensorRule> rules) : rules_(std::move(rules)) {}
+  TensorRules(std::initializer_list<TensorRules> rules) {
+    for (const TensorRules& each : rules) rules_.insert(rules_.end(), each.rules_.begin(), each.rules_.end());
+  }
   /// Creates the rule renamed(tensor, variable).
   TensorRules(std::string tensor, std::string variable) : TensorRules(renamed(std::move(tensor), std::move(variable))) {}
 
@@ -86,11 +89,6 @@ class TensorRules {
 
 namespace detail {
 
-inline std::vector<TensorRule> joined_rules(std::span<const TensorRules> rules) {
-  std::vector<TensorRule> all;
-  for (const TensorRules& each : rules) all.insert(all.end(), each.rules().begin(), each.rules().end());
-  return all;
-}
 inline std::string fill_pattern(std::string_view pattern, std::span<const std::string_view> stars) {
   std::string name;
   for (const char c : pattern) {
