@@ -2,7 +2,6 @@
 #include "tilewright/core/requirements.hpp"
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -34,7 +33,7 @@ concept NextLogits = std::is_invocable_r_v<std::span<const float>, F&, std::span
 ///
 ///     const auto next_logits = [&](std::span<const std::int32_t> tokens) { ...; return std::span<const float>(logits); };
 ///     const auto text = tw::generate::new_tokens(prompt, next_logits, {.max_new_tokens = 48, .stop_tokens = {2}});
-template <NextLogits F, std::invocable<std::int32_t> OnToken>
+template <NextLogits F, class OnToken>
 std::vector<std::int32_t> new_tokens(std::span<const std::int32_t> prompt, F&& next_logits, const GenerateOptions& options,
                                      OnToken&& on_token) {
   if (prompt.empty()) throw std::invalid_argument("new_tokens: an empty prompt: one token or more expected");

@@ -11,7 +11,7 @@ struct LlamaConfig {
   int vocab_size = 32000;  ///< number of tokens
   int hidden_size = 4096;  ///< width of the model
   int intermediate_size = 11008;  ///< width within the feed-forward layers
-  int num_hidden_layers = 32;  ///< number of blocks
+  int num_hidden_layers = 32;  ///< number of blocks, from 1 to 1,000
   int num_attention_heads = 32;  ///< number of heads of queries; it divides hidden_size
   int num_key_value_heads = 0;  ///< number of heads of keys and values; 0: as many as queries have
   double rms_norm_eps = 1e-6;  ///< added to the mean of squares in all norms

@@ -56,7 +56,7 @@ struct Llama : Module<Llama<config>> {
  private:
   /// Returns the last block's result.
   constexpr Tensor hidden(Tensor tokens, std::same_as<Tensor> auto... position) {
-    if (!tilewright::detail::check_parameter(tokens.ir(), "Llama", "num_hidden_layers", config.num_hidden_layers, 1))
+    if (!tilewright::detail::check_parameter(tokens.ir(), "Llama", "num_hidden_layers", config.num_hidden_layers, 1, 1001))
       return Tensor::invalid(tokens.ir());
     Tensor x = embed_tokens(tokens);
     const auto [factories, block] = create_graph(Block{}, x, position...);  // one graph for all blocks

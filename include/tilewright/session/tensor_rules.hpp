@@ -115,11 +115,14 @@ inline std::vector<std::byte> transposed_elements(std::span<const std::byte> byt
   return result;
 }
 
-/// Tensors with their memory.
+/// Tensors with their names and the memory of elements that rules moved.
 struct MappedTensors {
+  std::string source{};  // for errors
   std::deque<std::string> names{};  // deques: their items never move
   std::deque<std::vector<std::byte>> memory{};
   std::vector<HostTensor> tensors{};
+
+  operator HostTensors() const { return {source, tensors}; }
 };
 
 /// Appends what a rule makes of a tensor. Throws LoadError.
@@ -144,9 +147,9 @@ inline void apply_rule(MappedTensors& result, const HostTensor& tensor, const Te
   const std::string& name = result.names.emplace_back(fill_pattern(*rule.variable, stars));
   result.tensors.push_back({name, spec, bytes, tensor.log2_scale, tensor.may_round});
 }
-/// Renames and reshapes tensors by rules, see map_tensors. Unchanged elements stay in the memory of those that are given.
+/// Renames and reshapes tensors by rules, see map_tensors.
 inline MappedTensors apply_rules(std::string_view function, const HostTensors& given, std::span<const TensorRule> rules) {
-  MappedTensors result;
+  MappedTensors result{.source = std::string(given.source)};
   const TensorRule unchanged = renamed("*", "*");
   for (HostTensor tensor : given.tensors) {
     const auto fits = [&](const TensorRule& rule) { return matches_pattern(rule.tensor, tensor.name); };
