@@ -3,6 +3,7 @@
 #include <tilewright/layers/attention.hpp>
 #include <tilewright/layers/dropout.hpp>
 #include <tilewright/layers/embedding.hpp>
+#include <tilewright/layers/kv_cache.hpp>
 #include <tilewright/layers/layer_norm.hpp>
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/model.hpp>
@@ -48,7 +49,8 @@ template <Size size, Reads reads>
 struct Attention : tw::Module<Attention<size, reads>> {
   using In = Widen<size, 3>;
   using Out = Narrow<size>;
-  BOOST_HANA_DEFINE_STRUCT(Attention, (In, c_attn), (Out, c_proj));
+  using Cache = tw::layers::KvCache<{.length = size.context}>;
+  BOOST_HANA_DEFINE_STRUCT(Attention, (In, c_attn), (Out, c_proj), (Cache, cache));
 
   constexpr tw::Tensor build(tw::Tensor x, std::same_as<tw::Tensor> auto... given) {
     // (batch, length, heads of queries, keys and values, width / heads), so that attention reads parts of it where they are
@@ -58,7 +60,7 @@ struct Attention : tw::Module<Attention<size, reads>> {
     };
     const tw::Tensor q = heads(0), k = heads(1), v = heads(2);
     tw::Tensor mixed;
-    if constexpr (reads == Reads::tokens) mixed = attend_to_all(q, k, v, given...);
+    if constexpr (reads == Reads::tokens) mixed = cache(q, k, v, given...);
     else mixed = tw::layers::attend(q, k, v, options(given...));
     return c_proj(tw::layers::merge_heads(mixed));
   }
@@ -71,18 +73,6 @@ struct Attention : tw::Module<Attention<size, reads>> {
       result.seed = ops::create_random_seed(seed..., 2);
     }
     return result;
-  }
-  /// Attention of one token to itself and to those before it, whose keys and values are the variables `keys` and `values`, (1,
-  /// heads, context, width / heads). Those of later positions are not read.
-  constexpr tw::Tensor attend_to_all(tw::Tensor q, tw::Tensor k, tw::Tensor v, tw::Tensor position) {
-    const tw::Tensor keys = remember("keys", k, position), values = remember("values", v, position);
-    const tw::Tensor places = this->ir().constant(tw::range(), {1, size.context}, tw::int32, "places");
-    return ops::scaled_dot_product_attention(q, keys, values, ops::less_equal(places, position));
-  }
-  constexpr tw::Tensor remember(std::string_view name, tw::Tensor x, tw::Tensor position) {
-    const tw::Tensor all = this->add_variable_input(name, tw::zeros(), {1, size.heads, size.context, size.head()}, size.dtype,
-                                                    {.by_ref = true});
-    return ops::dynamic_update_(all, position, x, {2}, {1});
   }
 };
 

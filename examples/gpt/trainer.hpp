@@ -26,7 +26,7 @@ class Trainer {
 /// Names of variables, with a * for any characters: those of loss scaling, which training in float32 has not; and all that are no
 /// weights, with those of optimisers, and with the keys and values that generation remembers.
 inline const std::vector<std::string_view> of_loss_scaling{"loss_scaling.*"};
-inline const std::vector<std::string_view> no_weights{"optimiser.*", "loss_scaling.*", "*.keys", "*.values"};
+inline const std::vector<std::string_view> no_weights{"optimiser.*", "loss_scaling.*", "*.cache.*"};
 
 /// Makes a trainer, with random weights of a seed. Host threads as SessionOptions has them.
 using MakeTrainer = std::unique_ptr<Trainer> (*)(std::uint64_t seed, int threads);

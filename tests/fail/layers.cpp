@@ -114,3 +114,61 @@ Traced<[](Ir& ir) {
   (void)tw::create_graph(ir, layers::TransformerBlock<4, 2>{}, tw::TensorSpec{{1, 2, 4}, tw::float32});
 }>
     block_without_a_seed;
+
+// CASE cache_prompt_too_long
+// expect: KvCache: a prompt of 5 tokens for a cache of 4: at most 4 expected, in GroupedQueryAttention/cache
+constexpr tw::TensorSpec text{{2, 5, 8}, tw::float32}, token{{2, 1, 8}, tw::float32}, position{{1}, tw::int32};
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::GroupedQueryAttention<8, 2, 1, {.cache_length = 4}>{}, text, position); }>
+    cache_prompt_too_long;
+
+// CASE cache_position_axes
+// expect: GroupedQueryAttention: position (3,) int32 for 2 texts: signed integers of shape (1,) or (2,) expected
+Traced<[](Ir& ir) {
+  (void)tw::create_graph(ir, layers::GroupedQueryAttention<8, 2, 1, {.cache_length = 4}>{}, token,
+                         tw::TensorSpec{{3}, tw::int32});
+}>
+    cache_position_axes;
+
+// CASE cache_with_a_seed
+// expect: KvCache: position (2,) uint32 for 2 texts: signed integers of shape (1,) or (2,) expected
+Traced<[](Ir& ir) {
+  const auto mode = tw::evaluation(ir);
+  (void)tw::create_graph(ir, layers::TransformerBlock<8, 2, {.is_causal = true, .cache_length = 4}>{}, token,
+                         tw::TensorSpec{{2}, tw::uint32});
+}>
+    cache_with_a_seed;
+
+// CASE cache_without_causal
+// expect: MultiheadAttention: cache_length 4 without is_causal: is_causal = true expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::MultiheadAttention<8, 2, {.cache_length = 4}>{}, token, position); }>
+    cache_without_causal;
+
+// CASE cache_in_training
+// expect: MultiheadAttention: cache_length 4 and dropout 0.5 in training: evaluation(ir) expected
+Traced<[](Ir& ir) {
+  const auto mode = tw::training(ir);
+  (void)tw::create_graph(ir, layers::MultiheadAttention<8, 2, {.is_causal = true, .dropout = 0.5, .cache_length = 4}>{}, token,
+                         position);
+}>
+    cache_in_training;
+
+// CASE cache_axes
+// expect: KvCache: queries (2, 4, 3, 8) float32, keys (2, 2, 1, 8) float32, values (2, 2, 1, 8) float32: axes (batch, heads,
+// expect: length, head_dim) of one length expected
+Traced<[](Ir& ir) {
+  const tw::TensorSpec q{{2, 4, 3, 8}, tw::float32}, k{{2, 2, 1, 8}, tw::float32};
+  (void)tw::create_graph(ir, layers::KvCache<{.length = 4}>{}, q, k, k, position);
+}>
+    cache_axes;
+
+// CASE window_without_causal
+// expect: ScaledDotProductAttention: window without is_causal: is_causal = true expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::MultiheadAttention<8, 2, {.sliding_window = 4}>{}, text); }>
+    window_without_causal;
+
+// CASE last_token_axes
+// expect: last_token: (2, 8) float32: axes (batch, length, width) expected
+Traced<[](Ir& ir) {
+  layers::last_token(ir.variable(tw::zeros(), {2, 8}, tw::float32, "x"), ir.variable(tw::zeros(), {1}, tw::int32, "position"));
+}>
+    last_token_axes;

@@ -83,6 +83,52 @@ TW_SAME((variables_of<layers::LlamaBlock<8, 12, 4, 2>, tw::Shape{2, 3, 8}>()),
         "float32; self_attn.o_proj.weight (8, 8) float32; self_attn.q_proj.weight (8, 8) float32; self_attn.v_proj.weight (8, "
         "4) float32; ");
 
+/// Names and specs of a cache's variables, which are by reference.
+template <class Layer>
+constexpr Text cache_of(std::int64_t length, std::int64_t positions, tw::DType dtype = tw::float32) {
+  Ir ir;
+  const auto [factories, graph] = tw::create_graph(ir, Layer{}, tw::TensorSpec{{2, length, 8}, dtype},
+                                                   tw::TensorSpec{{positions}, tw::int32});
+  Text result;
+  for (const auto& [name, variable] : factories.init().named_tensors())
+    if (std::string_view(name).find("cache.") != std::string_view::npos)
+      result += tw::text(name, " ", to_text(variable.spec()), "; ");
+  return result;
+}
+template <int sliding_window>
+using Cached = layers::GroupedQueryAttention<8, 4, 2, {.sliding_window = sliding_window, .cache_length = 6}>;
+TW_SAME(cache_of<Cached<0>>(1, 2), "cache.keys (2, 2, 6, 2) float32; cache.values (2, 2, 6, 2) float32; ");
+TW_SAME(cache_of<Cached<0>>(6, 1), cache_of<Cached<0>>(1, 2));
+TW_SAME(cache_of<Cached<4>>(9, 1), "cache.keys (2, 2, 4, 2) float32; cache.values (2, 2, 4, 2) float32; ");
+TW_SAME(cache_of<Cached<7>>(1, 1), cache_of<Cached<0>>(1, 1));  // no position leaves the window
+TW_SAME((cache_of<layers::MultiheadAttention<8, 2, {.is_causal = true, .cache_length = 5}>>(1, 1, tw::float16)),
+        "cache.keys (2, 2, 5, 4) float16; cache.values (2, 2, 5, 4) float16; ");
+TW_SAME((cache_of<layers::LlamaBlock<8, 12, 4, 2, {.attention = {.cache_length = 6}}>>(1, 2)),
+        "self_attn.cache.keys (2, 2, 6, 2) float32; self_attn.cache.values (2, 2, 6, 2) float32; ");
+
+/// The window of a layer's attention.
+template <class Layer>
+constexpr std::int64_t window_of() {
+  Ir ir;
+  const auto [factories, graph] = tw::create_graph(ir, Layer{}, tw::TensorSpec{{2, 5, 8}, tw::float32});
+  for (const auto& node : ir.tables.record(graph.graph().id()).nodes)
+    if (node.op->name == "ScaledDotProductAttention")
+      return tw::unpack<tw::ScaledDotProductAttention::Attributes>(node.attributes).window;
+  return -1;
+}
+static_assert(window_of<layers::GroupedQueryAttention<8, 4, 2, {.sliding_window = 3}>>() == 3);
+static_assert(window_of<layers::MultiheadAttention<8, 4, {.is_causal = true, .sliding_window = 3}>>() == 3);
+static_assert(window_of<Cached<3>>() == 3 && window_of<Cached<0>>() == 0);
+
+/// Spec of a result with rotary positions of their own for each text.
+constexpr Text with_positions_by_text() {
+  Ir ir;
+  const auto [factories, graph] = tw::create_graph(ir, layers::GroupedQueryAttention<8, 4, 2>{},
+                                                   tw::TensorSpec{{2, 3, 8}, tw::float32}, tw::TensorSpec{{2, 3}, tw::int32});
+  return to_text(graph.graph().output(0).spec());
+}
+TW_SAME(with_positions_by_text(), "(2, 3, 8) float32");
+
 /// How many dropouts a transformer block with its defaults has, besides those of attention's weights.
 template <class... Specs>
 constexpr int dropouts(tw::Mode mode, const Specs&... mask_and_seed) {

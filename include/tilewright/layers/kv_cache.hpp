@@ -82,19 +82,21 @@ class KvSlots {
       return;
     }
     // slot s gets the largest position p with p % slots == s that is not after the last token
-    const Tensor last = position.reshape({-1, 1});
+    const Tensor last = by_text(position);
     const Tensor sources = last - (last - places(position)) % slots;
     if (position.nelms() == 1) ops::copy_var_update_(all_, ops::gather(x, sources.reshape({-1}), 2));
     else ops::copy_var_update_(all_, ops::groupedgather(x, sources, 2, position.nelms()));
   }
   /// Returns which slots have keys of positions up to `position`: (batch, slots) bool.
   constexpr Tensor seen(Tensor position) const {
-    const Tensor mask = ops::less_equal(places(position), position.reshape({-1, 1}));
+    const Tensor mask = ops::less_equal(places(position), by_text(position));
     const Shape all{all_.shape(0), options_.slots()};
     return mask.shape() == all ? mask : ops::expand(mask, all);
   }
 
  private:
+  /// Returns positions as (batch, 1); one for all texts is unchanged.
+  static constexpr Tensor by_text(Tensor position) { return position.nelms() == 1 ? position : position.reshape({-1, 1}); }
   constexpr Tensor places(Tensor position) const {
     return position.ir().constant(range(), {1, options_.slots()}, position.dtype(), "places");
   }
@@ -121,9 +123,10 @@ constexpr Tensor attend_with_cache(ModuleBase& module, Tensor q, Tensor k, Tenso
   if (!position.valid()) position = ir.constant(List<double>{static_cast<double>(length - 1)}, {1}, int32, "position");
   if (!check_position(ir, "KvCache", position, k.shape(0))) return Tensor::invalid(ir);
   const KvSlots keys(module, "keys", k, options), values(module, "values", v, options);
-  if (is_step)
-    return ops::scaled_dot_product_attention(q, keys.write_token(k, position), values.write_token(v, position),
-                                             keys.seen(position));
+  if (is_step) {
+    const Tensor all_keys = keys.write_token(k, position), all_values = values.write_token(v, position);
+    return ops::scaled_dot_product_attention(q, all_keys, all_values, keys.seen(position));
+  }
   keys.write_prompt(k, position);
   values.write_prompt(v, position);
   return ops::scaled_dot_product_attention(q, k, v, {.is_causal = true, .window = options.sliding_window});

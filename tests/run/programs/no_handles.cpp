@@ -331,6 +331,7 @@ const Case of_graphs[] = {
     {"VariableFactory::shard_grouping", [] { (void)tw::VariableFactory().shard_grouping(); }},
     {"split_heads", [] { (void)tw::layers::split_heads(Tensor(), 2); }},
     {"merge_heads", [] { (void)tw::layers::merge_heads(Tensor()); }},
+    {"last_token", [] { (void)tw::layers::last_token(Tensor(), Tensor()); }},
     {"rotary_embedding", [] { (void)tw::layers::rotary_embedding(Tensor(), 4); }},
     {"apply_rotary", [] { (void)tw::layers::apply_rotary(Tensor(), {}); }},
 };

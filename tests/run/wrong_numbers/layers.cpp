@@ -22,6 +22,7 @@ Tensor run(const Layer& layer, const Scene& s, Inputs... inputs) {
 }
 Tensor seed(const Scene& s) { return s.tensor({2}, tw::uint32); }
 Tensor text(const Scene& s) { return s.tensor({2, 3, 8}); }
+Tensor head(const Scene& s) { return s.tensor({2, 1, 3, 8}); }
 Tensor indices(const Scene& s) { return s.tensor({2, 3}, tw::int32); }
 
 const Case reals[] = {
@@ -99,6 +100,29 @@ const Case wholes[] = {
         "GroupedQueryAttention.num_key_value_heads", from(1, 2)),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::GroupedQueryAttention<n, 1, 1>(), s, text(s)); }>(
         "GroupedQueryAttention.width", from(8, 8)),
+    narrow_argument<[]<int n>(const Scene& s) {
+      return run(layers::GroupedQueryAttention<8, 2, 1, {.sliding_window = n}>(), s, text(s));
+    }>("GroupedQueryAttentionOptions.sliding_window", whole_not_negative),
+    narrow_argument<[]<int n>(const Scene& s) {
+      return run(layers::GroupedQueryAttention<8, 2, 1, {.cache_length = n}>(), s, text(s));
+    }>("GroupedQueryAttentionOptions.cache_length", any_outcome),
+    narrow_argument<[]<int n>(const Scene& s) {
+      return run(layers::MultiheadAttention<8, 2, {.is_causal = true, .sliding_window = n}>(), s, text(s));
+    }>("MultiheadAttentionOptions.sliding_window", whole_not_negative),
+    narrow_argument<[]<int n>(const Scene& s) {
+      return run(layers::MultiheadAttention<8, 2, {.is_causal = true, .cache_length = n}>(), s, text(s));
+    }>("MultiheadAttentionOptions.cache_length", any_outcome),
+    narrow_argument<[]<int n>(const Scene& s) {
+      return run(layers::TransformerBlock<8, 2, {.is_causal = true, .dropout = 0, .sliding_window = n}>(), s, text(s));
+    }>("TransformerBlockOptions.sliding_window", whole_not_negative),
+    narrow_argument<[]<int n>(const Scene& s) {
+      return run(layers::TransformerBlock<8, 2, {.is_causal = true, .dropout = 0, .cache_length = n}>(), s, text(s));
+    }>("TransformerBlockOptions.cache_length", any_outcome),
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::KvCache<{.length = n}>(), s, head(s), head(s), head(s)); }>(
+        "KvCacheOptions.length", any_outcome),
+    narrow_argument<[]<int n>(const Scene& s) {
+      return run(layers::KvCache<{.length = 4, .sliding_window = n}>(), s, head(s), head(s), head(s));
+    }>("KvCacheOptions.sliding_window", whole_not_negative),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::LlamaBlock<8, n, 2, 1>(), s, text(s)); }>("LlamaBlock.hidden",
                                                                                                              at_least_1),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::LlamaBlock<8, 4, n, 1>(), s, text(s)); }>(
