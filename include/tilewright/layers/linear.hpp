@@ -7,7 +7,7 @@
 #include "tilewright/ops/elementwise/bias_add.hpp"
 #include "tilewright/ops/linear/matmul.hpp"
 
-/// Modules for models. Not yet stable: names and parameters may change in any version.
+/// Modules for models.
 namespace tilewright::layers {
 
 /// Options of Linear. `bias` is torch.nn.Linear's. The others are for initial values that PyTorch's models set after they create

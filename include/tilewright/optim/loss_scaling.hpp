@@ -38,7 +38,7 @@ constexpr LossScaling static_loss_scaling(double scale) { return {.init_scale = 
 ///
 /// A dynamic scale is the variable `scale`, a float32 scalar; it never grows above 2^126. `growth_tracker`, an int32 scalar,
 /// counts the steps since the scale last changed. If a gradient is infinite or NaN, the step is skipped: its updates are a no-op
-/// for variables and for the state of optimisers. Not yet stable.
+/// for variables and for the state of optimisers.
 class LossScaler {
  public:
   /// `prefix`: prefix of the variables' names; a dot follows it. Errors: a scale or factor that is not above 0, or above 2^126;

@@ -11,8 +11,7 @@
 #include "tilewright/optim/loss_scaling.hpp"
 #include "tilewright/program/number_or_tensor.hpp"
 
-/// Steps that train any loss or a classifier, and the loop that runs them. Not yet stable: names and parameters may change in any
-/// version.
+/// Steps that train any loss or a classifier, and the loop that runs them.
 namespace tilewright::train {
 
 /// Settings of an optimiser that differ for a group of variables.
