@@ -1,4 +1,4 @@
-// labels: light
+// labels: light asan ubsan
 #include "tilewright/images/png.hpp"
 
 #include <fstream>
