@@ -69,9 +69,10 @@ struct LoaderOptions {
 /// Their batch_size is that of a whole batch.
 template <class Data = Dataset>
 class Loader {
-  static_assert(Samples<Data>,
-                "Loader: a data set of this type: a struct that Boost.Hana knows, of arrays xt::xtensor with elements of a dtype "
-                "and an axis of the samples, expected");
+  static_assert(
+      Samples<Data>,
+      "Loader: a data set of this type: Arrays, or a struct that Boost.Hana knows, of arrays xt::xtensor with elements of a "
+      "dtype and an axis of the samples, expected");
 
  public:
   /// Iterates over one epoch, once.

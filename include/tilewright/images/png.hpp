@@ -58,11 +58,11 @@ inline DecodedPng decode_png(const data::FileReader& file, std::span<const std::
   require(input.read_header());
   DecodedPng result{input.height(), input.width(), input.channels(), input.bits(), {}};
   // zlib's deflate makes at most 1,032 bytes of one.
-  const std::uint64_t row_bytes = input.row_bytes();
-  if (row_bytes > 1032 * (std::uint64_t{bytes.size()} + 64) / result.height)
+  if (input.stored_row_bytes() > 1032 * (std::uint64_t{bytes.size()} + 64) / result.height)
     file.fail(std::to_string(result.height) + " x " + std::to_string(result.width) + " pixels in " +
                   std::to_string(bytes.size()) + " bytes",
               "a whole PNG file");
+  const std::size_t row_bytes = input.row_bytes();
   result.bytes.resize(row_bytes * result.height);
   std::vector<std::uint8_t*> rows(result.height);
   for (std::size_t row = 0; row < rows.size(); ++row) rows[row] = result.bytes.data() + row * row_bytes;

@@ -52,6 +52,7 @@ class PngInput {
     return guarded(png_, [this] {
       png_set_read_fn(png_, &source_, read);
       png_read_info(png_, info_);
+      stored_row_bytes_ = png_get_rowbytes(png_, info_);
       png_set_expand(png_);  // palettes to RGB, fewer bits to 8, transparent colours to alpha
       png_set_interlace_handling(png_);
       png_read_update_info(png_, info_);
@@ -68,6 +69,8 @@ class PngInput {
   std::size_t channels() const { return png_get_channels(png_, info_); }
   std::size_t bits() const { return png_get_bit_depth(png_, info_); }
   std::size_t row_bytes() const { return png_get_rowbytes(png_, info_); }
+  /// Returns the bytes of a row in the file, where a pixel may have 1 bit.
+  std::size_t stored_row_bytes() const { return stored_row_bytes_; }
   const char* error() const { return error_.text; }
 
  private:
@@ -89,6 +92,7 @@ class PngInput {
   PngError error_{};
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
+  std::size_t stored_row_bytes_ = 0;
 };
 
 /// Makes a PNG file in memory.

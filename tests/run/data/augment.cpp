@@ -1,4 +1,4 @@
-// labels: light standard-library windows
+// labels: light standard-library
 #include "tilewright/data/augment.hpp"
 
 #include <map>

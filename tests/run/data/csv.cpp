@@ -1,4 +1,4 @@
-// labels: light
+// labels: light asan ubsan
 #include "tilewright/data/csv.hpp"
 
 #include <zlib.h>

@@ -1,4 +1,4 @@
-// labels: light
+// labels: light asan ubsan
 #include "tilewright/images/png.hpp"
 
 #include <fstream>
@@ -147,6 +147,10 @@ TEST_CASE("read_png: a header that promises more pixels than the file can have")
   const Bytes black(1000 * 1001);  // compresses as well as anything
   CHECK((read(png_bytes({.width = 1000, .height = 1000, .bits = 8, .colour_type = 0}, black)).shape() ==
          std::array<std::size_t, 3>{1000, 1000, 1}));
+  const Bytes packed(2000 * 251);  // 8 pixels in a byte become 32 bytes
+  CHECK((read(png_bytes({.width = 2000, .height = 2000, .bits = 1, .colour_type = 3, .palette = {1, 2, 3}, .transparency = {9}},
+                        packed))
+             .shape() == std::array<std::size_t, 3>{2000, 2000, 4}));
 }
 
 TEST_CASE("write_png: what read_png reads back") {
