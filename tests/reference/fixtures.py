@@ -5,10 +5,28 @@ Each line of a file is a tensor: its name, its rank, its extents and its element
 Inputs are multiples of 1/16, probabilities of 1/256: float16, float32 and the text hold them exactly.
 """
 
+import json
+import struct
 from pathlib import Path
 
 import numpy as np
 import torch
+
+SAFETENSORS_DTYPES = {torch.float32: "F32", torch.int64: "I64"}
+
+
+def write_safetensors(path, tensors):
+    """Puts a file together from the format's description: eight bytes with the header's length, the header in JSON, the tensors'
+    bytes."""
+    header, buffer = {"__metadata__": {"format": "pt"}}, b""
+    for name, tensor in tensors.items():
+        content = tensor.contiguous().numpy().tobytes()
+        header[name] = {"dtype": SAFETENSORS_DTYPES[tensor.dtype], "shape": list(tensor.shape),
+                        "data_offsets": [len(buffer), len(buffer) + len(content)]}
+        buffer += content
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)  # as the library pads it
+    path.write_bytes(struct.pack("<Q", len(text)) + text + buffer)
 
 
 class Fixtures:

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Writes layers.txt: layers of torch.nn in float64, and by their formulas those that PyTorch 1.13 lacks.
+"""Writes layers.txt: layers of torch.nn in float64, and by their formulas those that PyTorch 1.13 lacks. gru.safetensors has the
+variables of one of them as PyTorch names and stores them.
 
     python3 tests/reference/make_layers.py        (Debian: apt-get install python3-torch python3-numpy)
 
@@ -8,10 +9,11 @@ Names are <case>.x0, ..., y0, ..., dy0, dx0, ... as in the other files; <case>.<
 """
 
 import re
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from fixtures import Fixtures
+from fixtures import Fixtures, write_safetensors
 from make_random import create_random_seed, drops
 
 fixtures = Fixtures(1613)
@@ -294,8 +296,9 @@ def gru_with_our_dropout(layer):
     return op
 
 
-module("gru_packed", nn.GRU(3, 4, num_layers=2, bidirectional=True, batch_first=True), tensor(3, 4, 3), torch.tensor([2, 4, 1]),
-       call=packed)
+gru = nn.GRU(3, 4, num_layers=2, bidirectional=True, batch_first=True)
+module("gru_packed", gru, tensor(3, 4, 3), torch.tensor([2, 4, 1]), call=packed)
+write_safetensors(Path(__file__).with_name("gru.safetensors"), gru.float().state_dict())
 module("lstm_packed", LastFirst(nn.LSTM(3, 4, num_layers=2, bidirectional=True, batch_first=True)), tensor(2, 4, 3),
        torch.tensor([3, 4]), tensor(4, 2, 4), tensor(4, 2, 4), call=last_first)
 module("gru_both_ways", nn.GRU(3, 5, bidirectional=True, batch_first=True), tensor(2, 3, 3), tensor(2, 2, 5), call=of_recurrent)

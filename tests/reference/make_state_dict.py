@@ -4,19 +4,15 @@ state_dict.txt, their inputs and results.
 
     python3 tests/reference/make_state_dict.py        (Debian: apt-get install python3-torch python3-numpy)
 
-The files are put together from the format's description: eight bytes with the header's length, the header in JSON, the tensors'
-bytes. Results are computed in float64 from the float32 variables of the files.
+Results are computed in float64 from the float32 variables of the files.
 """
 
-import json
-import struct
 from pathlib import Path
 
 import torch
-from fixtures import Fixtures
+from fixtures import Fixtures, write_safetensors
 
 nn = torch.nn
-DTYPES = {torch.float32: "F32", torch.int64: "I64"}
 
 
 class Classifier(nn.Module):
@@ -33,18 +29,6 @@ class Classifier(nn.Module):
         x = self.transformer(self.encoder["words"](words), src_key_padding_mask=padding)
         q, k, v = self.qkv(self.encoder["norm"](x.mean(1))).chunk(3, -1)
         return q * torch.sigmoid(k) + v
-
-
-def write_safetensors(path, tensors):
-    header, buffer = {"__metadata__": {"format": "pt"}}, b""
-    for name, tensor in tensors.items():
-        content = tensor.contiguous().numpy().tobytes()
-        header[name] = {"dtype": DTYPES[tensor.dtype], "shape": list(tensor.shape),
-                        "data_offsets": [len(buffer), len(buffer) + len(content)]}
-        buffer += content
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)  # as the library pads it
-    path.write_bytes(struct.pack("<Q", len(text)) + text + buffer)
 
 
 torch.manual_seed(1613)

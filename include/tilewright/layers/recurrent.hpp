@@ -177,14 +177,26 @@ constexpr Tensor gate(Tensor all_gates, int number) {
 }  // namespace detail
 
 /// Gated recurrent units ("Learning Phrase Representations using RNN Encoder-Decoder", arXiv 1406.1078): torch.nn.GRU with
-/// batch_first=True. x: (batch, length, features), float16, bfloat16 or float32. The first result holds all steps of the last
-/// layer, (batch, length, hidden_size); the second holds the last step of each layer, (num_layers, batch, hidden_size). The
-/// initial state is 0. Formula: r = sigmoid(x W_ir + b_ir + h W_hr + b_hr), z = sigmoid(x W_iz + b_iz + h W_hz + b_hz), n =
-/// tanh(x W_in + b_in + r (h W_hn + b_hn)); the next h is (1 - z) n + z h.
+/// batch_first=True. build(x), build(x, lengths), build(x, state) or build(x, lengths, state), with dropout each with a seed as
+/// the last argument. x: (batch, length, features), float16, bfloat16 or float32. The first result holds all steps of the last
+/// layer, (batch, length, directions hidden_size), where `directions` is 2 if the layer is bidirectional, and otherwise 1; the
+/// results of the reverse direction come second. The second result holds the last state of each layer and direction,
+/// (num_layers directions, batch, hidden_size), in PyTorch's order. Formula: r = sigmoid(x W_ir + b_ir + h W_hr + b_hr), z =
+/// sigmoid(x W_iz + b_iz + h W_hz + b_hz), n = tanh(x W_in + b_in + r (h W_hn + b_hn)); the next h is (1 - z) n + z h.
+///
+/// lengths: (batch,) signed integers, the number of steps of each sequence, in any order. What x has beyond them changes nothing.
+/// Results beyond them are 0, last states are those of each sequence's last step, and the reverse direction begins there: the
+/// results of PyTorch's pack_padded_sequence and pad_packed_sequence with total_length. A length below 0 counts as 0, and one
+/// above x's as x's. state: of the shape and dtype of the second result, the states before the first step; otherwise these are 0.
+/// seed: (2,) uint32; with dropout, training requires it, and the trace needs a mode scope, `training(ir)` or `evaluation(ir)`.
 ///
 /// Variables of layer i, with the parts r, z, n side by side: `weight_ih_l{i}` (features, 3 hidden_size), `weight_hh_l{i}`
-/// (hidden_size, 3 hidden_size), `bias_ih_l{i}` and `bias_hh_l{i}` (3 hidden_size,). Initial values are PyTorch's: uniform within
-/// 1 / sqrt(hidden_size). PyTorch stores the weights transposed.
+/// (hidden_size, 3 hidden_size), `bias_ih_l{i}` and `bias_hh_l{i}` (3 hidden_size,); in reverse `weight_ih_l{i}_reverse` and so
+/// on. Layers above the first have (directions hidden_size) features. Initial values are PyTorch's: uniform within 1 /
+/// sqrt(hidden_size). PyTorch stores the weights transposed.
+///
+/// Errors: other axes; lengths or a state of another shape or dtype; dropout of a single layer, outside of its range, without a
+/// mode, or in training without a seed.
 template <int hidden_size, RecurrentOptions options = {}>
 struct GRU : detail::Recurrent<GRU<hidden_size, options>, hidden_size, options> {
   static constexpr int gates = 3, states = 1;
@@ -206,15 +218,17 @@ struct GRU : detail::Recurrent<GRU<hidden_size, options>, hidden_size, options> 
 };
 
 /// Long short-term memory ("Long Short-Term Memory", Neural Computation 9(8), 1997, with the forget gate of "Learning to Forget",
-/// 1999): torch.nn.LSTM with batch_first=True. x: (batch, length, features), float16, bfloat16 or float32. The first result holds
-/// all steps of the last layer, (batch, length, hidden_size). The second and third are the result h and the memory c of each
-/// layer after the last step, both (num_layers, batch, hidden_size). The initial states are 0. Formula: i = sigmoid(x W_ii + b_ii
-/// + h W_hi + b_hi), f and o are computed like i with their own weights, g = tanh(x W_ig + b_ig + h W_hg + b_hg); the next c is f
-/// c + i g, and the next h is o tanh(c).
+/// 1999): torch.nn.LSTM with batch_first=True. build(x), build(x, lengths), build(x, h, c) or build(x, lengths, h, c), with
+/// dropout each with a seed as the last argument. x: (batch, length, features), float16, bfloat16 or float32. The first result
+/// holds all steps of the last layer, (batch, length, directions hidden_size). The second and third are the last results h and
+/// memories c of each layer and direction, both (num_layers directions, batch, hidden_size). Arguments, the order of directions
+/// and errors are those of GRU, and h and c are of the shape of the last ones. Formula: i = sigmoid(x W_ii + b_ii + h W_hi +
+/// b_hi), f and o are computed like i with their own weights, g = tanh(x W_ig + b_ig + h W_hg + b_hg); the next c is f c + i g,
+/// and the next h is o tanh(c).
 ///
 /// Variables of layer i, with the parts i, f, g, o side by side: `weight_ih_l{i}` (features, 4 hidden_size), `weight_hh_l{i}`
-/// (hidden_size, 4 hidden_size), `bias_ih_l{i}` and `bias_hh_l{i}` (4 hidden_size,). Initial values are PyTorch's: uniform within
-/// 1 / sqrt(hidden_size). PyTorch stores the weights transposed.
+/// (hidden_size, 4 hidden_size), `bias_ih_l{i}` and `bias_hh_l{i}` (4 hidden_size,); in reverse as in GRU. Initial values are
+/// PyTorch's: uniform within 1 / sqrt(hidden_size). PyTorch stores the weights transposed.
 template <int hidden_size, RecurrentOptions options = {}>
 struct LSTM : detail::Recurrent<LSTM<hidden_size, options>, hidden_size, options> {
   static constexpr int gates = 4, states = 2;
