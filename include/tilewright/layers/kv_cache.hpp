@@ -133,10 +133,10 @@ constexpr Tensor attend_with_cache(ModuleBase& module, Tensor q, Tensor k, Tenso
 }
 }  // namespace detail
 
-/// Causal attention to the tokens of this call and to those of earlier calls, whose keys and values it keeps. build(q, k, v) and
-/// build(q, k, v, position). q: (batch, heads, length, head_dim); k, v: (batch, kv_heads, length, head_dim), float16, bfloat16 or
-/// float32; position: (1,) or (batch,) signed integers, the position of the last token of each text. The result has q's shape and
-/// dtype.
+/// Causal attention to the tokens of this call and to those of earlier calls, whose keys and values it keeps: Hugging Face's
+/// StaticCache, or SlidingWindowCache, with the attention that reads it. build(q, k, v) and build(q, k, v, position). q: (batch,
+/// heads, length, head_dim); k, v: (batch, kv_heads, length, head_dim), float16, bfloat16 or float32; position: (1,) or (batch,)
+/// signed integers, the position of the last token of each text. The result has q's shape and dtype.
 ///
 /// With a length of 1 and a position, the token is at this position. It sees the kept keys of the positions before it. Otherwise
 /// the call has a prompt: tokens 0 to length - 1. Those after `position` are padding; without it, there is none. A prompt sees
@@ -144,13 +144,13 @@ constexpr Tensor attend_with_cache(ModuleBase& module, Tensor q, Tensor k, Tenso
 ///
 /// With a `sliding_window` of at most `length`, the cache is a ring: the token at a position overwrites the one that has left the
 /// window, and a text has no end. Without it, the run throws FaultError for a position of `length` or more. For a negative
-/// position it always does. After a fault, the cache is unchanged.
+/// position it always does. The cache of this text is then unchanged.
 ///
 ///     using Cache = tw::layers::KvCache<{.length = 1024}>;  // a member `cache` of a module for attention
 ///     y = cache(q, k, v, position);
 ///
-/// Variables: `keys` and `values`, (batch, kv_heads, slots, head_dim), zeros, of k's dtype and by reference. There are
-/// `sliding_window` slots in a ring, otherwise `length`.
+/// Variables: `keys` and `values`, (batch, kv_heads, slots, head_dim), of k's dtype and by reference. There are `sliding_window`
+/// slots in a ring, otherwise `length`. Initial values are zeros.
 ///
 /// Errors: a length below 1; a negative window; a prompt that is longer than a cache that is no ring; other axes; a position of
 /// another shape or dtype.
