@@ -29,6 +29,12 @@ inline std::string check_temperature(const std::string& text) {
   if (std::isfinite(number) && number >= 0) return {};
   return "temperature " + text + ": a finite number, 0 or above, expected";
 }
+/// What CLI11 says of a text that is no probability, or "".
+inline std::string check_probability(const std::string& text) {
+  const double number = number_in(text);
+  if (number >= 0 && number <= 1) return {};
+  return "probability " + text + ": a number from 0 to 1 expected";
+}
 /// What CLI11 says of a text that is no learning rate, or "".
 inline std::string check_rate(const std::string& text) {
   const double number = number_in(text);

@@ -61,6 +61,10 @@ int run_gpt_program(int argc, char** argv, const char* description, const std::f
   app.add_option("--top-k", options.top_k, "Number of most probable tokens to draw from; 0: all")
       ->capture_default_str()
       ->check(from_zero);
+  app.add_option("--top-p", options.top_p,
+                 "Draw from the fewest most probable tokens that have this probability together; 1: all")
+      ->capture_default_str()
+      ->check(check_probability);
   CLI11_PARSE(app, argc, argv);
   return report_errors([&] { program(options); });
 }

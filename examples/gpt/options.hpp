@@ -23,6 +23,7 @@ struct GptOptions {
   std::string prompt = "\n";        ///< what they follow
   double temperature = 0.8;         ///< 0: the likeliest token
   std::size_t top_k = 0;            ///< how many of the likeliest tokens are drawn from; 0: all
+  double top_p = 1;                 ///< probability that the likeliest tokens have together, of which one is drawn; 1: all
 };
 
 /// The text that was asked for, with the vocabulary of a model that exists already, if it is given; says on screen which one it

@@ -172,7 +172,8 @@ void write_text(const GptOptions& options, const std::vector<std::int32_t>& prom
                 const tw::data::CharacterVocabulary& vocabulary, const Trainer& trained) {
   tw::Session<generate_step<size>> session({.threads = options.threads});
   session.load_from_session(trained, {.extra = no_weights, .missing = no_weights});
-  Writer<size> writer(session, {.temperature = options.temperature, .top_k = options.top_k, .seed = options.seed},
+  Writer<size> writer(session,
+                      {.temperature = options.temperature, .top_k = options.top_k, .top_p = options.top_p, .seed = options.seed},
                       vocabulary.size());
   writer.read(prompt);
   std::printf("%s", options.prompt.c_str());

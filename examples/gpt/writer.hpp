@@ -2,10 +2,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tilewright/generate/sampler.hpp>
 #include <tilewright/tilewright.hpp>
 #include <vector>
 
-#include "sampling.hpp"
 #include "steps.hpp"
 
 namespace gpt {
@@ -16,7 +16,7 @@ template <Size size, class Session = tw::Session<generate_step<size>>>
 class Writer {
  public:
   /// tokens: how many different ones there are, if they are fewer than the vocabulary's.
-  Writer(Session& session, const SamplingOptions& options, std::int32_t tokens = size.vocabulary)
+  Writer(Session& session, const tw::generate::SamplerOptions& options, std::int32_t tokens = size.vocabulary)
       : session_(session), sampler_(options), count_(tokens) {}
 
   /// Appends tokens that are given.
@@ -42,7 +42,7 @@ class Writer {
   }
 
   Session& session_;
-  TokenSampler sampler_;
+  tw::generate::Sampler sampler_;
   std::int32_t count_;
   std::vector<std::int32_t> tokens_{};
   std::size_t begin_ = 0, next_ = 0;  // the token at position 0, and the first that the session has not had

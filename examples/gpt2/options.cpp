@@ -27,6 +27,10 @@ int run_gpt2_program(int argc, char** argv, const std::function<void(const Gpt2O
   app.add_option("--top-k", options.top_k, "Number of most probable tokens to draw from; 0: all")
       ->capture_default_str()
       ->check(counts);
+  app.add_option("--top-p", options.top_p,
+                 "Draw from the fewest most probable tokens that have this probability together; 1: all")
+      ->capture_default_str()
+      ->check(check_probability);
   app.add_option("--seed", options.seed, "Seed of random weights and tokens")->capture_default_str()->check(check_seed);
   app.add_option("--threads", options.threads, "Host threads; 0: find the fastest number")
       ->capture_default_str()

@@ -15,6 +15,7 @@ struct Gpt2Options {
   std::string prompt{};                ///< what they follow: a text, or numbers; "": the token that ends a text
   double temperature = 0.8;            ///< 0: the likeliest token
   std::size_t top_k = 40;              ///< how many of the likeliest tokens are drawn from; 0: all
+  double top_p = 1;                    ///< probability that the likeliest tokens have together, of which one is drawn; 1: all
   std::uint64_t seed = 1;
   int threads = 0;
 };

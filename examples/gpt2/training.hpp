@@ -44,7 +44,8 @@ inline void run(gpt::Trainer& trainer, const Tokens& text, std::size_t batch, st
 template <gpt::Size size>
 void write_text(tw::Session<gpt::generate_step<size>>& session, const Tokens& prompt, const TokenText& text,
                 const Gpt2Options& options) {
-  gpt::Writer<size> writer(session, {.temperature = options.temperature, .top_k = options.top_k, .seed = options.seed});
+  gpt::Writer<size> writer(
+      session, {.temperature = options.temperature, .top_k = options.top_k, .top_p = options.top_p, .seed = options.seed});
   writer.read(prompt);
   for (const std::int32_t token : prompt) std::printf("%s", text.write(token).c_str());
   const auto begin = std::chrono::steady_clock::now();

@@ -34,8 +34,8 @@ name, the default and the meaning. `tilewright::train` is not stable yet.
 """,
     "reference-data.md": """# Data, files, profiles
 
-This page lists three things: data sets and loaders of `tilewright::data`, files of tensors with the rules that fit them to a
-program, and the profile of a simulated IPU. [Data](../data.md), [state on disk](../checkpoints.md) and [the simulated
+This page lists four things: data sets and loaders of `tilewright::data`, files of tensors with the rules that fit them to a
+program, samplers of tokens, and the profile of a simulated IPU. [Data](../data.md), [state on disk](../checkpoints.md) and [the simulated
 IPU](../simulated-ipu.md) show how to use them.
 """,
 }
@@ -67,7 +67,8 @@ REFERENCE = {
     "reference-data.md": {
         "Data": "data",
         "Files": ["checkpoint/checkpoints.hpp", "checkpoint/metadata.hpp", "checkpoint/npz.hpp", "checkpoint/safetensors.hpp",
-                  "checkpoint/tensor_rules.hpp"],
+                  "session/tensor_rules.hpp", "checkpoint/tensor_rules.hpp", "checkpoint/hugging_face.hpp"],
+        "Texts": "generate",
         "Profiles": "profile",
     },
 }

@@ -36,6 +36,8 @@ EXCEPTIONS = {
     r"(TensorRule|part_of)\.(part|part_count)": "tested by tests/run/files/tensor_rules.cpp",
     r"ModuleBase::\w+\.(shape|index)|ShardedVariableInputOptions\.shard_over":
         "given to Ir::variable and Ir::replica_sharded_variable as they are, whose numbers are in lists",
+    r"LlamaConfig\.(?!num_hidden_layers)\w+": "given to the layers of Llama as they are, whose numbers are in lists",
+    r"Sampler::\w+(\(\))?\.logits|new_tokens\.prompt|GenerateOptions\.stop_tokens": "tested by tests/run/generate/sampler.cpp",
     r"LinearOptionsOf(\.number|::.*)|Linear\.in_features": "a number where options are expected, which is an error itself",
     r"LoopOptions\.\w+": "counts of a loop, which tests/run/training/loop.cpp tests",
 }

@@ -19,14 +19,22 @@
 #include <vector>
 
 #include "tilewright/checkpoint/safetensors.hpp"
+#include "tilewright/checkpoint/tensor_rules.hpp"
+#include "tilewright/version.hpp"
 
 namespace tilewright {
 
 /// State of a training run after a number of steps.
 struct Checkpoint {
   std::uint64_t step = 0;
-  TensorFile file;  ///< tensors, metadata of save(), and two entries of the library
+  TensorFile file;  ///< tensors, metadata of save(), and four entries of the library
   std::vector<std::string> skipped{};  ///< problems of files of later steps, newest first
+};
+
+/// Rules that turn the tensors of a checkpoint of the version before into those of `version`.
+struct CheckpointUpgrade {
+  std::uint64_t version = 0;  ///< first version that has the new names, shapes and dtypes
+  std::vector<TensorRule> rules{};  ///< rules of map_tensors
 };
 
 /// A folder with the checkpoints of one run: `step-000000001200.safetensors`, ... Each is one .safetensors file with a checksum
@@ -41,12 +49,27 @@ class Checkpoints {
  public:
   struct Options {
     std::size_t keep = 3;  ///< number of newest files to keep; 0: all
+    /// Version of the program's variables. Count it up when their names, shapes or dtypes change, for example with another
+    /// optimiser, and add an upgrade. A checkpoint without a version has version 0.
+    std::uint64_t version = 0;
+    /// Upgrades for checkpoints of older versions, in ascending order. Loading applies those above the checkpoint's version, one
+    /// after the other.
+    std::vector<CheckpointUpgrade> upgrades{};
   };
 
   explicit Checkpoints(std::filesystem::path folder) : Checkpoints(std::move(folder), Options{}) {}
-  /// The folder need not exist. Throws std::invalid_argument for an empty path.
+  /// The folder need not exist. Throws std::invalid_argument for an empty path, and for upgrades that are not in ascending order,
+  /// or above the program's version.
   Checkpoints(std::filesystem::path folder, const Options& options) : folder_(std::move(folder)), options_(options) {
     if (folder_.empty()) throw std::invalid_argument("Checkpoints: an empty path: that of a folder expected");
+    std::uint64_t before = 0;
+    for (const CheckpointUpgrade& upgrade : options_.upgrades) {
+      if (upgrade.version <= before || upgrade.version > options_.version)
+        throw std::invalid_argument("Checkpoints: an upgrade to version " + std::to_string(upgrade.version) + ": one from " +
+                                    std::to_string(before + 1) + " to the program's " + std::to_string(options_.version) +
+                                    " expected");
+      before = upgrade.version;
+    }
   }
 
   /// Writes the checkpoint of a step by write_durably(), and creates the folder if it does not exist. Replaces a checkpoint of
@@ -56,6 +79,8 @@ class Checkpoints {
   void save(std::uint64_t step, std::span<const HostTensor> tensors, Metadata metadata = {}) const {
     create_folder_durably(folder_);
     metadata.set(std::string(step_key), step);
+    metadata.set(std::string(version_key), options_.version);
+    metadata.set(std::string(library_key), TILEWRIGHT_VERSION);
     metadata.set(std::string(checksum_key), std::string(no_checksum));
     detail::SafetensorsParts parts("Checkpoints::save", tensors, metadata);
     const std::size_t place = checksum_place(parts.header);
@@ -64,38 +89,33 @@ class Checkpoints {
     remove_old(step);
   }
 
-  /// Loads the checkpoint of a step. Throws LoadError if there is none or it is damaged.
-  Checkpoint load(std::uint64_t step) const { return read(step, detail::read_bytes(function, path_of(step))); }
-  /// Parses the checkpoint of a step from the bytes of its file. Throws LoadError if they are damaged.
+  /// Loads the checkpoint of a step, with the upgrades to the program's version. Throws LoadError if there is none, it is
+  /// damaged, or it has a later version.
+  Checkpoint load(std::uint64_t step) const { return upgraded(load_as_saved(step)); }
+  /// Parses the checkpoint of a step from the bytes of its file, with the upgrades to the program's version. Throws LoadError if
+  /// they are damaged, or of a later version.
   Checkpoint read(std::uint64_t step, std::vector<std::byte> bytes) const {
-    const std::filesystem::path path = path_of(step);
-    const auto fail = [&](std::string_view found, std::string_view expected) {
-      throw LoadError(function, path.string(), "", found, expected);
-    };
-    const auto given = take_checksum(bytes);
-    const std::string computed = checksum_text({{bytes}});
-    TensorFile file = detail::read_safetensors(function, path.string(), std::move(bytes));
-    if (!given) fail("no checksum", "a file that Checkpoints::save wrote");
-    if (*given != computed) fail("checksum " + computed + " of its bytes", *given);
-    if (file.metadata().get<std::uint64_t>(step_key) != step) fail("another step's checkpoint", "that of the file's name");
-    file.metadata().set(std::string(checksum_key), *given);
-    return {step, std::move(file)};
+    return upgraded(read_as_saved(step, std::move(bytes)));
   }
 
   /// Loads the newest intact checkpoint; `skipped` lists damaged files of later steps. Returns nothing if there is no checkpoint
   /// or no folder. Throws LoadError if all checkpoints are damaged, so that a run does not silently start from the beginning.
-  /// Also throws it if the folder's path is a file or cannot be read.
+  /// Also throws it if the newest one has a later version, and if the folder's path is a file or cannot be read.
   std::optional<Checkpoint> newest() const {
+    std::optional<Checkpoint> found;
     std::vector<std::string> skipped;
     const auto all = steps();
     for (auto step = all.rbegin(); step != all.rend(); ++step) {
       try {
-        Checkpoint checkpoint = load(*step);
-        checkpoint.skipped = std::move(skipped);
-        return checkpoint;
+        found = load_as_saved(*step);
+        break;
       } catch (const LoadError& error) {
         skipped.emplace_back(error.what());
       }
+    }
+    if (found) {
+      found->skipped = std::move(skipped);
+      return upgraded(*std::move(found));
     }
     if (steps() != all) return newest();  // another process saved one, and removed these
     if (!skipped.empty())
@@ -128,7 +148,33 @@ class Checkpoints {
  private:
   static constexpr std::string_view function = "load_checkpoint", prefix = "step-", suffix = ".safetensors";
   static constexpr std::string_view step_key = "tilewright.step", checksum_key = "tilewright.crc32";
+  static constexpr std::string_view version_key = "tilewright.program_version", library_key = "tilewright.version";
   static constexpr std::string_view no_checksum = "00000000";  // in its own place, while the checksum is computed
+
+  Checkpoint load_as_saved(std::uint64_t step) const { return read_as_saved(step, detail::read_bytes(function, path_of(step))); }
+  Checkpoint read_as_saved(std::uint64_t step, std::vector<std::byte> bytes) const {
+    const std::filesystem::path path = path_of(step);
+    const auto fail = [&](std::string_view found, std::string_view expected) {
+      throw LoadError(function, path.string(), "", found, expected);
+    };
+    const auto given = take_checksum(bytes);
+    const std::string computed = checksum_text({{bytes}});
+    TensorFile file = detail::read_safetensors(function, path.string(), std::move(bytes));
+    if (!given) fail("no checksum", "a file that Checkpoints::save wrote");
+    if (*given != computed) fail("checksum " + computed + " of its bytes", *given);
+    if (file.metadata().get<std::uint64_t>(step_key) != step) fail("another step's checkpoint", "that of the file's name");
+    file.metadata().set(std::string(checksum_key), *given);
+    return {step, std::move(file)};
+  }
+  Checkpoint upgraded(Checkpoint checkpoint) const {
+    const std::uint64_t version = checkpoint.file.metadata().get<std::uint64_t>(version_key).value_or(0);
+    if (version > options_.version)
+      throw LoadError(function, checkpoint.file.path(), "", "version " + std::to_string(version) + " of the program's variables",
+                      std::to_string(options_.version) + " or less");
+    for (const CheckpointUpgrade& upgrade : options_.upgrades)
+      if (upgrade.version > version) checkpoint.file = map_tensors(std::move(checkpoint.file), upgrade.rules);
+    return checkpoint;
+  }
 
   std::optional<std::uint64_t> step_of(std::string_view name) const {
     if (!name.starts_with(prefix) || !name.ends_with(suffix) || name.size() < prefix.size() + suffix.size()) return std::nullopt;

@@ -19,6 +19,7 @@
 #include "tilewright/checkpoint/checked_spec.hpp"
 #include "tilewright/checkpoint/read_bytes.hpp"
 #include "tilewright/checkpoint/safetensors_header.hpp"
+#include "tilewright/checkpoint/safetensors_index.hpp"
 #include "tilewright/checkpoint/tensor_file.hpp"
 #include "tilewright/checkpoint/write_durably.hpp"
 
@@ -168,10 +169,29 @@ inline TensorFile parse_safetensors(std::vector<std::byte> bytes, std::string na
   return detail::read_safetensors("load_safetensors", std::move(name), std::move(bytes));
 }
 
-/// Loads all tensors and the metadata of a .safetensors file. Throws LoadError for a file that violates the format, for
-/// unsupported dtypes such as F8_E4M3, and for more than six axes.
+namespace detail {
+/// Loads all files of an index as one.
+inline TensorFile load_indexed(std::string_view function, const std::filesystem::path& path) {
+  TensorFile result(path.string());
+  for (const auto& [name, tensors] : read_index(function, path.string(), read_bytes(function, path))) {
+    const std::filesystem::path part = path.parent_path() / name;
+    TensorFile file = read_safetensors(function, part.string(), read_bytes(function, part));
+    check_indexed(function, path.string(), name, tensors, file.tensors());
+    for (const HostTensor& tensor : file.tensors()) result.add(tensor);
+    for (const auto& [key, text] : file.metadata().entries()) result.metadata().set(key, text);
+    result.keep(std::move(file));
+  }
+  return result;
+}
+}  // namespace detail
+
+/// Loads all tensors and the metadata of a .safetensors file, or of several files by their index, whose name ends with
+/// `.index.json`: `load_safetensors("model.safetensors.index.json")`. Throws LoadError for a file that violates the format, for
+/// unsupported dtypes such as F8_E4M3, for more than six axes, and for files that do not have the tensors of the index.
 inline TensorFile load_safetensors(const std::filesystem::path& path) {
-  return parse_safetensors(detail::read_bytes("load_safetensors", path), path.string());
+  constexpr std::string_view function = "load_safetensors";
+  if (path.filename().string().ends_with(detail::index_suffix)) return detail::load_indexed(function, path);
+  return parse_safetensors(detail::read_bytes(function, path), path.string());
 }
 
 /// Writes tensors and metadata as a .safetensors file, by write_durably(). Equal contents give equal bytes. The format has no

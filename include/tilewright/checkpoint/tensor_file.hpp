@@ -58,10 +58,18 @@ class TensorFile {
   /// Keeps memory to which tensors refer.
   const Bytes& keep(Bytes bytes) { return memory_.emplace_back(std::move(bytes)); }
   /// Keeps the memory of another file: some of its tensors become tensors of this one.
-  void keep(TensorFile file) { kept_.push_back(std::move(file.memory_)); }
+  void keep(TensorFile file) {
+    kept_.push_back(std::move(file.memory_));
+    for (auto& memory : file.kept_) kept_.push_back(std::move(memory));
+  }
   /// Adds a tensor. `bytes` must be a part of memory that keep() holds.
   void add(std::string name, const TensorSpec& spec, std::span<const std::byte> bytes, int log2_scale = 0) {
     tensors_.push_back({names_.emplace_back(std::move(name)), spec, bytes, log2_scale});
+  }
+  /// Adds a copy of a tensor of another file, whose memory keep() holds.
+  void add(HostTensor tensor) {
+    tensor.name = names_.emplace_back(tensor.name);
+    tensors_.push_back(tensor);
   }
   /// Marks the bytes of tensor i as float8 codes.
   void set_float8(std::size_t i, DType format, int log2_scale) {

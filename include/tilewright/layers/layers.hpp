@@ -13,6 +13,7 @@
 #include "tilewright/layers/layer_norm.hpp"
 #include "tilewright/layers/linear.hpp"
 #include "tilewright/layers/llama.hpp"
+#include "tilewright/layers/llama_model.hpp"
 #include "tilewright/layers/pool.hpp"
 #include "tilewright/layers/recurrent.hpp"
 #include "tilewright/layers/rms_norm.hpp"

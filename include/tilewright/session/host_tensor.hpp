@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "tilewright/core/name_pattern.hpp"
+#include "tilewright/core/number.hpp"
 #include "tilewright/core/tensor_spec.hpp"
+#include "tilewright/session/cast_elements.hpp"
 
 namespace tilewright {
 
@@ -22,6 +24,7 @@ struct HostTensor {
   TensorSpec spec{};
   std::span<const std::byte> bytes{};
   int log2_scale = 0;  ///< float8: scale of pow2scale_then_cast that made the elements, for files
+  bool may_round = false;  ///< whether load_tensors may round the elements to the variable's dtype: the rule cast()
 };
 
 /// Tensors and their source for errors, such as the path of a file.
@@ -136,16 +139,40 @@ class Mismatches {
   std::vector<Problem> problems_{};
 };
 
-/// Returns advice for a matrix that would have the variable's shape if it were transposed.
-inline std::string advice_on_matrix(const HostTensor& tensor, const TensorSpec& expected) {
+/// Returns the rules that would make a tensor fit a variable, for an error; "" if none would.
+inline std::string advice_on(const HostTensor& tensor, const TensorSpec& expected) {
   const Shape& shape = tensor.spec.shape;
-  if (shape.rank != 2 || expected != TensorSpec{{shape[1], shape[0]}, tensor.spec.dtype}) return {};
-  return ", by map_tensors with the rule tw::transposed(\"" + std::string(tensor.name) + "\"),";
+  const bool is_turned = shape != expected.shape && shape.rank == 2 && expected.shape == Shape{shape[1], shape[0]};
+  if ((shape != expected.shape && !is_turned) || !is_same_kind(tensor.spec.dtype, expected.dtype)) return {};
+  const bool rounds = !holds_all(expected.dtype, tensor.spec.dtype) && !tensor.may_round;
+  const std::string transposed = "tw::transposed(\"" + std::string(tensor.name) + "\")";
+  return ", by map_tensors with the rule" +
+         (is_turned && rounds ? "s " + transposed + " and tw::cast()"
+          : is_turned         ? " " + transposed
+                              : " tw::cast()") +
+         ",";
 }
-/// Finds the bytes for each variable by name. A variable without a tensor gets no bytes, if the policy allows that it is missing.
-/// Throws LoadError.
-inline std::vector<std::span<const std::byte>> match_tensors(std::span<const HostTensor> variables, const HostTensors& given,
-                                                             const LoadPolicy& policy) {
+/// Returns whether load_tensors converts a tensor to a variable's dtype, if that is another one.
+inline bool is_convertible(const HostTensor& tensor, DType dtype) {
+  return holds_all(dtype, tensor.spec.dtype) || (tensor.may_round && is_same_kind(dtype, tensor.spec.dtype));
+}
+
+/// Elements for the variables of a session.
+struct MatchedTensors {
+  std::vector<std::span<const std::byte>> bytes{};  ///< of each variable; none: it keeps its value
+  std::vector<std::vector<std::byte>> converted{};  ///< memory of those that had another dtype
+};
+/// Converts elements to the dtype of a variable. Adds a problem if a number is outside of its range.
+inline std::vector<std::byte> converted(const HostTensor& tensor, const TensorSpec& expected, Mismatches& mismatches) {
+  std::vector<std::byte> result(static_cast<std::size_t>(expected.bytes()));
+  if (const auto unfit = cast_elements(tensor.bytes, tensor.spec.dtype, result.data(), expected.dtype))
+    mismatches.add(tensor.name, "element " + std::to_string(*unfit) + " as " + std::string(to_text(expected.dtype)),
+                   expected_number(expected.dtype).string());
+  return result;
+}
+/// Finds the bytes for each variable by name, and converts them to its dtype if needed. A variable without a tensor gets no
+/// bytes, if the policy allows that it is missing. Throws LoadError.
+inline MatchedTensors match_tensors(std::span<const HostTensor> variables, const HostTensors& given, const LoadPolicy& policy) {
   Mismatches mismatches(variables);
   std::unordered_map<std::string_view, std::size_t> index_of;
   for (std::size_t v = 0; v < variables.size(); ++v) index_of.emplace(variables[v].name, v);
@@ -162,19 +189,25 @@ inline std::vector<std::span<const std::byte>> match_tensors(std::span<const Hos
     }
     const TensorSpec& expected = variables[entry->second].spec;
     if (std::exchange(found[entry->second], &tensor)) mismatches.add(tensor.name, "this name twice", "each name once");
-    else if (tensor.spec != expected)
-      mismatches.add(tensor.name, to_text(tensor.spec).string(), to_text(expected).string() + advice_on_matrix(tensor, expected));
-    else if (std::cmp_not_equal(tensor.bytes.size(), expected.bytes()))
-      mismatches.add(tensor.name, std::to_string(tensor.bytes.size()) + " bytes", std::to_string(expected.bytes()) + " bytes");
+    else if (tensor.spec.shape != expected.shape || !is_convertible(tensor, expected.dtype))
+      mismatches.add(tensor.name, to_text(tensor.spec).string(), to_text(expected).string() + advice_on(tensor, expected));
+    else if (std::cmp_not_equal(tensor.bytes.size(), tensor.spec.bytes()))
+      mismatches.add(tensor.name, std::to_string(tensor.bytes.size()) + " bytes", std::to_string(tensor.spec.bytes()) + " bytes");
   }
-  std::vector<std::span<const std::byte>> bytes(variables.size());
-  for (std::size_t v = 0; v < variables.size(); ++v) {
-    if (found[v]) bytes[v] = found[v]->bytes;
-    else if (policy.loads(variables[v].name) && !policy.may_be_missing(variables[v].name))
+  for (std::size_t v = 0; v < variables.size(); ++v)
+    if (!found[v] && policy.loads(variables[v].name) && !policy.may_be_missing(variables[v].name))
       mismatches.add(variables[v].name, "no tensor of this name", to_text(variables[v].spec).string());
+  mismatches.report(given.source);
+
+  MatchedTensors result{.bytes = std::vector<std::span<const std::byte>>(variables.size())};
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    if (!found[v]) continue;
+    const TensorSpec& expected = variables[v].spec;
+    const bool is_same = found[v]->spec == expected;
+    result.bytes[v] = is_same ? found[v]->bytes : result.converted.emplace_back(converted(*found[v], expected, mismatches));
   }
   mismatches.report(given.source);
-  return bytes;
+  return result;
 }
 }  // namespace detail
 

@@ -26,6 +26,7 @@
 #include "tilewright/session/names.hpp"
 #include "tilewright/session/session_options.hpp"
 #include "tilewright/session/stream_arrays.hpp"
+#include "tilewright/session/tensor_rules.hpp"
 #include "tilewright/session/variable_copies.hpp"
 #include "tilewright/session/variable_tree.hpp"
 #include "tilewright/target/devices.hpp"
@@ -297,13 +298,15 @@ class Session {
     for (std::size_t v = 0; v < values.size(); ++v) values[v] = tensors[found[v]].bytes.data();
     write<"load_from_session">(values);
   }
-  /// Copies variables from those with the same names in another session. If the policy allows it, variables that only this
-  /// session has keep their values, and those that only the other has are ignored. Otherwise throws LoadError before anything is
-  /// written.
+  /// Copies variables from those with the same names in another session as load_tensors does, with its policy and errors.
   template <class Source>
   void load_from_session(const Source& source, const LoadPolicy& policy) {
-    const auto tensors = source.host_tensors();
-    load_tensors({"the other session", tensors}, policy);
+    load_tensors({"the other session", source.host_tensors()}, policy);
+  }
+  /// Copies variables by rules, see map_tensors: `load_from_session(other, {{"decoder.*", "features.*"}, tw::cast()})`.
+  template <class Source>
+  void load_from_session(const Source& source, const TensorRules& rules, const LoadPolicy& policy = {}) {
+    load_tensors(detail::apply_rules("load_from_session", {"the other session", source.host_tensors()}, rules.rules()), policy);
   }
 
   /// Returns all variables as views of the host copy, for example to save them. Fetches a stale copy first. A later read, write,
@@ -316,12 +319,12 @@ class Session {
       tensors[v].bytes = {state_->copies.host_data(v), static_cast<std::size_t>(tensors[v].spec.bytes())};
     return tensors;
   }
-  /// Writes all variables by name, from a file (`tw::load_npz`, ...) or from host_tensors(). Throws LoadError, before anything is
-  /// written, if names, dtypes or shapes differ and the policy does not allow it.
+  /// Writes all variables by name, from a file (`tw::load_npz`, ...) or from host_tensors(). Converts narrower dtypes; wider ones
+  /// need the rule cast(). Throws LoadError, before anything is written, if what differs is not allowed by the policy.
   void load_tensors(const HostTensors& tensors, const LoadPolicy& policy = {}) {
     const auto found = detail::match_tensors(variables_without_values(), tensors, policy);
     Values values{};
-    for (std::size_t v = 0; v < values.size(); ++v) values[v] = found[v].data();
+    for (std::size_t v = 0; v < values.size(); ++v) values[v] = found.bytes[v].data();
     write<"load_tensors">(values);
   }
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "../../support/elements.hpp"
+#include "../../support/reference.hpp"
 #include "../../support/temporary_folder.hpp"
 #include "files.hpp"
 
@@ -105,7 +106,9 @@ TEST_CASE("Session::load_tensors: what does not fit is refused before anything i
       {{weight, bias, step, {"fc2.bias", {3}, tw::float32}},
        "fc2.bias",
        "no variable of this name: one of fc1.weight, fc1.bias, step"},
-      {{weight, {"fc1.bias", {3}, tw::float32}, step}, "fc1.bias", "(3,) float32: (3,) float16"},
+      {{weight, {"fc1.bias", {3}, tw::float32}, step},
+       "fc1.bias",
+       "(3,) float32: (3,) float16, by map_tensors with the rule tw::cast(),"},
       {{weight, {"fc1.bias", {4}, tw::float16}, step}, "fc1.bias", "(4,) float16: (3,) float16"},
       {{{"fc1.weight", {3, 2}, tw::float32}, bias, step},
        "fc1.weight",
@@ -359,4 +362,50 @@ TEST_CASE("Checkpoints: names like the checksum's do not disturb it") {
   REQUIRE(newest);
   CHECK(newest->file.find(entry) != nullptr);
   CHECK(newest->file.metadata<std::string>(entry) == entry);
+}
+
+TEST_CASE("Checkpoints: those of an older version of the program are upgraded, step by step") {
+  const TemporaryFolder folder;
+  const std::vector<Counting> old{
+      {"adam.w.first", {2, 3}, tw::float32}, {"w", {2, 3}, tw::float32}, {"adam.count", {}, tw::int32}};
+  tw::Metadata metadata;
+  metadata.set("epoch", 7);
+  tw::Checkpoints(folder.path).save(1, views(old), metadata);
+  const std::vector<tw::CheckpointUpgrade> upgrades{
+      {.version = 1, .rules = {{"adam.*", "optimiser.*"}, tw::transposed("w")}},
+      {.version = 3, .rules = {{"optimiser.*.first", "optimiser.*.first_order"}, tw::left_out("optimiser.count")}},
+  };
+  const auto names = [](const tw::TensorFile& file) {
+    Strings result;
+    for (const auto& tensor : file.tensors())
+      result.push_back(std::string(tensor.name) + " " + tw::to_text(tensor.spec).string());
+    std::ranges::sort(result);
+    return result;
+  };
+  const tw::Checkpoints second(folder.path, {.version = 2, .upgrades = {upgrades[0]}}),
+      third(folder.path, {.version = 3, .upgrades = upgrades});
+  const auto at_1 = second.load(1);
+  CHECK(names(at_1.file) == Strings{"optimiser.count () int32", "optimiser.w.first (2, 3) float32", "w (3, 2) float32"});
+  CHECK(at_1.file.metadata<int>("epoch") == 7);
+  CHECK(at_1.file.metadata<int>("tilewright.version") == TILEWRIGHT_VERSION);
+  second.save(2, at_1.file.tensors());
+  const Strings newest{"optimiser.w.first_order (2, 3) float32", "w (3, 2) float32"};
+  CHECK(names(third.load(1).file) == newest);
+  CHECK(names(third.newest()->file) == newest);
+  CHECK(elements_of(*third.newest()->file.find("w")) == std::vector<double>{0, 3, 1, 4, 2, 5});
+  third.save(3, third.newest()->file.tensors());
+  CHECK(names(third.newest()->file) == newest);
+  // a later version is no damage, which would be passed over
+  const std::string error = "load_checkpoint: " + third.path_of(3).string() + ": version 3 of the program's variables: ";
+  CHECK_THROWS_WITH(second.newest(), error + "2 or less expected");
+  CHECK_THROWS_WITH(tw::Checkpoints(folder.path).load(3), error + "0 or less expected");
+  CHECK(second.load(2).step == 2);
+
+  const auto problem = [&](std::uint64_t version, std::vector<tw::CheckpointUpgrade> given) {
+    return tw::Checkpoints(folder.path, {.version = version, .upgrades = std::move(given)});
+  };
+  CHECK_THROWS_WITH(problem(2, upgrades), "Checkpoints: an upgrade to version 3: one from 2 to the program's 2 expected");
+  CHECK_THROWS_WITH(problem(3, {upgrades[1], upgrades[0]}),
+                    "Checkpoints: an upgrade to version 1: one from 4 to the program's 3 expected");
+  CHECK_THROWS_AS(problem(3, {{}}), std::invalid_argument);
 }

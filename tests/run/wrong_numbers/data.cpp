@@ -6,6 +6,7 @@
 #include "../../catch.hpp"
 #include "../../support/temporary_folder.hpp"
 #include "tilewright/checkpoint/checkpoints.hpp"
+#include "tilewright/generate/new_tokens.hpp"
 #include "tilewright/optim/lr_scheduler.hpp"
 #include "tilewright/optim/schedule.hpp"
 #include "tilewright/scaling/scaling.hpp"
@@ -504,6 +505,30 @@ const RunCase of_files[] = {
                          tw::Checkpoints checkpoints(folder(), {.keep = size(n)});
                          checkpoints.save(1, {}), checkpoints.save(2, {});
                        }),
+    size_of<LoadError>("Checkpoints::Options.version", anything,
+                       [](Whole n) { tw::Checkpoints(folder(), {.version = static_cast<std::uint64_t>(n)}).save(1, {}); }),
+    size_of<invalid_argument>(
+        "CheckpointUpgrade.version", from(1, 5),
+        [](Whole n) { tw::Checkpoints(folder(), {.version = 5, .upgrades = {{.version = static_cast<std::uint64_t>(n)}}}); }),
+};
+
+const std::vector<float> three_logits{1, 2, 3};
+void draw(const tw::generate::SamplerOptions& options, std::uint64_t position = 0) {
+  (void)tw::generate::Sampler(options)(three_logits, position);
+}
+const RunCase of_samplers[] = {
+    real_of<invalid_argument>("SamplerOptions.temperature", not_negative, [](double n) { draw({.temperature = n}); }),
+    real_of<invalid_argument>("SamplerOptions.top_p", probability, [](double n) { draw({.top_p = n}); }),
+    size_of<invalid_argument>("SamplerOptions.top_k", anything, [](Whole n) { draw({.top_k = size(n)}); }),
+    size_of<invalid_argument>("SamplerOptions.seed", anything, [](Whole n) { draw({.seed = static_cast<std::uint64_t>(n)}); }),
+    size_of<invalid_argument>("Sampler::operator().position", anything, [](Whole n) { draw({}, static_cast<std::uint64_t>(n)); }),
+    size_of<invalid_argument>(
+        "GenerateOptions.max_new_tokens", anything,
+        [](Whole n) {
+          const std::vector<std::int32_t> prompt{0};
+          const auto logits = [](std::span<const std::int32_t>) -> std::span<const float> { return three_logits; };
+          (void)tw::generate::new_tokens(prompt, logits, {.max_new_tokens = size(n), .stop_tokens = {0, 1, 2}});
+        }),
 };
 }  // namespace
 
@@ -513,6 +538,7 @@ TEST_CASE("wrong numbers of schedulers by PyTorch's names") { CHECK(problems(of_
 TEST_CASE("wrong numbers of sessions and progress bars") { CHECK(problems(of_runs) == ""); }
 TEST_CASE("wrong numbers of clusters") { CHECK(problems(of_scaling) == ""); }
 TEST_CASE("wrong numbers of balance") { CHECK(problems(of_balance) == ""); }
+TEST_CASE("wrong numbers of samplers") { CHECK(problems(of_samplers) == ""); }
 TEST_CASE("wrong numbers of checkpoints") {
   folder();  // of this process, not of a child
   CHECK(problems(of_files) == "");

@@ -131,6 +131,12 @@ const Case wholes[] = {
         "LlamaBlock.num_key_value_heads", from(1, 2)),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::LlamaBlock<n, 4, 1, 1>(), s, text(s)); }>("LlamaBlock.width",
                                                                                                              from(8, 8)),
+    narrow_argument<[]<int n>(const Scene& s) {
+      return run(
+          layers::Llama<{
+              .vocab_size = 5, .hidden_size = 4, .intermediate_size = 4, .num_hidden_layers = n, .num_attention_heads = 2}>(),
+          s, indices(s));
+    }>("LlamaConfig.num_hidden_layers", from(1, 1000)),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::GRU<n>(), s, text(s)); }>("GRU.hidden_size", from(1, 0x1p20)),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::LSTM<n>(), s, text(s)); }>("LSTM.hidden_size",
                                                                                               from(1, 0x1p20)),
