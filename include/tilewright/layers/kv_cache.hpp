@@ -144,7 +144,7 @@ constexpr Tensor attend_with_cache(ModuleBase& module, Tensor q, Tensor k, Tenso
 ///
 /// With a `sliding_window` of at most `length`, the cache is a ring: the token at a position overwrites the one that has left the
 /// window, and a text has no end. Without it, the run throws FaultError for a position of `length` or more. For a negative
-/// position it always does. After a fault, the cache is unchanged.
+/// position it always does. The cache of this text is then unchanged.
 ///
 ///     using Cache = tw::layers::KvCache<{.length = 1024}>;  // a member `cache` of a module for attention
 ///     y = cache(q, k, v, position);

@@ -61,17 +61,20 @@ inline const Values& expected() {
   return values;
 }
 
+/// The reference's values for a session's variables, and NaN for its caches, since what a cache has at first is not read.
+Values with_unread_caches(const auto& session) {
+  Values values = expected();
+  for (const auto& variable : session.host_tensors())
+    if (const std::string name(variable.name); name.find(".cache.") != name.npos)
+      values[name].assign(std::size_t(variable.spec.nelms()), NAN);
+  return values;
+}
+
 /// A session of `blocks` that reads the texts of the reference.
 template <class Session>
 class Reader {
  public:
-  explicit Reader(Session& session) : session_(session) {
-    Values values = expected();
-    for (const auto& variable : session.host_tensors())  // what a cache has at first is not read
-      if (const std::string name(variable.name); name.find(".cache.") != name.npos)
-        values[name].assign(std::size_t(variable.spec.nelms()), NAN);
-    write_variables(session, values);
-  }
+  explicit Reader(Session& session) : session_(session) { write_variables(session, with_unread_caches(session)); }
 
   /// Reads the prompts, which end at these positions. What stands behind them is not a number.
   void read_prompt(std::array<std::int32_t, batch> last) {
