@@ -38,7 +38,7 @@ EXCEPTIONS = {
     r"ModuleBase::\w+\.(shape|index)|ShardedVariableInputOptions\.shard_over":
         "given to Ir::variable and Ir::replica_sharded_variable as they are, whose numbers are in lists",
     r"LinearOptionsOf(\.number|::.*)|Linear\.in_features": "a number where options are expected, which is an error itself",
-    r"LoopOptions\.\w+": "counts of a loop, which tests/run/training/loop.cpp tests",
+    r"EpochLoopOptions\.\w+": "counts of a loop, which tests/run/training/loop.cpp tests",
     r"StepLoopOptions\.\w+|Progress\.step|(BestCheckpoint|TaskSession)\w*(::\w+)?\.\w+": "tested by tests/run/training/resume.cpp",
     r"(Mean|Accuracy|ConfusionMatrix|Perplexity|EarlyStopping|Log)\w*(::\w+)*\.\w+|LogFile(::\w+)?\.\w+":
         "tested by tests/run/training/metrics_and_logs.cpp",

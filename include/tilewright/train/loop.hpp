@@ -19,7 +19,7 @@
 namespace tilewright::train {
 
 /// Length of the training by run_epochs, and the seed of its steps.
-struct LoopOptions {
+struct EpochLoopOptions {
   std::uint64_t epochs = 1;  ///< epochs of this call; the unfinished part of the loader's current epoch counts as one
   std::uint64_t until_epoch =
       0;  ///< replaces `epochs`: total number of epochs at the end, counted from the loader's first; 0: not set
@@ -132,7 +132,7 @@ inline constexpr std::size_t batch_size = [] {
 ///     tw::data::Loader loader(digits.train, {.batch_size = tw::train::batch_size<decltype(session)>, .shuffle = true});
 ///     tw::train::run_epochs(session, loader, {.epochs = 3}, tw::train::ProgressBar(), "rate"_s = schedule);
 template <class Session, EpochBatches Loader, StepReport<Session> Report, class... Names, class... Values>
-Trained run_epochs(Session& session, Loader& loader, const LoopOptions& options, Report&& report,
+Trained run_epochs(Session& session, Loader& loader, const EpochLoopOptions& options, Report&& report,
                    NamedArgument<Names, Values>... given) {
   const detail::LoopClock clock;
   const std::uint64_t all = loader.size(), batches = options.limit_batches == 0 ? all : std::min(options.limit_batches, all);
@@ -166,7 +166,8 @@ Trained run_epochs(Session& session, Loader& loader, const LoopOptions& options,
 }
 /// Trains without a report.
 template <class Session, EpochBatches Loader, class... Names, class... Values>
-Trained run_epochs(Session& session, Loader& loader, const LoopOptions& options = {}, NamedArgument<Names, Values>... given) {
+Trained run_epochs(Session& session, Loader& loader, const EpochLoopOptions& options = {},
+                   NamedArgument<Names, Values>... given) {
   return run_epochs(
       session, loader, options, [](const Progress&) {}, NamedArgument<Names, Values>{std::forward<Values>(given.value)}...);
 }

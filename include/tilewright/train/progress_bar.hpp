@@ -21,7 +21,7 @@ struct ProgressBarOptions {
 
 /// Draws a training loop's reports as a bar, one for each epoch, on standard error or another file if it is a terminal. It draws
 /// at most ten times a second: `Loss: 0.0270 |##########------| 4712/7500 [2.1 s, 1.2 s left, 2244 it/s]`. The time of the first
-/// epoch starts when the bar is created, and the speed is measured over the batches since then. Not yet stable.
+/// epoch starts when the bar is created, and the speed is measured over the batches since then.
 class ProgressBar {
  public:
   explicit ProgressBar(std::FILE* file = stderr, const ProgressBarOptions& options = {})

@@ -36,7 +36,7 @@ constexpr GroupOptions options_of(const List<ParameterGroup>& groups, std::strin
 }  // namespace detail
 
 /// Updates variables one by one. Each variable has its own optimiser state. Variables of one shape, dtype and parameters share a
-/// graph. Not yet stable.
+/// graph.
 template <OptimiserParameters Parameters>
 class Updater {
  public:
