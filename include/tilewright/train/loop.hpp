@@ -39,7 +39,6 @@ struct StepLoopOptions {
 struct Trained {
   std::uint64_t steps = 0;  ///< runs of the session
   double seconds = 0;  ///< wall-clock time
-  bool stopped = false;  ///< whether the report ended the training
 };
 
 /// Batches by epoch, such as a data::Loader: an iteration is an epoch, size() the number of its batches, and state() the position
@@ -66,7 +65,7 @@ namespace detail {
 
 /// Calls the report of a step. Returns whether the training goes on.
 template <class Outputs>
-bool goes_on(auto& report, const Progress& progress, const Outputs& outputs) {
+bool reported(auto& report, const Progress& progress, const Outputs& outputs) {
   const auto call = [&]() -> decltype(auto) {
     if constexpr (requires { report(progress, outputs); }) return report(progress, outputs);
     else return report(progress);
@@ -142,7 +141,8 @@ Trained run_epochs(Session& session, Loader& loader, const EpochLoopOptions& opt
   if constexpr (requires { loader.resume(loader.state()); })  // an epoch that a report ended goes on
     if (const auto state = loader.state(); state.batch > 0 && state.batch < batches) loader.resume(state);
   Trained trained;
-  while (!trained.stopped && finished(loader.state()) < last) {
+  bool goes_on = true;
+  while (goes_on && finished(loader.state()) < last) {
     for (const auto& batch : loader) {
       const auto next = loader.state();
       const bool is_last = next.batch == 0;  // then the loader is at the next epoch's beginning
@@ -157,8 +157,8 @@ Trained run_epochs(Session& session, Loader& loader, const EpochLoopOptions& opt
                               .batches = batches,
                               .loss = detail::loss_of<Session>(outputs),
                               .step = step};
-      trained.stopped = !detail::goes_on(report, progress, outputs);
-      if (trained.stopped) break;
+      goes_on = detail::reported(report, progress, outputs);
+      if (!goes_on) break;
     }
   }
   trained.seconds = clock.seconds();
@@ -191,12 +191,13 @@ Trained run_steps(Session& session, Source&& source, const StepLoopOptions& opti
     else return source(step);
   };
   Trained trained;
-  for (; step < last && !trained.stopped; ++step) {
+  bool goes_on = true;
+  for (; step < last && goes_on; ++step) {
     const auto& batch = next_batch();
     const auto outputs = detail::run_batch(session, batch, {step, options.seed}, given...);
     ++trained.steps;
     const Progress progress{.batch = step + 1, .batches = last, .loss = detail::loss_of<Session>(outputs), .step = step + 1};
-    trained.stopped = !detail::goes_on(report, progress, outputs);
+    goes_on = detail::reported(report, progress, outputs);
   }
   trained.seconds = clock.seconds();
   return trained;
