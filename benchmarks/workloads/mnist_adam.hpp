@@ -8,7 +8,7 @@
 /// `parameters` is a function that returns Adam's. The state stands beside its variable: fc1.weight.first_order.
 template <auto parameters>
 constexpr void adam_step(tw::Ir& ir) {
-  tw::train::train_step(ir, Net{}, parameters(), {{8, 28, 28}}, {.state = ""});
+  tw::train::train_step(ir, Net{}, parameters(), {{8, 28, 28}}, {.optimiser_prefix = ""});
 }
 
 template <auto parameters>

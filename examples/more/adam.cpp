@@ -80,7 +80,7 @@ void show_graphs_and_step() {
 /// share a graph.
 constexpr void train_with_adam(tw::Ir& ir) {
   constexpr tw::optim::AdamParameters parameters{.lr = 1e-3, .first_order_dtype = tw::float16, .bias_correction = false};
-  tw::train::train_step(ir, Net{}, parameters, {{8, 28, 28}}, {.state = "adam"});
+  tw::train::train_step(ir, Net{}, parameters, {{8, 28, 28}}, {.optimiser_prefix = "adam"});
 }
 
 int main(int argc, char** argv) {

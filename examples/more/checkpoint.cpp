@@ -26,7 +26,7 @@
 /// Adam's state, two moments and a count of steps for each variable, are variables like all others:
 /// adam.fc1.weight.first_order and so on.
 constexpr void train_with_adam(tw::Ir& ir) {
-  tw::train::train_step(ir, Net{}, tw::optim::AdamParameters{.lr = 1e-3}, {{8, 28, 28}}, {.state = "adam"});
+  tw::train::train_step(ir, Net{}, tw::optim::AdamParameters{.lr = 1e-3}, {{8, 28, 28}}, {.optimiser_prefix = "adam"});
 }
 
 struct CheckpointOptions {
@@ -65,8 +65,8 @@ void train(const Options& options, const CheckpointOptions& checkpoint_options, 
   }
   std::fflush(stdout);
 
-  const tw::train::LoopOptions loop{.until_epoch = static_cast<std::uint64_t>(options.epochs),
-                                    .limit_batches = options.limit_batches};
+  const tw::train::EpochLoopOptions loop{.until_epoch = static_cast<std::uint64_t>(options.epochs),
+                                         .limit_batches = options.limit_batches};
   tw::train::run_epochs(session, loader, loop, [&](const tw::train::Progress& progress) {
     const bool last = progress.epoch == progress.epochs && progress.batch == progress.batches;
     if (++step % checkpoint_options.every != 0 && !last) return;

@@ -17,7 +17,8 @@ void train_and_test(const Options& options, const tilewright::data::Digits& digi
   tilewright::data::Loader loader(
       digits.train,
       processes::shard(train_session, {.batch_size = train::batch_size<TrainSession>, .shuffle = true, .seed = options.seed}));
-  const train::LoopOptions loop{.epochs = static_cast<std::uint64_t>(options.epochs), .limit_batches = options.limit_batches};
+  const train::EpochLoopOptions loop{.epochs = static_cast<std::uint64_t>(options.epochs),
+                                     .limit_batches = options.limit_batches};
   train::ProgressBar bar;
   const auto [steps, seconds] = train::run_epochs(train_session, loader, loop, [&bar](const train::Progress& progress) {
     if (progress.batch == 1) std::printf("Epoch %d/%d\n", static_cast<int>(progress.epoch), static_cast<int>(progress.epochs));

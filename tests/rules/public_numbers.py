@@ -41,7 +41,7 @@ EXCEPTIONS = {
     r"LlamaConfig\.(?!num_hidden_layers)\w+": "given to the layers of Llama as they are, whose numbers are in lists",
     r"Sampler::\w+(\(\))?\.logits|new_tokens\.prompt|GenerateOptions\.stop_tokens": "tested by tests/run/generate/sampler.cpp",
     r"LinearOptionsOf(\.number|::.*)|Linear\.in_features": "a number where options are expected, which is an error itself",
-    r"LoopOptions\.\w+": "counts of a loop, which tests/run/training/loop.cpp tests",
+    r"EpochLoopOptions\.\w+": "counts of a loop, which tests/run/training/loop.cpp tests",
     r"StepLoopOptions\.\w+|Progress\.step|(BestCheckpoint|TaskSession)\w*(::\w+)?\.\w+": "tested by tests/run/training/resume.cpp",
     r"(Mean|Accuracy|ConfusionMatrix|Perplexity|EarlyStopping|Log)\w*(::\w+)*\.\w+|LogFile(::\w+)?\.\w+":
         "tested by tests/run/training/metrics_and_logs.cpp",

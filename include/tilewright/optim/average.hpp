@@ -13,21 +13,23 @@ namespace tilewright::optim {
 /// Options of average_variables.
 struct AverageOptions {
   double decay = 0.999;  ///< share of the old average that each step keeps: at least 0, below 1
+  bool equal = false;  ///< whether the average is the plain mean over all steps; `decay` has no effect then
   std::string_view prefix = "average";  ///< prefix of the averages' names; a dot follows it
 };
 
 /// Updates the moving average of each variable: average = decay average + (1 - decay) variable. The first call sets the averages
-/// to the variables, as torch.optim.swa_utils.AveragedModel with get_ema_multi_avg_fn does. Returns the averages in the order of
-/// the variables. They are variables named `average.<name>`, of the variables' shapes and dtypes, or float32 for half precision.
-/// `average_updates`, a float32 scalar, counts the calls. `session.load_from_session(other, "average"_s)` copies them to a
-/// program for tests. Errors: a decay below 0, or of 1 or more.
+/// to the variables, as torch.optim.swa_utils.AveragedModel with get_ema_multi_avg_fn does. With `equal`, each of the n calls so
+/// far has the weight 1 / n (stochastic weight averaging, arXiv 1803.05407), as in AveragedModel without an avg_fn. Returns the
+/// averages in the order of the variables. They are variables named `average.<name>`, of the variables' shapes and dtypes, or
+/// float32 for half precision. `average_updates`, a float32 scalar, counts the calls. `session.load_from_session(other,
+/// "average"_s)` copies them to a program for tests. Errors: a decay below 0, or of 1 or more.
 constexpr NamedTensors average_variables(const NamedTensors& variables, const AverageOptions& options = {}) {
   const auto named = variables.named_tensors();
   if (named.empty()) return {};
   Ir& ir = named[0].second.ir();
   if (!tilewright::detail::check_parameter(ir, "average_variables", "decay", options.decay, 0, 1)) return {};
   const Tensor updates = ir.variable(zeros(), {}, float32, text(options.prefix, "_updates").view());
-  const Tensor decay = ops::minimum(updates, 1) * options.decay;
+  const Tensor decay = options.equal ? updates / (updates + 1) : ops::minimum(updates, 1) * options.decay;
   NamedTensors averages;
   for (const auto& [name, variable] : named) {
     const Tensor average = ir.variable(zeros(), variable.shape(), computed_dtype(variable.dtype()),

@@ -7,10 +7,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "tilewright/optim/lr_scheduler.hpp"
+
 namespace tilewright::train {
 
-/// Whether lower or higher values of a metric are better.
-enum class MetricMode { min, max };
+/// Whether lower or higher values of a metric are better: `MetricMode::min` or `MetricMode::max`.
+using MetricMode = optim::PlateauMode;
 
 /// Options of EarlyStopping, with the names of Keras and PyTorch Lightning.
 struct EarlyStoppingOptions {

@@ -285,7 +285,7 @@ constexpr NamedTensors run_step(Ir& ir, std::string_view step, const Text& model
   if (ir.failed()) return found.variables;
   if constexpr (OptimiserParameters<Optimiser>) {
     Text state;
-    if (!options.state.empty()) state = own_name(options, options.state);
+    if (!options.optimiser_prefix.empty()) state = own_name(options, options.optimiser_prefix);
     update_all(found, options, scaler, Updater<Optimiser>(optimiser, state.view(), options.groups));
   } else {
     update_all(found, options, scaler, optimiser);

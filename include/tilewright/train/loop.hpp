@@ -19,7 +19,7 @@
 namespace tilewright::train {
 
 /// Length of the training by run_epochs, and the seed of its steps.
-struct LoopOptions {
+struct EpochLoopOptions {
   std::uint64_t epochs = 1;  ///< epochs of this call; the unfinished part of the loader's current epoch counts as one
   std::uint64_t until_epoch =
       0;  ///< replaces `epochs`: total number of epochs at the end, counted from the loader's first; 0: not set
@@ -39,7 +39,6 @@ struct StepLoopOptions {
 struct Trained {
   std::uint64_t steps = 0;  ///< runs of the session
   double seconds = 0;  ///< wall-clock time
-  bool stopped = false;  ///< whether the report ended the training
 };
 
 /// Batches by epoch, such as a data::Loader: an iteration is an epoch, size() the number of its batches, and state() the position
@@ -66,7 +65,7 @@ namespace detail {
 
 /// Calls the report of a step. Returns whether the training goes on.
 template <class Outputs>
-bool goes_on(auto& report, const Progress& progress, const Outputs& outputs) {
+bool reported(auto& report, const Progress& progress, const Outputs& outputs) {
   const auto call = [&]() -> decltype(auto) {
     if constexpr (requires { report(progress, outputs); }) return report(progress, outputs);
     else return report(progress);
@@ -132,7 +131,7 @@ inline constexpr std::size_t batch_size = [] {
 ///     tw::data::Loader loader(digits.train, {.batch_size = tw::train::batch_size<decltype(session)>, .shuffle = true});
 ///     tw::train::run_epochs(session, loader, {.epochs = 3}, tw::train::ProgressBar(), "rate"_s = schedule);
 template <class Session, EpochBatches Loader, StepReport<Session> Report, class... Names, class... Values>
-Trained run_epochs(Session& session, Loader& loader, const LoopOptions& options, Report&& report,
+Trained run_epochs(Session& session, Loader& loader, const EpochLoopOptions& options, Report&& report,
                    NamedArgument<Names, Values>... given) {
   const detail::LoopClock clock;
   const std::uint64_t all = loader.size(), batches = options.limit_batches == 0 ? all : std::min(options.limit_batches, all);
@@ -142,7 +141,8 @@ Trained run_epochs(Session& session, Loader& loader, const LoopOptions& options,
   if constexpr (requires { loader.resume(loader.state()); })  // an epoch that a report ended goes on
     if (const auto state = loader.state(); state.batch > 0 && state.batch < batches) loader.resume(state);
   Trained trained;
-  while (!trained.stopped && finished(loader.state()) < last) {
+  bool goes_on = true;
+  while (goes_on && finished(loader.state()) < last) {
     for (const auto& batch : loader) {
       const auto next = loader.state();
       const bool is_last = next.batch == 0;  // then the loader is at the next epoch's beginning
@@ -157,8 +157,8 @@ Trained run_epochs(Session& session, Loader& loader, const LoopOptions& options,
                               .batches = batches,
                               .loss = detail::loss_of<Session>(outputs),
                               .step = step};
-      trained.stopped = !detail::goes_on(report, progress, outputs);
-      if (trained.stopped) break;
+      goes_on = detail::reported(report, progress, outputs);
+      if (!goes_on) break;
     }
   }
   trained.seconds = clock.seconds();
@@ -166,7 +166,8 @@ Trained run_epochs(Session& session, Loader& loader, const LoopOptions& options,
 }
 /// Trains without a report.
 template <class Session, EpochBatches Loader, class... Names, class... Values>
-Trained run_epochs(Session& session, Loader& loader, const LoopOptions& options = {}, NamedArgument<Names, Values>... given) {
+Trained run_epochs(Session& session, Loader& loader, const EpochLoopOptions& options = {},
+                   NamedArgument<Names, Values>... given) {
   return run_epochs(
       session, loader, options, [](const Progress&) {}, NamedArgument<Names, Values>{std::forward<Values>(given.value)}...);
 }
@@ -190,12 +191,13 @@ Trained run_steps(Session& session, Source&& source, const StepLoopOptions& opti
     else return source(step);
   };
   Trained trained;
-  for (; step < last && !trained.stopped; ++step) {
+  bool goes_on = true;
+  for (; step < last && goes_on; ++step) {
     const auto& batch = next_batch();
     const auto outputs = detail::run_batch(session, batch, {step, options.seed}, given...);
     ++trained.steps;
     const Progress progress{.batch = step + 1, .batches = last, .loss = detail::loss_of<Session>(outputs), .step = step + 1};
-    trained.stopped = !detail::goes_on(report, progress, outputs);
+    goes_on = detail::reported(report, progress, outputs);
   }
   trained.seconds = clock.seconds();
   return trained;

@@ -15,12 +15,16 @@ namespace tilewright::train {
 /// An input of a loss: a stream from the host, or a tensor of the program. Each micro-batch takes the next element of a stream;
 /// all micro-batches share a tensor.
 struct Input {
-  /// A stream: `{"image", {8, 28, 28}}`, `{"label", {8}, int32}`.
-  constexpr Input(std::string_view stream, const Shape& shape, DType dtype = float32) : name(stream), spec{shape, dtype} {}
+  /// A new stream: `{"image", {8, 28, 28}}`, `{"label", {8}, int32}`.
+  constexpr Input(std::string_view stream_name, const Shape& shape, DType dtype = float32)
+      : name(stream_name), spec{shape, dtype} {}
+  /// A stream of the program, such as one of InputStreams.
+  constexpr Input(HostToDeviceStream given) : spec(given.spec), stream(given) { (void)given.program(); }
   constexpr Input(Tensor given) : spec(given.spec()), tensor(given) {}
 
   std::string_view name{};
   TensorSpec spec;
+  HostToDeviceStream stream{};
   Tensor tensor{};
 };
 
@@ -102,6 +106,7 @@ struct LossObjective {
     std::size_t next = 0;
     for (const Input& input : inputs) {
       if (input.tensor.valid()) batch.push_back(given[next++]);
+      else if (input.stream.ir) batch.push_back(ops::host_load(input.stream));
       else batch.push_back(ops::host_load(ir.h2d_stream(input.name, input.spec)));
     }
     return batch;

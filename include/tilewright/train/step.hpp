@@ -88,11 +88,12 @@ constexpr NamedTensors train_step(Ir& ir, const Model& model, const Optimiser& o
                           optimiser, options);
 }
 
-/// Appends the forward pass alone, traced for evaluation. A run takes "image"s of the given spec and gives the model's "outputs".
+/// Appends the forward pass alone, traced for evaluation. A run takes the stream "image", of the given spec, or that of
+/// `options.input`, and gives the model's "outputs".
 template <std::derived_from<ModuleBase> Model>
-constexpr void test_step(Ir& ir, const Model& model, const TensorSpec& images) {
+constexpr void test_step(Ir& ir, const Model& model, const TensorSpec& images, const StepOptions& options = {}) {
   const ModeScope mode = evaluation(ir);
-  const Tensor image = ops::host_load(ir.h2d_stream("image", images));
+  const Tensor image = ops::host_load(ir.h2d_stream(options.input, images));
   const auto [factories, forward] = create_graph(ir, model, image);
   const Tensor outputs = forward.bind(factories.init()).call(image);
   ops::host_store(ir.d2h_stream("outputs", outputs.spec()), outputs);

@@ -11,7 +11,7 @@
 #include "tilewright/optim/loss_scaling.hpp"
 #include "tilewright/program/number_or_tensor.hpp"
 
-/// Steps that train any loss or a classifier, and the loop that runs them.
+/// Steps that train any loss or a classifier, the loops that run them, metrics, early stopping and logs.
 namespace tilewright::train {
 
 /// Settings of an optimiser that differ for a group of variables.
@@ -37,7 +37,7 @@ constexpr ParameterGroup only(std::string_view names) { return {names, {.frozen 
 /// Options of a step with any loss.
 struct StepOptions {
   std::int64_t micro_batches = 1;  ///< micro-batches of a run, processed in sequence before the variables are updated
-  std::string_view state = "optimiser";  ///< prefix of the names of the optimiser's variables; "": none
+  std::string_view optimiser_prefix = "optimiser";  ///< prefix of the names of the optimiser's variables; "": none
   std::string_view input = "image", target = "label";  ///< names of a classifier's streams
   /// Shape of a classifier's targets in a micro-batch: the axes of its output without the last; empty: (batch size,)
   Shape target_shape{};
