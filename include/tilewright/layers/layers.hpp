@@ -12,6 +12,7 @@
 #include "tilewright/layers/layer_norm.hpp"
 #include "tilewright/layers/linear.hpp"
 #include "tilewright/layers/llama.hpp"
+#include "tilewright/layers/lora.hpp"
 #include "tilewright/layers/pool.hpp"
 #include "tilewright/layers/recurrent.hpp"
 #include "tilewright/layers/rms_norm.hpp"
