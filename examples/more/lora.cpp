@@ -2,7 +2,7 @@
 // in an accent. Its own weights stay as they are. Each of its linear layers gets an adapter, two small matrices, and these alone
 // are trained and saved. In the end they are added to the weights: the result is a GPT without adapters.
 //
-// labels: none
+// labels: more
 // test:
 // expect-regex: the accent, before: loss [2-9]\.
 // expect-regex: the accent, with adapters: loss (0\.[0-9]*|1\.[01][0-9]*)$
