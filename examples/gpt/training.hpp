@@ -13,12 +13,13 @@
 #include <stdexcept>
 #include <string>
 #include <tilewright/checkpoint/checkpoint.hpp>
+#include <tilewright/profile/log_chart.hpp>
+#include <tilewright/train/log.hpp>
 #include <tilewright/train/progress_bar.hpp>
 #include <utility>
 #include <vector>
 
 #include "interruption.hpp"
-#include "loss_chart.hpp"
 #include "options.hpp"
 #include "trainer.hpp"
 #include "writer.hpp"
@@ -69,7 +70,7 @@ class Training {
     // a run that computed in the other dtype has the same variables but for those of loss scaling
     trainer_->load_tensors(last->file, {.extra = of_loss_scaling, .missing = of_loss_scaling});
     batches_.resume(state_of(*last, options));
-    if (!options.curve.empty()) curve_ = LossCurve::read_csv(options.curve + ".csv", batches_.step());
+    if (!options.curve.empty()) log_ = tw::train::Log::read(options.curve + ".csv", log_.columns(), batches_.step());
     std::printf("Resuming after step %llu\n", static_cast<unsigned long long>(batches_.step()));
   }
 
@@ -107,6 +108,8 @@ class Training {
 
  private:
   static constexpr double tokens_of_step = micro_batches * batch * size.context;
+  // Columns of the log.
+  static constexpr auto training_loss = "training_loss", validation_loss_name = "validation_loss", speed = "tokens_per_second";
 
   static std::uint32_t checksum_of(const std::vector<std::int32_t>& tokens) {
     const auto bytes = std::as_bytes(std::span(tokens));
@@ -128,7 +131,7 @@ class Training {
   }
   /// Throws what the first report would throw, if a folder or a file cannot be written.
   void require_writable() const {
-    if (!options_.curve.empty()) curve_.write_csv(options_.curve + ".csv");
+    if (!options_.curve.empty()) log_.write_csv(options_.curve + ".csv");
     if (options_.checkpoint.empty()) return;
     tw::create_folder_durably(options_.checkpoint);
     if (access(options_.checkpoint.c_str(), W_OK | X_OK) != 0)
@@ -142,9 +145,9 @@ class Training {
                 static_cast<double>(loss_), validation_loss_);
     std::fflush(stdout);
     if (!options_.curve.empty()) {
-      curve_.add({.step = step, .training = loss_, .validation = validation_loss_, .tokens_per_second = tokens_per_second()});
-      curve_.write_csv(options_.curve + ".csv");
-      LossChart(curve_).write(options_.curve + ".svg");
+      log_.add(step, {{training_loss, loss_}, {validation_loss_name, validation_loss_}, {speed, tokens_per_second()}});
+      log_.write_csv(options_.curve + ".csv");
+      tw::LogChart(log_, {training_loss, validation_loss_name}).write(options_.curve + ".svg");
     }
     if (options_.checkpoint.empty()) return;
     tw::Metadata metadata;
@@ -160,7 +163,7 @@ class Training {
   std::unique_ptr<Trainer> trainer_;
   tw::data::TextBatches batches_;
   Validation<size, batch> validation_;
-  LossCurve curve_{};
+  tw::train::Log log_{{training_loss, validation_loss_name, speed}};
   float loss_ = 0;  // of the last step
   double validation_loss_ = 0, seconds_ = 0;
   std::uint64_t trained_ = 0;  // steps of this process

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <tilewright/train/evaluate.hpp>
 #include <tilewright/train/loop.hpp>
 
 #include "../tutorial/float8_net.hpp"

@@ -18,6 +18,7 @@
 #include <tilewright/distributed/checkpoints.hpp>
 #include <tilewright/distributed/distributed.hpp>
 #include <tilewright/target/devices.hpp>
+#include <tilewright/train/evaluate.hpp>
 #include <tilewright/train/loop.hpp>
 #include <tilewright/train/progress_bar.hpp>
 

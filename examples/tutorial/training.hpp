@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdio>
 #include <tilewright/tilewright.hpp>
+#include <tilewright/train/evaluate.hpp>
 #include <tilewright/train/loop.hpp>
 #include <tilewright/train/progress_bar.hpp>
 

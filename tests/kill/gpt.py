@@ -87,7 +87,7 @@ def main():
         example.fails("a short text", "a text of 640 characters, of which the last 64 are to validate with: more than 64 of these, a "
                                       "context, expected", "--data", "short.txt")
         example.fails("a curve that cannot be written",
-                      "LossCurve: no/curve.csv: a file that cannot be written: a writable one expected", "--curve", "no/curve")
+                      "Log: no/curve.csv: a file that cannot be written: a writable one expected", "--curve", "no/curve")
         example.fails("a character of the prompt that the text has not",
                       "CharacterVocabulary::encode: '~' at byte 1, line 1: one of the vocabulary's 30 characters expected", "--generate", "1", "--prompt", "a~b")
         with open("/dev/full", "w") as full:

@@ -3,11 +3,13 @@
 #include <string>
 
 #include "tilewright/profile/json_text.hpp"
+#include "tilewright/profile/log_page.hpp"
 #include "tilewright/profile/profile.hpp"
 #include "tilewright/profile/profile_json.hpp"
 #include "tilewright/profile/profile_trace.hpp"
 #include "tilewright/profile/report_page.hpp"
 #include "tilewright/profile/text_file.hpp"
+#include "tilewright/train/log.hpp"
 
 namespace tilewright {
 
@@ -42,6 +44,17 @@ inline void write_report(const std::filesystem::path& path, const Profile& profi
 /// and after a change. The JSON is a list of both. Throws std::filesystem::filesystem_error.
 inline void write_report(const std::filesystem::path& path, const Profile& profile, const Profile& other) {
   detail::write_report(path, profile, &other);
+}
+
+/// Writes the curves of a training log to two files: `path`.html, a page that any browser shows, and `path`.jsonl, the rows as
+/// JSON lines. Columns whose names end with the same words, such as `training_loss` and `validation_loss`, share a chart. A
+/// suffix .html of `path` is removed first. Throws std::filesystem::filesystem_error.
+///
+///     tw::write_report("run1/report", log);
+inline void write_report(std::filesystem::path path, const train::Log& log) {
+  if (path.extension() == ".html") path.replace_extension();
+  detail::write_text("write_report", std::filesystem::path(path) += ".jsonl", log.to_json_lines());
+  detail::write_text("write_report", std::filesystem::path(path) += ".html", detail::log_page(path.filename().string(), log));
 }
 
 }  // namespace tilewright

@@ -13,6 +13,7 @@
 #include "tilewright/data/generated_digits.hpp"
 #include "tilewright/layers/batch_norm.hpp"
 #include "tilewright/layers/linear.hpp"
+#include "tilewright/train/evaluate.hpp"
 #include "tilewright/train/progress_bar.hpp"
 #include "tilewright/train/step.hpp"
 
@@ -314,7 +315,7 @@ TEST_CASE("accuracy: the share of images whose largest output is the label's") {
   CHECK(tw::train::accuracy(session, dataset) == 16.0 / 25);
   const Dataset three = first_images(dataset, 3);  // fewer than a batch
   CHECK(tw::train::accuracy(session, three) == 0);
-  CHECK_THROWS_WITH(tw::train::accuracy(session, Dataset(0, 1, 10)), "accuracy: no images: at least one expected");
+  CHECK_THROWS_WITH(tw::train::accuracy(session, Dataset(0, 1, 10)), "evaluate: no samples: at least one expected");
 }
 TEST_CASE("ProgressBar: a bar for each epoch on a terminal") {
   if (!tw::internal::knows_terminals) {
