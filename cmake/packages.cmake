@@ -32,7 +32,7 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
   set(CPACK_DEBIAN_PACKAGE_DEPENDS "libboost-dev, libxtensor-dev (>= 0.24), libxsimd-dev (>= 8.1)")
   set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
-      "${tilewright_debian_ZLIB}, ${tilewright_debian_LibZip}, ${tilewright_debian_nlohmann_json}")
+      "${tilewright_debian_ZLIB}, ${tilewright_debian_PNG}, ${tilewright_debian_LibZip}, ${tilewright_debian_nlohmann_json}")
   set(CPACK_DEBIAN_PACKAGE_SUGGESTS ${tilewright_debian_MPI})
   include(CPack)
 endif()

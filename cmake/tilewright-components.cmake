@@ -3,20 +3,23 @@
 
 # Components: the extras of docs/architecture.md, and data, whose readers of files need zlib. Those whose packages are found become
 # targets; some need none beyond the core's.
-set(tilewright_components data profile checkpoint scaling distributed)
+set(tilewright_components data images profile checkpoint scaling distributed)
 set(tilewright_data_packages ZLIB)
+set(tilewright_images_packages ZLIB PNG)
 set(tilewright_profile_packages)
 set(tilewright_checkpoint_packages ZLIB LibZip nlohmann_json)
 set(tilewright_scaling_packages)
 set(tilewright_distributed_packages ZLIB MPI)
 # Debian's and Ubuntu's names.
 set(tilewright_debian_ZLIB zlib1g-dev)
+set(tilewright_debian_PNG libpng-dev)
 set(tilewright_debian_LibZip libzip-dev)
 set(tilewright_debian_nlohmann_json nlohmann-json3-dev)
 set(tilewright_debian_MPI libopenmpi-dev)
 
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})  # FindLibZip.cmake
 find_package(ZLIB QUIET)
+find_package(PNG QUIET)
 find_package(LibZip QUIET)
 find_package(nlohmann_json QUIET)
 find_package(MPI QUIET COMPONENTS CXX)
@@ -44,6 +47,7 @@ function(tilewright_add_component component)
   endif()
 endfunction()
 tilewright_add_component(data ZLIB::ZLIB)
+tilewright_add_component(images ZLIB::ZLIB PNG::PNG)
 tilewright_add_component(profile)
 tilewright_add_component(checkpoint ZLIB::ZLIB LibZip::LibZip nlohmann_json::nlohmann_json)
 tilewright_add_component(scaling)

@@ -13,9 +13,10 @@ import sys
 from pathlib import Path
 
 INCLUDE = Path(__file__).resolve().parent
-HEADERS = ["tilewright.hpp", "array.hpp", "check.hpp", "layers/layers.hpp", "train/train.hpp", "data/character_vocabulary.hpp",
-           "data/dataset.hpp", "data/generated_digits.hpp", "data/generated_text.hpp", "data/loader.hpp", "data/text_batches.hpp"]
-LEFT_OUT = ("checkpoint/", "distributed/", "profile/", "scaling/", "data/file_reader.hpp")
+HEADERS = ["tilewright.hpp", "array.hpp", "check.hpp", "layers/layers.hpp", "train/train.hpp", "data/arrays.hpp", "data/augment.hpp",
+           "data/character_vocabulary.hpp", "data/dataset.hpp", "data/generated_digits.hpp", "data/generated_text.hpp",
+           "data/loader.hpp", "data/text_batches.hpp"]
+LEFT_OUT = ("checkpoint/", "distributed/", "images/", "profile/", "scaling/", "data/file_reader.hpp")
 OWN = re.compile(r'\s*#\s*include\s*[<"](tilewright/[\w/]+\.hpp)[>"]')
 OTHERS = re.compile(r"\s*#\s*include\s*(<[^>]+>)")
 

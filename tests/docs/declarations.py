@@ -140,7 +140,7 @@ def namespaces(text, name):
         yield text[match.end():end].strip("\n") + "\n"
 
 
-def outside_of_namespaces(text, left_out=("detail", "internal")):
+def outside_of_namespaces(text, left_out=("detail", "internal", "std")):
     """What stands in the library's namespaces, without those that users must not touch."""
     text = re.sub(r"^#[^\n]*\n", lambda m: "\n", text, flags=re.MULTILINE)
     mask = masked(text)

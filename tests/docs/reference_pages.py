@@ -66,6 +66,7 @@ REFERENCE = {
     "reference-training.md": {"Steps and loops": "train", "Optimisers and schedules": "optim"},
     "reference-data.md": {
         "Data": "data",
+        "Images": ["images/png.hpp", "images/image_folder.hpp"],
         "Files": ["checkpoint/checkpoints.hpp", "checkpoint/metadata.hpp", "checkpoint/npz.hpp", "checkpoint/safetensors.hpp",
                   "checkpoint/tensor_rules.hpp"],
         "Profiles": "profile",
@@ -77,7 +78,7 @@ ONLY = {"data/generated_digits.hpp": ["generated_digits"], "data/generated_text.
 
 
 # Of these folders, what only the library uses.
-NOT_SHOWN = {"data/canvas.hpp", "data/digit_strokes.hpp", "data/file_reader.hpp", "data/prefetch.hpp", "data/shuffle.hpp"}
+NOT_SHOWN = {"data/canvas.hpp", "data/csv_rows.hpp", "data/digit_strokes.hpp", "data/file_reader.hpp", "data/prefetch.hpp", "data/shuffle.hpp"}
 
 
 def headers_of(part):

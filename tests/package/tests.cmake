@@ -13,9 +13,9 @@ function(tilewright_add_package_test name)
                    --test-command main)
   set_tests_properties(package/${name} PROPERTIES FIXTURES_REQUIRED package)
 endfunction()
-set(no_packages -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON -DCMAKE_DISABLE_FIND_PACKAGE_LibZip=ON
+set(no_packages -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON -DCMAKE_DISABLE_FIND_PACKAGE_LibZip=ON
                 -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON)
-tilewright_add_package_test(use "-DCOMPONENTS=data$<SEMICOLON>checkpoint")
+tilewright_add_package_test(use "-DCOMPONENTS=data$<SEMICOLON>images$<SEMICOLON>checkpoint")
 set(checked)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # tests/fail has the texts of errors with both
   set(checked "-DCHECKED=train_step$<SEMICOLON>predict<2$<ANGLE-R>")
@@ -42,7 +42,7 @@ set_tests_properties(package/missing PROPERTIES PASS_REGULAR_EXPRESSION
                      "needs ZLIB, LibZip, nlohmann_json .on Debian:[ \n]+zlib1g-dev libzip-dev nlohmann-json3-dev.")
 tilewright_add_package_test(unknown -DCOMPONENTS=datta)
 set_tests_properties(package/unknown PROPERTIES PASS_REGULAR_EXPRESSION
-                     "Component datta is unknown: one of data, profile, checkpoint, scaling,[ \n]+distributed expected")
+                     "Component datta is unknown: one of data, images, profile, checkpoint,[ \n]+scaling,[ \n]+distributed expected")
 add_test(NAME package/pkg_config COMMAND Python3::Interpreter ${package_source_dir}/pkg_config.py
                                          ${package_build_dir}/prefix ${CMAKE_CXX_COMPILER} ${PROJECT_VERSION})
 set_tests_properties(package/pkg_config PROPERTIES FIXTURES_REQUIRED package SKIP_RETURN_CODE 77)

@@ -127,9 +127,10 @@ BUILD_CORE = "cmake -S core -B core/b -G Ninja -DCMAKE_BUILD_TYPE=Release && cma
 
 
 def check_without_packages(report, system):
-    """The README's program by CMake, from the Debian package that the system makes, without zlib, libzip and nlohmann_json."""
+    """The README's program by CMake, from the Debian package that the system makes, without zlib, libpng, libzip and
+    nlohmann_json."""
     write_readme_project(system)
-    hidden = "usr/include/zlib.h usr/include/zip.h usr/include/nlohmann".split()
+    hidden = "usr/include/zlib.h usr/include/png.h usr/include/zip.h usr/include/nlohmann".split()
     for path in hidden:
         (system.root / path).rename(system.root / f"{path}.hidden")
     try:
@@ -141,8 +142,8 @@ def check_without_packages(report, system):
         for path in hidden:
             (system.root / f"{path}.hidden").rename(system.root / path)
     is_right = result.status == 0 and "of the test set are right" in result.output
-    report.line("ok" if is_right else "FAIL", f"{system.name}: README's program from the Debian package, without zlib, libzip "
-                "and nlohmann_json", "" if is_right else result.output[-1500:])
+    report.line("ok" if is_right else "FAIL", f"{system.name}: README's program from the Debian package, without zlib, libpng, "
+                "libzip and nlohmann_json", "" if is_right else result.output[-1500:])
 
 
 def check_package(report, system, package):

@@ -18,7 +18,9 @@ enum class PhiloxUse : std::uint32_t {
   numbers,      ///< words 0 and 1 number the blocks of a tensor's elements; words 2 and 3 are 0
   child_seeds,  ///< words 0 and 1 are the modifier; word 2 is 0, word 3 is this value
   host_seeds,  ///< word 0 is the seed's index, words 1 and 2 are the offset; word 3 is this value
-  text_crops  ///< word 0 is the row of a batch, words 1 and 2 are the step; word 3 is this value
+  text_crops,  ///< word 0 is the row of a batch, words 1 and 2 are the step; word 3 is this value
+  /// words 0 and 1 are the lower words of sample and epoch, word 2 has 16 higher bits of each; word 3 is this value
+  sample_seeds
 };
 }  // namespace detail
 

@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "tilewright/core/dtype.hpp"
+#include "tilewright/core/name.hpp"
 #include "tilewright/core/xtensor.hpp"
 #include "tilewright/data/data_error.hpp"
 
@@ -31,9 +32,9 @@ namespace tilewright::data {
 /// Whether T is an xt::xtensor with a first axis, over samples, and with elements that a tensor can have.
 template <class T>
 concept SampleArray = requires(T array) {
-  requires std::integral<typename T::value_type> || std::same_as<typename T::value_type, float16_t> ||
-               std::same_as<typename T::value_type, float> || std::same_as<typename T::value_type, double>;
-  requires std::tuple_size_v<typename T::shape_type> >= 1;
+  requires std::integral<typename T::value_type> ||
+               requires { tilewright::detail::dtype_with<typename T::value_type>(tilewright::detail::dtype_table); };
+  requires std::tuple_size<typename T::shape_type>::value >= 1;
   requires T::static_layout == xt::layout_type::row_major;
   array.resize(array.shape());
 };
@@ -77,6 +78,28 @@ std::size_t sample_count(const Data& dataset, std::string_view reader) {
                       "arrays with equal numbers of samples");
   });
   return *count;
+}
+/// Returns the position of the array of a data set with a name. Another name does not compile.
+template <class Data, NameText name>
+constexpr std::size_t array_index() {
+  constexpr std::size_t none = ~std::size_t{0}, found = [] {
+    std::size_t index = 0, result = none;
+    boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
+      using Key = std::remove_cvref_t<decltype(boost::hana::first(name_and_access))>;
+      if (std::string_view(boost::hana::to<const char*>(Key{})) == name.view()) result = index;
+      ++index;
+    });
+    return result;
+  }();
+  static_assert(found != none, "[\"name\"_s]: no array of this name: the name of an array of the data set expected");
+  return found == none ? 0 : found;
+}
+/// Returns the number of elements of one sample of an array.
+template <SampleArray Array>
+std::size_t sample_size(const Array& array) {
+  std::size_t size = 1;
+  for (std::size_t axis = 1; axis < array.dimension(); ++axis) size *= array.shape(axis);
+  return size;
 }
 /// Returns `shape`. Throws std::length_error if the product of the extents, without those that are 0, is above 2^47.
 template <std::size_t rank>

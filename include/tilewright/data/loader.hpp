@@ -9,7 +9,6 @@
 #include <boost/hana/string.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -17,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,6 +25,7 @@
 #include "tilewright/data/dataset.hpp"
 #include "tilewright/data/loader_state.hpp"
 #include "tilewright/data/prefetch.hpp"
+#include "tilewright/data/sample.hpp"
 #include "tilewright/data/shards.hpp"
 #include "tilewright/data/shuffle.hpp"
 
@@ -56,6 +57,13 @@ struct LoaderOptions {
 ///     loader.resume(state);
 ///     for (auto epoch = loader.state().epoch; epoch < 10; ++epoch)
 ///       for (const auto& batch : loader) train(batch.images, batch.labels), save(loader.state());
+///
+/// A Transform changes each sample of a batch, in the thread that prepares batches:
+///
+///     tw::data::Loader loader(digits.train, {.batch_size = 8, .shuffle = true}, [](auto& sample, std::uint64_t seed) {
+///       tw::Random random(seed);
+///       tw::data::random_shift(sample["images"_s], random, 2, 2);
+///     });
 ///
 /// If the options of several loaders differ in `shard` only, the loaders return parts of the same batches and have equal states.
 /// Their batch_size is that of a whole batch.
@@ -94,9 +102,15 @@ class Loader {
   };
 
   /// Throws DataError for a batch size of 0 or one that leaves no batch, for arrays with different numbers of samples, and for
-  /// shards that do not divide all batches.
-  Loader(const Data& dataset, const LoaderOptions& options)
-      : dataset_(dataset), options_(options), random_(options.seed), order_(detail::sample_count(dataset, "Loader")) {
+  /// shards that do not divide all batches. `transform` is called for one sample at a time. With `prefetch` the loader's thread
+  /// calls it while the program uses earlier batches, so it must not use what the program changes meanwhile. What it throws, the
+  /// loader throws at the batch of the sample.
+  Loader(const Data& dataset, const LoaderOptions& options, Transform<std::type_identity_t<Data>> transform = {})
+      : dataset_(dataset),
+        options_(options),
+        transform_(std::move(transform)),
+        random_(options.seed),
+        order_(detail::sample_count(dataset, "Loader")) {
     if (options.batch_size == 0) throw DataError("Loader", "a batch size of 0", "at least 1");
     if (options.drop_last && options.batch_size > order_.size())
       throw DataError("Loader", "a batch size of " + std::to_string(options.batch_size) + " with drop_last",
@@ -125,7 +139,8 @@ class Loader {
       own_.push_back(std::move(empty));
     }
   }
-  Loader(const Data&&, const LoaderOptions&) = delete;  // the data set would not outlive the loader
+  Loader(const Data&&, const LoaderOptions&,
+         Transform<std::type_identity_t<Data>> = {}) = delete;  // the data set would not outlive the loader
 
   /// Returns the number of batches in an epoch.
   std::size_t size() const {
@@ -195,12 +210,6 @@ class Loader {
     shape[0] = count;
     array.resize(shape);
   }
-  /// Returns the number of elements of one sample.
-  template <class Array>
-  static std::size_t sample_size(const Array& array) {
-    return std::accumulate(array.shape().begin() + 1, array.shape().end(), std::size_t{1}, std::multiplies<>());
-  }
-
   /// Copies the next samples of the epoch into a batch. (Only a smaller last batch allocates.)
   void gather(Data& batch, std::size_t index) const {
     const std::size_t begin = index * options_.batch_size, all = std::min(options_.batch_size, order_.size() - begin);
@@ -214,10 +223,15 @@ class Loader {
       if constexpr (std::tuple_size_v<typename Array::shape_type> == 1) {
         for (std::size_t i = 0; i < count; ++i) array.data()[i] = source.data()[sample(i)];
       } else {
-        const std::size_t size = sample_size(source);
+        const std::size_t size = detail::sample_size(source);
         for (std::size_t i = 0; i < count; ++i) std::copy_n(source.data() + sample(i) * size, size, array.data() + i * size);
       }
     });
+    if (!transform_) return;
+    for (std::size_t i = 0; i < count; ++i) {
+      Sample<Data> changed(batch, i);
+      transform_(changed, detail::sample_seed(options_.seed, begun_ - 1, sample(i)));
+    }
   }
   void gather_chunk(Batches& batches, std::size_t chunk) const {
     for (std::size_t i = 0, index = first_ + chunk * chunk_; i < chunk_ && index < size(); ++i, ++index)
@@ -249,6 +263,7 @@ class Loader {
 
   const Data& dataset_;
   LoaderOptions options_;
+  Transform<Data> transform_;  // none: samples as they are
   Random random_;
   std::vector<std::size_t> order_;  // a permutation of the data set's indices
   std::uint64_t begun_ = 0;  // epochs, with the current one

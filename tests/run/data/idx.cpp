@@ -11,6 +11,7 @@
 
 #include "../../catch.hpp"
 #include "../../support/temporary_folder.hpp"
+#include "tilewright/data/cifar.hpp"
 #include "tilewright/data/mnist.hpp"
 
 namespace {
@@ -204,4 +205,64 @@ TEST_CASE("load_mnist: the published files hold what is known of them") {
   const double squares = std::inner_product(pixels.begin(), pixels.end(), pixels.begin(), 0.0) / count;
   CHECK(std::abs(mean) < 1e-3);
   CHECK(std::abs(std::sqrt(squares - mean * mean) - 1) < 1e-3);
+}
+
+/// Records of images in which byte k of image i is i + k, and whose label is i.
+Bytes cifar10_bytes(std::size_t count) {
+  Bytes result;
+  for (std::size_t i = 0; i < count; ++i) {
+    result.push_back(static_cast<std::uint8_t>(i));
+    for (std::size_t k = 0; k < 3 * 32 * 32; ++k) result.push_back(static_cast<std::uint8_t>(i + k));
+  }
+  return result;
+}
+
+TEST_CASE("read_cifar10: labels and images, plain and gzip-compressed") {
+  const TemporaryFolder folder;
+  for (const fs::path& path :
+       {write_plain(folder.path / "batch.bin", cifar10_bytes(3)), write_gzip(folder.path / "batch.bin.gz", cifar10_bytes(3))}) {
+    const auto images = data::read_cifar10(path);
+    REQUIRE((images.images.shape() == std::array<std::size_t, 4>{3, 3, 32, 32}));
+    CHECK((images.labels == xt::xtensor<std::int32_t, 1>{0, 1, 2}));
+    CHECK(images.images(2, 0, 0, 0) == 2);
+    CHECK(images.images(0, 0, 1, 3) == 35);  // rows of 32
+    CHECK(images.images(1, 2, 0, 5) == (1 + 2048 + 5) % 256);  // blue
+  }
+}
+
+TEST_CASE("read_cifar10: files that are no images") {
+  const TemporaryFolder folder;
+  const auto error = [&](const Bytes& bytes) -> std::string {
+    const fs::path path = write_plain(folder.path / "batch.bin", bytes);
+    try {
+      data::read_cifar10(path);
+    } catch (const data::DataError& thrown) {
+      return std::string(thrown.what()).substr(("read_cifar10: " + path.string() + ": ").size());
+    }
+    return "no error";
+  };
+  CHECK(error({}) == "0 bytes: 3073 for each image expected");
+  CHECK(error(counting(3072)) == "3072 bytes: 3073 for each image expected");
+  Bytes bytes = cifar10_bytes(2);
+  bytes.push_back(0);
+  CHECK(error(bytes) == "6147 bytes: 3073 for each image expected");
+  bytes.pop_back();
+  bytes[3073] = 10;
+  CHECK(error(bytes) == "label 10 of image 1: a label from 0 to 9 expected");
+}
+
+TEST_CASE("load_cifar10: five files for training and one for testing, normalised") {
+  const TemporaryFolder folder;
+  const auto load = [&] { return data::load_cifar10(folder.path); };
+  CHECK_THROWS_WITH(load(),
+                    "read_cifar10: " + (folder.path / "data_batch_1.bin").string() + ": no such file: a readable file expected");
+  for (std::size_t i = 1; i <= 5; ++i) write_plain(folder.path / ("data_batch_" + std::to_string(i) + ".bin"), cifar10_bytes(i));
+  CHECK_THROWS_AS(load(), data::DataError);
+  write_plain(folder.path / "test_batch.bin", cifar10_bytes(2));
+  const data::Cifar10 cifar = load();
+  CHECK((cifar.train.labels == xt::xtensor<std::int32_t, 1>{0, 0, 1, 0, 1, 2, 0, 1, 2, 3, 0, 1, 2, 3, 4}));
+  CHECK(cifar.test.size() == 2);
+  CHECK(cifar.train.images(9, 0, 0, 7) == Approx((10 / 255.0 - 0.4914) / 0.2470));
+  CHECK(cifar.train.images(9, 1, 0, 7) == Approx((10 / 255.0 - 0.4822) / 0.2435));
+  CHECK(cifar.test.images(1, 2, 31, 31) == Approx((0 / 255.0 - 0.4465) / 0.2616));
 }

@@ -6,6 +6,7 @@
 #include "../../catch.hpp"
 #include "../../support/temporary_folder.hpp"
 #include "tilewright/checkpoint/checkpoints.hpp"
+#include "tilewright/images/images.hpp"
 #include "tilewright/optim/lr_scheduler.hpp"
 #include "tilewright/optim/schedule.hpp"
 #include "tilewright/scaling/scaling.hpp"
@@ -112,6 +113,22 @@ void crop(const data::TextBatchesOptions& options) { data::TextBatches(tokens(),
 void resume_text(data::TextBatchesState state) { data::TextBatches(tokens(), {.batch_size = 4, .context = 8}).resume(state); }
 data::TextBatchesState text_state() { return {.batch_size = 4, .context = 8, .tokens = 100}; }
 
+void augment(auto change) {
+  xt::xtensor<float, 2> image = xt::zeros<float>({2, 2});
+  tw::Random random(1);
+  change(image, random);
+}
+void read_table(const data::CsvOptions& options) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path / "table.csv") << "a,b\n1,\n";
+  data::read_csv<float>(folder.path / "table.csv", options);
+}
+void read_image(const tw::images::PngOptions& options) {
+  const TemporaryFolder folder;
+  tw::images::write_png(folder.path / "image.png", xt::xtensor<std::uint8_t, 2>{{1, 2}});
+  tw::images::read_png(folder.path / "image.png", options);
+}
+
 constexpr Legal anything{.has_nan = true};
 const RunCase of_data[] = {
     size_of<length_error>("LabelledImages::LabelledImages.count", from(0, 0),
@@ -164,6 +181,19 @@ const RunCase of_data[] = {
                          s.images = static_cast<std::uint64_t>(n);
                          resume(s);
                        }),
+    real_of<DataError>("random_flip.probability", from(0, 1),
+                       [](double n) { augment([=](auto& image, auto& random) { data::random_flip(image, random, n); }); }),
+    size_of<DataError>(
+        "random_shift.rows", from(0, 2),
+        [](Whole n) { augment([=](auto& image, auto& random) { data::random_shift(image, random, size(n), 0); }); }),
+    size_of<DataError>(
+        "random_shift.columns", from(0, 2),
+        [](Whole n) { augment([=](auto& image, auto& random) { data::random_shift(image, random, 0, size(n)); }); }),
+    size_of<DataError>("random_crop.padding", from(0, 2),
+                       [](Whole n) { augment([=](auto& image, auto& random) { data::random_crop(image, random, size(n)); }); }),
+    size_of<DataError>("CsvOptions.indices", from(0, 0), [](Whole n) { read_table({.indices = {size(n)}}); }),
+    real_of<DataError>("CsvOptions.missing", anything, [](double n) { read_table({.missing = n}); }),
+    size_of<DataError>("PngOptions.channels", from(0, 4), [](Whole n) { read_image({.channels = size(n)}); }),
     size_of<DataError>("generated_digits.count", any_outcome,
                        [](Whole n) { data::generated_digits(n > 0 && n < 1 << 31 ? 1 << 31 : size(n), 1); }),
     size_of<DataError>("generated_text.bytes", any_outcome,
