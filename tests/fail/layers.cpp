@@ -58,6 +58,79 @@ Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::Conv1d<4, 3, {.groups = 2
 // expect: GRU: (2, 4) float32: axes (batch, length, features) with elements expected
 Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::GRU<8>{}, x); }> recurrent_axes;
 
+// CASE recurrent_lengths
+// expect: GRU: lengths (3,) int32 for x (2, 3, 4) float32: (2,) signed integers expected
+constexpr tw::TensorSpec sequences{{2, 3, 4}, tw::float32};
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::GRU<8>{}, sequences, tw::TensorSpec{{3}, tw::int32}); }> recurrent_lengths;
+
+// CASE recurrent_unsigned_lengths
+// expect: LSTM: lengths (2,) uint32 for x (2, 3, 4) float32: (2,) signed integers expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::LSTM<8>{}, sequences, tw::TensorSpec{{2}, tw::uint32}); }>
+    recurrent_unsigned_lengths;
+
+// CASE recurrent_state
+// expect: GRU: initial state (2, 8) float32 for x (2, 3, 4) float32: (2, 2, 8) float32 expected
+Traced<[](Ir& ir) {
+  (void)tw::create_graph(ir, layers::GRU<8, {.bidirectional = true}>{}, sequences, tw::TensorSpec{{2, 8}, tw::float32});
+}>
+    recurrent_state;
+
+// CASE recurrent_states
+// expect: LSTM: initial states: 1 given, and 2 expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::LSTM<8>{}, sequences, tw::TensorSpec{{1, 2, 8}, tw::float32}); }>
+    recurrent_states;
+
+// CASE recurrent_dropout_of_one_layer
+// expect: GRU: dropout 0.5 between layers, and num_layers 1: at least 2 layers expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::GRU<8, {.dropout = 0.5}>{}, sequences); }> recurrent_dropout_of_one_layer;
+
+// CASE recurrent_without_a_seed
+// expect: LSTM: (2, 3, 4) float32 in training without a seed: a seed, (2,) uint32, as the last argument expected
+Traced<[](Ir& ir) {
+  const auto mode = tw::training(ir);
+  (void)tw::create_graph(ir, layers::LSTM<8, {.num_layers = 2, .dropout = 0.5}>{}, sequences);
+}>
+    recurrent_without_a_seed;
+
+// CASE padding_idx
+// expect: Embedding: padding_idx 7 of 7 rows: a whole number from -7 to 6 expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::Embedding<7, 4, {.padding_idx = 7}>{}, tw::TensorSpec{{2}, tw::int32}); }>
+    padding_idx;
+
+// CASE adaptive_axes
+// expect: AdaptiveAvgPool2d: (2, 3, 4) float32: axes (batch, channels) and 2 spatial ones with elements expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::AdaptiveAvgPool2d<2>{}, sequences); }> adaptive_axes;
+
+// CASE flatten_axes
+// expect: Flatten: start_dim 1, end_dim 0 of (2, 4) float32: axes from -2 to 1, the first before the last, expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::Flatten<1, 0>{}, x); }> flatten_axes;
+
+// CASE residual_of_another_shape
+// expect: Residual: (2, 1) float32 of x (2, 4) float32: a result of the shape and dtype of x expected
+// expect: in Residual
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::Residual<layers::Linear<1>>{}, x); }> residual_of_another_shape;
+
+// CASE element_of_two
+// expect: Sequential: element 1: a module, or a function of what the element before returns, expected
+constexpr auto sum_of_two = [](Tensor a, Tensor b) { return a + b; };
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::Sequential(layers::Linear<1>(), sum_of_two), x); }> element_of_two;
+
+// CASE sequential_of_a_pair
+// expect: Module: Linear has no build for 1 arguments of these types
+// expect: argument 1 is 2 results, as of a GRU
+// expect: in Sequential/1
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::Sequential<layers::GRU<8>, layers::Linear<1>>{}, sequences); }>
+    sequential_of_a_pair;
+
+// CASE list_of_captures
+// expect: a list of modules: modules, or lambdas without captures, expected
+constexpr auto scaled = [factor = 2](Tensor y) { return y * factor; };
+layers::Sequential<layers::Linear<1>, decltype(scaled)> list_of_captures;
+
+// CASE call_of_a_list
+// expect: Module: ModuleList has no build for 1 arguments of these types
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, tw::from_list(layers::Linear<1>(), layers::Linear<2>()), x); }> call_of_a_list;
+
 // CASE grouped_queries_axes
 // expect: GroupedQueryAttention: (2, 4) float32: axes (batch, length, width) expected
 Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::GroupedQueryAttention<4, 2, 1>{}, x); }> grouped_queries_axes;

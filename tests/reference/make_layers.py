@@ -15,7 +15,7 @@ from fixtures import Fixtures
 from make_random import create_random_seed, drops
 
 fixtures = Fixtures(1613)
-TRANSPOSED = re.compile(r"(weight_[ih]h_l\d|in_proj_weight|(linear\d|out_proj|[qkvo]_proj|(gate|up|down)_proj)\.weight)$")
+TRANSPOSED = re.compile(r"(weight_[ih]h_l\d(_reverse)?|(^|\.)\d\.weight|in_proj_weight|(linear\d|out_proj|[qkvo]_proj|(gate|up|down)_proj)\.weight)$")
 
 
 def ours(name, tensor):
@@ -186,8 +186,8 @@ formula("grouped_queries", lambda w, x, positions: grouped_queries(w, x, positio
 
 
 def of_recurrent(layer):
-    def op(x):
-        results, last = layer(x)
+    def op(x, *first):
+        results, last = layer(x, *first)
         return (results, *last) if isinstance(last, tuple) else (results, last)
 
     return op
@@ -246,5 +246,76 @@ formula("rms_norm_default", lambda w, x: rms_norm(x, w["weight"], torch.finfo(to
 module("feed_forward_default", FeedForward(6, 4, F.relu), tensor(3, 6))
 module("avg_pool1d_padded", nn.AvgPool1d(3, stride=2, padding=1), tensor(2, 2, 7))
 module("avg_pool2d_padded", nn.AvgPool2d((3, 4), stride=(2, 3), padding=(1, 2), ceil_mode=True), tensor(1, 2, 6, 8))
+
+
+def packed(layer):
+    """A recurrent layer of padded sequences; the result is as long as x."""
+
+    def op(x, lengths, *first):
+        first = first if len(first) < 2 else (first,)
+        sequences = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+        results, last = layer(sequences, *first)
+        results, _ = nn.utils.rnn.pad_packed_sequence(results, batch_first=True, total_length=x.shape[1])
+        return (results, *last) if isinstance(last, tuple) else (results, last)
+
+    return op
+
+
+class LastFirst(nn.Module):
+    """The last states of an LSTM before its results, so that they have the given gradient."""
+
+    def __init__(self, lstm):
+        super().__init__()
+        self.lstm = lstm
+
+
+def last_first(layer):
+    def op(*inputs):
+        results, h, c = packed(layer.lstm)(*inputs)
+        return torch.cat([h, c], -1), results
+
+    return op
+
+
+def gru_with_our_dropout(layer):
+    """PyTorch's GRU, which drops the elements that a seed of ours drops."""
+
+    def op(x, _):
+        last = []
+        for number in range(layer.num_layers):
+            if number > 0:
+                x = our_dropout(x, layer.dropout, create_random_seed(SEED, number - 1))
+            weights = [getattr(layer, f"{name}_l{number}") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
+            first = torch.zeros(1, x.shape[0], layer.hidden_size, dtype=x.dtype)
+            x, state = torch.gru(x, first, weights, True, 1, 0.0, True, False, True)
+            last.append(state)
+        return x, torch.cat(last)
+
+    return op
+
+
+module("gru_packed", nn.GRU(3, 4, num_layers=2, bidirectional=True, batch_first=True), tensor(3, 4, 3), torch.tensor([2, 4, 1]),
+       call=packed)
+module("lstm_packed", LastFirst(nn.LSTM(3, 4, num_layers=2, bidirectional=True, batch_first=True)), tensor(2, 4, 3),
+       torch.tensor([3, 4]), tensor(4, 2, 4), tensor(4, 2, 4), call=last_first)
+module("gru_both_ways", nn.GRU(3, 5, bidirectional=True, batch_first=True), tensor(2, 3, 3), tensor(2, 2, 5), call=of_recurrent)
+module("gru_dropped", nn.GRU(3, 4, num_layers=3, dropout=0.25, batch_first=True), tensor(2, 3, 3), torch.tensor(SEED),
+       call=gru_with_our_dropout)
+
+
+class Residual(nn.Sequential):
+    def forward(self, x):
+        return x + super().forward(x)
+
+
+module("sequential", nn.Sequential(nn.Flatten(1, 2), nn.Linear(6, 5), nn.ReLU(), Residual(nn.Linear(5, 5), nn.Tanh())),
+       tensor(2, 2, 3))
+module("embedding_padded", nn.Embedding(6, 5, padding_idx=-4), torch.tensor([[3, 2, 3], [2, 1, 2]]))
+module("adaptive_avg_pool1d", nn.AdaptiveAvgPool1d(3), tensor(2, 2, 6))
+module("adaptive_avg_pool2d", nn.AdaptiveAvgPool2d((3, 2)), tensor(1, 2, 5, 7))
+module("adaptive_avg_pool3d", nn.AdaptiveAvgPool3d((2, 5, 2)), tensor(1, 1, 3, 3, 2))
+module("adaptive_max_pool1d", nn.AdaptiveMaxPool1d(3), distinct(2, 2, 5))
+module("adaptive_max_pool2d", nn.AdaptiveMaxPool2d((3, 2)), distinct(1, 2, 5, 6))
+module("avg_pool2d_divided", nn.AvgPool2d((2, 3), padding=1, divisor_override=5, ceil_mode=True), tensor(1, 2, 5, 6))
 
 fixtures.save("layers.txt")

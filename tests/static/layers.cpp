@@ -77,6 +77,13 @@ TW_SAME((variables_of<layers::GRU<4, {.num_layers = 2, .bias = false}>, tw::Shap
         "weight_ih_l1 (4, 12) float32; ");
 TW_SAME((variables_of<layers::LSTM<4>, tw::Shape{2, 5, 3}>()),
         "bias_hh_l0 (16,) float32; bias_ih_l0 (16,) float32; weight_hh_l0 (4, 16) float32; weight_ih_l0 (3, 16) float32; ");
+TW_SAME((variables_of<layers::GRU<2, {.bias = false, .bidirectional = true}>, tw::Shape{2, 5, 3}>()),
+        "weight_hh_l0 (2, 6) float32; weight_hh_l0_reverse (2, 6) float32; weight_ih_l0 (3, 6) float32; "
+        "weight_ih_l0_reverse (3, 6) float32; ");
+TW_SAME((variables_of<layers::LSTM<2, {.num_layers = 2, .bias = false, .bidirectional = true}>, tw::Shape{2, 5, 3}>()),
+        "weight_hh_l0 (2, 8) float32; weight_hh_l0_reverse (2, 8) float32; weight_hh_l1 (2, 8) float32; "
+        "weight_hh_l1_reverse (2, 8) float32; weight_ih_l0 (3, 8) float32; weight_ih_l0_reverse (3, 8) float32; "
+        "weight_ih_l1 (4, 8) float32; weight_ih_l1_reverse (4, 8) float32; ");
 TW_SAME((variables_of<layers::LlamaBlock<8, 12, 4, 2>, tw::Shape{2, 3, 8}>()),
         "input_layernorm.weight (8,) float32; mlp.down_proj.weight (12, 8) float32; mlp.gate_proj.weight (8, 12) float32; "
         "mlp.up_proj.weight (8, 12) float32; post_attention_layernorm.weight (8,) float32; self_attn.k_proj.weight (8, 4) "
@@ -85,6 +92,65 @@ TW_SAME((variables_of<layers::LlamaBlock<8, 12, 4, 2>, tw::Shape{2, 3, 8}>()),
 
 TW_SAME((variables_of<layers::LoraLinear<6, 2>, tw::Shape{3, 4}>()),
         "bias (6,) float32; lora_A.weight (4, 2) float32; lora_B.weight (2, 6) float32; weight (4, 6) float32; ");
+
+/// Lists of different modules.
+using Double = decltype([](Tensor x) { return x * 2; });
+using Body = layers::Sequential<layers::Linear<4, {.bias = false}>, layers::Apply<tw::ops::relu>, Double,
+                                layers::Residual<layers::LayerNorm<{.bias = false}>>>;
+TW_SAME((variables_of<Body, tw::Shape{2, 3}>()), "0.weight (3, 4) float32; 3.0.weight (4,) float32; ");
+struct OfLists : tw::Module<OfLists> {
+  using Norm = layers::LayerNorm<{.bias = false}>;
+  using Pair = std::tuple<layers::Linear<4, {.bias = false}>, Norm>;
+  using Listed = tw::ModuleList<Norm, layers::Linear<2>>;
+  BOOST_HANA_DEFINE_STRUCT(OfLists, (Pair, pair), (Listed, listed), (Body, body));
+  constexpr Tensor build(Tensor x) {
+    x = std::get<1>(pair)(std::get<0>(pair)(x));
+    listed.for_each([&](auto& layer) { x = layer(x); });
+    return body(x);
+  }
+};
+TW_SAME((variables_of<OfLists, tw::Shape{2, 3}>()),
+        "body.0.weight (2, 4) float32; body.3.0.weight (4,) float32; listed.0.weight (4,) float32; listed.1.bias (2,) float32; "
+        "listed.1.weight (4, 2) float32; pair.0.weight (3, 4) float32; pair.1.weight (4,) float32; ");
+constexpr Text lists_of_values() {
+  support::Facts facts;
+  auto list = tw::from_list(layers::Dropout(0.25), layers::Linear<4>());
+  facts.check(list.size() == 2 && list.get<0>().p == 0.25, "from_list keeps the values of modules");
+  Ir ir;
+  const auto mode = tw::training(ir);
+  tw::GraphCache cache;
+  const Tensor x = support::variable(ir, "x", {2}), seed = ir.variable(tw::zeros(), {2}, tw::uint32, "seed");
+  for (const double p : {0.5, 0.25, 0.5}) {
+    const layers::Sequential net(layers::Dropout(p), [](Tensor y) { return y + 1; });
+    static_assert(net.takes_seed && !Body::takes_seed);
+    (void)cache.create_graph(net, x, seed);
+  }
+  return facts.check(cache.size() == 2, "a cache keeps the elements of a list apart");
+}
+TW_SAME(lists_of_values(), "");
+/// Each element of a list that takes a seed has one of its own.
+TW_SAME(ops_of(layers::Sequential(layers::Dropout(0.1), layers::Apply<tw::ops::relu>(), layers::Residual(layers::Dropout(0.2))),
+               tw::Mode::training),
+        "CreateRandomSeed Dropout Relu CreateRandomSeed CreateRandomSeed Dropout Add ");
+TW_SAME(ops_of(layers::Sequential(layers::Dropout(0.1)), tw::Mode::evaluation), "CreateRandomSeed ");  // which nothing uses
+
+/// How many dropouts a recurrent layer has.
+template <class Layer, class... Specs>
+constexpr int dropouts_between_layers(tw::Mode mode, const Specs&... others) {
+  Ir ir;
+  const tw::ModeScope scope(ir, mode);
+  const auto [factories, graph] = tw::create_graph(ir, Layer{}, tw::TensorSpec{{3, 2, 8}, tw::float32}, others...);
+  int count = 0;
+  for (const auto& node : ir.tables.record(graph.graph().id()).nodes) count += node.op->name == "Dropout";
+  return count;
+}
+using Stacked = layers::GRU<4, {.num_layers = 3, .dropout = 0.5}>;
+constexpr tw::TensorSpec of_seed{{2}, tw::uint32}, of_lengths{{3}, tw::int32};
+static_assert(Stacked::takes_seed && !layers::GRU<4>::takes_seed);
+static_assert(dropouts_between_layers<Stacked>(tw::Mode::training, of_seed) == 2);
+static_assert(dropouts_between_layers<Stacked>(tw::Mode::training, of_lengths, of_seed) == 2);
+static_assert(dropouts_between_layers<Stacked>(tw::Mode::evaluation) == 0);
+static_assert(dropouts_between_layers<Stacked>(tw::Mode::evaluation, of_lengths, of_seed) == 0);
 
 /// How many dropouts a transformer block with its defaults has, besides those of attention's weights.
 template <class... Specs>

@@ -29,6 +29,7 @@ struct FrozenVariable {
   PoolRange assignment{};  ///< of the values
   Generator generator{};    ///< if there is neither fill nor values
   double scale = 1;  ///< factor of the values that fill computes
+  std::int64_t first_zero = 0, zero_count = 0;  ///< elements that are 0 whatever fill computes
 };
 /// A PlannedConstant whose texts and lists are in the plan's pools.
 struct FrozenConstant {
@@ -174,7 +175,9 @@ class Freezer {
             distribution,
             keep(assignment),
             initialiser.generator,
-            initialiser.scale};
+            initialiser.scale,
+            initialiser.first_zero,
+            initialiser.zero_count};
   }
   constexpr FrozenConstant frozen_row(const PlannedConstant& constant) {
     return {constant.spec,     constant.offset, keep(constant.name), keep(constant.values.list()), constant.values.has_rests(),

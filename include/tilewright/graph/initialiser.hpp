@@ -38,6 +38,7 @@ struct Initialiser {
   Numbers values{};  ///< used without fill and generator: one value for each element, or one for all
   Generator generator{};
   double scale = 1;  ///< factor of the values that `fill` computes
+  std::int64_t first_zero = 0, zero_count = 0;  ///< elements that are 0 whatever `fill` computes, in row-major order
 };
 
 namespace detail {

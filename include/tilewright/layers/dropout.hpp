@@ -14,6 +14,8 @@ namespace tilewright::layers {
 ///
 /// Errors: p outside of its range; no mode; no seed in training.
 struct Dropout : Module<Dropout> {
+  static constexpr bool takes_seed = true;
+
   double p = 0.5;  ///< probability with which an element becomes 0: at least 0, below 1
 
   constexpr Dropout() = default;

@@ -30,6 +30,7 @@ struct AvgPoolLayerOptions {
   PerAxis<axes> dilation = 1;  ///< distance between neighbouring elements of a window
   bool ceil_mode = false;  ///< whether the number of windows is rounded up; the last windows may then reach beyond the padding
   bool count_include_pad = true;  ///< whether means count padding as zeros; elements beyond the padding never count
+  int divisor_override = 0;  ///< number by which the sum of each window is divided; 0: the number of elements that count
 };
 
 namespace detail {
@@ -41,9 +42,9 @@ constexpr PoolOptions pool_options(const PerAxis<axes>& kernel_size, const Optio
   result.ceil_mode = options.ceil_mode;
   return result;
 }
-/// Returns, for each window along an axis, the number of its elements inside x divided by the number of its elements inside x or
-/// its padding.
-constexpr List<double> parts_within(const kernel::Window& window, std::int64_t padding) {
+/// Returns, for each window along an axis, a factor that turns the mean of its elements of x into their sum, or if `means` into a
+/// mean that counts padding as zeros.
+constexpr List<double> window_factors(const kernel::Window& window, std::int64_t padding, bool means) {
   List<double> result;
   for (std::int64_t o = 0; o < window.out; ++o) {
     int within = 0, all = 0;
@@ -52,28 +53,29 @@ constexpr List<double> parts_within(const kernel::Window& window, std::int64_t p
       within += window.contains(at);
       all += at < window.in + padding;
     }
-    result.push_back(static_cast<double>(within) / all);
+    result.push_back(means ? static_cast<double>(within) / all : within);
   }
   return result;
 }
-/// Converts y, the means over the elements of x in each window, to means that count padding as zeros. y has the floating-point
-/// dtype of the computation.
+/// Converts y, the means over the elements of x in each window, to what the options say. y has the floating-point dtype of the
+/// computation.
 template <int axes>
-constexpr Tensor with_padding(Tensor y, const Shape& x, const PerAxis<axes>& kernel_size, const PerAxis<axes>& padding,
-                              const PoolOptions& options) {
+constexpr Tensor with_divisors(Tensor y, const Shape& x, const PerAxis<axes>& kernel_size, const AvgPoolLayerOptions<axes>& given,
+                               const PoolOptions& options) {
   Shape kernel;
   for (const int extent : kernel_size.values) kernel.push_back(extent);
   const kernel::Windows windows = tilewright::detail::windows_of(
       x, kernel, tilewright::detail::pool_attributes(kernel_size.list(), options).windows);
+  const bool means = given.divisor_override == 0;
   for (int axis = 0; axis < axes; ++axis) {
-    const std::int64_t zeros = padding.values[static_cast<std::size_t>(axis)];
-    if (zeros == 0) continue;
-    const List<double> parts = parts_within(windows[3 - axes + axis], zeros);
-    Shape shape{static_cast<std::int64_t>(parts.size())};
+    const std::int64_t zeros = given.padding.values[static_cast<std::size_t>(axis)];
+    if (means && zeros == 0) continue;
+    const List<double> factors = window_factors(windows[3 - axes + axis], zeros, means);
+    Shape shape{static_cast<std::int64_t>(factors.size())};
     for (int later = axis + 1; later < axes; ++later) shape.push_back(1);
-    y = y * y.ir().constant(values(std::span<const double>(parts.begin(), parts.end())), shape, y.dtype(), "padding");
+    y = y * y.ir().constant(values(std::span<const double>(factors.begin(), factors.end())), shape, y.dtype(), "padding");
   }
-  return y;
+  return means ? y : y / given.divisor_override;
 }
 }  // namespace detail
 
@@ -98,11 +100,11 @@ template <int axes, PerAxis<axes> kernel_size, AvgPoolLayerOptions<axes> options
 struct AvgPool : Module<AvgPool<axes, kernel_size, options>> {
   constexpr Tensor build(Tensor x) {
     const PoolOptions of_op = detail::pool_options(kernel_size, options);
-    if (!options.count_include_pad || options.padding == PerAxis<axes>(0) || !x.valid())
-      return ops::average_pool(x, kernel_size.list(), of_op);
+    const bool counts_padding = options.count_include_pad && options.padding != PerAxis<axes>(0);
+    if ((!counts_padding && options.divisor_override == 0) || !x.valid()) return ops::average_pool(x, kernel_size.list(), of_op);
     const Tensor y = ops::average_pool(ops::cast(x, computed_dtype(x.dtype())), kernel_size.list(), of_op);
     if (!y.valid()) return y;
-    return ops::cast(detail::with_padding(y, x.shape(), kernel_size, options.padding, of_op), x.dtype());
+    return ops::cast(detail::with_divisors(y, x.shape(), kernel_size, options, of_op), x.dtype());
   }
 };
 template <PerAxis<1> kernel_size, AvgPoolLayerOptions<1> options = {}>

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <tuple>
 #include <utility>
 
 #include "tilewright/core/list.hpp"
@@ -25,7 +26,7 @@ class GraphCache {
   template <std::derived_from<ModuleBase> M, class... Arguments>
   constexpr CreatedGraph create_graph(Ir& ir, const M& module, const Arguments&... arguments) {
     Key key{&ir, &detail::type_identity_of<M, detail::KindOfArgument<Arguments>...>};
-    if constexpr (requires { module.cache_key(); }) key.numbers.push_back(static_cast<double>(module.cache_key()));
+    add_module(key, module);
     if (ir.tables.has_placements) add(key, ir.tables.current_placement);
     key.numbers.push_back(ir.tables.current_mode ? static_cast<double>(*ir.tables.current_mode) : -1);
     (add(key, arguments), ...);
@@ -55,6 +56,12 @@ class GraphCache {
     Key key;
     CreatedGraph graph;
   };
+  template <class M>
+  static constexpr void add_module(Key& key, const M& module) {
+    if constexpr (requires { module.cache_key(); }) key.numbers.push_back(static_cast<double>(module.cache_key()));
+    if constexpr (detail::IsModuleList<M>)
+      std::apply([&key](const auto&... elements) { (add_module(key, elements), ...); }, module.modules);
+  }
   /// Returns the index of a shard's meta shape, or -1. It is part of the key because the graph's input gets the meta shape.
   static constexpr double meta_shape(const Key& key, const Tensor& tensor) {
     return tensor.valid() && tensor.is_of(*key.ir) ? key.ir->tables.record(tensor.graph_id()).tensors[tensor.number()].meta_shape

@@ -7,6 +7,7 @@
 #include <boost/hana/second.hpp>
 #include <boost/hana/string.hpp>
 #include <optional>
+#include <tuple>
 
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/type_name.hpp"
@@ -192,13 +193,17 @@ constexpr decltype(auto) call_build(M& module, const Arguments&... arguments) {
                                  advice_for<Arguments>(++number)...));
   }
 }
+/// A module whose member `modules`, a tuple, holds its modules, which are named by their numbers: see ModuleListOf.
+template <class T>
+concept IsModuleList = requires { typename T::ModuleTuple; };
 /// Names a module and, by reflection, the modules inside it.
 template <bool is_member = false, class T>
 constexpr void adopt(T& member, ModuleTrace* trace, const Text& name) {
   if constexpr (std::derived_from<T, ModuleBase>) {
     if (trace) check_base<T, is_member>(trace->ir);
     member.adopt(trace, name);
-    if constexpr (boost::hana::Struct<T>::value)
+    if constexpr (IsModuleList<T>) detail::adopt(member.modules, trace, name);
+    else if constexpr (boost::hana::Struct<T>::value)
       boost::hana::for_each(boost::hana::accessors<T>(), [&](auto accessor) {
         const std::string_view key = boost::hana::to<const char*>(boost::hana::first(accessor));
         detail::adopt<true>(boost::hana::second(accessor)(member), trace, dotted(name.view(), key));
@@ -206,9 +211,19 @@ constexpr void adopt(T& member, ModuleTrace* trace, const Text& name) {
   } else if constexpr (requires { std::tuple_size<T>::value, member.begin(); }) {
     int index = 0;
     for (auto& element : member) detail::adopt<true>(element, trace, dotted(name.view(), text(index++).view()));
+  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+    int index = 0;
+    std::apply([&](auto&... elements) { (detail::adopt<true>(elements, trace, dotted(name.view(), text(index++).view())), ...); },
+               member);
   }
 }
 
+/// Returns whether a module declares that its build takes a seed as the last argument.
+template <class M>
+constexpr bool takes_seed() {
+  if constexpr (requires { M::takes_seed; }) return M::takes_seed;
+  else return false;
+}
 /// Returns whether a module orders the ops of its build.
 template <class M>
 constexpr bool runs_in_sequence() {
@@ -218,8 +233,9 @@ constexpr bool runs_in_sequence() {
 }  // namespace detail
 
 /// Base of modules, `struct Net : Module<Net>`, with a constexpr `build(Tensor...)` that builds the graph.
-/// BOOST_HANA_DEFINE_STRUCT(Net, (Linear<512>, fc1), ...) names up to 40 members that are modules or std::arrays of modules. The
-/// name is the text after the last comma, so types may contain commas. An alias for such a type often reads better, and is needed
+/// BOOST_HANA_DEFINE_STRUCT(Net, (Linear<512>, fc1), ...) names up to 40 members that are modules, std::arrays of modules or
+/// std::tuples of different modules. Elements of the member `layers` are named `layers.0`, `layers.1` and so on. A member's name
+/// is the text after the last comma, so types may contain commas. An alias for such a type often reads better, and is needed
 /// inside another macro. Calling a member inlines its ops.
 template <class D>
 class Module : public ModuleBase {

@@ -107,6 +107,10 @@ inline void fill_variables(const internal::ProgramView& program, const std::func
       if (variable.fill == detail::fill_uniform) detail::write_uniform(dtype, values, to);
       else detail::write_values(dtype, values.size(), values, to);
     }
+    for (int group = 0; variable.zero_count > 0 && group < distribution.groups; ++group)
+      std::memset(elements + (static_cast<std::size_t>(group) * tensor + static_cast<std::size_t>(variable.first_zero)) *
+                                 static_cast<std::size_t>(size_of(dtype)),
+                  0, static_cast<std::size_t>(variable.zero_count) * static_cast<std::size_t>(size_of(dtype)));
     if (!distribution.all_replicas) continue;
     // from the last: groups are numbered as they appear, so that what is still needed is not overwritten
     const std::size_t bytes = tensor * static_cast<std::size_t>(size_of(dtype));

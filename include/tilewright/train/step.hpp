@@ -11,12 +11,7 @@ namespace tilewright::train {
 
 namespace detail {
 
-/// Returns whether a model declares that its build takes a seed after its input.
-template <class Model>
-constexpr bool takes_seed() {
-  if constexpr (requires { Model::takes_seed; }) return Model::takes_seed;
-  else return false;
-}
+using tilewright::detail::takes_seed;
 
 constexpr Tensor load_targets(Ir& ir, const TensorSpec& images, const StepOptions& options) {
   Shape shape = options.target_shape;

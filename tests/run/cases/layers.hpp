@@ -154,6 +154,39 @@ constexpr void lstm_without_bias(Ir& ir) {
   layer(ir, "lstm_without_bias", layers::LSTM<3, {.bias = false}>{}, floats<dtype>({1, 2, 3}));
 }
 
+/// An LSTM of padded sequences with initial states; the last states are the first result.
+struct LastFirst : tw::Module<LastFirst> {
+  using Lstm = layers::LSTM<4, {.num_layers = 2, .bidirectional = true}>;
+  BOOST_HANA_DEFINE_STRUCT(LastFirst, (Lstm, lstm));
+
+  constexpr std::pair<Tensor, Tensor> build(Tensor x, Tensor lengths, Tensor h0, Tensor c0) {
+    const auto [results, h, c] = lstm(x, lengths, h0, c0);
+    return {ops::concat({h, c}, -1), results};
+  }
+};
+constexpr void sequences(Ir& ir) {
+  const auto mode = tw::training(ir);
+  layer(ir, "gru_packed", layers::GRU<4, {.num_layers = 2, .bidirectional = true}>{}, f32({3, 4, 3}), i32({3}));
+  layer(ir, "lstm_packed", LastFirst{}, f32({2, 4, 3}), i32({2}), f32({4, 2, 4}), f32({4, 2, 4}));
+  layer(ir, "gru_both_ways", layers::GRU<5, {.bidirectional = true}>{}, f32({2, 3, 3}), f32({2, 2, 5}));
+  layer(ir, "gru_dropped", layers::GRU<4, {.num_layers = 3, .dropout = 0.25}>{}, f32({2, 3, 3}), TensorSpec{{2}, tw::uint32});
+}
+constexpr void small_layers(Ir& ir) {
+  using layers::Linear, layers::Apply;
+  layer(ir, "sequential",
+        layers::Sequential(layers::Flatten<1, 2>(), Linear<5>(), Apply<ops::relu>(),
+                           layers::Residual(Linear<5>(), [](Tensor x) { return ops::tanh(x); })),
+        f32({2, 2, 3}));
+  layer(ir, "embedding_padded", layers::Embedding<6, 5, {.padding_idx = -4}>{}, i32({2, 3}));
+  layer(ir, "adaptive_avg_pool1d", layers::AdaptiveAvgPool1d<3>{}, f32({2, 2, 6}));
+  layer(ir, "adaptive_avg_pool2d", layers::AdaptiveAvgPool2d<{3, 2}>{}, f32({1, 2, 5, 7}));
+  layer(ir, "adaptive_avg_pool3d", layers::AdaptiveAvgPool3d<{2, 5, 2}>{}, f32({1, 1, 3, 3, 2}));
+  layer(ir, "adaptive_max_pool1d", layers::AdaptiveMaxPool1d<3>{}, f32({2, 2, 5}));
+  layer(ir, "adaptive_max_pool2d", layers::AdaptiveMaxPool2d<{3, 2}>{}, f32({1, 2, 5, 6}));
+  layer(ir, "avg_pool2d_divided", layers::AvgPool2d<{2, 3}, {.padding = 1, .ceil_mode = true, .divisor_override = 5}>{},
+        f32({1, 2, 5, 6}));
+}
+
 /// In one program each, whose session is compiled once.
 constexpr void for_texts(Ir& ir) {
   norms<tw::float32>(ir);

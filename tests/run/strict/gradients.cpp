@@ -21,6 +21,12 @@ constexpr void gradients(tw::Ir& ir) {
   const tw::Outputs results = backward.call(dy, backward.grad_graph_info().inputs_dict(call));
   tw::ops::host_store(ir.d2h_stream("dx", results[0].spec()), results[0]);
 }
+/// An LSTM of sequences of different lengths, in both directions; 4 steps, batches of 2.
+struct Packed : tw::Module<Packed> {
+  using Lstm = layers::LSTM<5, {.bidirectional = true}>;
+  BOOST_HANA_DEFINE_STRUCT(Packed, (Lstm, lstm));
+  constexpr tw::Tensor build(tw::Tensor x) { return std::get<0>(lstm(x, x.ir().constant(tw::values({4, 2}), {2}, tw::int32))); }
+};
 template <class Layer, tw::Shape shape, int tiles>
 void check() {
   tw::Session<gradients<Layer, shape>, tw::ipu_model.with_tiles(tiles)> session({.threads = 1, .strict = true});
@@ -34,6 +40,7 @@ TEST_CASE("recurrent layers of odd widths") {
   check<layers::LSTM<9>, {{1, 2, 1}}, 3>();
   check<layers::LSTM<9>, {{2, 2, 3}}, 7>();
   check<layers::GRU<5>, {{2, 3, 3}}, 7>();
+  check<Packed, {{2, 4, 3}}, 7>();
 }
 TEST_CASE("other layers of odd widths") {
   check<layers::Linear<7>, {{3, 5}}, 7>();

@@ -27,6 +27,13 @@ Tensor indices(const Scene& s) { return s.tensor({2, 3}, tw::int32); }
 const Case reals[] = {
     real_argument<[]<double n>(const Scene& s) { return run(layers::Embedding<5, 4, {.std = n}>(), s, indices(s)); }>(
         "EmbeddingOptions.std", not_negative),
+    real_argument<[]<double n>(const Scene& s) { return run(layers::Embedding<5, 4, {.padding_idx = n}>(), s, indices(s)); }>(
+        "EmbeddingOptions.padding_idx", from(-5, 4)),
+    real_argument<[]<double n>(const Scene& s) {
+      using Layer = layers::GRU<4, {.num_layers = 2, .dropout = n}>;
+      if constexpr ((n > 0)) return run(Layer(), s, text(s), seed(s));
+      else return run(Layer(), s, text(s));
+    }>("RecurrentOptions.dropout", probability),
     real_argument<[]<double n>(const Scene& s) { return run(layers::Linear<4, {.std = n}>(), s, text(s)); }>(
         "LinearOptionsOf.std", not_negative),
     real_argument<[]<double n>(const Scene& s) { return run(layers::FeedForward<8, 4, {.std = n}>(), s, text(s)); }>(
@@ -152,6 +159,14 @@ const Case wholes[] = {
         "AvgPoolLayerOptions.padding", any_outcome),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::AvgPool2d<2, {.dilation = n}>(), s, s.x); }>(
         "AvgPoolLayerOptions.dilation", any_outcome),
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::AvgPool2d<2, {.divisor_override = n}>(), s, s.x); }>(
+        "AvgPoolLayerOptions.divisor_override", everything),
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::AdaptiveAvgPool2d<n>(), s, s.x); }>(
+        "AdaptiveAvgPool.output_size", from(1, 1000)),
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::AdaptiveMaxPool2d<n>(), s, s.x); }>(
+        "AdaptiveMaxPool.output_size", from(1, 1000)),
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::Flatten<n>(), s, s.x); }>("Flatten.start_dim", from(-4, 3)),
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::Flatten<0, n>(), s, s.x); }>("Flatten.end_dim", from(-4, 3)),
 };
 
 Tensor merge(const Scene& s, double alpha) {
