@@ -19,7 +19,7 @@
 #include <tilewright/layers/layer_norm.hpp>
 #include <tilewright/layers/lora.hpp>
 #include <tilewright/tilewright.hpp>
-#include <tilewright/train/step.hpp>
+#include <tilewright/train/train.hpp>
 #include <type_traits>
 #include <vector>
 
@@ -67,7 +67,7 @@ struct Gpt : tw::Module<Gpt<has_adapters>> {
 
 constexpr tw::TensorSpec text_spec{{batch, context}, tw::int32};
 constexpr tw::optim::AdamWParameters adam{.lr = 3e-3};
-constexpr tw::train::StepOptions options{.input = "text", .target = "next", .target_shape = {batch, context}};
+constexpr tw::train::StepOptions options{.input = "tokens", .target = "targets", .target_shape = {batch, context}};
 constexpr void pretrain(tw::Ir& ir) { tw::train::train_step(ir, Gpt{}, adam, text_spec, options); }
 constexpr void adapt(tw::Ir& ir) {
   tw::train::StepOptions adapters = options;
@@ -89,13 +89,10 @@ std::string with_accent(std::string_view text) {
 }
 
 /// The mean loss of some runs of a session, each on a batch of its own.
-double loss_of(auto& session, tw::data::TextBatches& batches, int runs) {
-  double sum = 0;
-  for (int i = 0; i < runs; ++i) {
-    const auto& [tokens, targets] = batches.next();
-    sum += static_cast<double>(session.run("text"_s = tokens, "next"_s = targets)["loss"_s]());
-  }
-  return sum / runs;
+double run(auto& session, tw::data::TextBatches& batches, std::uint64_t runs) {
+  tw::train::Mean loss;
+  tw::train::run_steps(session, batches, {.steps = runs}, [&](const tw::train::Progress& progress) { loss.add(progress.loss); });
+  return loss.value();
 }
 
 int main() {
@@ -107,15 +104,15 @@ int main() {
   tw::data::TextBatches batches(characters, sizes), new_batches(accented, sizes), test_batches(held_out, sizes);
 
   tw::Session<pretrain> base({.seed = 1});
-  loss_of(base, batches, 500);
-  std::printf("the first language: loss %.3f\n", loss_of(base, batches, 20));
+  run(base, batches, 500);
+  std::printf("the first language: loss %.3f\n", run(base, batches, 20));
   tw::Session<test> tester;
   tester.load_from_session(base);
-  std::printf("the accent, before: loss %.3f\n", loss_of(tester, test_batches, 20));
+  std::printf("the accent, before: loss %.3f\n", run(tester, test_batches, 20));
 
   tw::Session<adapt> adapted({.seed = 2});
   adapted.load_from_session(base, {.allow_extra = true, .missing = {"*.lora_*"}});
-  loss_of(adapted, new_batches, 300);
+  run(adapted, new_batches, 300);
   std::vector<tw::HostTensor> adapters;
   std::int64_t trained = 0, all = 0;
   for (const tw::HostTensor& tensor : adapted.host_tensors()) {
@@ -134,9 +131,9 @@ int main() {
   merger.run();
   tester.load_from_session(merger);
   test_batches.go_to(0);
-  const double merged = loss_of(tester, test_batches, 1);
+  const double merged = run(tester, test_batches, 1);
   test_batches.go_to(0);
-  const double unmerged = loss_of(adapted, test_batches, 1);  // of the weights before this step
+  const double unmerged = run(adapted, test_batches, 1);  // of the weights before this step
   std::printf("the accent, with adapters: loss %.3f\n", unmerged);
   std::printf("merged: loss %.3f, with adapters the same: %s\n", merged, std::abs(merged - unmerged) < 1e-4 ? "yes" : "no");
 }
