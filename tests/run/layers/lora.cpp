@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "../../support/test_session.hpp"
+#include "../../support/elements.hpp"
 
 namespace {
 
@@ -45,11 +45,11 @@ double product(const Matrix& a, const auto& b, std::size_t row, std::size_t colu
 TEST_CASE("an adapter adds the scaled product of its matrices, and is merged into the weight") {
   const Matrix x = numbers(rows, in, 1), weight = numbers(in, out, 2), a = numbers(in, rank, 3), b = numbers(rank, out, 4);
   const xt::xtensor<float, 1> bias{0.5F, -1, 2, 0.25F};
-  TestSession<before_and_after> session({.seed = 1});
+  TestSession<before_and_after, tw::cpu> session({.seed = 1});
 
   // Before training, the adapter changes nothing: B is zeros, and A is not.
-  CHECK(session.get_tensor_data("fc.lora_B.weight"_s) == Matrix(xt::zeros<float>({rank, out})));
-  CHECK(session.get_tensor_data("fc.lora_A.weight"_s) != Matrix(xt::zeros<float>({in, rank})));
+  CHECK((session.get_tensor_data("fc.lora_B.weight"_s) == Matrix(xt::zeros<float>({rank, out}))));
+  CHECK((session.get_tensor_data("fc.lora_A.weight"_s) != Matrix(xt::zeros<float>({in, rank}))));
 
   session.write_variable_data("fc.weight"_s, weight);
   session.write_variable_data("fc.bias"_s, bias);
@@ -70,5 +70,5 @@ TEST_CASE("an adapter adds the scaled product of its matrices, and is merged int
       CHECK(std::abs(static_cast<double>(after(row, column)) - expected) < 3e-6);
     }
   }
-  CHECK(session.get_tensor_data("fc.lora_B.weight"_s) == Matrix(xt::zeros<float>({rank, out})));
+  CHECK((session.get_tensor_data("fc.lora_B.weight"_s) == Matrix(xt::zeros<float>({rank, out}))));
 }
