@@ -2,30 +2,36 @@
 // action in a state: the sum of the rewards that are to come, of which later ones count less. A second network, the target, whose
 // weights slowly follow those of the first, says how much the next state is worth.
 //
+// Training can end worse than it was in the middle. So the agent is evaluated ten times, by 20 episodes without random actions,
+// and the weights of the best evaluation stay. The arguments are a seed, and a length at which training stops: ./dqn 3 195.
+//
 // labels: none
-// test:
-// expect-regex: mean length of the last 20 episodes: 2[0-9][0-9]
+// test: 1 195
+// expect-regex: best evaluation: (19[5-9]|[2-5][0-9][0-9])[.]
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <numeric>
 #include <random>
+#include <string>
+#include <tilewright/data/arrays.hpp>
+#include <tilewright/data/subset.hpp>
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/ops/nn/losses.hpp>
 #include <tilewright/tilewright.hpp>
+#include <tilewright/train/loop.hpp>
 #include <tilewright/train/minimise.hpp>
 #include <vector>
+
+#include "cart_pole.hpp"
 
 namespace tw = tilewright;
 namespace ops = tw::ops;
 using namespace tw::literals;
-using tw::Tensor, tw::train::minimise;
+using tw::Tensor;
 
-constexpr int state_size = 4;  // position and speed of the cart, angle and angular speed of the pole
 constexpr int actions = 2;  // the cart is pushed to the left or to the right
 constexpr int batch = 128;  // transitions in a step of training
+constexpr int episodes = 20;  // of an evaluation, all at once
 constexpr double discount = 0.99;  // how much a reward counts that comes one step later
 
 /// The value of each action in a state.
@@ -34,138 +40,99 @@ struct Values : tw::Module<Values> {
   BOOST_HANA_DEFINE_STRUCT(Values, (Hidden, hidden1), (Hidden, hidden2), (tw::layers::Linear<actions>, head));
   constexpr Tensor build(Tensor state) { return head(ops::relu(hidden2(ops::relu(hidden1(state))))); }
 };
-
 struct Agent : tw::Module<Agent> {
   BOOST_HANA_DEFINE_STRUCT(Agent, (Values, online), (Values, target));
-
-  /// What the network that learns says of the actions that were taken, one in each row.
-  constexpr Tensor value(Tensor state, Tensor action) { return ops::groupedgather(online(state), action, 1, batch); }
-  /// What the best action in a state is worth to the target, to which no gradient goes.
-  constexpr Tensor best_value(Tensor state) { return ops::max(target(state), {1}, /*keep_axes*/ true).detach(); }
 };
 
-/// Each step has the reward 1. So an action's value should be 1 and, unless the episode is over, that of the best next action.
+/// Each step has the reward 1. So the value of the action that was taken should be 1 and, unless the pole fell, the value of the
+/// best next action, as the target sees it. No gradient goes to the target.
 constexpr Tensor loss(Agent& agent, Tensor state, Tensor action, Tensor next_state, Tensor goes_on) {
-  return ops::smooth_l1_loss(agent.value(state, action), 1 + discount * goes_on * agent.best_value(next_state));
+  const Tensor value = ops::groupedgather(agent.online(state), action, 1, batch);
+  const Tensor next_value = ops::max(agent.target(next_state), {1}, /*keep_axes*/ true).detach();
+  return ops::smooth_l1_loss(value, 1 + discount * goes_on * next_value);
 }
 constexpr void train(tw::Ir& ir) {
-  const auto variables = minimise(ir, Agent{}, loss, tw::optim::AdamWParameters{.lr = 3e-4},
-                                  {{"state", {batch, state_size}},
-                                   {"action", {batch, 1}, tw::int32},
-                                   {"next_state", {batch, state_size}},
-                                   {"goes_on", {batch, 1}}});
+  const auto variables = tw::train::minimise(ir, Agent{}, loss, tw::optim::AdamWParameters{.lr = 3e-4},
+                                             {{"state", {batch, state_size}},
+                                              {"action", {batch, 1}, tw::int32},
+                                              {"next_state", {batch, state_size}},
+                                              {"goes_on", {batch, 1}}});
   tw::optim::copy_variables(variables.subtree("online"), variables.subtree("target"), {.rate = 0.005});
 }
 
-/// The best action in a state.
+/// The best action in each state.
 constexpr void act(tw::Ir& ir) {
-  const Tensor state = ops::host_load(ir.h2d_stream("state", {1, state_size}));
+  const Tensor state = ops::host_load(ir.h2d_stream("state", {episodes, state_size}));
   const auto [factories, values] = tw::create_graph(ir, Values{}, state);
-  ops::host_store(ir.d2h_stream("action", {1}, tw::int32), ops::argmax(values.bind(factories.init("online")).call(state), 1));
+  const Tensor action = ops::argmax(values.bind(factories.init("online")).call(state), 1);
+  ops::host_store(ir.d2h_stream("action", {episodes}, tw::int32), action);
 }
 
-using State = std::array<float, state_size>;
+using Rows = xt::xtensor<float, 2>;
 
-/// A cart with a pole on a hinge ("Neuronlike adaptive elements that can solve difficult learning control problems", Barto,
-/// Sutton and Anderson, 1983), without friction. An episode ends if the pole falls, if the cart leaves the track, or after 500
-/// steps.
-class CartPole {
- public:
-  static constexpr int longest = 500;
-
-  const State& reset(std::mt19937& random) {
-    std::uniform_real_distribution<float> small(-0.05F, 0.05F);
-    for (float& number : state) number = small(random);
-    steps = 0;
-    return state;
+/// The mean length of 20 episodes, in which the agent always takes what it thinks best.
+double evaluate(tw::Session<act>& actor, std::mt19937 random) {
+  std::vector<CartPole> worlds;
+  for (int i = 0; i < episodes; ++i) worlds.emplace_back(random);
+  Rows states({episodes, state_size});
+  while (std::any_of(worlds.begin(), worlds.end(), [](const CartPole& world) { return !world.is_over(); })) {
+    for (std::size_t i = 0; i < episodes; ++i) std::ranges::copy(worlds[i].state, &states(i, 0));
+    const auto best = actor.run("state"_s = states)["action"_s];
+    for (std::size_t i = 0; i < episodes; ++i)
+      if (!worlds[i].is_over()) worlds[i].push(best(i));
   }
+  double sum = 0;
+  for (const CartPole& world : worlds) sum += world.length;
+  return sum / episodes;
+}
 
-  /// One step of Euler's method, with a push to the left (0) or to the right (1).
-  const State& push(std::int32_t action) {
-    constexpr float gravity = 9.8F, mass_of_cart = 1, mass_of_pole = 0.1F, mass = mass_of_cart + mass_of_pole;
-    constexpr float half_length = 0.5F, force = 10, seconds = 0.02F;
-    auto& [position, speed, angle, angular_speed] = state;
-    const float sine = std::sin(angle), cosine = std::cos(angle);
-    const float push = ((action == 1 ? force : -force) + mass_of_pole * half_length * angular_speed * angular_speed * sine) /
-                       mass;
-    const float angular_acceleration = (gravity * sine - cosine * push) /
-                                       (half_length * (4.0F / 3 - mass_of_pole * cosine * cosine / mass));
-    const float acceleration = push - mass_of_pole * half_length * angular_acceleration * cosine / mass;
-    position += seconds * speed;
-    speed += seconds * acceleration;
-    angle += seconds * angular_speed;
-    angular_speed += seconds * angular_acceleration;
-    ++steps;
-    return state;
-  }
+int main(int argc, char** argv) {
+  const unsigned seed = argc > 1 ? static_cast<unsigned>(std::stoul(argv[1])) : 1;
+  const double goal = argc > 2 ? std::stod(argv[2]) : 1000;  // more than there is
+  constexpr std::size_t steps = 25'000, evaluations = 10, first_transitions = 1000, capacity = steps + first_transitions;
+  std::mt19937 random(seed);
+  const auto below = [&random](std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(random); };
 
-  bool failed() const {
-    constexpr float track = 2.4F, largest_angle = 0.2095F;  // metres from the middle; 12 degrees
-    return std::abs(state[0]) > track || std::abs(state[2]) > largest_angle;
-  }
-  bool is_over() const { return failed() || steps == longest; }
-  int length() const { return steps; }
-
- private:
-  State state{};
-  int steps = 0;
-};
-
-/// What the agent has seen: the last transitions, of which each step of training takes some at random.
-struct Transition {
-  State state, next_state;
-  std::int32_t action;
-  float goes_on;  // 0 if the episode ended by a failure, else 1
-};
-
-int main() {
-  std::mt19937 random(1);
-  std::uniform_real_distribution<double> uniform(0, 1);
-  std::uniform_int_distribution<std::int32_t> any_action(0, actions - 1);
-
-  tw::Session<train> session({.seed = 1});
-  tw::Session<act> actor;
-  xt::xtensor<float, 2> state({batch, state_size}), next_state({batch, state_size}), goes_on({batch, 1});
-  xt::xtensor<std::int32_t, 2> action({batch, 1});
-
-  constexpr int most_steps = 100'000, first_steps = 1000;  // the first ones only collect transitions
-  constexpr int last = 20, solved = 200;  // training ends when the last 20 episodes have this mean length
-  constexpr double exploring_until = 8000, at_least = 0.05;  // the share of random actions falls from 1 to this
-  constexpr std::size_t capacity = 40'000;
-  std::vector<Transition> memory;
-  std::vector<int> lengths;
-  CartPole world;
-  State now = world.reset(random);
-  int mean = 0;
-  for (int step = 0; step < most_steps && mean < solved; ++step) {
-    Transition transition{.state = now, .next_state = {}, .action = any_action(random), .goes_on = 1};
-    if (uniform(random) > std::max(1 - step / exploring_until, at_least)) {
+  tw::Session<train> session({.seed = seed});
+  tw::Session<act> actor, best;
+  Rows seen = xt::zeros<float>({episodes, state_size});
+  CartPole world(random);
+  tw::data::Arrays memory("state"_s = Rows({capacity, state_size}), "action"_s = xt::xtensor<std::int32_t, 2>({capacity, 1}),
+                          "next_state"_s = Rows({capacity, state_size}), "goes_on"_s = Rows({capacity, 1}));
+  std::size_t known = 0;  // transitions in the memory
+  const auto play = [&] {
+    auto action = static_cast<std::int32_t>(below(actions));
+    const double random_share = std::max(1 - static_cast<double>(known) / 8000, 0.05);
+    if (std::generate_canonical<double, 53>(random) > random_share) {
       actor.load_from_session(session);
-      const float view[1][state_size] = {{now[0], now[1], now[2], now[3]}};
-      transition.action = actor.run("state"_s = view)["action"_s](0);
+      std::ranges::copy(world.state, &seen(0, 0));
+      action = actor.run("state"_s = seen)["action"_s](0);
     }
-    now = transition.next_state = world.push(transition.action);
-    transition.goes_on = world.failed() ? 0 : 1;
-    if (memory.size() < capacity) memory.push_back(transition);
-    else memory[static_cast<std::size_t>(step) % capacity] = transition;
-    if (world.is_over()) {
-      lengths.push_back(world.length());
-      if (lengths.size() >= last) mean = std::accumulate(lengths.end() - last, lengths.end(), 0) / last;
-      now = world.reset(random);
-      if (lengths.size() % 50 == 0) std::printf("step %d, episode %zu: %d steps long\n", step, lengths.size(), lengths.back());
-    }
+    std::ranges::copy(world.state, &memory["state"_s](known, 0));
+    world.push(action);
+    std::ranges::copy(world.state, &memory["next_state"_s](known, 0));
+    memory["action"_s](known, 0) = action;
+    memory["goes_on"_s](known++, 0) = world.failed() ? 0.0F : 1.0F;
+    if (world.is_over()) world = CartPole(random);
+  };
+  const auto play_and_remember = [&](std::uint64_t) {  // makes the batch of a step
+    do play();
+    while (known < first_transitions);
+    std::vector<std::size_t> some(batch);
+    for (std::size_t& index : some) index = below(known);
+    return tw::data::subset(memory, some);
+  };
 
-    if (step < first_steps) continue;
-    std::uniform_int_distribution<std::size_t> any(0, memory.size() - 1);
-    for (std::size_t i = 0; i < batch; ++i) {
-      const Transition& chosen = memory[any(random)];
-      std::copy(chosen.state.begin(), chosen.state.end(), &state(i, 0));
-      std::copy(chosen.next_state.begin(), chosen.next_state.end(), &next_state(i, 0));
-      action(i, 0) = chosen.action;
-      goes_on(i, 0) = chosen.goes_on;
-    }
-    session.run("state"_s = state, "action"_s = action, "next_state"_s = next_state, "goes_on"_s = goes_on);
-  }
-
-  std::printf("episodes: %zu\nmean length of the last %d episodes: %d\n", lengths.size(), last, mean);
+  double best_length = 0;
+  const auto report = [&](const tw::train::Progress& progress) {
+    if (progress.step % (steps / evaluations) != 0) return true;
+    actor.load_from_session(session);
+    const double length = evaluate(actor, std::mt19937(1000 + seed));
+    std::printf("after %d steps: a mean length of %.1f\n", static_cast<int>(progress.step), length);
+    if (length > best_length) best.load_from_session(session);
+    best_length = std::max(best_length, length);
+    return best_length < goal;
+  };
+  tw::train::run_steps(session, play_and_remember, {.steps = steps}, report);
+  std::printf("best evaluation: %.1f\nin other episodes: %.1f\n", best_length, evaluate(best, std::mt19937(2000 + seed)));
 }

@@ -7,18 +7,18 @@
 // expect-regex: before fine-tuning: [1-3]?[0-9]\.[0-9] % of the digits 5 to 9 are right
 // expect-regex: after fine-tuning: 9[0-9]\.[0-9] % of the digits 5 to 9 are right
 // expect: the frozen weights stayed as they were: yes
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <stdexcept>
 #include <tilewright/data/generated_digits.hpp>
 #include <tilewright/data/loader.hpp>
+#include <tilewright/data/subset.hpp>
 #include <tilewright/layers/conv.hpp>
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/layers/pool.hpp>
 #include <tilewright/tilewright.hpp>
 #include <tilewright/train/minimise.hpp>
 #include <tilewright/train/train.hpp>
+#include <vector>
 
 namespace tw = tilewright;
 namespace ops = tw::ops;
@@ -58,22 +58,17 @@ constexpr void test(tw::Ir& ir) { tw::train::test_step(ir, Net{}, {{test_batch, 
 
 /// The first `count` images of the digits from `first` on, of which that digit is class 0.
 tw::data::Dataset five_digits(const tw::data::Dataset& digits, std::int32_t first, std::size_t count) {
-  tw::data::Dataset result(count, 28, 28);
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < digits.size() && found < count; ++i) {
-    const std::int32_t label = digits.labels(i) - first;
-    if (label < 0 || label >= classes) continue;
-    std::copy_n(&digits.images(i, 0, 0), digits.image_size(), &result.images(found, 0, 0));
-    result.labels(found++) = label;
-  }
-  if (found < count) throw std::runtime_error("too few digits");
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < digits.size() && found.size() < count; ++i)
+    if (digits.labels(i) >= first && digits.labels(i) < first + classes) found.push_back(i);
+  tw::data::Dataset result = tw::data::subset(digits, found);
+  for (std::int32_t& label : result.labels) label -= first;
   return result;
 }
 
 void run_epochs(auto& session, const tw::data::Dataset& digits, int epochs) {
   tw::data::Loader loader(digits, {.batch_size = batch, .shuffle = true, .seed = 1});
-  for (int epoch = 0; epoch < epochs; ++epoch)
-    for (const auto& images : loader) session.run("image"_s = images.images, "label"_s = images.labels);
+  tw::train::run_epochs(session, loader, {.epochs = static_cast<std::uint64_t>(epochs)});
 }
 
 double percent_right(const auto& session, const tw::data::Dataset& digits) {

@@ -10,8 +10,10 @@
 #include <cstdio>
 #include <numbers>
 #include <random>
+#include <tilewright/data/arrays.hpp>
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/tilewright.hpp>
+#include <tilewright/train/loop.hpp>
 #include <tilewright/train/minimise.hpp>
 
 namespace tw = tilewright;
@@ -59,6 +61,8 @@ constexpr void make(tw::Ir& ir) {
   ops::host_store(ir.d2h_stream("points", {made_points, 2}), generator.bind(factories.init("generator")).call(noise));
 }
 
+using Rows = xt::xtensor<float, 2>;
+
 /// The data: the mode of a point is one of eight places on a circle, and the point lies around it by a normal distribution.
 constexpr int modes = 8;
 constexpr float radius = 2, spread = 0.1F;
@@ -71,25 +75,26 @@ int main() {
   std::uniform_int_distribution<int> any_mode(0, modes - 1);
 
   tw::Session<train> session({.seed = 1});
-  xt::xtensor<float, 2> real({batch, 2}), noise({batch, noise_size});
-  constexpr int steps = 4000;
-  for (int step = 1; step <= steps; ++step) {
+  const auto draw = [&](std::uint64_t) {  // the batch of a step
+    tw::data::Arrays points("real"_s = Rows({batch, 2}), "noise"_s = Rows({batch, noise_size}));
     for (std::size_t i = 0; i < batch; ++i) {
       const int mode = any_mode(random);
-      real(i, 0) = mode_x(mode) + spread * normal(random);
-      real(i, 1) = mode_y(mode) + spread * normal(random);
+      points["real"_s](i, 0) = mode_x(mode) + spread * normal(random);
+      points["real"_s](i, 1) = mode_y(mode) + spread * normal(random);
     }
-    for (float& number : noise) number = normal(random);
-    const auto losses = session.run("real"_s = real, "noise"_s = noise);
-    if (step % 500 == 0)
-      std::printf("step %d: loss of the discriminator %.3f, of the generator %.3f\n", step,
+    for (float& number : points["noise"_s]) number = normal(random);
+    return points;
+  };
+  tw::train::run_steps(session, draw, {.steps = 4000}, [](const tw::train::Progress& progress, const auto& losses) {
+    if (progress.step % 500 == 0)
+      std::printf("step %d: loss of the discriminator %.3f, of the generator %.3f\n", static_cast<int>(progress.step),
                   static_cast<double>(losses["discriminating.loss"_s]()), static_cast<double>(losses["generating.loss"_s]()));
-  }
+  });
 
   // A made point is near a mode if it is within three standard deviations of it; a mode is hit if it has a quarter of its share.
   tw::Session<make> maker;
   maker.load_from_session(session);
-  xt::xtensor<float, 2> made_noise({made_points, noise_size});
+  Rows made_noise({made_points, noise_size});
   for (float& number : made_noise) number = normal(random);
   const auto points = maker.run("noise"_s = made_noise)["points"_s];
   int near[modes] = {}, near_any = 0, hit = 0;

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <random>
+#include <tilewright/data/arrays.hpp>
 #include <tilewright/layers/embedding.hpp>
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/layers/recurrent.hpp>
 #include <tilewright/tilewright.hpp>
+#include <tilewright/train/evaluate.hpp>
+#include <tilewright/train/loop.hpp>
 #include <tilewright/train/minimise.hpp>
-#include <tilewright/xtensor.hpp>
 
 namespace tw = tilewright;
 namespace ops = tw::ops;
@@ -26,11 +28,11 @@ constexpr int longest = 16;      // and at most: the length of all rows with the
 constexpr int no_tag = -1;       // the tag of padding
 constexpr int micro_batches = 4;
 constexpr int batch = 16;         // sequences in a micro-batch
-constexpr int test_rows = 500;   // held-out sequences
+constexpr int test_rows = 100;  // sequences in a batch of the test
 
 /// Two logits for each token: that its letter is new, and that it occurred before.
 struct Tagger : tw::Module<Tagger> {
-  using Embedding = tw::layers::Embedding<letters + 1, 16>;
+  using Embedding = tw::layers::Embedding<letters + 1, 16, {.padding_idx = 0}>;
   BOOST_HANA_DEFINE_STRUCT(Tagger, (Embedding, embedding), (tw::layers::GRU<64>, gru), (tw::layers::Linear<2>, head));
 
   constexpr Tensor build(Tensor tokens) {  // (batch, length) int32
@@ -50,58 +52,47 @@ constexpr void train(tw::Ir& ir) {
            {.micro_batches = micro_batches, .max_norm = 1});
 }
 
-/// Tags sequences.
+/// The logits of all tokens' tags.
 constexpr void tag(tw::Ir& ir) {
   const auto tokens = ops::host_load(ir.h2d_stream("tokens", {test_rows, longest}, tw::int32));
   const auto [factories, tagger] = tw::create_graph(ir, Tagger{}, tokens);
-  const Tensor logits = tagger.bind(factories.init()).call(tokens);
-  ops::host_store(ir.d2h_stream("tags", {test_rows, longest}, tw::int32), ops::argmax(logits, -1));
+  ops::host_store(ir.d2h_stream("logits", {test_rows, longest, 2}), tagger.bind(factories.init()).call(tokens));
 }
 
-using Numbers = xt::xtensor<std::int32_t, 2>;
-
-/// Fills rows with sequences of random lengths and letters, and with their tags.
-void draw_sequences(std::mt19937& random, auto& tokens, auto& tags) {
+/// Sequences of random lengths and letters, with their tags.
+auto draw_sequences(std::mt19937& random, std::size_t count) {
   std::uniform_int_distribution<std::size_t> any_length(shortest, longest);
   std::uniform_int_distribution<std::int32_t> any_letter(1, letters);
-  for (std::size_t row = 0; row < tokens.shape(0); ++row) {
+  using Numbers = xt::xtensor<std::int32_t, 2>;
+  tw::data::Arrays sequences("tokens"_s = Numbers({count, longest}), "tags"_s = Numbers({count, longest}));
+  for (std::size_t row = 0; row < count; ++row) {
     const std::size_t length = any_length(random);
     bool occurred[letters + 1] = {};
     for (std::size_t i = 0; i < longest; ++i) {
       const std::int32_t letter = i < length ? any_letter(random) : 0;
-      tokens(row, i) = letter;
-      tags(row, i) = i < length ? occurred[letter] : no_tag;
+      sequences["tokens"_s](row, i) = letter;
+      sequences["tags"_s](row, i) = i < length ? occurred[letter] : no_tag;
       occurred[letter] = true;
     }
   }
+  return sequences;
 }
 
 int main() {
   std::mt19937 random(1);
-  Numbers test_tokens({test_rows, longest}), test_tags({test_rows, longest});
-  draw_sequences(random, test_tokens, test_tags);
+  const auto held_out = draw_sequences(random, 700);
 
   tw::Session<train> session({.seed = 1});
-  xt::xtensor<std::int32_t, 3> tokens({micro_batches, batch, longest}), tags({micro_batches, batch, longest});
-  constexpr int steps = 600;
-  for (int step = 1; step <= steps; ++step) {
-    for (int i = 0; i < micro_batches; ++i) {
-      auto some_tokens = xt::view(tokens, i), some_tags = xt::view(tags, i);
-      draw_sequences(random, some_tokens, some_tags);
-    }
-    const auto losses = session.run("tokens"_s = tokens, "tags"_s = tags)["loss"_s];  // one of each micro-batch
-    if (step % 100 == 0) std::printf("step %d: loss %.4f\n", step, static_cast<double>(losses(0)));
-  }
+  const auto draw = [&](std::uint64_t) { return draw_sequences(random, micro_batches * batch); };
+  tw::train::run_steps(session, draw, {.steps = 600}, [](const tw::train::Progress& progress) {
+    if (progress.step % 100 == 0) std::printf("step %d: loss %.4f\n", static_cast<int>(progress.step), double{progress.loss});
+  });
 
   tw::Session<tag> tagging;
   tagging.load_from_session(session);
-  const auto answers = tagging.run("tokens"_s = test_tokens)["tags"_s];
-  int right = 0, all = 0;
-  for (std::size_t row = 0; row < test_rows; ++row)
-    for (std::size_t i = 0; i < longest; ++i) {
-      if (test_tags(row, i) == no_tag) continue;
-      right += answers(row, i) == test_tags(row, i);
-      ++all;
-    }
-  std::printf("accuracy on held-out sequences: %.1f %%\n", 100.0 * right / all);
+  tw::train::Accuracy accuracy({.ignore_index = no_tag});
+  tw::train::evaluate(tagging, held_out, [&](const auto& outputs, const auto& sequences, std::size_t count) {
+    accuracy.add(outputs["logits"_s], sequences["tags"_s], count);
+  });
+  std::printf("accuracy on held-out sequences: %.1f %%\n", 100 * accuracy.value());
 }

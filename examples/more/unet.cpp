@@ -10,10 +10,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <tilewright/data/arrays.hpp>
 #include <tilewright/layers/conv.hpp>
 #include <tilewright/layers/pool.hpp>
 #include <tilewright/ops/nn/binary_cross_entropy.hpp>
 #include <tilewright/tilewright.hpp>
+#include <tilewright/train/evaluate.hpp>
+#include <tilewright/train/loop.hpp>
 #include <tilewright/train/minimise.hpp>
 
 namespace tw = tilewright;
@@ -23,7 +26,7 @@ using tw::Tensor, tw::train::minimise;
 
 constexpr int side = 32;  // of the images, in pixels
 constexpr int batch = 16;
-constexpr int held_out = 128;  // images to test with
+constexpr int test_batch = 32;
 
 /// Two convolutions of 3 x 3 pixels, which keep the size of the image.
 template <int channels>
@@ -59,20 +62,20 @@ constexpr void train(tw::Ir& ir) {
 
 /// The logits of all pixels of the images.
 constexpr void segment(tw::Ir& ir) {
-  const Tensor images = ops::host_load(ir.h2d_stream("image", {held_out, 1, side, side}));
+  const Tensor images = ops::host_load(ir.h2d_stream("image", {test_batch, 1, side, side}));
   const auto [factories, net] = tw::create_graph(ir, UNet{}, images);
-  ops::host_store(ir.d2h_stream("logits", {held_out, 1, side, side}), net.bind(factories.init()).call(images));
+  ops::host_store(ir.d2h_stream("logits", {test_batch, 1, side, side}), net.bind(factories.init()).call(images));
 }
 
-using Images = xt::xtensor<float, 4>;  // (images, 1, height, width)
-
-/// Fills arrays with images and their masks, which are 1 where the shape is and 0 elsewhere.
-void draw(std::mt19937& random, Images& images, Images& masks) {
+/// Images, and masks that are 1 where the shape is and 0 elsewhere.
+auto draw(std::mt19937& random, std::size_t count) {
+  using Images = xt::xtensor<float, 4>;  // (images, 1, height, width)
+  tw::data::Arrays result("image"_s = Images({count, 1, side, side}), "mask"_s = Images({count, 1, side, side}));
   constexpr float brightness = 1;
   std::uniform_int_distribution<int> any_place(8, side - 9), any_size(4, 8), coin(0, 1);
   std::uniform_real_distribution<float> any_slope(-1, 1);
   std::normal_distribution<float> noise(0, 0.7F);
-  for (std::size_t i = 0; i < images.shape(0); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const int x = any_place(random), y = any_place(random), half_width = any_size(random), half_height = any_size(random);
     const bool is_disc = coin(random) == 1;
     const float slope = any_slope(random);
@@ -81,37 +84,34 @@ void draw(std::mt19937& random, Images& images, Images& masks) {
         const int dx = std::abs(column - x), dy = std::abs(row - y);
         const bool inside = is_disc ? dx * dx + dy * dy <= half_width * half_width : dx <= half_width && dy <= half_height;
         const float background = slope * static_cast<float>(column - side / 2) / side;
-        masks(i, 0, row, column) = inside ? 1 : 0;
-        images(i, 0, row, column) = background + (inside ? brightness : 0) + noise(random);
+        result["mask"_s](i, 0, row, column) = inside ? 1 : 0;
+        result["image"_s](i, 0, row, column) = background + (inside ? brightness : 0) + noise(random);
       }
   }
+  return result;
 }
 
 int main() {
   std::mt19937 random(1);
-  const auto empty = [](std::size_t count) { return Images::from_shape({count, 1, side, side}); };
-  Images test_images = empty(held_out), test_masks = empty(held_out), images = empty(batch), masks = empty(batch);
-  draw(random, test_images, test_masks);
+  const auto held_out = draw(random, 128);
 
   tw::Session<train> session({.seed = 1});
-  constexpr int steps = 500;
-  for (int step = 1; step <= steps; ++step) {
-    draw(random, images, masks);
-    const auto loss_of_step = session.run("image"_s = images, "mask"_s = masks)["loss"_s];
-    if (step % 100 == 0) std::printf("step %d: loss %.4f\n", step, static_cast<double>(loss_of_step()));
-  }
+  const auto report = [](const tw::train::Progress& progress) {
+    if (progress.step % 100 == 0) std::printf("step %d: loss %.4f\n", static_cast<int>(progress.step), double{progress.loss});
+  };
+  tw::train::run_steps(session, [&](std::uint64_t) { return draw(random, batch); }, {.steps = 500}, report);
 
   // Of the pixels that are in the shape or that the network takes for it, the share that is both.
   tw::Session<segment> segmentation;
   segmentation.load_from_session(session);
-  const auto logits = segmentation.run("image"_s = test_images)["logits"_s];
   int both = 0, either = 0;
-  for (std::size_t i = 0; i < held_out; ++i)
-    for (std::size_t row = 0; row < side; ++row)
-      for (std::size_t column = 0; column < side; ++column) {
-        const bool found = logits(i, 0, row, column) > 0, there = test_masks(i, 0, row, column) > 0;
-        both += found && there;
-        either += found || there;
-      }
+  tw::train::evaluate(segmentation, held_out, [&](const auto& outputs, const auto& some, std::size_t count) {
+    const float *logits = outputs["logits"_s].data(), *mask = some["mask"_s].data();
+    for (std::size_t pixel = 0; pixel < count * side * side; ++pixel) {
+      const bool found = logits[pixel] > 0, there = mask[pixel] > 0;
+      both += found && there;
+      either += found || there;
+    }
+  });
   std::printf("intersection over union on held-out images: %.3f\n", static_cast<double>(both) / either);
 }

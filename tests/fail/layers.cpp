@@ -245,3 +245,17 @@ Traced<[](Ir& ir) {
   layers::last_token(ir.variable(tw::zeros(), {2, 8}, tw::float32, "x"), ir.variable(tw::zeros(), {1}, tw::int32, "position"));
 }>
     last_token_axes;
+// CASE lora_without_adapters
+// expect: merge_lora: 2 variables, none of them named 'lora_A.weight': those of a model with LoraLinear expected
+Traced<[](Ir& ir) { layers::merge_lora(tw::create_graph(ir, layers::Linear<8>{}, x).factories.init()); }> lora_without_adapters;
+
+// CASE lora_without_a_weight
+// expect: merge_lora: 'lora_A.weight' without 'lora_B.weight': the variables of LoraLinear expected
+Traced<[](Ir& ir) {
+  const auto variables = tw::create_graph(ir, layers::LoraLinear<8, 2>{}, x).factories.init();
+  tw::NamedTensors some;
+  for (const auto& [name, variable] : variables.named_tensors())
+    if (name.view() != "lora_B.weight") some.insert(name.view(), variable);
+  layers::merge_lora(some);
+}>
+    lora_without_a_weight;

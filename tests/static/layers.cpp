@@ -90,6 +90,9 @@ TW_SAME((variables_of<layers::LlamaBlock<8, 12, 4, 2>, tw::Shape{2, 3, 8}>()),
         "float32; self_attn.o_proj.weight (8, 8) float32; self_attn.q_proj.weight (8, 8) float32; self_attn.v_proj.weight (8, "
         "4) float32; ");
 
+TW_SAME((variables_of<layers::LoraLinear<6, 2>, tw::Shape{3, 4}>()),
+        "bias (6,) float32; lora_A.weight (4, 2) float32; lora_B.weight (2, 6) float32; weight (4, 6) float32; ");
+
 /// Lists of different modules.
 using Double = decltype([](Tensor x) { return x * 2; });
 using Body = layers::Sequential<layers::Linear<4, {.bias = false}>, layers::Apply<tw::ops::relu>, Double,

@@ -16,6 +16,7 @@
 #include "tilewright/layers/linear.hpp"
 #include "tilewright/layers/llama.hpp"
 #include "tilewright/layers/llama_model.hpp"
+#include "tilewright/layers/lora.hpp"
 #include "tilewright/layers/pool.hpp"
 #include "tilewright/layers/recurrent.hpp"
 #include "tilewright/layers/rms_norm.hpp"

@@ -29,6 +29,16 @@ template <class... Given>
 LinearOptionsOf(const Given&...) -> LinearOptionsOf<>;
 LinearOptionsOf(int) -> LinearOptionsOf<int>;
 
+namespace detail {
+/// Returns x weight + bias, rounded once; an invalid bias stands for none.
+constexpr Tensor linear(Tensor x, Tensor weight, Tensor bias) {
+  if (!bias.valid()) return x.matmul(weight);
+  // on a simulated IPU, for which composed forms are not replaced, the sums would take twice the memory
+  if (!x.valid() || !is_half(x.dtype()) || !x.ir().tables.replaces_composed_forms) return x.matmul(weight) + bias;
+  return apply<BiasAdd>({ops::matmul(x, weight, {.output_type = float32}), bias});
+}
+}  // namespace detail
+
 /// Linear layer over the last axis: x weight + bias, torch.nn.Linear. x: (..., in_features), float16, bfloat16 or float32.
 /// Result: (..., out_features), of x's dtype, rounded once; a simulated IPU also rounds the product.
 ///
@@ -43,14 +53,9 @@ template <int out_features, LinearOptionsOf options = LinearOptions{}>
 struct Linear : Module<Linear<out_features, options>> {
   constexpr Tensor build(Tensor x) {
     const Tensor weight = this->add_variable_input("weight", first_weights(x), {x.shape(-1), out_features}, x.dtype());
-    if constexpr (!options.bias) {
-      return x.matmul(weight);
-    } else {
-      const Tensor bias = this->add_variable_input("bias", first_bias(x), {out_features}, x.dtype());
-      // on a simulated IPU, for which composed forms are not replaced, the sums would take twice the memory
-      if (!x.valid() || !is_half(x.dtype()) || !x.ir().tables.replaces_composed_forms) return x.matmul(weight) + bias;
-      return apply<BiasAdd>({ops::matmul(x, weight, {.output_type = float32}), bias});
-    }
+    Tensor bias;
+    if constexpr (options.bias) bias = this->add_variable_input("bias", first_bias(x), {out_features}, x.dtype());
+    return detail::linear(x, weight, bias);
   }
 
  private:

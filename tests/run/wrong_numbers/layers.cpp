@@ -71,6 +71,8 @@ const Case reals[] = {
     real_argument<[]<double n>(const Scene& s) {
       return run(layers::LlamaBlock<8, 4, 2, 1, {.rms_norm_eps = n}>(), s, text(s));
     }>("LlamaBlockOptions.rms_norm_eps", not_negative),
+    real_argument<[]<double n>(const Scene& s) { return run(layers::LoraLinear<4, 2, {.alpha = n}>(), s, text(s)); }>(
+        "LoraOptions.alpha", above_0),
 };
 
 const Case wholes[] = {
@@ -80,6 +82,10 @@ const Case wholes[] = {
         "Embedding.embedding_dim", at_least_1),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::Linear<n>(), s, text(s)); }>("Linear.out_features",
                                                                                                 at_least_1),
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::LoraLinear<n, 2>(), s, text(s)); }>("LoraLinear.out_features",
+                                                                                                       at_least_1),
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::LoraLinear<4, n>(), s, text(s)); }>("LoraLinear.rank",
+                                                                                                       at_least_1),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::GroupNorm<n>(), s, s.x); }>("GroupNorm.num_groups",
                                                                                                from(1, 4)),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::FeedForward<8, n>(), s, text(s)); }>("FeedForward.hidden",
@@ -193,6 +199,11 @@ const Case wholes[] = {
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::Flatten<0, n>(), s, s.x); }>("Flatten.end_dim", from(-4, 3)),
 };
 
+Tensor merge(const Scene& s, double alpha) {
+  const auto variables = tw::create_graph(s.ir, layers::LoraLinear<4, 2>(), text(s)).factories.init();
+  layers::merge_lora(variables, alpha);
+  return variables["weight"];
+}
 const Case functions[] = {
     whole("split_heads.heads", any_outcome, [](const Scene& s, Whole n) { return layers::split_heads(text(s), n); }),
     narrow("rotary_embedding.head_dim", any_outcome,
@@ -207,6 +218,7 @@ const Case functions[] = {
          }),
     real("Dropout::Dropout.probability", probability,
          [](const Scene& s, double n) { return run(layers::Dropout(n), s, s.tensor({4}), seed(s)); }),
+    real("merge_lora.alpha", above_0, merge),
 };
 
 /// One step of an optimiser.
