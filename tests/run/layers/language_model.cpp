@@ -121,7 +121,7 @@ TEST_CASE("language model: a prompt in one pass, and tokens one by one, give the
   };
   for (std::size_t row = 0; row < 2; ++row) {  // what the first text left in the caches is not seen
     for (std::size_t place = 0; place < 6; ++place) read(row, place, false);
-    for (const std::size_t last : {3, 1}) {
+    for (const std::size_t last : {3u, 1u}) {
       read(row, last, true);
       for (std::size_t place = last + 1; place < 6; ++place) read(row, place, false);
     }
@@ -133,7 +133,7 @@ TEST_CASE("language model: a prompt in one pass, and tokens one by one, give the
   gpt::Writer<small, prompt_length> writer(session, {.temperature = 0});
   writer.read(written);
   for (int i = 0; i < 9; ++i) written.push_back(writer.write());
-  for (const std::size_t begin : {4, 8}) {
+  for (const std::size_t begin : {4u, 8u}) {
     gpt::Writer<small, prompt_length> other(session, {.temperature = 0});
     other.read(std::span(written).subspan(begin, 3));
     for (std::size_t i = begin + 3; i < begin + 7; ++i) CHECK(other.write() == written[i]);
