@@ -110,6 +110,10 @@ Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::Flatten<1, 0>{}, x); }> f
 // expect: in Residual
 Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::Residual<layers::Linear<1>>{}, x); }> residual_of_another_shape;
 
+// CASE residual_of_a_pair
+// expect: Residual: several results of the last element, as of a GRU: one tensor expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::Residual<layers::GRU<4>>{}, sequences); }> residual_of_a_pair;
+
 // CASE element_of_two
 // expect: Sequential: element 1: a module, or a function of what the element before returns, expected
 constexpr auto sum_of_two = [](Tensor a, Tensor b) { return a + b; };

@@ -96,10 +96,14 @@ struct Residual : detail::Chain<Residual<Elements...>, Elements...> {
   }
 
  private:
-  static constexpr Tensor add(Tensor x, Tensor y) {
-    if (x.spec() == y.spec() || !y.valid()) return x + y;
-    return x.ir().fail(
-        text("Residual: ", to_text(y.spec()), " of x ", to_text(x.spec()), ": a result of the shape and dtype of x expected"));
+  template <class Y>
+  static constexpr Tensor add(Tensor x, const Y& y) {
+    if constexpr (!std::convertible_to<const Y&, Tensor>)
+      return x.ir().fail("Residual: several results of the last element, as of a GRU: one tensor expected");
+    else if (x.spec() == y.spec() || !y.valid()) return x + y;
+    else
+      return x.ir().fail(
+          text("Residual: ", to_text(y.spec()), " of x ", to_text(x.spec()), ": a result of the shape and dtype of x expected"));
   }
 };
 template <class... Elements>

@@ -1,4 +1,4 @@
-// labels: more
+// labels: more strict
 // The cases of sequences.cpp and small_layers.cpp on a simulated IPU.
 #include "checks.hpp"
 
