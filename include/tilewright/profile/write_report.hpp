@@ -49,12 +49,12 @@ inline void write_report(const std::filesystem::path& path, const Profile& profi
 inline void write_report(const std::filesystem::path& path, const Profile& profile, const Profile& other) {
   detail::write_report(path, profile, &other);
 }
-
-/// Writes a profile as above, with the curves of a training log as a section of the page and the member `log` of the JSON. Throws
-/// std::filesystem::filesystem_error.
+/// Writes a profile to the same three files, with the curves of a training log as a section of the page, and its charts as the
+/// member `log` of the JSON. Throws std::filesystem::filesystem_error.
 inline void write_report(const std::filesystem::path& path, const Profile& profile, const train::Log& log) {
   detail::write_report(path, profile, nullptr, &log);
 }
+
 /// Writes the curves of a training log to two files: `path`.html, a page that any browser shows, and `path`.jsonl, the rows as
 /// JSON lines. Columns whose names end with the same words, such as `training_loss` and `validation_loss`, share a chart. A
 /// suffix .html of `path` is removed first. Throws std::filesystem::filesystem_error.
