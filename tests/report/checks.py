@@ -263,3 +263,26 @@ def differences(browser, profiles):
     if panes != ["A", "B"]:
         problems.append(f"panes {panes}")
     return problems
+
+
+def curves(browser):
+    """The charts of synthetic_logs.hpp: lines, one of them interrupted, the logarithmic scale, and what the tooltip says."""
+    problems = []
+    shown = text(browser, "#curves")
+    problems += [f"curves without {each!r}: {shown!r}" for each in ("loss", "accuracy", "training_loss", "step 120")
+                 if each not in shown]
+    paths = "[...document.querySelectorAll('#curves path')].map(path => path.getAttribute('d'))"
+    lines = browser.run(paths)
+    if [line.count("M") for line in lines] != [2, 1, 1] or [line.count("L") for line in lines] != [117, 5, 5]:
+        problems.append(f"lines {[(line.count('M'), line.count('L')) for line in lines]}")
+    browser.run("document.querySelector('[data-choice=\"scale:log\"]').click()")
+    if browser.run(paths)[0] == lines[0]:
+        problems.append("a logarithmic scale that changes no line")
+    browser.run("""(() => {
+      const hit = document.querySelector('#curves .hit'), box = hit.getBoundingClientRect();
+      hit.dispatchEvent(new PointerEvent('pointermove', {clientX: box.left + box.width / 6 + 1, clientY: box.top + 9, bubbles: true}));
+    })()""")
+    tip = text(browser, "#tip")
+    if "step 20" not in tip or "validation_loss" not in tip:
+        problems.append(f"tooltip {tip!r}")
+    return problems

@@ -98,7 +98,7 @@ def check_trace(name, trace, profiles):
 
 
 def check_data(folder):
-    for name, count in (("transformer", 1), ("small", 1), ("pipeline", 1), ("nothing", 1), ("compared", 2), ("unlike", 2)):
+    for name, count in (("transformer", 1), ("small", 1), ("pipeline", 1), ("nothing", 1), ("trained", 1), ("compared", 2), ("unlike", 2)):
         profiles = read(folder / f"{name}.json")
         profiles = profiles if isinstance(profiles, list) else [profiles]
         check(len(profiles) == count, f"{name}: {len(profiles)} profiles")
@@ -112,7 +112,19 @@ def check_data(folder):
     small = read(folder / "small.json")
     check(small["steps"][0]["label"] == "MatMul\n\\ <b>\ufffd</b>", f"a label became {small['steps'][0]['label']!r}")
     check(len(read(folder / "transformer.json")["tiles"]) == 1472, "transformer: not 1,472 tiles")
+    check_log(read(folder / "trained.json")["log"], (folder / "curves.jsonl").read_text(encoding="utf-8").splitlines())
     check_recording(read(folder / "recorded.json"))
+
+
+def check_log(charts, rows):
+    """The figures of synthetic_logs.hpp, from the JSON of the page and from the lines beside the page of curves alone."""
+    check([chart["title"] for chart in charts] == ["loss", "accuracy"], f"trained: charts {charts}")
+    training, validation = charts[0]["lines"]
+    check([training["name"], validation["name"]] == ["training_loss", "validation_loss"], "trained: names of lines")
+    check(training["steps"] == list(range(1, 121)) and validation["steps"] == list(range(20, 121, 20)), "trained: steps")
+    check(training["values"][49] is None and close(validation["values"][0], 0.375 + 2 / math.sqrt(20)), "trained: values")
+    rows = [json.loads(row, parse_constant=no_constants) for row in rows]
+    check([row["step"] for row in rows] == training["steps"] and rows[49] == {"step": 50, "training_loss": "inf"}, "curves: rows")
 
 
 def check_recording(recording):
@@ -132,7 +144,7 @@ def check_recording(recording):
 
 
 def check_pages(browser, folder, pictures):
-    for name in ("transformer", "compared", "small", "pipeline", "nothing", "unlike", "recorded", "unrecorded"):
+    for name in ("transformer", "compared", "small", "pipeline", "nothing", "unlike", "trained", "curves", "recorded", "unrecorded"):
         url = (folder / f"{name}.html").resolve().as_uri()
         for width, dark in ((1440, False), (390, True), (1440, True), (390, False)):
             if name in ("nothing", "unlike", "unrecorded") and dark:
@@ -155,6 +167,9 @@ def check_pages(browser, folder, pictures):
     browser.open((folder / "compared.html").resolve().as_uri())
     failures.extend(f"compared: {problem}" for problem in checks.differences(browser, read(folder / "compared.json")))
     failures.extend(f"compared, in use: {error}" for error in browser.errors)
+    browser.open((folder / "trained.html").resolve().as_uri())
+    failures.extend(f"trained: {problem}" for problem in checks.curves(browser))
+    failures.extend(f"trained, in use: {error}" for error in browser.errors)
     browser.open((folder / "recorded.html").resolve().as_uri())
     failures.extend(f"recorded: {problem}" for problem in recording_checks.behaviour(browser, read(folder / "recorded.json")))
     failures.extend(f"recorded, in use: {error}" for error in browser.errors)

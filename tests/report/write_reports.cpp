@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "synthetic_logs.hpp"
 #include "synthetic_profiles.hpp"
 #include "synthetic_recordings.hpp"
 #include "tilewright/profile/print_profile.hpp"
@@ -27,6 +28,8 @@ int main(int count, char** arguments) {
   write("nothing", synthetic::nothing());
   tilewright::write_report(folder / "compared.html", synthetic::transformer(), synthetic::transformer(synthetic::bow));
   tilewright::write_report(folder / "unlike", synthetic::small(), synthetic::nothing());
+  tilewright::write_report(folder / "trained", synthetic::small(), synthetic::trained());
+  tilewright::write_report(folder / "curves", synthetic::trained());
   tilewright::write_recording(folder / "recorded.html", synthetic::recorded());
   tilewright::write_recording(folder / "unrecorded", synthetic::unrecorded());
 }

@@ -63,6 +63,8 @@ class LogChart {
     values_ = Axis(least, most, 6);
   }
 
+  /// Returns the title of the y axis.
+  const std::string& title() const { return title_; }
   /// Returns the image.
   std::string svg() const {
     std::string result = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + text_of(width) + " " + text_of(height) +

@@ -4,7 +4,9 @@
 #include <string>
 
 #include "tilewright/profile/json_text.hpp"
+#include "tilewright/profile/log_json.hpp"
 #include "tilewright/profile/profile.hpp"
+#include "tilewright/train/log.hpp"
 
 namespace tilewright::detail {
 
@@ -117,7 +119,8 @@ inline void write_steps(JsonText& json, const Profile& profile) {
   json.end_array().line();
 }
 
-inline void write_profile(JsonText& json, const Profile& profile) {
+/// `log`: the log of a training, for the page of a report; nullptr: none.
+inline void write_profile(JsonText& json, const Profile& profile, const train::Log* log = nullptr) {
   json.begin_object().member("format", "tilewright profile").member("version", 1);
   json.member("program", profile.program).member("target", profile.target).member("replicas", profile.replicas);
   json.member("bytes_per_tile", profile.bytes_per_tile).member("clock_hz", profile.clock_hz);
@@ -131,7 +134,12 @@ inline void write_profile(JsonText& json, const Profile& profile) {
     json.begin_object().member("name", number.name).member("value", number.value);
     json.member("confidence", number.confidence).member("source", number.source).end_object();
   }
-  json.end_array().end_object();
+  json.end_array();
+  if (log) {
+    json.line().key("log");
+    write_log(json, *log);
+  }
+  json.end_object();
 }
 
 }  // namespace tilewright::detail

@@ -157,6 +157,7 @@ tbody tr.picked td { background: var(--accent-soft); }
 .hover-line { stroke: var(--text); stroke-width: 1; opacity: 0.55; pointer-events: none; shape-rendering: crispEdges; }
 .band { fill: var(--accent); opacity: 0.13; pointer-events: none; }
 .mark { fill: none; stroke: var(--text); stroke-width: 1.5; pointer-events: none; }
+.curve { fill: none; stroke-width: 1.6; }
 .hit { fill: transparent; cursor: crosshair; }
 .dim { opacity: 0.16; }
 .lifetimes { display: grid; gap: 7px; }

@@ -14,19 +14,23 @@
 namespace tilewright {
 
 namespace detail {
-inline std::string profiles_to_json(const Profile& profile, const Profile* other) {
-  if (!other) return profile_to_json(profile);
+inline std::string profiles_to_json(const Profile& profile, const Profile* other, const train::Log* log) {
   JsonText json;
+  if (!other) {
+    write_profile(json, profile, log);
+    return json.text() + '\n';
+  }
   json.begin_array();
   write_profile(json, profile);
   write_profile(json, *other);
   return json.end_array().text() + '\n';
 }
 
-inline void write_report(std::filesystem::path path, const Profile& profile, const Profile* other) {
+inline void write_report(std::filesystem::path path, const Profile& profile, const Profile* other,
+                         const train::Log* log = nullptr) {
   if (path.extension() == ".html") path.replace_extension();
   const auto file = [&](const char* ending) { return std::filesystem::path(path) += ending; };
-  const std::string json = profiles_to_json(profile, other);
+  const std::string json = profiles_to_json(profile, other, log);
   write_text("write_report", file(".json"), json);
   write_text("write_report", file(".trace.json"), profile_to_trace(profile, other));
   write_text("write_report", file(".html"), report_page(json));
@@ -44,6 +48,11 @@ inline void write_report(const std::filesystem::path& path, const Profile& profi
 /// and after a change. The JSON is a list of both. Throws std::filesystem::filesystem_error.
 inline void write_report(const std::filesystem::path& path, const Profile& profile, const Profile& other) {
   detail::write_report(path, profile, &other);
+}
+/// Writes a profile to the same three files, with the curves of a training log as a section of the page, and its charts as the
+/// member `log` of the JSON. Throws std::filesystem::filesystem_error.
+inline void write_report(const std::filesystem::path& path, const Profile& profile, const train::Log& log) {
+  detail::write_report(path, profile, nullptr, &log);
 }
 
 /// Writes the curves of a training log to two files: `path`.html, a page that any browser shows, and `path`.jsonl, the rows as
