@@ -16,7 +16,7 @@
 #include "gpt2/training.hpp"
 
 static void train_and_write(const Gpt2Options& options) {
-  gpt2::train_and_write<size_124m, batch_124m, length_124m>(options, make_trainer_124m);
+  gpt2::train_and_write<size_124m, batch_124m, length_124m, prompt_length_124m>(options, make_trainer_124m);
 }
 
 int main(int argc, char** argv) { return run_gpt2_program(argc, argv, train_and_write); }

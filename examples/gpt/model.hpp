@@ -22,8 +22,9 @@ struct Size {
   constexpr int head() const { return width / heads; }
 };
 
-/// What a network is given: whole texts, and with dropout a seed, (2,) uint32; or one token and its position, (1,) int32, after
-/// those before it, whose keys and values it remembers.
+/// What a network is given: whole texts, and with dropout a seed, (2,) uint32; or tokens and the position of the last one, (1,)
+/// int32. Tokens are a prompt from position 0 on, padded behind its last token, or one token after those whose keys and values a
+/// cache has. The result then has the logits after the last token only.
 enum class Reads : std::uint8_t { texts, tokens };
 
 /// Standard deviation of the first weights. The head shares those of the tokens, whose logits start small so. Weights that end a
@@ -114,10 +115,10 @@ struct Gpt : tw::Module<Gpt<size, reads>> {
   {
     return logits(tokens, range_of(tokens), seed);
   }
-  constexpr tw::Tensor build(tw::Tensor token, tw::Tensor position)
+  constexpr tw::Tensor build(tw::Tensor tokens, tw::Tensor position)
     requires(reads == Reads::tokens)
   {
-    return logits(token, position, position);
+    return logits(tokens, tokens.shape(1) == 1 ? position : range_of(tokens), position);
   }
 
  private:
@@ -133,6 +134,7 @@ struct Gpt : tw::Module<Gpt<size, reads>> {
       const auto weights = this->add_variable_inputs(tw::text("h.", i).view(), factories);
       x = block.bind(weights).call(x, for_block(given, i)...);
     }
+    if constexpr (reads == Reads::tokens) x = tw::layers::last_token(x, given...);
     return wte.logits(ln_f(x)).cast(tw::float32);
   }
   /// Each block has a seed of its own.

@@ -49,5 +49,21 @@ constexpr void generate_step(tw::Ir& ir) {
   const tw::Tensor logits = ops::cast(graph.bind(factories.init()).call(token, position), tw::float32);
   ops::host_store(ir.d2h_stream("logits", {size.vocabulary}, tw::float32), logits.reshape({-1}));
 }
+/// As generate_step, with prompts in one pass: if "is_prompt", a bool, is true, "tokens", (prompt_length,) int32, begin at
+/// position 0, and those after "position" are padding. Otherwise the first of them is the token at "position".
+template <Size size, int prompt_length>
+constexpr void write_step(tw::Ir& ir) {
+  const auto mode = tw::evaluation(ir);
+  const tw::Tensor tokens = ops::host_load(ir.h2d_stream("tokens", {prompt_length}, tw::int32)).reshape({1, prompt_length});
+  const tw::Tensor position = ops::host_load(ir.h2d_stream("position", {1}, tw::int32));
+  const tw::Tensor is_prompt = ops::host_load(ir.h2d_stream("is_prompt", {}, tw::boolean));
+  const tw::Tensor token = tokens[{tw::all, tw::slice(0, 1)}];
+  const auto [factories, step] = tw::create_graph(ir, Gpt<size, Reads::tokens>{}, token, position);
+  const auto prompt = tw::create_graph(ir, Gpt<size, Reads::tokens>{}, tokens, position).graph;
+  const tw::NamedTensors variables = factories.init();
+  const tw::Tensor logits = tw::conditional(is_prompt, prompt.bind(variables).branch({tokens, position}),
+                                            step.bind(variables).branch({token, position}))[0];
+  ops::host_store(ir.d2h_stream("logits", {size.vocabulary}, tw::float32), logits.reshape({-1}));
+}
 
 }  // namespace gpt

@@ -41,10 +41,10 @@ inline void run(gpt::Trainer& trainer, const Tokens& text, std::size_t batch, st
 }
 
 /// Prints the prompt and what the model writes after it, token by token.
-template <gpt::Size size>
-void write_text(tw::Session<gpt::generate_step<size>>& session, const Tokens& prompt, const TokenText& text,
+template <gpt::Size size, int prompt_length>
+void write_text(gpt::WritingSession<size, prompt_length>& session, const Tokens& prompt, const TokenText& text,
                 const Gpt2Options& options) {
-  gpt::Writer<size> writer(
+  gpt::Writer<size, prompt_length> writer(
       session, {.temperature = options.temperature, .top_k = options.top_k, .top_p = options.top_p, .seed = options.seed});
   writer.read(prompt);
   for (const std::int32_t token : prompt) std::printf("%s", text.write(token).c_str());
@@ -59,7 +59,8 @@ void write_text(tw::Session<gpt::generate_step<size>>& session, const Tokens& pr
 }
 
 /// The whole program. The trainer, of batches of `batch` x `length` tokens, is made if it is needed: it holds all weights again.
-template <gpt::Size size, int batch, int length>
+/// Up to `prompt_length` tokens of a prompt are read in one pass.
+template <gpt::Size size, int batch, int length, int prompt_length>
 void train_and_write(const Gpt2Options& options, gpt::MakeTrainer make_trainer) {
   const TokenText text(options, size.vocabulary);
   const Tokens prompt = text.read(options.prompt);
@@ -68,7 +69,7 @@ void train_and_write(const Gpt2Options& options, gpt::MakeTrainer make_trainer) 
     if (options.weights.empty()) return;
     loaded.load_tensors(tw::map_tensors(tw::load_safetensors(options.weights), tensor_rules()), {.missing = gpt::no_weights});
   };
-  tw::Session<gpt::generate_step<size>> session({.seed = options.seed, .threads = options.threads});
+  gpt::WritingSession<size, prompt_length> session({.seed = options.seed, .threads = options.threads});
   if (options.steps > 0) {
     if (options.data.empty()) std::printf("It trains with random tokens: --data FILE reads a text.\n");
     const Tokens tokens = options.data.empty() ? random_tokens(batch * length * 64, size.vocabulary, options.seed)
@@ -80,7 +81,7 @@ void train_and_write(const Gpt2Options& options, gpt::MakeTrainer make_trainer) 
   } else {
     load(session);
   }
-  if (options.generate > 0) write_text<size>(session, prompt, text, options);
+  if (options.generate > 0) write_text<size, prompt_length>(session, prompt, text, options);
 }
 
 }  // namespace gpt2

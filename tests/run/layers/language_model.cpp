@@ -12,6 +12,7 @@ namespace ops = tw::ops;
 
 constexpr gpt::Size small{.vocabulary = 11, .context = 6, .layers = 2, .heads = 2, .width = 8};
 constexpr gpt::Size unbiased{.vocabulary = 11, .context = 6, .layers = 2, .heads = 2, .width = 8, .bias = false};
+constexpr int prompt_length = 4;
 
 /// Logits, loss and the gradients of all weights.
 constexpr void loss_and_gradients(Ir& ir) {
@@ -87,11 +88,11 @@ TEST_CASE("language model: dropout is another one in each step, and the same in 
   CHECK(loss(3) != loss(4));
 }
 
-TEST_CASE("language model: tokens one by one give the logits of the whole text") {
+TEST_CASE("language model: a prompt in one pass, and tokens one by one, give the logits of the whole text") {
   const Values values = expected("gpt.");
   tw::Session<loss_and_gradients> whole({.threads = 1});
   write_variables(whole, values);
-  tw::Session<gpt::generate_step<small>> session({.threads = 1});  // it has keys and values besides, but no targets
+  tw::Session<gpt::write_step<small, prompt_length>> session({.threads = 1});  // it has keys and values besides, but no targets
   CHECK_THROWS_AS(session.load_from_session(whole, {.allow_missing = true}), tw::LoadError);
   CHECK_THROWS_AS(session.load_from_session(whole, {.allow_extra = true}), tw::LoadError);
   // weights from a file with Hugging Face's names, which has masks besides
@@ -106,22 +107,34 @@ TEST_CASE("language model: tokens one by one give the logits of the whole text")
   CHECK_THROWS_WITH(session.load_tensors(tw::map_tensors(std::move(part), gpt2::tensor_rules()), {.missing = gpt::no_weights}),
                     "load_tensors: part.safetensors: 'ln_f.bias': no tensor of this name: (8,) float32 expected");
   session.load_tensors(tw::map_tensors(std::move(file), gpt2::tensor_rules()), {.missing = gpt::no_weights});
-  for (std::size_t row = 0; row < 2; ++row)  // what the first text left in the caches is not seen
-    for (std::size_t place = 0; place < 6; ++place) {
-      const auto logits = session.run("token"_s = integers<1>(values.at("tokens"), 6 * row + place, {1}),
-                                      "position"_s = xt::xtensor<std::int32_t, 1>{static_cast<std::int32_t>(place)})["logits"_s];
-      const auto begin = values.at("logits").begin() + static_cast<std::ptrdiff_t>(11 * (6 * row + place));
-      CHECK(difference(std::vector<double>(logits.begin(), logits.end()), std::vector<double>(begin, begin + 11)) < 5e-6);
+  /// Reads a token, or the tokens of a prompt up to one, and compares the logits after it.
+  const auto read = [&](std::size_t row, std::size_t place, bool is_prompt) {
+    xt::xtensor<std::int32_t, 1> tokens = xt::zeros<std::int32_t>({prompt_length});
+    const std::size_t first = is_prompt ? 0 : place;
+    for (std::size_t i = first; i <= place; ++i) tokens(i - first) = static_cast<std::int32_t>(values.at("tokens")[6 * row + i]);
+    const auto logits = session.run("tokens"_s = tokens,
+                                    "position"_s = xt::xtensor<std::int32_t, 1>{static_cast<std::int32_t>(place)},
+                                    "is_prompt"_s = is_prompt)["logits"_s];
+    const auto begin = values.at("logits").begin() + static_cast<std::ptrdiff_t>(11 * (6 * row + place));
+    INFO("row " << row << ", place " << place << (is_prompt ? ", a prompt" : ""));
+    CHECK(difference(std::vector<double>(logits.begin(), logits.end()), std::vector<double>(begin, begin + 11)) < 5e-6);
+  };
+  for (std::size_t row = 0; row < 2; ++row) {  // what the first text left in the caches is not seen
+    for (std::size_t place = 0; place < 6; ++place) read(row, place, false);
+    for (const std::size_t last : {3, 1}) {
+      read(row, last, true);
+      for (std::size_t place = last + 1; place < 6; ++place) read(row, place, false);
     }
+  }
 
   // past the context, texts go on as those of which only the last half of a context is known
   const auto text = integers<1>(values.at("tokens"), 0, {6});
   std::vector<std::int32_t> written(text.begin(), text.end());
-  gpt::Writer<small> writer(session, {.temperature = 0});
+  gpt::Writer<small, prompt_length> writer(session, {.temperature = 0});
   writer.read(written);
   for (int i = 0; i < 9; ++i) written.push_back(writer.write());
   for (const std::size_t begin : {4, 8}) {
-    gpt::Writer<small> other(session, {.temperature = 0});
+    gpt::Writer<small, prompt_length> other(session, {.temperature = 0});
     other.read(std::span(written).subspan(begin, 3));
     for (std::size_t i = begin + 3; i < begin + 7; ++i) CHECK(other.write() == written[i]);
   }
