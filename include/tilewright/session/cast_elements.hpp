@@ -89,8 +89,8 @@ std::optional<std::size_t> cast_by(std::span<const std::byte> from, DType from_d
 }
 /// Converts elements to a dtype of the same kind, rounded to nearest, ties to even. Returns the index of the first element whose
 /// number is outside of the dtype's range, or nothing. Infinities and NaN stay what they are.
-inline std::optional<std::size_t> cast_elements(std::span<const std::byte> from, DType from_dtype, std::byte* to,
-                                                DType to_dtype) {
+template <class Bytes>
+std::optional<std::size_t> cast_elements(const Bytes& from, DType from_dtype, std::byte* to, DType to_dtype) {
   if (is_int(from_dtype)) return cast_by<std::int64_t>(from, from_dtype, to, to_dtype);
   return from_dtype == float64 || to_dtype == float64 ? cast_by<double>(from, from_dtype, to, to_dtype)
                                                       : cast_by<float>(from, from_dtype, to, to_dtype);

@@ -163,7 +163,8 @@ struct MatchedTensors {
   std::vector<std::vector<std::byte>> converted{};  ///< memory of those that had another dtype
 };
 /// Converts elements to the dtype of a variable. Adds a problem if a number is outside of its range.
-inline std::vector<std::byte> converted(const HostTensor& tensor, const TensorSpec& expected, Mismatches& mismatches) {
+template <class Tensor>
+std::vector<std::byte> converted(const Tensor& tensor, const TensorSpec& expected, Mismatches& mismatches) {
   std::vector<std::byte> result(static_cast<std::size_t>(expected.bytes()));
   if (const auto unfit = cast_elements(tensor.bytes, tensor.spec.dtype, result.data(), expected.dtype))
     mismatches.add(tensor.name, "element " + std::to_string(*unfit) + " as " + std::string(to_text(expected.dtype)),
@@ -171,8 +172,10 @@ inline std::vector<std::byte> converted(const HostTensor& tensor, const TensorSp
   return result;
 }
 /// Finds the bytes for each variable by name, and converts them to its dtype if needed. A variable without a tensor gets no
-/// bytes, if the policy allows that it is missing. Throws LoadError.
-inline MatchedTensors match_tensors(std::span<const HostTensor> variables, const HostTensors& given, const LoadPolicy& policy) {
+/// bytes, if the policy allows that it is missing. Throws LoadError. A template, as `converted` and `cast_elements` are: programs
+/// that load nothing do not compile conversions.
+template <class Variables = std::span<const HostTensor>>
+MatchedTensors match_tensors(const Variables& variables, const HostTensors& given, const LoadPolicy& policy) {
   Mismatches mismatches(variables);
   std::unordered_map<std::string_view, std::size_t> index_of;
   for (std::size_t v = 0; v < variables.size(); ++v) index_of.emplace(variables[v].name, v);
