@@ -26,7 +26,7 @@ using namespace tw::literals;
 using tw::Tensor, tw::train::frozen, tw::train::minimise;
 
 constexpr int classes = 5;  // of each task
-constexpr int batch = 20;
+constexpr int batch_size = 20;
 constexpr int test_batch = 100;
 
 /// Convolutions that find lines and curves.
@@ -48,11 +48,12 @@ struct Net : tw::Module<Net> {
 
 constexpr Tensor loss(Net& net, Tensor image, Tensor label) { return ops::cross_entropy(net(image), label); }
 constexpr void pretrain(tw::Ir& ir) {
-  minimise(ir, Net{}, loss, tw::optim::AdamWParameters{.lr = 1e-3}, {{"image", {batch, 28, 28}}, {"label", {batch}, tw::int32}});
+  minimise(ir, Net{}, loss, tw::optim::AdamWParameters{.lr = 1e-3},
+           {{"image", {batch_size, 28, 28}}, {"label", {batch_size}, tw::int32}});
 }
 constexpr void fine_tune(tw::Ir& ir) {
-  minimise(ir, Net{}, loss, tw::optim::AdamWParameters{.lr = 1e-3}, {{"image", {batch, 28, 28}}, {"label", {batch}, tw::int32}},
-           {.groups = {frozen("features.*")}});
+  minimise(ir, Net{}, loss, tw::optim::AdamWParameters{.lr = 1e-3},
+           {{"image", {batch_size, 28, 28}}, {"label", {batch_size}, tw::int32}}, {.groups = {frozen("features.*")}});
 }
 constexpr void test(tw::Ir& ir) { tw::train::test_step(ir, Net{}, {{test_batch, 28, 28}}); }
 
@@ -67,7 +68,7 @@ tw::data::Dataset five_digits(const tw::data::Dataset& digits, std::int32_t firs
 }
 
 void run_epochs(auto& session, const tw::data::Dataset& digits, int epochs) {
-  tw::data::Loader loader(digits, {.batch_size = batch, .shuffle = true, .seed = 1});
+  tw::data::Loader loader(digits, {.batch_size = batch_size, .shuffle = true, .seed = 1});
   tw::train::run_epochs(session, loader, {.epochs = static_cast<std::uint64_t>(epochs)});
 }
 

@@ -26,7 +26,7 @@ using tw::Tensor, tw::train::minimise;
 
 constexpr int districts = 20, kinds = 5;  // categories: where a flat is, and of which kind it is
 constexpr int measures = 3;              // area, age and floor, each scaled to about -1 to 1
-constexpr int batch = 64;
+constexpr int batch_size = 64;
 constexpr int test_batch = 200;
 
 struct Net : tw::Module<Net> {
@@ -50,7 +50,7 @@ constexpr Tensor square_error(Net& net, Tensor categories, Tensor numbers, Tenso
 constexpr void train(tw::Ir& ir) {
   const Tensor rate = ops::host_load(ir.h2d_stream("rate", {}));
   minimise(ir, Net{}, square_error, tw::optim::AdamWParameters{.lr = rate, .weight_decay = 0.05},
-           {{"categories", {batch, 2}, tw::int32}, {"numbers", {batch, measures}}, {"rent", {batch, 1}}},
+           {{"categories", {batch_size, 2}, tw::int32}, {"numbers", {batch_size, measures}}, {"rent", {batch_size, 1}}},
            {.groups = {{"*.bias", {.weight_decay = 0}}}, .average = tw::optim::AverageOptions{.decay = 0.99}});
 }
 
@@ -97,7 +97,7 @@ int main() {
   const auto [training, test] = tw::data::random_split(draw_flats(11'000, std::mt19937(1)), {10'000, 1000}, /*seed*/ 1);
 
   tw::Session<train> session({.seed = 1});
-  tw::data::Loader loader(training, {.batch_size = batch, .shuffle = true, .seed = 1});
+  tw::data::Loader loader(training, {.batch_size = batch_size, .shuffle = true, .seed = 1});
   constexpr int epochs = 20;
   const std::int64_t steps = epochs * static_cast<std::int64_t>(loader.size());
   const tw::optim::WarmUp schedule{.steps = 100, .after = tw::optim::CosineDecay{.peak = 5e-3, .steps = steps - 100}};

@@ -250,11 +250,11 @@ Traced<[](Ir& ir) {
 }>
     last_token_axes;
 // CASE lora_without_adapters
-// expect: merge_lora: 2 variables, none of them named 'lora_A.weight': those of a model with LoraLinear expected
+// expect: merge_lora: 2 variables, none of them named `lora_A.weight`: those of a model with LoraLinear expected
 Traced<[](Ir& ir) { layers::merge_lora(tw::create_graph(ir, layers::Linear<8>{}, x).factories.init()); }> lora_without_adapters;
 
 // CASE lora_without_a_weight
-// expect: merge_lora: 'lora_A.weight' without 'lora_B.weight': the variables of LoraLinear expected
+// expect: merge_lora: `lora_A.weight` without `lora_B.weight`: the variables of LoraLinear expected
 Traced<[](Ir& ir) {
   const auto variables = tw::create_graph(ir, layers::LoraLinear<8, 2>{}, x).factories.init();
   tw::NamedTensors some;
