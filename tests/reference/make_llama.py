@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""Writes a small Llama as Hugging Face publishes one, the folder llama/ with config.json, two .safetensors files of bfloat16 and their
-index, and llama.txt, its logits and the tokens that it writes.
+"""Writes a small Llama as Hugging Face publishes one, the folder llama/ with config.json, two .safetensors files of bfloat16 and
+their index, and llama.txt, its logits and the tokens that it writes.
 
     python3 tests/reference/make_llama.py        (Debian: apt-get install python3-torch python3-numpy)
 
 The forward pass is written here from the papers: RMSNorm (arXiv 1910.07467), rotary positions of two halves (arXiv 2104.09864),
 grouped queries (arXiv 2305.13245) and the gated feed-forward layer (arXiv 2002.05202). Results are computed in float64 from the
-bfloat16 weights of the files. The file also has the largest errors of logits if the result of each op is rounded to half precision.
+bfloat16 weights of the files. llama.txt also has the largest errors of logits if the result of each op is rounded to half
+precision.
 """
 
 import json
@@ -23,7 +24,8 @@ CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "torch_d
           "num_key_value_heads": 2, "rms_norm_eps": 1e-05, "rope_theta": 50000.0, "rope_scaling": None,
           "tie_word_embeddings": False, "attention_bias": False, "max_position_embeddings": 64, "bos_token_id": 1,
           "eos_token_id": 2}
-WIDTH, HIDDEN, LAYERS, VOCABULARY = (CONFIG[key] for key in ("hidden_size", "intermediate_size", "num_hidden_layers", "vocab_size"))
+WIDTH, HIDDEN = CONFIG["hidden_size"], CONFIG["intermediate_size"]
+LAYERS, VOCABULARY = CONFIG["num_hidden_layers"], CONFIG["vocab_size"]
 HEADS, KEY_HEADS = CONFIG["num_attention_heads"], CONFIG["num_key_value_heads"]
 HEAD = WIDTH // HEADS
 PROMPT, NEW_TOKENS = [1, 17, 4, 80, 33, 5, 61, 9], 48
@@ -53,7 +55,7 @@ def rms_norm(x, weight, rounded):
 
 
 def rotate(x, rounded):
-    """Turns element i and element i + HEAD / 2 of each head as a pair, by an angle for the position. x: (batch, heads, length, HEAD)."""
+    """Turns elements i and i + HEAD / 2 of each head as a pair, by an angle for the position. x: (batch, heads, length, HEAD)."""
     frequencies = CONFIG["rope_theta"] ** (-torch.arange(0, HEAD, 2).double() / HEAD)
     angles = torch.arange(x.shape[2]).double()[:, None] * frequencies
     a, b = x.chunk(2, -1)
