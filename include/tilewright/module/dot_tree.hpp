@@ -11,19 +11,22 @@
 
 namespace tilewright {
 
+template <class Leaf>
+class DotTree;
+/// Value of a tree's key: a leaf, or a subtree.
+template <class Leaf>
+struct TreeValue {
+  Leaf leaf{};  ///< without a meaning for a subtree
+  List<DotTree<Leaf>> subtree{};  ///< one for a subtree, none for a leaf
+
+  constexpr bool is_leaf() const { return subtree.empty(); }
+};
+
 /// An ordered tree of named leaves: `a.b` is the leaf b in the subtree a. Keys are identifiers or numbers. Unknown, repeated or
 /// invalid names are errors of the model if a leaf knows its Ir; otherwise they throw std::out_of_range.
 template <class Leaf>
 class DotTree {
  public:
-  /// Value of a key: a leaf, or a subtree.
-  struct Value {
-    Leaf leaf{};  ///< without a meaning for a subtree
-    List<DotTree> subtree{};  ///< one for a subtree, none for a leaf
-
-    constexpr bool is_leaf() const { return subtree.empty(); }
-  };
-
   constexpr DotTree() = default;
   constexpr static DotTree from_dict(std::initializer_list<std::pair<std::string_view, Leaf>> leaves) {
     DotTree result;
@@ -59,9 +62,8 @@ class DotTree {
     for (const auto& [path, leaf] : other.to_dict()) insert(path.view(), leaf, overwrite);
   }
   /// Adds a leaf or a tree under a number, which is not negative.
-  constexpr void insert(std::int64_t key, const Leaf& leaf, bool overwrite = false) { insert(text(key).view(), leaf, overwrite); }
-  constexpr void insert(std::int64_t key, const DotTree& tree, bool overwrite = false) {
-    insert(text(key).view(), tree, overwrite);
+  constexpr void insert(std::int64_t key, const auto& value, bool overwrite = false) {
+    insert(text(key).view(), value, overwrite);
   }
   /// Removes the leaf of a dotted name, and returns it. The subtree that had the leaf stays, even if it is empty.
   constexpr Leaf pop(std::string_view name) {
@@ -141,8 +143,8 @@ class DotTree {
     return result;
   }
   /// Returns the values of keys(), each a leaf or a subtree.
-  constexpr List<Value> values() const {
-    List<Value> result;
+  constexpr List<TreeValue<Leaf>> values() const {
+    List<TreeValue<Leaf>> result;
     for (const auto& entry : entries_) result.push_back({entry.leaf, entry.subtree});
     return result;
   }

@@ -14,6 +14,32 @@ constexpr NamedRemoteBuffers named_variable_buffers(const NamedVariableFactories
       "", [entries](std::string_view, const VariableFactory& factory) { return factory.create_buffer(entries); });
 }
 
+/// Creates a remote buffer of `entries` rows for tensors of a spec, each in `shard_over` shards for the replicas of a group; 1:
+/// whole. Fails if the elements do not divide into equal shards.
+constexpr RemoteBuffer create_remote_buffer(Ir& ir, const TensorSpec& spec, std::int64_t entries = 1,
+                                            const ReplicaGrouping& replica_grouping = {}, std::int64_t shard_over = 1) {
+  if (shard_over == 1) return ir.remote_buffer(spec.shape, spec.dtype, entries);
+  if (shard_over > 1 && spec.shape.nelms() % shard_over != 0)
+    ir.fail(text("create_remote_buffer: ", to_text(spec), " over ", shard_over, " replicas: a divisor of ", spec.shape.nelms(),
+                 " expected"));
+  return ir.replica_sharded_buffer(spec.shape, spec.dtype,
+                                   {.replica_grouping = replica_grouping, .shard_over = shard_over, .entries = entries});
+}
+/// Creates a remote buffer of `entries` rows for each tensor, of the tensor's shape and dtype. For shards, it is a buffer of
+/// shards.
+constexpr NamedRemoteBuffers named_buffers(const DotTree<Tensor>& tensors, std::int64_t entries = 1) {
+  return tensors.sorted().transform<RemoteBuffer>("", [entries](std::string_view, Tensor tensor) {
+    Ir& ir = tensor.ir();
+    const RemoteBuffer buffer = create_remote_buffer(ir, tensor.spec(), entries);
+    const int shard = ir.tables.record(tensor).meta_shape;
+    if (buffer.valid() && shard >= 0) {
+      const MetaShape& whole = ir.tables.meta_shapes[static_cast<std::size_t>(shard)];
+      buffer.set_meta_shape(whole.whole, whole.parts);
+    }
+    return buffer;
+  });
+}
+
 /// Loads row `entry` of every buffer. Returns the tensors by the buffers' names.
 constexpr NamedTensors load_remote(const NamedRemoteBuffers& buffers, RemoteOffset entry = 0) {
   return buffers.sorted().transform<Tensor>(
