@@ -82,6 +82,25 @@ const Case of_main[] = {
            [](const Scene& s, Whole n) { return twice(s).remove_op_created_hook(narrow_of(n)), s.x; }),
 };
 
+/// A tree of names with factories of (2, 4) and, for 4 replicas, with a tensor under the number 0.
+tw::NamedVariableFactories factories(const Scene& s) {
+  return tw::NamedVariableFactories(
+      tw::DotTree<tw::VariableFactory>::from_dict({{"w", tw::VariableFactory(s.ir, tw::ones(), {{2, 4}, tw::float32})}}));
+}
+const Case trees[] = {
+    whole(
+        "NamedTensors::subtree.key", from(-1, 0),
+        [](const Scene& s, Whole n) { return tw::NamedTensors(tw::DotTree<Tensor>::from_dict({{"0.w", s.x}})).subtree(n)["w"]; }),
+    whole("create_remote_buffer, entries", any_outcome,
+          [](const Scene& s, Whole n) { return tw::create_remote_buffer(s.ir, {{2}, tw::float32}, n), s.x; }),
+    whole("create_remote_buffer, shard_over", any_outcome,
+          replicated<[](const Scene& s, Whole n) { return tw::create_remote_buffer(s.ir, {{8}, tw::float32}, 1, {}, n), s.x; }>),
+    whole("named_buffers, entries", any_outcome,
+          [](const Scene& s, Whole n) { return tw::named_buffers(tw::DotTree<Tensor>::from_dict({{"w", s.x}}), n), s.x; }),
+    whole("replica_sharded, threshold", whole_not_negative,
+          replicated<[](const Scene& s, Whole n) { return factories(s).replica_sharded(0, n), s.x; }>),
+};
+
 const Case calls[] = {
     whole("repeat.count", from(0, 0x1p48), [](const Scene& s, Whole n) { return tw::repeat(twice(s), n, s.tensor({2}))[0]; }),
     whole("repeat_with_info.count", from(0, 0x1p48),
@@ -192,6 +211,7 @@ const Case replicas[] = {
 TEST_CASE("wrong numbers as values of variables and constants") { CHECK(in_main_problems(values) == ""); }
 TEST_CASE("wrong numbers in main graphs") { CHECK(in_main_problems(of_main) == ""); }
 TEST_CASE("wrong numbers in calls and loops") { CHECK(problems(calls) == ""); }
+TEST_CASE("wrong numbers in trees of names") { CHECK(in_main_problems(trees) == ""); }
 TEST_CASE("wrong numbers of replicas") { CHECK(in_main_problems(replicas) == ""); }
 
 namespace {

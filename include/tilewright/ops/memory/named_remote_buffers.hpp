@@ -4,7 +4,9 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/module/variable_factory.hpp"
+#include "tilewright/ops/memory/ipu_copy.hpp"
 #include "tilewright/ops/memory/remote.hpp"
+#include "tilewright/program/io_tile_exchange.hpp"
 
 namespace tilewright {
 
@@ -63,12 +65,33 @@ struct LoadRemoteGraph {
   }
   constexpr NamedTensors call(std::int64_t entry) const { return call(graph.ir().constant(static_cast<double>(entry), uint32)); }
 };
+/// Options of load_remote_graph and store_remote_graph.
+struct RemoteGraphOptions {
+  bool use_io_tiles = false;  ///< whether rows are transferred by the IO tiles, in one exchange with copies to the compute tiles
+};
+
+namespace detail {
+/// Calls f for the loads or stores of a graph: on the IO tiles and as one exchange, if the options say so.
+constexpr void transfer_remote(Ir& ir, const RemoteGraphOptions& options, auto&& f) {
+  if (!options.use_io_tiles) return f();
+  const IoTileExchange exchange(ir, false);
+  f();
+}
+/// Returns the tensors as copies on the other set of tiles, if a graph uses IO tiles.
+constexpr NamedTensors on_other_tiles(const RemoteGraphOptions& options, const NamedTensors& tensors) {
+  if (!options.use_io_tiles) return tensors;
+  return tensors.transform<Tensor>("", [](std::string_view, Tensor tensor) { return ops::io_tile_copy(tensor); });
+}
+}  // namespace detail
+
 /// Creates a graph that loads a row of all buffers, in alphabetical order of their names. Calls share its code.
-constexpr LoadRemoteGraph load_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers) {
+constexpr LoadRemoteGraph load_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers, const RemoteGraphOptions& options = {}) {
   LoadRemoteGraph result{ir.create_empty_graph("load_remote"), {}};
   const GraphScope scope(result.graph);
   const Tensor entry = graph_input(ir, {}, uint32, "entry");
-  for (const auto& [name, tensor] : load_remote(buffers, entry).to_dict()) {
+  NamedTensors loaded;
+  detail::transfer_remote(ir, options, [&] { loaded = load_remote(buffers, entry); });
+  for (const auto& [name, tensor] : detail::on_other_tiles(options, loaded).to_dict()) {
     result.names.push_back(name);
     graph_output(tensor);
   }
@@ -76,13 +99,15 @@ constexpr LoadRemoteGraph load_remote_graph(Ir& ir, const NamedRemoteBuffers& bu
 }
 /// Creates a graph that stores tensors in a row of all buffers. Its first input is the entry, a scalar uint32; the others have
 /// the buffers' names: `graph.bind(tensors).call(entry)`.
-constexpr GraphWithNamedArgs store_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers) {
+constexpr GraphWithNamedArgs store_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers,
+                                                const RemoteGraphOptions& options = {}) {
   const Graph graph = ir.create_empty_graph("store_remote");
   const GraphScope scope(graph);
   const Tensor entry = graph_input(ir, {}, uint32, "entry");
   const NamedTensors inputs = buffers.sorted().transform<Tensor>(
       "", [&ir](std::string_view name, const RemoteBuffer& buffer) { return detail::add_graph_input(ir, buffer.spec(), name); });
-  store_remote(buffers, inputs, entry);
+  const NamedTensors stored = detail::on_other_tiles(options, inputs);
+  detail::transfer_remote(ir, options, [&] { store_remote(buffers, stored, entry); });
   return {graph, inputs};
 }
 
