@@ -30,7 +30,7 @@ struct ModuleTrace {
 struct VariableInputOptions {
   bool by_ref = false;  ///< whether in-place changes to the input reach the variable
   ReplicaGrouping replica_grouping{};  ///< groups of replicas with separate values; none: one group of all
-  bool overwrite = false;  ///< whether the input replaces one of its name: the variable of the former has no factory then
+  bool overwrite = false;  ///< whether the input replaces the named input and the factory of that name, if there are any
 };
 /// Options of Module::add_replica_sharded_variable_input.
 struct ShardedVariableInputOptions {

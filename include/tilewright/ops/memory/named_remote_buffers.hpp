@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "tilewright/core/list.hpp"
@@ -63,7 +65,12 @@ struct LoadRemoteGraph {
     if (!entry.valid()) return NamedTensors::pack(names, Outputs(graph.ir(), {}));
     return NamedTensors::pack(names, tilewright::call(graph, entry));
   }
-  constexpr NamedTensors call(std::int64_t entry) const { return call(graph.ir().constant(static_cast<double>(entry), uint32)); }
+  constexpr NamedTensors call(std::int64_t entry) const {
+    Ir& ir = graph.ir();
+    if (entry < 0 || entry > std::numeric_limits<std::uint32_t>::max())
+      return call(ir.fail(text("load_remote_graph: entry ", entry, ": a number from 0 to 4294967295 expected")));
+    return call(ir.constant(static_cast<double>(entry), uint32));
+  }
 };
 /// Options of load_remote_graph and store_remote_graph.
 struct RemoteGraphOptions {
