@@ -389,6 +389,21 @@ constexpr Text factories_of_shards() {
 }
 TW_SAME(factories_of_shards(), "");
 
+constexpr Text means_of_groups() {
+  Ir ir = ir_of(8);
+  const auto [factories, forward] = tw::create_graph(ir, Weights(), TensorSpec{{2, 4}, tw::float32});
+  const auto grouped = tw::autodiff_with_accumulation(forward, forward.args(), {}, factories.replica_groupings()).factories;
+  const auto plain = tw::autodiff_with_accumulation(forward, forward.args()).factories;
+  const tw::NamedTensors means = grouped.init("grouped"), whole = plain.init("plain");
+  Facts facts;
+  facts.check(means["accum.even"].shape_on_host() == factories.init()["even"].shape_on_host(), "an axis over groups");
+  facts.check(means["accum.even"].shape_on_host() == Shape{2, 2, 4}, "two groups");
+  facts.check(means["accum.odd"].shape_on_host() == Shape{} && means["mean_accum_counter"].shape_on_host() == Shape{},
+              "one group");
+  return facts.check(whole["accum.even"].shape_on_host() == Shape{2, 4}, "one group by default");
+}
+TW_SAME(means_of_groups(), "");
+
 constexpr Text specs_of_shards() {
   Ir ir = ir_of(8);
   const Tensor x = ir.variable(tw::ones(), {3, 4}, tw::float16, "x");
