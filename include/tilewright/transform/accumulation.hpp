@@ -15,7 +15,7 @@ namespace tilewright {
 /// variable `mean_accum_counter`, a float32 scalar, counts the gradients in the means. Set it to 0 to start new means; the
 /// accumulators need not be cleared. By default no gradients are returned. `replica_groupings` has the groups of replicas that
 /// share each tensor, by the tensors' dotted names, such as factories.replica_groupings(): the host's array of a mean then has an
-/// axis over the groups, as that of the variable. The other arguments and errors are those of autodiff.
+/// axis over the groups. The other arguments and errors are those of autodiff.
 constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forward, const DotTree<Tensor>& tensors,
                                                   AutodiffOptions options = {},
                                                   const DotTree<ReplicaGrouping>& replica_groupings = {}) {
