@@ -45,7 +45,8 @@ class ModuleBase {
  public:
   /// Adds an input of the graph for a variable, and the factory that creates the variable later. The name must be new in this
   /// module. If a member module is called again, it returns the same input, so all its calls share their variables. If the input
-  /// is by reference, in-place ops change the variable.
+  /// is by reference, in-place ops change the variable. An input that is overwritten stays an input of the graph, without a name:
+  /// calls must pass it.
   constexpr Tensor add_variable_input(std::string_view name, const Initialiser& initialiser, const Shape& shape,
                                       DType dtype = float32, const VariableInputOptions& options = {}) {
     auto& trace = this->trace();
