@@ -6,6 +6,7 @@
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/module/graph_cache.hpp"
 #include "tilewright/ops/collective/replica_sharding.hpp"
+#include "tilewright/ops/memory/init_tensors.hpp"
 #include "tilewright/ops/memory/named_remote_buffers.hpp"
 #include "tilewright/ops/ops.hpp"
 #include "tilewright/optim/optim.hpp"

@@ -49,7 +49,7 @@ REFERENCE = {
                      "program/comm_group.hpp", "program/instance_grouping.hpp", "ops/collective/replica_sharding.hpp",
                      "ops/collective/differs_by_replica.hpp", "graph/stream.hpp", "program/named_streams.hpp",
                      "program/remote_buffer.hpp"],
-        "Modules": ["module/module.hpp", "module/module_list.hpp"],
+        "Modules": ["module/module.hpp", "module/module_list.hpp", "module/variable_factory.hpp", "ops/memory/named_remote_buffers.hpp"],
         "Graphs and tensors": ["core/dtype.hpp", "core/tensor_spec.hpp", "core/format_tensor.hpp", "core/optional_number.hpp",
                                "program/number_or_tensor.hpp", "graph/tensor.hpp", "graph/graph.hpp",
                                "graph/tensors_by_name.hpp", "module/named_tensors.hpp", "graph/op_created_hook.hpp",

@@ -72,6 +72,41 @@ Case<[](CreatedGraph layer, Tensor) { layer.factories.init()["wait"]; }> no_such
 // expect: DotTree: no subtree `fc2` in the tree of weight: the part before a dot in one of its names expected
 Case<[](CreatedGraph layer, Tensor) { layer.factories.init().subtree("fc2"); }> no_such_subtree;
 
+// CASE no_such_number
+// expect: DotTree: no leaf -2: one of weight, 0 expected
+Case<[](CreatedGraph layer, Tensor x) {
+  auto tree = layer.factories.init();
+  tree.insert(0, x);
+  tree[-2];
+}>
+    no_such_number;
+
+// CASE no_such_numbered_subtree
+// expect: DotTree: no subtree 0: the part before a dot in one of weight expected
+Case<[](CreatedGraph layer, Tensor) { layer.factories.init().subtree(0); }> no_such_numbered_subtree;
+
+// CASE insert_at_a_negative_number
+// expect: DotTree: `-1`: identifiers or numbers, joined by dots, expected
+Case<[](CreatedGraph layer, Tensor x) { layer.factories.init().insert(-1, x); }> insert_at_a_negative_number;
+
+// CASE popped_twice
+// expect: DotTree: no leaf `weight`: one of x expected
+Case<[](CreatedGraph layer, Tensor x) {
+  auto tree = layer.factories.init();
+  tree.insert("x", x);
+  tree.pop("weight");
+  tree.pop("weight");
+}>
+    popped_twice;
+
+// CASE filter_of_an_unknown_key
+// expect: DotTree: filter_keys: no `wait`: one of weight, or a part before a dot, expected
+Case<[](CreatedGraph layer, Tensor) { layer.factories.init().filter_keys({"wait"}); }> filter_of_an_unknown_key;
+
+// CASE filter_of_a_key_twice
+// expect: DotTree: filter_keys: `weight` twice: each name once expected
+Case<[](CreatedGraph layer, Tensor) { layer.factories.init().filter_keys({"weight", "weight"}); }> filter_of_a_key_twice;
+
 // CASE doubled_variable
 // expect: DotTree: `weight` exists already: a new name, or overwrite, expected
 Case<[](CreatedGraph layer, Tensor x) { layer.factories.init().insert("weight", x); }> doubled_variable;

@@ -33,6 +33,23 @@ Case<[](auto& module, Tensor x) {
 }>
     doubled_name;
 
+// CASE doubled_factory
+// expect: DotTree: `bias` exists already: a new name, or overwrite, expected, in Outer/fc1
+Case<[](auto& module, Tensor x) {
+  const tw::VariableFactory factory(module.ir(), tw::zeros(), {{4}, tw::float32});
+  return x + module.add_variable_factory("bias", factory) + module.add_variable_factory("bias", factory);
+}>
+    doubled_factory;
+
+// CASE negative_number_of_inputs
+// expect: add_variable_inputs: number -1: at least 0 expected, in Outer/fc1
+Case<[](auto& module, Tensor x) {
+  tw::NamedVariableFactories factories;
+  factories.insert("bias", tw::VariableFactory(module.ir(), tw::zeros(), {{4}, tw::float32}));
+  return x + module.add_variable_inputs(-1, factories)["bias"];
+}>
+    negative_number_of_inputs;
+
 // CASE no_identifier
 // expect: DotTree: `fc1.my bias`: identifiers or numbers, joined by dots, expected, in Outer/fc1
 Case<[](auto& module, Tensor x) { return x + module.add_variable_input("my bias", tw::zeros(), {4}); }> no_identifier;

@@ -167,6 +167,22 @@ struct Weight : tw::Module<Weight> {
   constexpr Tensor build(Tensor x) { return x + add_variable_input("weight", tw::zeros(), {3, 4}); }
 };
 
+// CASE negative_threshold
+// expect: replica_sharded: threshold -1: a number of elements, at least 0, expected
+Case<[](Ir& ir, const Replicated&) { tw::create_graph(ir, Weight(), tw::TensorSpec{{3, 4}}).factories.replica_sharded(0, -1); }>
+    negative_threshold;
+
+// CASE shards_of_an_unknown_name
+// expect: DotTree: no leaf `wait`: one of weight expected
+Case<[](Ir& ir, const Replicated&) {
+  tw::create_graph(ir, Weight(), tw::TensorSpec{{3, 4}}).factories.replica_sharded({{"wait", 2}});
+}>
+    shards_of_an_unknown_name;
+
+// CASE buffer_of_unequal_shards
+// expect: create_remote_buffer: (3, 3) float32 over 8 replicas: a divisor of 9 expected
+Case<[](Ir& ir, const Replicated&) { tw::create_remote_buffer(ir, tw::TensorSpec{{3, 3}}, 1, {}, 8); }> buffer_of_unequal_shards;
+
 // CASE gather_of_named_shards
 // expect: ReplicatedAllGather: (6,) float32 over ReplicaGrouping(num_replicas=8,
 // expect: to (3, 4), which is in 2 parts: groups of 2 replicas expected, in all_gather_replica_sharded/fc1.weight

@@ -22,6 +22,7 @@ OTHERS = {
     "ops/collective/replica_sharding.hpp": "shapes of whole tensors",
     "ops/memory/host.hpp": "specs of streams",
     "ops/memory/ipu_copy.hpp": "placements",
+    "ops/memory/named_remote_buffers.hpp": "shapes of whole tensors",
     "ops/memory/remote.hpp": "shapes of whole tensors",
     "ops/memory/remote_code_load.hpp": "the graph that is open",
     "ops/nn/composed_attention.hpp": "the graph that is open",

@@ -1,18 +1,26 @@
 #pragma once
+#include <algorithm>
+#include <cstdint>
 #include <stdexcept>
 #include <utility>
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/ir.hpp"
+#include "tilewright/module/dotted_name.hpp"
 
 namespace tilewright {
 
-/// Returns a.b for a tree's name and a key; the key alone at the root.
-constexpr Text dotted(std::string_view prefix, std::string_view key) {
-  if (prefix.empty()) return key;  // no conditional operator: GCC 12 destroys its temporaries twice in constant expressions
-  return text(prefix, ".", key);
-}
+template <class Leaf>
+class DotTree;
+/// Value of a tree's key: a leaf, or a subtree.
+template <class Leaf>
+struct TreeValue {
+  Leaf leaf{};  ///< without a meaning for a subtree
+  List<DotTree<Leaf>> subtree{};  ///< one for a subtree, none for a leaf
+
+  constexpr bool is_leaf() const { return subtree.empty(); }
+};
 
 /// An ordered tree of named leaves: `a.b` is the leaf b in the subtree a. Keys are identifiers or numbers. Unknown, repeated or
 /// invalid names are errors of the model if a leaf knows its Ir; otherwise they throw std::out_of_range.
@@ -53,10 +61,36 @@ class DotTree {
   constexpr void update(const DotTree& other, bool overwrite = false) {
     for (const auto& [path, leaf] : other.to_dict()) insert(path.view(), leaf, overwrite);
   }
+  /// Adds a leaf or a tree under a number, which is not negative.
+  constexpr void insert(std::int64_t key, const auto& value, bool overwrite = false) {
+    insert(text(key).view(), value, overwrite);
+  }
+  /// Removes the leaf of a dotted name, and returns it. The subtree that had the leaf stays, even if it is empty.
+  constexpr Leaf pop(std::string_view name) {
+    const Leaf result = (*this)[name];
+    if (find(name)) remove(name);
+    return result;
+  }
+  /// Removes the subtree of a dotted name, and returns it.
+  constexpr DotTree pop_subtree(std::string_view name) {
+    DotTree result = subtree(name);
+    if (const Entry* entry = find_path(name); entry && !entry->subtree.empty()) remove(name);
+    return result;
+  }
+  /// Removes all leaves. Keeps the subtrees, which are empty then.
+  constexpr void clear() {
+    List<Entry> kept;
+    for (Entry& entry : entries_) {
+      if (entry.subtree.empty()) continue;
+      entry.subtree.front().clear();
+      kept.push_back(std::move(entry));
+    }
+    entries_ = std::move(kept);
+  }
   /// Returns the subtree of a dotted name. A new one is empty, and fixes the order of later insertions.
   constexpr DotTree& subtree_for(std::string_view name) {
     DotTree* tree = this;
-    for (bool more = true; more;) tree = &tree->child_for(take_key(name, more)).subtree.front();
+    for (bool more = true; more;) tree = &tree->child_for(detail::take_key(name, more)).subtree.front();
     return *tree;
   }
 
@@ -72,6 +106,31 @@ class DotTree {
     fail(text("no subtree '", name, "' in the tree of ", names(), ": the part before a dot in one of its names expected"));
     return {};
   }
+  /// Returns the leaf or the subtree of a number. A negative number counts from the largest number of this level plus 1: with the
+  /// keys 0, 1 and 3, the key -1 is 3.
+  constexpr Leaf operator[](std::int64_t key) const {
+    if (const Leaf* leaf = find(key_of(key).view())) return *leaf;
+    return fail(text("no leaf ", key, ": one of ", names(), " expected"));
+  }
+  constexpr DotTree subtree(std::int64_t key) const {
+    const Entry* entry = find_path(key_of(key).view());
+    if (entry && !entry->subtree.empty()) return entry->subtree.front();
+    fail(text("no subtree ", key, ": the part before a dot in one of ", names(), " expected"));
+    return {};
+  }
+  /// Returns the tree of some leaves and subtrees, in the order of their dotted names in `keys`. Fails for a name that the tree
+  /// does not have, and for one that is chosen already, also as a part of a subtree.
+  constexpr DotTree filter_keys(const List<Text>& keys) const {
+    DotTree result;
+    for (const Text& key : keys) {
+      const Entry* entry = find_path(key.view());
+      if (!entry) fail(text("filter_keys: no '", key, "': one of ", names(), ", or a part before a dot, expected"));
+      else if (result.contains(key.view())) fail(text("filter_keys: '", key, "' twice: each name once expected"));
+      else if (entry->subtree.empty()) result.insert(key.view(), entry->leaf);
+      else result.insert(key.view(), entry->subtree.front());
+    }
+    return result;
+  }
   constexpr const Leaf* find(std::string_view name) const {
     const Entry* entry = find_path(name);
     return entry && entry->subtree.empty() ? &entry->leaf : nullptr;
@@ -81,6 +140,30 @@ class DotTree {
   constexpr List<Text> keys() const {
     List<Text> result;
     for (const auto& entry : entries_) result.push_back(entry.key);
+    return result;
+  }
+  /// Returns the values of keys(), each a leaf or a subtree.
+  constexpr List<TreeValue<Leaf>> values() const {
+    List<TreeValue<Leaf>> result;
+    for (const auto& entry : entries_) result.push_back({entry.leaf, entry.subtree});
+    return result;
+  }
+  /// Returns the dotted names of all leaves, in the order of the tree.
+  constexpr List<Text> keys_flat() const {
+    List<Text> result;
+    for (auto& [name, leaf] : to_dict()) result.push_back(std::move(name));
+    return result;
+  }
+  /// Returns all leaves, in the order of the tree.
+  constexpr List<Leaf> values_flat() const {
+    List<Leaf> result;
+    for (auto& [name, leaf] : to_dict()) result.push_back(std::move(leaf));
+    return result;
+  }
+  /// Returns the number of all leaves.
+  constexpr std::size_t len_flat() const {
+    std::size_t result = 0;
+    for (const auto& entry : entries_) result += entry.subtree.empty() ? 1 : entry.subtree.front().len_flat();
     return result;
   }
   /// Returns all leaves with their dotted names, in the order of the tree.
@@ -160,6 +243,24 @@ class DotTree {
   template <class>
   friend class DotTree;
 
+  /// Removes the entry of a dotted name that the tree has.
+  constexpr void remove(std::string_view name) {
+    bool more = false;
+    const std::string_view key = detail::take_key(name, more);
+    const std::size_t hash = hash_of(key);
+    if (more) return find_entry(key, hash)->subtree.front().remove(name);
+    List<Entry> kept;
+    for (Entry& entry : entries_)
+      if (!entry.has(key, hash)) kept.push_back(std::move(entry));
+    entries_ = std::move(kept);
+  }
+  /// Returns the key of a number; a negative one counts from the largest number of this level plus 1.
+  constexpr Text key_of(std::int64_t number) const {
+    if (number >= 0) return text(number);
+    std::int64_t end = 0;
+    for (const Entry& entry : entries_) end = std::max(end, detail::number_of(entry.key.view()) + 1);
+    return text(number + end);
+  }
   constexpr void push_back(std::string_view key, std::size_t hash, DotTree subtree) {
     entries_.push_back({key, hash, {}, {}});
     entries_.back().subtree.push_back(std::move(subtree));
@@ -185,36 +286,6 @@ class DotTree {
     }
     return result;
   }
-  /// Splits the first key off a dotted name; sets `more` to whether there are more.
-  static constexpr std::string_view take_key(std::string_view& name, bool& more) {
-    const char* const characters = name.data();
-    const std::size_t size = name.size();
-    std::size_t length = 0;
-    while (length < size && characters[length] != '.') ++length;
-    more = length < size;
-    if (more) name = {characters + length + 1, size - length - 1};
-    return {characters, length};
-  }
-  /// Returns whether all keys of a dotted name are identifiers or numbers.
-  static constexpr bool is_name(std::string_view name) {
-    const char* const characters = name.data();
-    const std::size_t size = name.size();
-    bool first = true, number = false;
-    for (std::size_t i = 0; i < size; ++i) {
-      const char c = characters[i];
-      if (c == '.') {
-        if (first) return false;
-        first = true;
-        continue;
-      }
-      const bool digit = c >= '0' && c <= '9';
-      if (first) number = digit;
-      first = false;
-      if (digit) continue;
-      if (number || !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_')) return false;
-    }
-    return !first;
-  }
   /// Finds the entry of a key. Searches from the last to the first, because consecutive names are often in one subtree.
   constexpr const Entry* find_entry(std::string_view key, std::size_t hash) const {
     const Entry* entries = entries_.data();
@@ -236,7 +307,7 @@ class DotTree {
         if (entry->subtree.empty()) return nullptr;
         tree = &entry->subtree.front();
       }
-      const std::string_view key = take_key(name, more);
+      const std::string_view key = detail::take_key(name, more);
       entry = tree->find_entry(key, hash_of(key));
       if (!entry) return nullptr;
     }
@@ -253,13 +324,13 @@ class DotTree {
   /// error. (It does not return a pointer, because GCC 12 cannot compare temporaries' addresses with null.)
   static constexpr bool go_to_parent(DotTree*& tree, std::string_view& name, const Leaf& leaf) {
     const std::string_view whole = name;
-    if (!is_name(whole)) {
+    if (!detail::is_name(whole)) {
       report(leaf, text("'", whole, "': identifiers or numbers, joined by dots, expected"));
       return false;
     }
     for (;;) {
       bool more = false;
-      const std::string_view key = take_key(name, more);
+      const std::string_view key = detail::take_key(name, more);
       if (!more) return true;
       Entry& entry = tree->child_for(key);
       if (entry.subtree.empty()) {

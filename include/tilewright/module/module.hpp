@@ -30,6 +30,7 @@ struct ModuleTrace {
 struct VariableInputOptions {
   bool by_ref = false;  ///< whether in-place changes to the input reach the variable
   ReplicaGrouping replica_grouping{};  ///< groups of replicas with separate values; none: one group of all
+  bool overwrite = false;  ///< whether the input replaces the named input and the factory of that name, if there are any
 };
 /// Options of Module::add_replica_sharded_variable_input.
 struct ShardedVariableInputOptions {
@@ -44,12 +45,25 @@ class ModuleBase {
  public:
   /// Adds an input of the graph for a variable, and the factory that creates the variable later. The name must be new in this
   /// module. If a member module is called again, it returns the same input, so all its calls share their variables. If the input
-  /// is by reference, in-place ops change the variable.
+  /// is by reference, in-place ops change the variable. An input that is overwritten stays an input of the graph, without a name:
+  /// calls must pass it.
   constexpr Tensor add_variable_input(std::string_view name, const Initialiser& initialiser, const Shape& shape,
                                       DType dtype = float32, const VariableInputOptions& options = {}) {
     auto& trace = this->trace();
     const VariableFactory factory(trace.ir, initialiser, {shape, dtype}, options.by_ref, options.replica_grouping);
-    return add_input(name, factory);
+    return add_input(name, factory, options.overwrite);
+  }
+  /// Adds an input of the graph for a variable of a factory that exists, perhaps of another module. `overwrite` is that of
+  /// VariableInputOptions.
+  constexpr Tensor add_variable_factory(std::string_view name, const VariableFactory& factory, bool overwrite = false) {
+    return add_input(name, factory, overwrite);
+  }
+  /// Adds inputs for variables of factories under numbers: those of `rows` are `rows.0`, `rows.1` and so on. This is
+  /// popxl.addons' Module.from_variable_factories.
+  constexpr List<Tensor> from_variable_factories(std::string_view name, const List<VariableFactory>& factories) {
+    List<Tensor> result;
+    for (const VariableFactory& factory : factories) result.push_back(add_input(text(name, ".", result.size()).view(), factory));
+    return result;
   }
   /// Adds an input of the graph for a sharded variable, and the factory that creates the variable later. The input is a shard,
   /// with the given shape as its meta_shape. The name must be new in this module.
@@ -74,6 +88,7 @@ class ModuleBase {
     return result;
   }
   constexpr NamedTensors add_variable_inputs(int index, const DotTree<VariableFactory>& factories) {
+    if (index < 0) ir().fail(text("add_variable_inputs: number ", index, ": at least 0 expected"));
     return add_variable_inputs(text(index).view(), factories);
   }
   // What PyTorch has and modules do not: errors that say what to write.
@@ -126,14 +141,14 @@ class ModuleBase {
   }
 
  private:
-  constexpr Tensor add_input(std::string_view name, const VariableFactory& factory) {
+  constexpr Tensor add_input(std::string_view name, const VariableFactory& factory, bool overwrite = false) {
     auto& trace = this->trace();
     const Text path = dotted(prefix_.view(), name);
     if (calls_ > 1)
       if (const Tensor* known = trace.args.find(path.view())) return shared_input(name, *known, factory.spec());
     const Tensor input = factory.create_input(name);
-    trace.factories.insert(path.view(), factory);
-    trace.args.insert(path.view(), input);
+    trace.factories.insert(path.view(), factory, overwrite);
+    trace.args.insert(path.view(), input, overwrite);
     return input;
   }
 

@@ -21,6 +21,7 @@ class NamedTensors : public DotTree<Tensor> {
 
   /// Returns the subtree of a dotted name, for example the tensors of one module.
   constexpr NamedTensors subtree(std::string_view name) const { return DotTree::subtree(name); }
+  constexpr NamedTensors subtree(std::int64_t key) const { return DotTree::subtree(key); }
   /// Returns all tensors, sorted by the tensors' own names.
   constexpr List<Tensor> tensors() const {
     List<Tensor> result;
@@ -42,5 +43,15 @@ class NamedTensors : public DotTree<Tensor> {
     return result;
   }
 };
+
+/// Maps the tensors of `from` to those of `to`, for the names that both have.
+constexpr TensorMap to_mapping(const NamedTensors& from, const DotTree<Tensor>& to) { return from.to_mapping(to); }
+
+/// Returns a line for each tensor: its dotted name, then the tensor's own name, dtype and shape.
+constexpr Text print_named_tensors(const DotTree<Tensor>& tensors) {
+  Text result;
+  for (const auto& [name, tensor] : tensors.to_dict()) result += text(name, ": ", to_text(tensor), "\n");
+  return result;
+}
 
 }  // namespace tilewright

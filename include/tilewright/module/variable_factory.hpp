@@ -4,6 +4,11 @@
 
 namespace tilewright {
 
+/// Options of VariableFactory and NamedVariableFactories for new variables.
+struct InitOptions {
+  bool empty = false;  ///< whether the variables start as zeros without a call of their initialisers: what loads them later
+};
+
 /// Creates a variable later, in the main graph: an initialiser with the shape and dtype of the input for it.
 class VariableFactory {
  public:
@@ -70,15 +75,19 @@ class VariableFactory {
   constexpr Tensor create_input(std::string_view name) const {
     if (const Text is = detail::random_fault(initialiser_); !is.empty()) ir().fail(text("variable: '", name, "' of ", is));
     const Tensor input = detail::add_graph_input(ir(), spec_, name, by_ref_);
-    if (is_sharded()) ir().tables.set_meta_shape(input, shape_, shard_over_);
+    set_meta_shape(input);
     return input;
   }
+  /// Gives a tensor of spec() the meta_shape of the factory's variables, if they are sharded.
+  constexpr void set_meta_shape(Tensor tensor) const {
+    if (is_sharded()) ir().tables.set_meta_shape(tensor, shape_, shard_over_);
+  }
   /// Creates a variable in the main graph.
-  constexpr Tensor create_tensor(std::string_view name) const {
+  constexpr Tensor create_tensor(std::string_view name, const InitOptions& options = {}) const {
     if (is_sharded())
-      return ir().replica_sharded_variable(initialiser_, shape_, spec_.dtype, name,
+      return ir().replica_sharded_variable(initialiser(options), shape_, spec_.dtype, name,
                                            {.replica_grouping = replica_grouping_, .shard_over = shard_over_});
-    return ir().variable(initialiser_, shape_, spec_.dtype, name, {.replica_grouping = replica_grouping_});
+    return ir().variable(initialiser(options), shape_, spec_.dtype, name, {.replica_grouping = replica_grouping_});
   }
   /// Creates a remote buffer for `entries` such variables.
   constexpr RemoteBuffer create_buffer(std::int64_t entries) const {
@@ -89,16 +98,21 @@ class VariableFactory {
   }
 
   /// Creates a variable in row `entry` of a remote buffer, whose shape and dtype must be the factory's.
-  constexpr Tensor create_remote_tensor(const RemoteBuffer& buffer, std::int64_t entry, std::string_view name) const {
+  constexpr Tensor create_remote_tensor(const RemoteBuffer& buffer, std::int64_t entry, std::string_view name,
+                                        const InitOptions& options = {}) const {
     if (buffer.valid() && buffer.spec() != spec_)
       return ir().fail(text("remote_variable: '", name, "' ", to_text(spec_), " in ", to_text(buffer), ": ",
                             to_text(buffer.spec()), " expected"));
-    if (is_sharded()) return ir().remote_replica_sharded_variable(initialiser_, buffer, entry, name, replica_grouping_);
-    return ir().remote_variable(initialiser_, buffer, entry, name, {.replica_grouping = replica_grouping_});
+    if (is_sharded()) return ir().remote_replica_sharded_variable(initialiser(options), buffer, entry, name, replica_grouping_);
+    return ir().remote_variable(initialiser(options), buffer, entry, name, {.replica_grouping = replica_grouping_});
   }
 
  private:
   constexpr bool is_sharded() const { return shard_over_ > 0; }
+  constexpr Initialiser initialiser(const InitOptions& options) const {
+    if (options.empty) return zeros();
+    return initialiser_;
+  }
 
   Ir* ir_ = nullptr;
   bool is_made_ = false;
@@ -115,7 +129,18 @@ constexpr Text to_text(const VariableFactory& factory) { return text("VariableFa
 /// Remote buffers by name.
 using NamedRemoteBuffers = DotTree<RemoteBuffer>;
 /// Groupings of replicas by name.
-using NamedReplicaGrouping = DotTree<ReplicaGrouping>;
+class NamedReplicaGrouping : public DotTree<ReplicaGrouping> {
+ public:
+  constexpr NamedReplicaGrouping() = default;
+  constexpr NamedReplicaGrouping(DotTree<ReplicaGrouping> tree) : DotTree(std::move(tree)) {}
+
+  /// Returns a tree with one grouping under all dotted names.
+  static constexpr NamedReplicaGrouping build_groups(const List<Text>& names, const ReplicaGrouping& grouping) {
+    NamedReplicaGrouping result;
+    for (const Text& name : names) result.insert(name.view(), grouping);
+    return result;
+  }
+};
 
 /// Factories of a module's variables by name.
 class NamedVariableFactories : public DotTree<VariableFactory> {
@@ -126,11 +151,23 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
   /// Returns the subtree of a dotted name, for example the factories of one module.
   constexpr NamedVariableFactories subtree(std::string_view name) const { return DotTree::subtree(name); }
   /// Returns factories of sharded variables: in `shard_over` shards, or with 0 in one for each replica of a variable's group. A
-  /// variable whose elements do not divide into equal shards stays whole. Fails unless `shard_over` divides the size of the
-  /// groups.
-  constexpr NamedVariableFactories replica_sharded(std::int64_t shard_over = 0) const {
-    return transform<VariableFactory>(
-        "", [&](std::string_view name, const VariableFactory& factory) { return factory.replica_sharded(name, shard_over); });
+  /// variable stays whole if its elements do not divide into equal shards, or if they are fewer than `threshold`. Fails unless
+  /// `shard_over` divides the size of the groups, and for a negative `threshold`.
+  constexpr NamedVariableFactories replica_sharded(std::int64_t shard_over = 0, std::int64_t threshold = 0) const {
+    return transform<VariableFactory>("", [&](std::string_view name, const VariableFactory& factory) {
+      if (threshold < 0)
+        factory.ir().fail(text("replica_sharded: threshold ", threshold, ": a number of elements, at least 0, expected"));
+      if (factory.spec().shape.nelms() < threshold) return factory;
+      return factory.replica_sharded(name, shard_over);
+    });
+  }
+  /// Returns these factories, those of some dotted names with sharded variables, each in its number of shards. Fails for a name
+  /// that the tree does not have.
+  constexpr NamedVariableFactories replica_sharded(
+      std::initializer_list<std::pair<std::string_view, std::int64_t>> shard_over) const {
+    NamedVariableFactories result = *this;
+    for (const auto& [name, shards] : shard_over) result.insert(name, (*this)[name].replica_sharded(name, shards), true);
+    return result;
   }
   /// Returns the groups of replicas that share each variable.
   constexpr NamedReplicaGrouping replica_groupings() const {
@@ -146,9 +183,9 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
   /// Creates a variable for every factory, in alphabetical order of the names. The tensors are named `prefix.name`. Each call
   /// creates an independent set. Without a prefix, a name that another tensor of the main graph has is an error; with one, the
   /// name gets a number. The main graph must be the current one.
-  constexpr NamedTensors init(std::string_view prefix = "") const {
-    const auto create = [prefix](std::string_view name, const VariableFactory& factory) {
-      const Tensor tensor = factory.create_tensor(name);
+  constexpr NamedTensors init(std::string_view prefix = "", const InitOptions& options = {}) const {
+    const auto create = [prefix, &options](std::string_view name, const VariableFactory& factory) {
+      const Tensor tensor = factory.create_tensor(name, options);
       if (prefix.empty() && tensor.valid() && !tensor.name().ends_with(name) && !factory.ir().failed())
         factory.ir().fail(text("init: '", name,
                                "' exists already, perhaps of another call of init: a prefix that is "
@@ -159,16 +196,20 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
   }
   /// Creates a variable for every factory in row `entry` of the buffer of the same name. Names and order are those of init. Fails
   /// for a name that no buffer has.
-  constexpr NamedTensors init_remote(const NamedRemoteBuffers& buffers, std::int64_t entry = 0,
-                                     std::string_view prefix = "") const {
+  constexpr NamedTensors init_remote(const NamedRemoteBuffers& buffers, std::int64_t entry = 0, std::string_view prefix = "",
+                                     const InitOptions& options = {}) const {
     NamedTensors result;
     for (const auto& [name, factory] : sorted().to_dict()) {
       const RemoteBuffer buffer = buffers[name.view()];
       if (factory.ir().failed()) break;
-      result.insert(name.view(), factory.create_remote_tensor(buffer, entry, dotted(prefix, name.view()).view()));
+      result.insert(name.view(), factory.create_remote_tensor(buffer, entry, dotted(prefix, name.view()).view(), options));
     }
     return result;
   }
+  /// Create a tensor for every factory, in any graph: zeros, or elements that are undefined until an op writes them. They are not
+  /// variables, so the host cannot read them. Names and order are those of init.
+  constexpr NamedTensors init_zero(std::string_view prefix = "") const;
+  constexpr NamedTensors init_undef(std::string_view prefix = "") const;
 };
 
 }  // namespace tilewright

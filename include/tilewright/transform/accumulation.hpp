@@ -13,9 +13,12 @@ namespace tilewright {
 /// gradients to running means instead of returning them. A mean is an input by reference named `accum.<name>`. Its variable has
 /// the tensor's shape and dtype, or float32 for half precision, and is initially zero. Each replica has separate means. The
 /// variable `mean_accum_counter`, a float32 scalar, counts the gradients in the means. Set it to 0 to start new means; the
-/// accumulators need not be cleared. By default no gradients are returned. The other arguments and errors are those of autodiff.
+/// accumulators need not be cleared. By default no gradients are returned. `replica_groupings` has the groups of replicas that
+/// share each tensor, by the tensors' dotted names, such as factories.replica_groupings(): the host's array of a mean then has an
+/// axis over the groups. The other arguments and errors are those of autodiff.
 constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forward, const DotTree<Tensor>& tensors,
-                                                  AutodiffOptions options = {}) {
+                                                  AutodiffOptions options = {},
+                                                  const DotTree<ReplicaGrouping>& replica_groupings = {}) {
   Ir& ir = forward.ir();
   const auto named = tensors.to_dict();
   List<Tensor> required;
@@ -35,8 +38,8 @@ constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forw
   const GraphScope scope(info.graph());
   NamedVariableFactories factories;
   NamedTensors args;
-  const auto add_variable = [&](const Text& name, const TensorSpec& spec) {
-    const VariableFactory factory(ir, zeros(), spec, true);
+  const auto add_variable = [&](const Text& name, const TensorSpec& spec, const ReplicaGrouping* grouping = nullptr) {
+    const VariableFactory factory(ir, zeros(), spec, true, grouping ? *grouping : ReplicaGrouping());
     factories.insert(name.view(), factory);
     const Tensor input = factory.create_input(name.view());
     args.insert(name.view(), input);
@@ -48,7 +51,8 @@ constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forw
     while (named[n].second.number() != reached[i]) ++n;
     const Tensor gradient(ir, graph, gradients[i]);
     const TensorSpec mean{gradient.shape(), computed_dtype(gradient.dtype())};
-    ops::accumulate_mean_(differs_by_replica(add_variable(text("accum.", named[n].first), mean)), gradient, counter);
+    const ReplicaGrouping* grouping = replica_groupings.find(named[n].first.view());
+    ops::accumulate_mean_(differs_by_replica(add_variable(text("accum.", named[n].first), mean, grouping)), gradient, counter);
   }
   ops::accumulate_(counter, ir.constant(1));
   return {std::move(factories), {info.graph(), std::move(args), GradGraphInfo(ir, forward.graph().id(), std::move(record))}};

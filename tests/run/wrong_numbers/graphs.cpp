@@ -82,6 +82,41 @@ const Case of_main[] = {
            [](const Scene& s, Whole n) { return twice(s).remove_op_created_hook(narrow_of(n)), s.x; }),
 };
 
+/// A factory of (2, 4), and a tree with it.
+tw::VariableFactory factory(const Scene& s) { return {s.ir, tw::ones(), {{2, 4}, tw::float32}}; }
+tw::NamedVariableFactories factories(const Scene& s) {
+  return tw::NamedVariableFactories(tw::DotTree<tw::VariableFactory>::from_dict({{"w", factory(s)}}));
+}
+const Case trees[] = {
+    whole(
+        "NamedTensors::subtree.key", from(-1, 0),
+        [](const Scene& s, Whole n) { return tw::NamedTensors(tw::DotTree<Tensor>::from_dict({{"0.w", s.x}})).subtree(n)["w"]; }),
+    whole("VariableFactory::replica_sharded.shard_over", any_outcome,
+          replicated<[](const Scene& s, Whole n) { return factory(s).replica_sharded("w", n), s.x; }>),
+    whole("VariableFactory::create_buffer.entries", any_outcome,
+          [](const Scene& s, Whole n) { return factory(s).create_buffer(n), s.x; }),
+    whole("VariableFactory::create_remote_tensor.entry", from(0, 2),
+          [](const Scene& s, Whole n) { return factory(s).create_remote_tensor(factory(s).create_buffer(3), n, "w"), s.x; }),
+    whole("NamedVariableFactories::replica_sharded.shard_over", any_outcome,
+          replicated<[](const Scene& s, Whole n) { return factories(s).replica_sharded(n), s.x; }>),
+    whole("NamedVariableFactories::init_remote.entry", from(0, 2),
+          [](const Scene& s, Whole n) { return factories(s).init_remote(tw::named_variable_buffers(factories(s), 3), n), s.x; }),
+    whole("named_variable_buffers.entries", any_outcome,
+          [](const Scene& s, Whole n) { return tw::named_variable_buffers(factories(s), n), s.x; }),
+    whole("LoadRemoteGraph::call.entry", any_outcome,
+          [](const Scene& s, Whole n) {
+            return tw::load_remote_graph(s.ir, tw::named_variable_buffers(factories(s), 3)).call(n)["w"];
+          }),
+    whole("create_remote_buffer.entries", any_outcome,
+          [](const Scene& s, Whole n) { return tw::create_remote_buffer(s.ir, {{2}, tw::float32}, n), s.x; }),
+    whole("create_remote_buffer.shard_over", any_outcome,
+          replicated<[](const Scene& s, Whole n) { return tw::create_remote_buffer(s.ir, {{8}, tw::float32}, 1, {}, n), s.x; }>),
+    whole("named_buffers.entries", any_outcome,
+          [](const Scene& s, Whole n) { return tw::named_buffers(tw::DotTree<Tensor>::from_dict({{"w", s.x}}), n), s.x; }),
+    whole("NamedVariableFactories::replica_sharded.threshold", whole_not_negative,
+          replicated<[](const Scene& s, Whole n) { return factories(s).replica_sharded(0, n), s.x; }>),
+};
+
 const Case calls[] = {
     whole("repeat.count", from(0, 0x1p48), [](const Scene& s, Whole n) { return tw::repeat(twice(s), n, s.tensor({2}))[0]; }),
     whole("repeat_with_info.count", from(0, 0x1p48),
@@ -192,6 +227,7 @@ const Case replicas[] = {
 TEST_CASE("wrong numbers as values of variables and constants") { CHECK(in_main_problems(values) == ""); }
 TEST_CASE("wrong numbers in main graphs") { CHECK(in_main_problems(of_main) == ""); }
 TEST_CASE("wrong numbers in calls and loops") { CHECK(problems(calls) == ""); }
+TEST_CASE("wrong numbers in trees of names") { CHECK(in_main_problems(trees) == ""); }
 TEST_CASE("wrong numbers of replicas") { CHECK(in_main_problems(replicas) == ""); }
 
 namespace {

@@ -95,6 +95,12 @@ struct Example {
     return mapping.size() == 2 && mapping[variables["weight"]] == variables2["weight"] &&
            mapping[variables["bias"]] == variables2["bias"];
   }
+  constexpr bool mappings_are_functions_too() const {
+    return tw::to_mapping(variables, variables2)[variables["weight"]] == variables2["weight"];
+  }
+  constexpr bool one_line_is_printed_for_each_tensor() const {
+    return tw::print_named_tensors(variables) == "bias: Tensor[bias float32 (32,)]\nweight: Tensor[weight float32 (4, 32)]\n";
+  }
   constexpr bool mappings_leave_out_other_names() const {
     const NamedTensors other = NamedTensors::from_dict({{"weight", variables2["weight"]}, {"extra", variables2["bias"]}});
     return variables.to_mapping(other).size() == 1;
@@ -108,3 +114,48 @@ static_assert(Example().trees_come_from_dictionaries_and_grow());
 static_assert(Example().trees_come_from_lists_and_go_to_them());
 static_assert(Example().mappings_go_by_name());
 static_assert(Example().mappings_leave_out_other_names());
+
+// ---- removing
+constexpr Tree changed(auto step) {
+  Tree tree = example();
+  step(tree);
+  return tree;
+}
+TW_SAME(to_text(changed([](Tree& t) { t.insert("popped", t.pop("c.b.a")); })), "{'a': 0, 'b': 1, 'c.a': 2, 'popped': 3}");
+TW_SAME(to_text(changed([](Tree& t) { t.insert("d", t.pop_subtree("c")); })), "{'a': 0, 'b': 1, 'd.a': 2, 'd.b.a': 3}");
+static_assert(changed([](Tree& t) { t.pop("c.b.a"); }).contains("c.b"), "the subtree stays");
+TW_SAME(to_text(changed([](Tree& t) { t.clear(); })), "{}");
+TW_SAME(tw::join(changed([](Tree& t) { t.clear(); }).keys(), " "), "c", "subtrees stay");
+TW_SAME(to_text(changed([](Tree& t) { t.clear(), t.insert("a", Number{7}), t.insert("c.b.x", Number{8}); })),
+        "{'c.b.x': 8, 'a': 7}");
+
+// ---- some of the keys
+TW_SAME(to_text(example().filter_keys({"c.b", "a"})), "{'c.b.a': 3, 'a': 0}");
+TW_SAME(to_text(example().filter_keys({"b", "c"})), "{'b': 1, 'c.a': 2, 'c.b.a': 3}");
+TW_SAME(to_text(example().filter_keys({})), "{}");
+
+// ---- values of a level, and flat forms
+static_assert(example().values().size() == 3 && example().values()[1].is_leaf() && example().values()[1].leaf == Number{1});
+TW_SAME(to_text(example().values()[2].subtree.front()), "{'a': 2, 'b.a': 3}");
+TW_SAME(tw::join(example().keys_flat(), " "), "a b c.a c.b.a");
+static_assert(example().values_flat() == std::vector<Number>{{0}, {1}, {2}, {3}} && example().len_flat() == 4);
+static_assert(Tree().keys_flat().empty() && Tree().values_flat().empty() && Tree().len_flat() == 0);
+
+// ---- numbers as keys: a negative one counts from the largest number plus 1
+constexpr Tree numbered() {
+  return inserted([](Tree& t) { t.insert(0, Number{10}); }, [](Tree& t) { t.insert(1, Number{11}); },
+                  [](Tree& t) { t.insert("x", Number{12}); }, [](Tree& t) { t.insert(3, Number{13}); });
+}
+TW_SAME(to_text(numbered()), "{'0': 10, '1': 11, 'x': 12, '3': 13}");
+static_assert(numbered()[0] == Number{10} && numbered()[-1] == Number{13} && numbered()[-3] == Number{11});
+TW_SAME(to_text(inserted([](Tree& t) { t.insert(2, example()); }).subtree(-1).subtree("c")), "{'a': 2, 'b.a': 3}");
+
+// ---- keys of any text
+TW_SAME(tw::sanitise("layer-1.w x"), "layer_1_w_x");
+TW_SAME(tw::sanitise("2nd"), "_2nd");
+TW_SAME(tw::sanitise("weight_2"), "weight_2");
+TW_SAME(tw::sanitise(""), "");
+
+// ---- tensors
+static_assert(Example().mappings_are_functions_too());
+static_assert(Example().one_line_is_printed_for_each_tensor());

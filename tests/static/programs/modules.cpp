@@ -230,3 +230,63 @@ constexpr bool a_subtree_has_tensors() {
          up.tensors() == tw::List<Tensor>{variables["first.up.bias"], variables["first.up.weight"]};
 }
 static_assert(a_subtree_has_tensors());
+
+// ---- tensors that are not variables
+constexpr bool tensors_of_factories_live_in_any_graph() {
+  Ir ir;
+  const auto facts = tw::create_graph(ir, Linear<32>{}, rows).factories;
+  NamedTensors in_graph;
+  const Graph graph = ir.create_graph([&](Tensor x) { return x.matmul((in_graph = facts.init_zero("state"))["weight"]); }, rows);
+  const NamedTensors undefined = facts.init_undef();
+  return names(in_graph) == "bias weight" && in_graph["weight"].spec() == TensorSpec{{4, 32}, tw::float32} &&
+         in_graph["weight"].name() == "state.weight" && in_graph["weight"].graph_id() == graph.id() &&
+         undefined["bias"].name() == "bias" && ir.main_graph().variables().empty();
+}
+static_assert(tensors_of_factories_live_in_any_graph());
+
+constexpr bool empty_variables_are_zeros() {
+  Ir ir;
+  const auto facts = tw::create_graph(ir, Linear<32>{}, rows).factories;
+  facts.init("filled"), facts.init("empty", {.empty = true});
+  bool has_fill[2]{};
+  for (const auto& variable : ir.tables.variables) has_fill[0] |= variable.initialiser.fill != nullptr;
+  Ir other;
+  tw::create_graph(other, Linear<32>{}, rows).factories.init("", {.empty = true});
+  for (const auto& variable : other.tables.variables)
+    has_fill[1] |= variable.initialiser.fill != nullptr || variable.initialiser.values.size() != 1;
+  return has_fill[0] && !has_fill[1] && other.tables.variables.size() == 2;
+}
+static_assert(empty_variables_are_zeros());
+
+// ---- factories that exist already
+struct FromFactories : tw::Module<FromFactories> {
+  constexpr std::pair<Tensor, Tensor> build(Tensor x) {
+    const tw::VariableFactory row(ir(), tw::ones(), {{4}, tw::float32});
+    const auto list = from_variable_factories("rows", {row, tw::VariableFactory(ir(), tw::zeros(), {{2, 1}, tw::float32})});
+    return {x * add_variable_factory("fwd.scale", row) + list[0], list[1]};
+  }
+};
+TW_SAME(names_of<FromFactories>(), "rows.0 rows.1 fwd.scale");
+constexpr bool factories_make_independent_variables() {
+  Ir ir;
+  const auto [facts, graph] = tw::create_graph(ir, FromFactories(), rows);
+  const NamedTensors variables = facts.init();
+  return variables.subtree("rows")[-1].shape() == tw::Shape{2, 1} && variables["rows.0"] != variables["fwd.scale"] &&
+         graph.bind(variables).call(ir.variable(tw::ones(), {2, 4}, tw::float32, "x"))[0].shape() == tw::Shape{2, 4};
+}
+static_assert(factories_make_independent_variables());
+
+/// Replaces its own input of a name: the last one counts.
+struct Overwrites : tw::Module<Overwrites> {
+  constexpr Tensor build(Tensor x) {
+    add_variable_input("w", tw::ones(), {2});
+    add_variable_factory("w", tw::VariableFactory(ir(), tw::ones(), {{3}, tw::float32}), true);
+    return x + add_variable_input("w", tw::ones(), {4}, tw::float32, {.overwrite = true});
+  }
+};
+constexpr bool the_last_input_of_a_name_counts() {
+  Ir ir;
+  const auto [facts, graph] = tw::create_graph(ir, Overwrites(), rows);
+  return names(facts) == "w" && facts["w"].spec().shape == tw::Shape{4} && graph.args()["w"].shape() == tw::Shape{4};
+}
+static_assert(the_last_input_of_a_name_counts());

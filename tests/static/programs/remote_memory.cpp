@@ -195,4 +195,30 @@ constexpr auto loop_traffic = [](Ir& ir) {  // five iterations, each of two load
 static_assert(plan_of(loop_traffic, tw::ipu_model).remote == tw::RemoteTraffic{5 * 2 * 64, 5 * 64, 0, 5 * 2 * (600 + 272), 5 * 2},
               "of two branches the larger counts");
 
+// ---- graphs that load and store rows by name
+
+/// Loads row 0 of two buffers, and stores it in row 1.
+template <bool use_io_tiles>
+constexpr auto copied_rows = [](Ir& ir) {
+  tw::NamedVariableFactories factories;
+  factories.insert("a", tw::VariableFactory(ir, tw::ones(), {{1024}, tw::float32}));
+  factories.insert("b.w", tw::VariableFactory(ir, tw::ones(), {{64, 2}, tw::float16}));
+  const auto buffers = tw::named_variable_buffers(factories, 2);
+  const tw::RemoteGraphOptions options{.use_io_tiles = use_io_tiles};
+  const tw::NamedTensors row = tw::load_remote_graph(ir, buffers, options).call(0);
+  tw::store_remote_graph(ir, buffers, options).bind(row).call(ir.constant(1, tw::uint32));
+  store("y", row["a"] + 1.f);
+};
+constexpr tw::Target with_io_tiles = tw::gc200.with_io_tiles(32);
+template <bool use_io_tiles>
+constexpr bool only_those_tiles_transfer() {
+  constexpr auto sets = tw::tile_sets<copied_rows<use_io_tiles>, with_io_tiles>;
+  return sets[use_io_tiles].cycles.remote > 0 && sets[!use_io_tiles].cycles.remote == 0;
+}
+static_assert(only_those_tiles_transfer<true>() && only_those_tiles_transfer<false>());
+constexpr tw::RemoteTraffic rows_on_io_tiles = plan_of(copied_rows<true>, with_io_tiles).remote,
+                            rows_on_host = plan_of(copied_rows<true>).remote;
+static_assert(rows_on_io_tiles.loaded_bytes == 4096 + 256 && rows_on_io_tiles.stored_bytes == 4096 + 256);
+static_assert(rows_on_host.loaded_bytes == 4096 + 256, "the host has one set of tiles");
+static_assert(plan_of(copied_rows<false>, with_io_tiles).remote.loaded_bytes == 4096 + 256);
 }  // namespace

@@ -360,6 +360,21 @@ constexpr Text factories_of_shards() {
   facts.check(variables["even"].meta_shape() == Shape{2, 4} && !variables["odd"].meta_shape(), "meta shapes");
   facts.check(variables["even"].shape_on_host() == Shape{2, 2, 4}, "each group has values of its own");
   facts.check(halves.replica_sharded()["even"].spec().shape == Shape{4}, "shards stay");
+  facts.check(whole.replica_sharded(0, 9)["even"].spec().shape == Shape{2, 4}, "fewer elements than the threshold");
+  facts.check(whole.replica_sharded(0, 8)["even"].spec().shape == Shape{2}, "as many elements as the threshold");
+  facts.check(whole.replica_sharded({{"even", 2}})["even"].spec().shape == Shape{4}, "shards by name");
+  facts.check(whole.replica_sharded({{"odd", 8}})["even"].spec().shape == Shape{2, 4}, "other names stay whole");
+  const tw::NamedTensors zeros = halves.init_zero();
+  facts.check(zeros["even"].shape() == Shape{4} && zeros["even"].meta_shape() == Shape{2, 4}, "shards that are no variables");
+  const auto groups = tw::NamedReplicaGrouping::build_groups({"a.b", "c"}, ir.replica_grouping(2));
+  facts.check(groups.len_flat() == 2 && groups["a.b"] == groups["c"] && groups["c"] == ir.replica_grouping(2), "one group");
+  const tw::RemoteBuffer buffer = tw::named_buffers(variables, 3)["even"];
+  facts.check(buffer.tensor_shape() == Shape{4} && buffer.meta_shape() == Shape{2, 4} && buffer.num_shards() == 2 &&
+                  buffer.entries() == 3,
+              "a buffer of shards");
+  const tw::RemoteBuffer quarters = tw::create_remote_buffer(ir, TensorSpec{{2, 4}}, 5, ir.replica_grouping(), 4);
+  facts.check(quarters.tensor_shape() == Shape{2} && quarters.num_shards() == 4 && quarters.entries() == 5, "quarters");
+  facts.check(tw::create_remote_buffer(ir, TensorSpec{{2, 4}}).tensor_shape() == Shape{2, 4}, "a whole row");
   facts.check(whole.replica_groupings()["even"] == ir.replica_grouping(2), "a variable's group");
   facts.check(whole.replica_groupings()["odd"] == ir.replica_grouping(), "all replicas");
   facts.check(sharded.shard_groupings()["even"] == ir.replica_grouping(2), "as many shards as a group has");
@@ -373,6 +388,21 @@ constexpr Text factories_of_shards() {
   return facts.check(of_one["even"].spec().shape == Shape{2, 4}, "one replica has all");
 }
 TW_SAME(factories_of_shards(), "");
+
+constexpr Text means_of_groups() {
+  Ir ir = ir_of(8);
+  const auto [factories, forward] = tw::create_graph(ir, Weights(), TensorSpec{{2, 4}, tw::float32});
+  const auto grouped = tw::autodiff_with_accumulation(forward, forward.args(), {}, factories.replica_groupings()).factories;
+  const auto plain = tw::autodiff_with_accumulation(forward, forward.args()).factories;
+  const tw::NamedTensors means = grouped.init("grouped"), whole = plain.init("plain");
+  Facts facts;
+  facts.check(means["accum.even"].shape_on_host() == factories.init()["even"].shape_on_host(), "an axis over groups");
+  facts.check(means["accum.even"].shape_on_host() == Shape{2, 2, 4}, "two groups");
+  facts.check(means["accum.odd"].shape_on_host() == Shape{} && means["mean_accum_counter"].shape_on_host() == Shape{},
+              "one group");
+  return facts.check(whole["accum.even"].shape_on_host() == Shape{2, 4}, "one group by default");
+}
+TW_SAME(means_of_groups(), "");
 
 constexpr Text specs_of_shards() {
   Ir ir = ir_of(8);
