@@ -87,6 +87,10 @@ class Session {
   /// Returns the costs of the plan on the session's simulated IPU, as tw::profile does. The caller includes its header.
   auto profile(const std::string& name = {}) const { return detail::profile_of(build, machine, name); }
 
+  /// Logs the FLOPs and the parameters of the program by module, at level INFO of the log's module `figures`, as tw::log_figures
+  /// does. The caller includes <tilewright/profile/figures.hpp>.
+  void log_figures() const { detail::log_figures_of(build, machine, state("log_figures").executor.logger()); }
+
   /// Returns what the workers did since the session was created or since clear_recording(); empty if recorded_events is 0.
   Recording recording(const std::string& name = {}) const {
     return detail::recording_of(state("recording").executor, plan, name, begin("recording"));
@@ -216,6 +220,14 @@ class Session {
   }
   /// Returns whether the host copy is up to date, so that reading it needs no transfer.
   bool in_sync() const { return state("in_sync").copies.in_sync(); }
+  /// Returns whether the host copy of one variable is up to date. A write of one variable makes it so, and those that were not
+  /// written stay stale: `session.in_sync("fc1.weight"_s)`. A name that is not a variable's does not compile.
+  template <NameText name>
+  bool in_sync(Name<name>) const {
+    constexpr std::size_t v = names::find_variable(name.view());
+    if constexpr (v == names::none) return names::template no_variable<"in_sync", name>(), false;
+    else return state("in_sync").copies.in_sync(v);
+  }
   /// Returns how often variables were copied in each direction. A copy of all variables and a single write each count once.
   Transfers transfers() const { return state("transfers").copies.transfers(); }
 

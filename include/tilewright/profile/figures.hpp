@@ -1,0 +1,33 @@
+#pragma once
+// FLOPs and parameters by module, and what session.log_figures() calls.
+#include "tilewright/core/requirements.hpp"
+
+#include <string_view>
+
+#include "tilewright/core/logger.hpp"
+#include "tilewright/profile/flops.hpp"
+#include "tilewright/profile/parameters.hpp"
+
+namespace tilewright {
+
+namespace detail {
+inline void log_module_figures(const Logger& logger, const ModuleFigures& figures, std::string_view what) {
+  for (const auto& [module, value] : figures) logger.write(LogLevel::info, module.view(), ": ", value, " ", what);
+  logger.write(LogLevel::info, "total: ", figures.total(), " ", what);
+}
+}  // namespace detail
+
+/// Logs the FLOPs of one run on one replica, and the parameters, by module: a line for each module and one for the total. The
+/// lines have the level INFO and the log's module `figures`. Traces the program again, unless the level hides the lines. A
+/// program's session calls it: `session.log_figures()`.
+template <class Build>
+void log_figures(const Build& build, const Target& target, const Logger& logger) {
+  const Logger figures = logger.of(LogModule::figures);
+  if (!figures.shows(LogLevel::info)) return;
+  detail::log_module_figures(figures, detail::flops_of_program(build, target).modules(), "FLOPs");
+  Ir ir;
+  trace_for(target, build, ir);
+  detail::log_module_figures(figures, count_parameters(ir), "parameters");
+}
+
+}  // namespace tilewright

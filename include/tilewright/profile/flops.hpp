@@ -1,0 +1,176 @@
+#pragma once
+#include "tilewright/core/requirements.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "tilewright/core/name.hpp"
+#include "tilewright/lower/ipu/product_blocks.hpp"
+#include "tilewright/lower/memory/fault_sites.hpp"
+#include "tilewright/lower/steps/dead_code.hpp"
+#include "tilewright/ops/nn/attention.hpp"
+#include "tilewright/profile/module_figures.hpp"
+#include "tilewright/transform/prepare.hpp"
+
+namespace tilewright {
+
+/// Floating-point operations (FLOPs) of one op: a multiplication and an addition count as two.
+struct OpFlops {
+  std::string_view op{};   ///< type of the op, as print_schedule shows it
+  int id = 0;              ///< number of the op, as print_schedule shows it
+  Text module{};           ///< graph and name scopes where the op was traced: `Net_subgraph(0)/fc1`
+  std::int64_t times = 0;  ///< executions while the graph runs once
+  std::int64_t flops = 0;  ///< of one execution
+};
+
+/// FLOPs of a graph, by op and by module. Sums beyond 64 bits stay at the largest number.
+class GraphFlops {
+ public:
+  constexpr explicit GraphFlops(List<OpFlops> ops) : ops_(std::move(ops)) {}
+
+  /// Returns the ops that have FLOPs, callers before callees.
+  constexpr const List<OpFlops>& ops() const { return ops_; }
+  /// Returns the FLOPs by module, for all executions.
+  constexpr ModuleFigures modules() const {
+    ModuleFigures result;
+    for (const OpFlops& op : ops_) result.add(op.module.view(), detail::bounded_product(op.times, op.flops));
+    return result;
+  }
+  /// Returns the FLOPs of all ops, for all executions.
+  constexpr std::int64_t total() const {
+    std::int64_t sum = 0;
+    for (const OpFlops& op : ops_) sum = detail::bounded_sum(sum, detail::bounded_product(op.times, op.flops));
+    return sum;
+  }
+
+ private:
+  List<OpFlops> ops_;
+};
+
+namespace detail {
+
+/// Returns the number of products of attention, of queries, keys and width each. The gradient computes the scores again, which is
+/// no work of the model.
+constexpr std::int64_t attention_products(const OpInfo& op) {
+  return op.vertex_cost.passes - (op.tag == &op_tag<ScaledDotProductAttentionGrad> ? 1 : 0);
+}
+/// Returns the FLOPs of one execution of an op on these inputs and outputs.
+constexpr std::int64_t flops_of(const OpInfo& op, std::span<const TensorSpec> operands, std::size_t inputs,
+                                const PackedAttributes& attributes) {
+  if (op.expand) {
+    std::int64_t sum = 0;
+    List<TensorSpec> known;
+    for (const TensorSpec& input : operands.first(inputs)) known.push_back(input);
+    const List<OpPart> parts = op.expand(operands, static_cast<int>(inputs), attributes);
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      List<TensorSpec> of_part;
+      for (const int input : parts[p].inputs) of_part.push_back(known[static_cast<std::size_t>(input)]);
+      const auto outputs = p + 1 == parts.size() ? operands.subspan(inputs)
+                                                 : std::span<const TensorSpec>(parts[p].outputs.data(), parts[p].outputs.size());
+      for (const TensorSpec& output : outputs) of_part.push_back(output), known.push_back(output);
+      sum += flops_of(*parts[p].op, {of_part.data(), of_part.size()}, parts[p].inputs.size(), parts[p].attributes);
+    }
+    if (!parts.empty()) return sum;
+  }
+  if (op.vertex_cost.formula == CostFormula::pairs)
+    return 2 * attention_products(op) * operands[0].shape.nelms() * operands[1].shape[-2];
+  if ((op.work_kind != WorkKind::product && op.work_kind != WorkKind::convolution) || inputs != 2 || operands.size() != 3)
+    return 0;
+  const Work work = work_of(op, operands, static_cast<int>(inputs), attributes);
+  return 2 * internal::detail::problem_of(op, operands, work, float32, cpu).macs();
+}
+
+/// Counts the FLOPs of a graph and of the graphs that it calls. Linear in their ops.
+class FlopCounter {
+ public:
+  constexpr FlopCounter(const Ir& ir, GraphId root)
+      : ir_(ir), live_(internal::find_live_code(ir, root)), totals_(ir.tables.graphs.size(), 0), times_(totals_.size(), 0) {
+    times_[root] = 1;
+  }
+  constexpr GraphFlops run() {
+    for (std::size_t i = live_.order.size(); i-- > 0;)
+      for_each_op(live_.order[i], [&](const Node&, std::int64_t flops, GraphId called, std::int64_t count) {
+        std::int64_t& total = totals_[live_.order[i]];
+        total = bounded_sum(total, called == GraphId::none ? flops : bounded_product(count, totals_[called]));
+      });
+    List<OpFlops> ops;
+    for (const GraphId graph : live_.order)
+      for_each_op(graph, [&](const Node& node, std::int64_t flops, GraphId called, std::int64_t count) {
+        if (called != GraphId::none) times_[called] = bounded_sum(times_[called], bounded_product(count, times_[graph]));
+        if (flops > 0)
+          ops.push_back({node.op->name, node.id, internal::detail::place_in_model(ir_, graph, node.scope), times_[graph], flops});
+      });
+    return GraphFlops(std::move(ops));
+  }
+
+ private:
+  /// Calls f(node, FLOPs, called graph, number of calls) for each live op. Of a conditional's graphs, the one with more FLOPs is
+  /// called, as in CycleUse::flops.
+  constexpr void for_each_op(GraphId graph, auto f) const {
+    const GraphRecord& record = ir_.tables.record(graph);
+    for (std::size_t n = 0; n < record.nodes.size(); ++n) {
+      const Node& node = record.nodes[NodeId(n)];
+      if (!live_.nodes[graph][NodeId(n)]) continue;
+      GraphId called = node.called_graph;
+      if (node.else_graph != GraphId::none && totals_[node.else_graph] > totals_[called]) called = node.else_graph;
+      f(node, called == GraphId::none ? flops(record, node) : 0, called,
+        is_loop(node) ? unpack<LoopAttributes>(node.attributes).count : 1);
+    }
+  }
+  static constexpr std::int64_t flops(const GraphRecord& record, const Node& node) {
+    List<TensorSpec> operands;
+    for (const auto* tensors : {&node.inputs, &node.outputs})
+      for (const TensorId tensor : *tensors) operands.push_back(record.tensors[tensor].spec);
+    return flops_of(*node.op, {operands.data(), operands.size()}, node.inputs.size(), node.attributes);
+  }
+
+  const Ir& ir_;
+  internal::LiveCode live_;
+  List<std::int64_t, GraphId> totals_;  // of one execution; known for the callees of the graph that is counted
+  List<std::int64_t, GraphId> times_;  // executions
+};
+
+}  // namespace detail
+
+/// Counts the floating-point operations of one execution of a graph, through calls and loops. Matrix products, convolutions and
+/// attention count: two operations for each multiplication with its addition. All other ops count as 0, as in CycleUse::flops and
+/// in popxl.addons. Attention counts all scores, also those that a causal mask hides. Of a conditional, the branch with more
+/// counts. Ops whose results nothing uses do not count, since a plan drops them. In the main graph, stores to the host and
+/// updates of variables use results; in other graphs, outputs do as well.
+///
+///     const auto flops = tw::evaluate_flops(graph);
+///     std::cout << tw::print_figures(flops.modules(), "FLOPs");
+constexpr GraphFlops evaluate_flops(Graph graph) {
+  if (graph.ir().failed() || graph.id() == GraphId::none) return GraphFlops({});
+  return detail::FlopCounter(graph.ir(), graph.id()).run();
+}
+/// Returns the FLOPs of one run of a program on all replicas.
+constexpr std::int64_t total_flops(Ir& ir) {
+  return detail::bounded_product(ir.replication_factor(), evaluate_flops(ir.main_graph()).total());
+}
+
+namespace detail {
+/// Traces and prepares a program, as a session does, and counts the FLOPs of its main graph.
+template <class Build>
+constexpr GraphFlops flops_of_program(const Build& build, const Target& target) {
+  Ir ir;
+  trace_for(target, build, ir);
+  const Prepared prepared = prepare(std::move(ir), target);
+  return FlopCounter(prepared.ir(), GraphId::main).run();
+}
+}  // namespace detail
+
+/// FLOPs of one run of a program on one replica, as a constant. An error of the program is a compile error.
+///
+///     static_assert(tw::flops<train_step> < 1'000'000'000);
+template <auto build, Target target = cpu>
+inline constexpr std::int64_t flops = detail::flops_of_program(build, target).total();
+/// FLOPs of one run of a program's module and of all modules inside it, on one replica. The path is that of the table.
+///
+///     static_assert(tw::module_flops<train_step, "Net_subgraph(0)/fc1"> == 2 * 8 * 784 * 512);
+template <auto build, NameText module, Target target = cpu>
+inline constexpr std::int64_t module_flops = detail::flops_of_program(build, target).modules().of(module.view());
+
+}  // namespace tilewright
