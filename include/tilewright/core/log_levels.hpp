@@ -24,12 +24,12 @@ constexpr std::optional<LogLevel> parse_log_level(std::string_view name) {
 
 /// Part of the library whose log lines can have a level of their own.
 enum class LogModule : unsigned char {
-  session,      ///< what was planned; a program without optimisation
+  session,      ///< the plan of each session; a program without optimisation
   threads,      ///< decisions about the number of threads
   runs,         ///< the time of each run
   recording,    ///< recordings that leave a run out
   distributed,  ///< collectives between processes
-  figures       ///< what log_figures() of a session writes
+  figures       ///< lines that log_figures() of a session writes
 };
 
 /// Names of the modules in TILEWRIGHT_LOG_CONFIG.

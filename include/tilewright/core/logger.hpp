@@ -53,6 +53,7 @@ class Logger {
   }
 
   bool shows(LogLevel level) const { return level >= least_; }
+  bool shows(LogModule module, LogLevel level) const { return level >= levels_[module]; }
 
   /// Writes one line: "tilewright LEVEL: ", or "tilewright LEVEL: rank 1: ", then the pieces, which are strings and integers, and
   /// a newline. The line is written at once, so lines of several threads do not mix. Allocates nothing; cuts a line off after 511

@@ -25,6 +25,7 @@
 #include "tilewright/session/log_session.hpp"
 #include "tilewright/session/names.hpp"
 #include "tilewright/session/session_options.hpp"
+#include "tilewright/session/session_state.hpp"
 #include "tilewright/session/stream_arrays.hpp"
 #include "tilewright/session/tensor_rules.hpp"
 #include "tilewright/session/variable_copies.hpp"
@@ -87,8 +88,7 @@ class Session {
   /// Returns the costs of the plan on the session's simulated IPU, as tw::profile does. The caller includes its header.
   auto profile(const std::string& name = {}) const { return detail::profile_of(build, machine, name); }
 
-  /// Logs the FLOPs and the parameters of the program by module, at level INFO of the log's module `figures`, as tw::log_figures
-  /// does. The caller includes <tilewright/profile/figures.hpp>.
+  /// Logs the FLOPs of a run and the parameters by module, as tw::log_figures does. The caller includes its header.
   void log_figures() const { detail::log_figures_of(build, machine, state("log_figures").executor.logger()); }
 
   /// Returns what the workers did since the session was created or since clear_recording(); empty if recorded_events is 0.
@@ -347,7 +347,7 @@ class Session {
     if (!is_attached())
       throw std::logic_error(text(what, ": the session is not attached: a context() or attach() expected").string());
   }
-  struct State;
+  using State = detail::SessionState<program>;
   State& state(const char* call) const {
     if (!state_) [[unlikely]]
       throw std::logic_error(text(call, ": a session that was moved from: the one that has its memory now expected").string());
@@ -389,23 +389,6 @@ class Session {
     else values[v] = detail::host_data<detail::VariableArray<program::plan, v>, "write_variable_data">(array);
   }
 
-  /// State on the heap, so that moving a session moves no memory that others refer to.
-  struct State {
-    State(const SessionOptions& given, const internal::HeldReplicas& held)
-        : options(given),
-          executor(program::view(), given.threads, given.strict, held, given.recorded_events),
-          copies(executor, program::view(), given.seed, given.attach),
-          outputs(detail::offsets_of_arrays<program::plan, StreamDirection::device_to_host>(executor.replicas()).back(),
-                  "outputs"),
-          input_copies(executor.replicas()) {}
-
-    SessionOptions options;
-    internal::Executor executor;
-    VariableCopies copies;
-    internal::AlignedMemory outputs;
-    InputCopies<program::plan> input_copies;
-    std::atomic<bool> in_use{false};
-  };
   std::unique_ptr<State> state_;  // the host copy of variables, a cache of the device's values, changes in const functions too
 };
 

@@ -43,6 +43,13 @@ static_assert(flops_of([](Tensor x, Tensor w) { return ops::conv(x, w); }, Tenso
 constexpr TensorSpec heads{{2, 3, 16, 8}, tw::float32};
 constexpr auto attend = [](Tensor q, Tensor k, Tensor v) { return ops::scaled_dot_product_attention(q, k, v); };
 static_assert(flops_of(attend, heads, heads, heads) == 2 * 2 * (2 * 3 * 16 * 16 * 8), "scores, and their product with v");
+constexpr bool the_gradient_of_attention_has_four_products_and_computes_scores_again() {
+  Ir ir;
+  const auto flops = tw::evaluate_flops(tw::autodiff(ir.create_graph(attend, heads, heads, heads)).graph());
+  const std::int64_t product = 2 * (2 * 3 * 16 * 16 * 8);
+  return flops.total() == 4 * product && flops.recomputed() == product;
+}
+static_assert(the_gradient_of_attention_has_four_products_and_computes_scores_again());
 
 // ---- calls, loops and conditionals
 

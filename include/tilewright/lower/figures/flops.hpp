@@ -1,17 +1,15 @@
 #pragma once
-#include "tilewright/core/requirements.hpp"
-
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <utility>
 
+#include "tilewright/core/module_figures.hpp"
 #include "tilewright/core/name.hpp"
 #include "tilewright/lower/ipu/product_blocks.hpp"
 #include "tilewright/lower/memory/fault_sites.hpp"
 #include "tilewright/lower/steps/dead_code.hpp"
 #include "tilewright/ops/nn/attention.hpp"
-#include "tilewright/profile/module_figures.hpp"
 #include "tilewright/transform/prepare.hpp"
 
 namespace tilewright {
@@ -23,6 +21,8 @@ struct OpFlops {
   Text module{};           ///< graph and name scopes where the op was traced: `Net_subgraph(0)/fc1`
   std::int64_t times = 0;  ///< executions while the graph runs once
   std::int64_t flops = 0;  ///< of one execution
+  /// FLOPs of one execution that compute a forward result again, in addition: the scores in the gradient of attention
+  std::int64_t recomputed = 0;
 };
 
 /// FLOPs of a graph, by op and by module. Sums beyond 64 bits stay at the largest number.
@@ -39,23 +39,28 @@ class GraphFlops {
     return result;
   }
   /// Returns the FLOPs of all ops, for all executions.
-  constexpr std::int64_t total() const {
+  constexpr std::int64_t total() const { return sum_of(&OpFlops::flops); }
+  /// Returns the FLOPs of all executions that compute forward results again. They are not part of total(), but of
+  /// CycleUse::flops.
+  constexpr std::int64_t recomputed() const { return sum_of(&OpFlops::recomputed); }
+
+ private:
+  constexpr std::int64_t sum_of(std::int64_t OpFlops::* figure) const {
     std::int64_t sum = 0;
-    for (const OpFlops& op : ops_) sum = detail::bounded_sum(sum, detail::bounded_product(op.times, op.flops));
+    for (const OpFlops& op : ops_) sum = detail::bounded_sum(sum, detail::bounded_product(op.times, op.*figure));
     return sum;
   }
 
- private:
   List<OpFlops> ops_;
 };
 
 namespace detail {
 
-/// Returns the number of products of attention, of queries, keys and width each. The gradient computes the scores again, which is
-/// no work of the model.
-constexpr std::int64_t attention_products(const OpInfo& op) {
-  return op.vertex_cost.passes - (op.tag == &op_tag<ScaledDotProductAttentionGrad> ? 1 : 0);
+/// Returns the FLOPs of one of attention's products: of queries, keys and width.
+constexpr std::int64_t attention_product(const TensorSpec& queries, const TensorSpec& keys) {
+  return 2 * queries.shape.nelms() * keys.shape[-2];
 }
+constexpr bool computes_scores_again(const OpInfo& op) { return op.tag == &op_tag<ScaledDotProductAttentionGrad>; }
 /// Returns the FLOPs of one execution of an op on these inputs and outputs.
 constexpr std::int64_t flops_of(const OpInfo& op, std::span<const TensorSpec> operands, std::size_t inputs,
                                 const PackedAttributes& attributes) {
@@ -75,7 +80,7 @@ constexpr std::int64_t flops_of(const OpInfo& op, std::span<const TensorSpec> op
     if (!parts.empty()) return sum;
   }
   if (op.vertex_cost.formula == CostFormula::pairs)
-    return 2 * attention_products(op) * operands[0].shape.nelms() * operands[1].shape[-2];
+    return (op.vertex_cost.passes - computes_scores_again(op)) * attention_product(operands[0], operands[1]);
   if ((op.work_kind != WorkKind::product && op.work_kind != WorkKind::convolution) || inputs != 2 || operands.size() != 3)
     return 0;
   const Work work = work_of(op, operands, static_cast<int>(inputs), attributes);
@@ -100,7 +105,8 @@ class FlopCounter {
       for_each_op(graph, [&](const Node& node, std::int64_t flops, GraphId called, std::int64_t count) {
         if (called != GraphId::none) times_[called] = bounded_sum(times_[called], bounded_product(count, times_[graph]));
         if (flops > 0)
-          ops.push_back({node.op->name, node.id, internal::detail::place_in_model(ir_, graph, node.scope), times_[graph], flops});
+          ops.push_back({node.op->name, node.id, internal::detail::place_in_model(ir_, graph, node.scope), times_[graph], flops,
+                         recomputed(graph, node)});
       });
     return GraphFlops(std::move(ops));
   }
@@ -126,6 +132,12 @@ class FlopCounter {
     return flops_of(*node.op, {operands.data(), operands.size()}, node.inputs.size(), node.attributes);
   }
 
+  constexpr std::int64_t recomputed(GraphId graph, const Node& node) const {
+    if (!computes_scores_again(*node.op)) return 0;
+    const auto& tensors = ir_.tables.record(graph).tensors;
+    return attention_product(tensors[node.inputs[0]].spec, tensors[node.inputs[1]].spec);
+  }
+
   const Ir& ir_;
   internal::LiveCode live_;
   List<std::int64_t, GraphId> totals_;  // of one execution; known for the callees of the graph that is counted
@@ -136,7 +148,8 @@ class FlopCounter {
 
 /// Counts the floating-point operations of one execution of a graph, through calls and loops. Matrix products, convolutions and
 /// attention count: two operations for each multiplication with its addition. All other ops count as 0, as in CycleUse::flops and
-/// in popxl.addons. Attention counts all scores, also those that a causal mask hides. Of a conditional, the branch with more
+/// in popxl.addons. Attention counts all scores, also those that a causal mask hides; its gradient has 4 products, and a fifth
+/// one that counts as recomputed. Of a conditional, the branch with more
 /// counts. Ops whose results nothing uses do not count, since a plan drops them. In the main graph, stores to the host and
 /// updates of variables use results; in other graphs, outputs do as well.
 ///

@@ -1,12 +1,10 @@
 #pragma once
-#include "tilewright/core/requirements.hpp"
-
 #include <cstdint>
 #include <string_view>
 
+#include "tilewright/core/module_figures.hpp"
 #include "tilewright/graph/graph.hpp"
 #include "tilewright/module/named_tensors.hpp"
-#include "tilewright/profile/module_figures.hpp"
 
 namespace tilewright {
 
