@@ -95,43 +95,52 @@ class FlopCounter {
     times_[root] = 1;
   }
   constexpr GraphFlops run() {
-    for (std::size_t i = live_.order.size(); i-- > 0;)
-      for_each_op(live_.order[i], [&](const Node&, std::int64_t flops, GraphId called, std::int64_t count) {
-        std::int64_t& total = totals_[live_.order[i]];
-        total = bounded_sum(total, called == GraphId::none ? flops : bounded_product(count, totals_[called]));
-      });
-    List<OpFlops> ops;
+    for (std::size_t i = live_.order.size(); i-- > 0;) add_total(live_.order[i]);
     for (const GraphId graph : live_.order)
-      for_each_op(graph, [&](const Node& node, std::int64_t flops, GraphId called, std::int64_t count) {
-        if (called != GraphId::none) times_[called] = bounded_sum(times_[called], bounded_product(count, times_[graph]));
-        if (flops > 0)
-          ops.push_back({node.op->name, node.id, internal::detail::place_in_model(ir_, graph, node.scope), times_[graph], flops,
-                         recomputed(graph, node)});
-      });
-    return GraphFlops(std::move(ops));
+      if (times_[graph] > 0) add_ops(graph);
+    return GraphFlops(std::move(ops_));
   }
 
  private:
-  /// Calls f(node, FLOPs, called graph, number of calls) for each live op. Of a conditional's graphs, the one with more FLOPs is
-  /// called, as in CycleUse::flops.
-  constexpr void for_each_op(GraphId graph, auto f) const {
+  /// Computes the FLOPs of one execution of a graph, whose callees are known.
+  constexpr void add_total(GraphId graph) {
     const GraphRecord& record = ir_.tables.record(graph);
     for (std::size_t n = 0; n < record.nodes.size(); ++n) {
       const Node& node = record.nodes[NodeId(n)];
       if (!live_.nodes[graph][NodeId(n)]) continue;
-      GraphId called = node.called_graph;
-      if (node.else_graph != GraphId::none && totals_[node.else_graph] > totals_[called]) called = node.else_graph;
-      f(node, called == GraphId::none ? flops(record, node) : 0, called,
-        is_loop(node) ? unpack<LoopAttributes>(node.attributes).count : 1);
+      const GraphId called = called_by(node);
+      const std::int64_t flops = called == GraphId::none ? flops_of_node(record, node)
+                                                         : bounded_product(calls_of(node), totals_[called]);
+      totals_[graph] = bounded_sum(totals_[graph], flops);
     }
   }
-  static constexpr std::int64_t flops(const GraphRecord& record, const Node& node) {
+  /// Adds a graph's ops, and its executions to those of its callees. All executions of the graph are known.
+  constexpr void add_ops(GraphId graph) {
+    const GraphRecord& record = ir_.tables.record(graph);
+    for (std::size_t n = 0; n < record.nodes.size(); ++n) {
+      const Node& node = record.nodes[NodeId(n)];
+      if (!live_.nodes[graph][NodeId(n)]) continue;
+      if (const GraphId called = called_by(node); called != GraphId::none)
+        times_[called] = bounded_sum(times_[called], bounded_product(calls_of(node), times_[graph]));
+      else if (const std::int64_t flops = flops_of_node(record, node); flops > 0)
+        ops_.push_back({node.op->name, node.id, internal::detail::place_in_model(ir_, graph, node.scope), times_[graph], flops,
+                        recomputed(graph, node)});
+    }
+  }
+  /// Returns the graph that a node calls: of a conditional's graphs, the one with more FLOPs, as in CycleUse::flops.
+  constexpr GraphId called_by(const Node& node) const {
+    const bool takes_else = node.else_graph != GraphId::none && totals_[node.else_graph] > totals_[node.called_graph];
+    return takes_else ? node.else_graph : node.called_graph;
+  }
+  static constexpr std::int64_t calls_of(const Node& node) {
+    return is_loop(node) ? unpack<LoopAttributes>(node.attributes).count : 1;
+  }
+  static constexpr std::int64_t flops_of_node(const GraphRecord& record, const Node& node) {
     List<TensorSpec> operands;
     for (const auto* tensors : {&node.inputs, &node.outputs})
       for (const TensorId tensor : *tensors) operands.push_back(record.tensors[tensor].spec);
     return flops_of(*node.op, {operands.data(), operands.size()}, node.inputs.size(), node.attributes);
   }
-
   constexpr std::int64_t recomputed(GraphId graph, const Node& node) const {
     if (!computes_scores_again(*node.op)) return 0;
     const auto& tensors = ir_.tables.record(graph).tensors;
@@ -140,8 +149,9 @@ class FlopCounter {
 
   const Ir& ir_;
   internal::LiveCode live_;
-  List<std::int64_t, GraphId> totals_;  // of one execution; known for the callees of the graph that is counted
+  List<std::int64_t, GraphId> totals_;  // FLOPs of one execution
   List<std::int64_t, GraphId> times_;  // executions
+  List<OpFlops> ops_;
 };
 
 }  // namespace detail
@@ -149,9 +159,9 @@ class FlopCounter {
 /// Counts the floating-point operations of one execution of a graph, through calls and loops. Matrix products, convolutions and
 /// attention count: two operations for each multiplication with its addition. All other ops count as 0, as in CycleUse::flops and
 /// in popxl.addons. Attention counts all scores, also those that a causal mask hides; its gradient has 4 products, and a fifth
-/// one that counts as recomputed. Of a conditional, the branch with more
-/// counts. Ops whose results nothing uses do not count, since a plan drops them. In the main graph, stores to the host and
-/// updates of variables use results; in other graphs, outputs do as well.
+/// one that counts as recomputed. Of a conditional, the branch with more counts. Ops whose results nothing uses do not count,
+/// since a plan drops them. In the main graph, stores to the host and updates of variables use results; in other graphs, outputs
+/// do as well.
 ///
 ///     const auto flops = tw::evaluate_flops(graph);
 ///     std::cout << tw::print_figures(flops.modules(), "FLOPs");
