@@ -98,7 +98,7 @@ void profile_without_its_header(const Session& session) { session.profile("forwa
 void log_figures_without_its_header(const Session& session) { session.log_figures(); }
 
 // CASE in_sync_of_no_variable
-// expect: in_sync: `table` is no variable: one of fc1.weight, fc2.weight expected
+// expect: in_sync: `table` is a constant: one of fc1.weight, fc2.weight expected
 bool in_sync_of_no_variable(const Session& session) { return session.in_sync("table"_s); }
 
 // CASE missing_input
