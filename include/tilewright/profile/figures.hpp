@@ -42,9 +42,9 @@ template <class Build>
 void log_figures(const Build& build, const Target& target, const Logger& logger) {
   const Logger figures = logger.of(LogModule::figures);
   if (!figures.shows(LogLevel::info)) return;
-  detail::log_module_figures(figures, detail::flops_of_program(build, target).modules(), "FLOPs");
   Ir ir;
   trace_for(target, build, ir);
+  detail::log_module_figures(figures, evaluate_flops(ir.main_graph()).modules(), "FLOPs");
   detail::log_module_figures(figures, count_parameters(ir), "parameters");
 }
 
