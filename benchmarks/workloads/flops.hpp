@@ -34,7 +34,7 @@ constexpr std::int64_t of_attention(int products, const auto& of) {
 constexpr std::int64_t of_plan(const auto& plan) {
   std::int64_t times[256]{1}, result = 0;
   for (int b = 0; b < static_cast<int>(plan.bodies.size()); ++b) {  // bodies stand before those that they call
-    const internal::Body& body = plan.bodies[static_cast<std::size_t>(b)];
+    const internal::Body& body = plan.bodies.data()[b];
     for (int s = 0; s < body.step_count; ++s) {
       const internal::Step& step = plan.steps[static_cast<std::size_t>(body.first_step + s)];
       if (step.is_call()) times[static_cast<int>(step.body)] += times[b] * step.count;

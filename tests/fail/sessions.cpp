@@ -93,6 +93,14 @@ void dtype_of_a_variable(Session& session, const xt::xtensor<std::int32_t, 2>& v
 // expect: session.profile() needs #include <tilewright/profile/make_profile.hpp>
 void profile_without_its_header(const Session& session) { session.profile("forward"); }
 
+// CASE log_figures_without_its_header
+// expect: session.log_figures() needs #include <tilewright/profile/figures.hpp>
+void log_figures_without_its_header(const Session& session) { session.log_figures(); }
+
+// CASE in_sync_of_no_variable
+// expect: in_sync: `table` is a constant: one of fc1.weight, fc2.weight expected
+bool in_sync_of_no_variable(const Session& session) { return session.in_sync("table"_s); }
+
 // CASE missing_input
 // expect: run: no `scale`: each of image, scale expected
 void missing_input(Session& session, const Images& images) { session.run("image"_s = images); }

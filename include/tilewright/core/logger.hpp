@@ -1,5 +1,4 @@
 #pragma once
-#include <array>
 #include <concepts>
 #include <cstdint>
 #include <cstdio>
@@ -12,19 +11,9 @@
 #include <string>
 #include <string_view>
 
+#include "tilewright/core/log_levels.hpp"
+
 namespace tilewright {
-
-/// Importance of a log line. As a limit, lines of this level and above are written; with `off`, none.
-enum class LogLevel : unsigned char { trace, debug, info, warn, error, off };
-
-/// Names of the levels in TILEWRIGHT_LOG_LEVEL.
-inline constexpr std::array<std::string_view, 6> log_level_names{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "OFF"};
-
-constexpr std::optional<LogLevel> parse_log_level(std::string_view name) {
-  for (std::size_t level = 0; level < log_level_names.size(); ++level)
-    if (log_level_names[level] == name) return static_cast<LogLevel>(level);
-  return std::nullopt;
-}
 
 /// Writes lines of at least a level to one destination. Copies share the destination.
 class Logger {
@@ -33,25 +22,38 @@ class Logger {
   Logger() = default;
   /// Writes to "stdout", "stderr" or the end of a file, which is created if it is missing. Throws std::runtime_error if the file
   /// cannot be opened. Lines name the rank of a process, unless it is -1.
-  Logger(LogLevel least, const char* destination, int rank = -1) : least_(least), rank_(rank) {
-    if (least == LogLevel::off) return;
+  Logger(LogLevel least, const char* destination, int rank = -1) : Logger(LogLevels(least), destination, rank) {}
+  /// Writes lines of each module of at least the module's level. A new logger writes lines of LogModule::session.
+  Logger(const LogLevels& levels, const char* destination, int rank = -1)
+      : levels_(levels), least_(levels[LogModule::session]), rank_(rank) {
+    if (levels.are_off()) return;
     if (std::strcmp(destination, "stderr") == 0) file_ = {stderr, [](std::FILE*) {}};
     else if (std::strcmp(destination, "stdout") == 0) file_ = {stdout, [](std::FILE*) {}};
     else if (std::FILE* const file = std::fopen(destination, "a")) file_ = {file, [](std::FILE* opened) { std::fclose(opened); }};
     else throw std::runtime_error("TILEWRIGHT_LOG_DEST: cannot write '" + std::string(destination) + "'");
   }
   /// Returns a logger as TILEWRIGHT_LOG_LEVEL and TILEWRIGHT_LOG_DEST currently say; WARN and stderr if they are unset or empty.
-  /// Throws std::invalid_argument for an unknown level.
+  /// TILEWRIGHT_LOG_CONFIG sets levels of modules: it has `module=LEVEL` lines, or is the name of a file with such lines.
+  /// Throws std::invalid_argument for an unknown level or module, std::runtime_error for a file that cannot be opened.
   static Logger from_environment(int rank = -1) {
     const std::string_view name = variable("TILEWRIGHT_LOG_LEVEL", "WARN");
     const auto level = parse_log_level(name);
     if (!level)
       throw std::invalid_argument("TILEWRIGHT_LOG_LEVEL: '" + std::string(name) +
                                   "': one of TRACE, DEBUG, INFO, WARN, ERROR, OFF expected");
-    return {*level, variable("TILEWRIGHT_LOG_DEST", "stderr"), rank};
+    LogLevels levels(*level);
+    levels.configure(variable("TILEWRIGHT_LOG_CONFIG", ""));
+    return {levels, variable("TILEWRIGHT_LOG_DEST", "stderr"), rank};
+  }
+  /// Returns a logger for lines of a module, with the same destination.
+  Logger of(LogModule module) const {
+    Logger result = *this;
+    result.least_ = levels_[module];
+    return result;
   }
 
   bool shows(LogLevel level) const { return level >= least_; }
+  bool shows(LogModule module, LogLevel level) const { return level >= levels_[module]; }
 
   /// Writes one line: "tilewright LEVEL: ", or "tilewright LEVEL: rank 1: ", then the pieces, which are strings and integers, and
   /// a newline. The line is written at once, so lines of several threads do not mix. Allocates nothing; cuts a line off after 511
@@ -98,7 +100,8 @@ class Logger {
     return value != nullptr && *value != '\0' ? value : otherwise;
   }
 
-  LogLevel least_ = LogLevel::off;
+  LogLevels levels_{LogLevel::off};
+  LogLevel least_ = LogLevel::off;  // of the module whose lines it writes
   int rank_ = -1;
   std::shared_ptr<std::FILE> file_;
 };

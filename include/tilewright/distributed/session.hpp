@@ -82,7 +82,7 @@ class Session : private tilewright::Session<build, machine> {
 
  public:
   using Base::attach, Base::context, Base::detach, Base::is_attached, Base::weights_from_host, Base::weights_to_host;
-  using Base::device, Base::plan, Base::profile, Base::target, Base::threads;
+  using Base::device, Base::log_figures, Base::plan, Base::profile, Base::target, Base::threads;
   using Base::get_tensor_data, Base::get_tensors_data, Base::host_tensors, Base::in_sync, Base::transfers;
   using Base::load_from_session, Base::load_tensors, Base::write_variable_data, Base::write_variables_data;
 
@@ -236,10 +236,11 @@ class Session : private tilewright::Session<build, machine> {
     const Processes& processes = Processes::world();
     if (!processes.is_first()) return;
     const internal::HierarchicalAllReduces* const all = transport_ ? transport_->hierarchical() : nullptr;
-    this->state_->executor.logger().write(LogLevel::info, "all-reduce: hierarchical, by MPI_Iallreduce between processes; of ",
-                                          collectives(), " collectives: ", all ? all->count() : 0, ", in ",
-                                          all ? all->count_of_messages() : 0, " messages, ", all ? all->count_of_overlapped() : 0,
-                                          " while other steps are computed; processes: ", processes.count());
+    this->state_->executor.logger()
+        .of(LogModule::distributed)
+        .write(LogLevel::info, "all-reduce: hierarchical, by MPI_Iallreduce between processes; of ", collectives(),
+               " collectives: ", all ? all->count() : 0, ", in ", all ? all->count_of_messages() : 0, " messages, ",
+               all ? all->count_of_overlapped() : 0, " while other steps are computed; processes: ", processes.count());
   }
   static constexpr std::int64_t collectives() {
     std::int64_t count = 0;

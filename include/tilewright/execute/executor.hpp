@@ -50,7 +50,7 @@ class Executor {
         faults_(program.fault_sites.size()),
         all_(program_.replicas),
         logger_(Logger::from_environment(held.rank)),
-        choice_(strict_ ? 1 : threads, usable_cores(), logger_),
+        choice_(strict_ ? 1 : threads, usable_cores(), logger_.of(LogModule::threads)),
         shares_(choice_.limit()),
         recorder_(Recorder::of(recorded_events, choice_.limit(), program_.steps.data())),
         ipu_barriers_(std::make_unique<Barrier[]>(static_cast<std::size_t>(program.ipus))),
@@ -87,7 +87,7 @@ class Executor {
       for (int replica = 0; replica < program_.replicas; ++replica)
         for (std::size_t i = 0; i < streams.size(); ++i)
           memory_.streams_of(state, replica)[i] = streams[i] + replica * program_.stream_bytes[i];
-    if (choice_.measuring() || logger_.shows(LogLevel::trace)) [[unlikely]] {
+    if (choice_.measuring() || logger_.shows(LogModule::runs, LogLevel::trace)) [[unlikely]] {
       run_timed();
     } else {
       choice_.counted();
@@ -142,9 +142,9 @@ class Executor {
     const auto begin = std::chrono::steady_clock::now();
     run_workers();
     const auto end = std::chrono::steady_clock::now();
-    logger_.write(LogLevel::trace, "run of ", std::chrono::nanoseconds(end - begin).count(), " ns, threads: ", active_);
-    if (choice_.measuring()) choice_.measured(begin, end);
-    else choice_.counted();
+    logger_.of(LogModule::runs)
+        .write(LogLevel::trace, "run of ", (end - begin) / std::chrono::nanoseconds(1), " ns, threads: ", active_);
+    choice_.measuring() ? choice_.measured(begin, end) : choice_.counted();
   }
   void run_workers() {
     if (std::exchange(active_, choice_.threads()) != active_) shares_.reset();

@@ -57,7 +57,8 @@ class Recorder {
     }
     if (fits) return runs_.push_back(run_);
     if (left_out_runs_++ == 0)
-      logger.write(LogLevel::warn, "recorded_events: no room in ", room_, " events of a worker: this run is left out");
+      logger.of(LogModule::recording)
+          .write(LogLevel::warn, "recorded_events: no room in ", room_, " events of a worker: this run is left out");
     for (Own& own : own_) {
       left_out_events_ += own.count - own.before;
       own.count = own.before;

@@ -15,6 +15,13 @@ auto profile_of(const Build& build, const Target& target, const auto& program) {
   else static_assert(sizeof(Build) == 0, "session.profile() needs #include <tilewright/profile/make_profile.hpp>");
 }
 
+/// Calls tw::log_figures, if the user has included its header.
+template <class Build>
+void log_figures_of(const Build& build, const Target& target, const Logger& logger) {
+  if constexpr (requires { log_figures(build, target, logger); }) log_figures(build, target, logger);
+  else static_assert(sizeof(Build) == 0, "session.log_figures() needs #include <tilewright/profile/figures.hpp>");
+}
+
 inline void clear_recording(const internal::Executor& executor, const ExclusiveUse&) {
   if (executor.recorder()) executor.recorder()->clear();
 }

@@ -25,6 +25,7 @@
 #include "tilewright/session/log_session.hpp"
 #include "tilewright/session/names.hpp"
 #include "tilewright/session/session_options.hpp"
+#include "tilewright/session/session_state.hpp"
 #include "tilewright/session/stream_arrays.hpp"
 #include "tilewright/session/tensor_rules.hpp"
 #include "tilewright/session/variable_copies.hpp"
@@ -86,6 +87,9 @@ class Session {
 
   /// Returns the costs of the plan on the session's simulated IPU, as tw::profile does. The caller includes its header.
   auto profile(const std::string& name = {}) const { return detail::profile_of(build, machine, name); }
+
+  /// Logs the FLOPs of a run and the parameters by module, as tw::log_figures does. The caller includes its header.
+  void log_figures() const { detail::log_figures_of(build, machine, state("log_figures").executor.logger()); }
 
   /// Returns what the workers did since the session was created or since clear_recording(); empty if recorded_events is 0.
   Recording recording(const std::string& name = {}) const {
@@ -216,6 +220,14 @@ class Session {
   }
   /// Returns whether the host copy is up to date, so that reading it needs no transfer.
   bool in_sync() const { return state("in_sync").copies.in_sync(); }
+  /// Returns whether the host copy of one variable is up to date. A write of one variable makes it so, and those that were not
+  /// written stay stale: `session.in_sync("fc1.weight"_s)`. A name that is not a variable's does not compile.
+  template <NameText name>
+  bool in_sync(Name<name>) const {
+    constexpr std::size_t v = names::find_variable(name.view());
+    if constexpr (v == names::none) return names::template no_variable<"in_sync", name>(), false;
+    else return state("in_sync").copies.in_sync(v);
+  }
   /// Returns how often variables were copied in each direction. A copy of all variables and a single write each count once.
   Transfers transfers() const { return state("transfers").copies.transfers(); }
 
@@ -335,7 +347,7 @@ class Session {
     if (!is_attached())
       throw std::logic_error(text(what, ": the session is not attached: a context() or attach() expected").string());
   }
-  struct State;
+  using State = detail::SessionState<program>;
   State& state(const char* call) const {
     if (!state_) [[unlikely]]
       throw std::logic_error(text(call, ": a session that was moved from: the one that has its memory now expected").string());
@@ -377,23 +389,6 @@ class Session {
     else values[v] = detail::host_data<detail::VariableArray<program::plan, v>, "write_variable_data">(array);
   }
 
-  /// State on the heap, so that moving a session moves no memory that others refer to.
-  struct State {
-    State(const SessionOptions& given, const internal::HeldReplicas& held)
-        : options(given),
-          executor(program::view(), given.threads, given.strict, held, given.recorded_events),
-          copies(executor, program::view(), given.seed, given.attach),
-          outputs(detail::offsets_of_arrays<program::plan, StreamDirection::device_to_host>(executor.replicas()).back(),
-                  "outputs"),
-          input_copies(executor.replicas()) {}
-
-    SessionOptions options;
-    internal::Executor executor;
-    VariableCopies copies;
-    internal::AlignedMemory outputs;
-    InputCopies<program::plan> input_copies;
-    std::atomic<bool> in_use{false};
-  };
   std::unique_ptr<State> state_;  // the host copy of variables, a cache of the device's values, changes in const functions too
 };
 

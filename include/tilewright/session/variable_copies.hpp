@@ -30,6 +30,7 @@ class VariableCopies {
   VariableCopies(internal::Executor& device, const internal::ProgramView& program, std::uint64_t seed, bool attached)
       : device_(device), program_(program), seed_(seed), attached_(attached) {
     host_offsets_.push_back(0);
+    in_sync_at_.resize(count(), 0);
     for (std::size_t v = 0; v < count(); ++v)
       host_offsets_.push_back(host_offsets_.back() + internal::align(host_spec(program_, v).bytes()));
     if (!attached_) return;
@@ -51,9 +52,15 @@ class VariableCopies {
   bool is_attached() const { return attached_; }
   /// Returns whether the host copy has the device's values. The values of a detached session are those of its host copy.
   bool in_sync() const { return !stale_; }
+  /// Returns whether the host copy has the device's values of variable v: nothing can have changed them since they were written
+  /// or fetched.
+  bool in_sync(std::size_t v) const { return !stale_ || in_sync_at_[v] == changes_; }
   const Transfers& transfers() const { return transfers_; }
   /// Call it before the device's values change.
-  void mark_stale() { stale_ = true; }
+  void mark_stale() {
+    stale_ = true;
+    ++changes_;
+  }
 
   /// Copies the values of the host copy to the device. A no-op if it is attached.
   void attach() {
@@ -97,6 +104,7 @@ class VariableCopies {
       if (values[v] == nullptr) continue;
       std::memcpy(host_data(v), values[v], bytes(v));
       if (attached_ && !has_upload_ops()) to_device(v);
+      in_sync_at_[v] = changes_;
     }
     if (!attached_) return;
     if (has_upload_ops()) copy_to_device();
@@ -165,6 +173,8 @@ class VariableCopies {
   Transfers transfers_;
   bool attached_;
   bool stale_ = false;
+  std::int64_t changes_ = 0;  // times that the device's values may have changed
+  std::vector<std::int64_t> in_sync_at_;  // by variable: `changes_` when it was last written
 };
 
 namespace detail {

@@ -7,6 +7,7 @@
 #include "../../../benchmarks/balance/programs.hpp"
 #include "../../catch.hpp"
 #include "../../support/count_allocations.hpp"
+#include "tilewright/lower/figures/flops.hpp"
 #include "tilewright/lower/host/balance.hpp"
 #include "tilewright/lower/host/useful_threads.hpp"
 
@@ -100,3 +101,31 @@ TEST_CASE("useful_threads: a session begins with as many as its program has work
 }
 
 }  // namespace
+
+namespace {
+/// FLOPs that are counted from the graphs of a program, traced and prepared.
+template <class Build>
+tw::GraphFlops flops_of_graphs(const Build& build, const tw::Target& target) {
+  const auto ir = tw::trace(build, target);
+  auto traced = tw::evaluate_flops(ir->main_graph());
+  CHECK(tw::total_flops(*ir) == traced.total());
+  CHECK(traced.modules().total() == traced.total());
+  CHECK(tw::detail::flops_of_program(build, target).total() == traced.total());
+  return traced;
+}
+}  // namespace
+
+TEST_CASE("flops: those of the graphs are those that plans count") {
+  const auto encoder = forward_and_backward<EncoderBlock>;
+  const auto nano_gpt = gpt_step<nano, nano_batch, nano_parameters>, gpt_2 = gpt_step<gpt2, 1, parameters>;
+  CHECK(flops_of_graphs(encoder, tw::cpu).total() == flops::of_plan(balance::plan_of("W4", tw::cpu)));
+  CHECK(flops_of_graphs(nano_gpt, tw::cpu).total() == flops::of_plan(balance::plan_of("W7", tw::cpu)));
+  CHECK(flops_of_graphs(gpt_2, tw::cpu).total() == flops::of_plan(balance::plan_of("W8", tw::cpu)));
+  const auto check_on_tiles = [](const auto& build) {
+    const auto counted = flops_of_graphs(build, tw::ipu_model);
+    CHECK(counted.total() + counted.recomputed() == balance::plan(build, tw::ipu_model).cycles.flops);
+  };
+  check_on_tiles(encoder);
+  check_on_tiles(nano_gpt);
+  check_on_tiles(train_step<ConvolutionalNet, 32, 1, 28, 28>);
+}

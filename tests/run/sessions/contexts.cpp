@@ -148,6 +148,8 @@ TEST_CASE("writing changes both sides and nothing else") {
   session.run("x"_s = 1.f);
   session.write_variable_data("a"_s, Ints{7, 8});
   CHECK_FALSE(session.in_sync());  // w is still to be fetched,
+  CHECK(session.in_sync("a"_s));
+  CHECK_FALSE(session.in_sync("w"_s));
   CHECK(session.transfers() == Transfers{.from_host = 1, .to_host = 0});
   CHECK(w(session) == 3);  // and was not overwritten
   session.write_variable_data("w"_s, 5.f);

@@ -6,6 +6,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <fstream>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "../../support/elements.hpp"
 #include "../../support/environment.hpp"
 #include "tilewright/execute/thread_choice.hpp"
+#include "tilewright/profile/figures.hpp"
 
 namespace {
 
@@ -192,4 +195,77 @@ TEST_CASE("log: decisions about threads are lines at DEBUG") {
   CHECK(count(log, "\ntilewright DEBUG: threads: in doubt about 2, with 3000000 ns a run\n") == 1);
   CHECK(log.find("\ntilewright DEBUG: threads: 1, with 200000 ns a run\n") != log.npos);
   CHECK(count(log, "\n") == 3);  // trials that change nothing are not logged
+}
+TEST_CASE("log: a module can have a level of its own") {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "levels").string();
+  std::ofstream(file) << "# lines of modules, runs=OFF\n\n runs = TRACE \r\nsession=OFF";
+  for (const std::string& config :
+       {std::string("runs=TRACE,session=OFF"), std::string("session=INFO\nsession=OFF\nruns=TRACE"), file}) {
+    const EnvironmentVariable variable("TILEWRIGHT_LOG_CONFIG", config);
+    for (const auto& level :
+         {std::optional<std::string>("INFO"), std::optional<std::string>("OFF"), std::optional<std::string>()}) {
+      CAPTURE(config, level.value_or("unset"));
+      const std::string log = logged(level);
+      CHECK(count(log, "tilewright TRACE: run of ") == 3);
+      CHECK(count(log, "\n") == 3);
+    }
+  }
+  const EnvironmentVariable variable("TILEWRIGHT_LOG_CONFIG", "runs=OFF,threads=OFF");
+  CHECK(count(logged("TRACE"), "\n") == 1);  // that of the session
+  CHECK(logged(std::nullopt).empty());
+}
+TEST_CASE("log: a wrong line about modules is an error") {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "levels").string();
+  std::ofstream(file) << "runs\n";
+  const std::string expected =
+      "': module=LEVEL expected, with one of the modules session threads runs recording distributed figures and one of the "
+      "levels "
+      "TRACE DEBUG INFO WARN ERROR OFF";
+  const auto check = [&](const std::string& config, const std::string& line) {
+    const EnvironmentVariable variable("TILEWRIGHT_LOG_CONFIG", config);
+    CHECK_THROWS_AS(tw::Session<square>(), std::invalid_argument);
+    CHECK_THROWS_WITH(tw::Session<square>(), "TILEWRIGHT_LOG_CONFIG: '" + line + expected);
+  };
+  for (const std::string line : {"run=TRACE", "runs=LOUD", "runs=trace", "=INFO", "runs=", "runs=INFO=INFO"}) {
+    check(line, line);
+    check("session=WARN, " + line + " ,threads=WARN", line);
+  }
+  check(file, "runs");
+  const EnvironmentVariable variable("TILEWRIGHT_LOG_CONFIG", "/does/not/exist");
+  CHECK_THROWS_WITH(tw::Session<square>(),
+                    "TILEWRIGHT_LOG_CONFIG: '/does/not/exist': module=LEVEL lines or a file that can be read expected");
+}
+TEST_CASE("log: FLOPs and parameters by module, on request") {
+  const TemporaryFolder folder;
+  const EnvironmentVariable destination("TILEWRIGHT_LOG_DEST", (folder / "log").string());
+  const EnvironmentVariable level("TILEWRIGHT_LOG_LEVEL", "WARN");
+  tw::Session<square>().log_figures();
+  CHECK(file_content(folder / "log").empty());
+  const EnvironmentVariable config("TILEWRIGHT_LOG_CONFIG", "figures=INFO");
+  tw::Session<square>().log_figures();  // no products, no variables
+  CHECK(file_content(folder / "log") == "tilewright INFO: total: 0 FLOPs\ntilewright INFO: total: 0 parameters\n");
+  const auto two_products = [](tw::Ir& ir) {
+    tw::Tensor x = tw::ops::host_load(ir.h2d_stream("x", {2, 4}), "x");
+    for (const char* module : {"first", "second"}) {
+      const auto scope = tw::name_scope(ir, module);
+      x = x.matmul(ir.variable(tw::ones(), {4, 4}, tw::float32, "weight"));
+    }
+    store("y", x);
+  };
+  tw::log_figures(two_products, tw::cpu, tw::Logger::from_environment(1));
+  std::string expected;
+  for (const char* figure : {"first: 64 FLOPs", "second: 64 FLOPs", "total: 128 FLOPs", "first: 16 parameters",
+                             "second: 16 parameters", "total: 32 parameters"})
+    expected += std::string("tilewright INFO: rank 1: ") + figure + "\n";
+  const std::string log = file_content(folder / "log");
+  CHECK(log.substr(log.size() - std::min(log.size(), expected.size())) == expected);
+  const auto ir = tw::trace(two_products);
+  CHECK(tw::print_figures(tw::evaluate_flops(ir->main_graph()).modules(), "FLOPs") ==
+        "module  FLOPs    share\n"
+        "-----------------------\n"
+        "first      64   50.0 %\n"
+        "second     64   50.0 %\n"
+        "total     128  100.0 %\n");
 }

@@ -33,14 +33,15 @@ struct LiveCode {
 namespace detail {
 class LiveCodeFinder {
  public:
-  constexpr explicit LiveCodeFinder(const Ir& ir)
+  constexpr explicit LiveCodeFinder(const Ir& ir, GraphId root)
       : ir_(ir),
+        root_(root),
         visited_(ir.tables.graphs.size(), false),
         effects_(ir.tables.graphs.size(), false),
         repeated_(ir.tables.graphs.size(), false) {
     live_.calls.assign(ir.tables.graphs.size(), 0);
     live_.runs.assign(ir.tables.graphs.size(), 0);
-    live_.runs[GraphId::main] = 1;
+    live_.runs[root] = 1;
     live_.is_update.assign(ir.tables.graphs.size(), false);
     live_.is_loaded.assign(ir.tables.graphs.size(), false);
     for (const auto& graph : ir.tables.graphs) {
@@ -48,13 +49,14 @@ class LiveCodeFinder {
       live_.outputs.push_back(List<bool>(graph.outputs.size(), false));
       live_.modified.push_back(List<bool>(graph.inputs.size(), false));
     }
+    if (root != GraphId::main) live_.outputs[root].assign(live_.outputs[root].size(), true);
   }
   constexpr LiveCode run() {
-    visit(GraphId::main);
+    visit(root_);
     reverse_items(live_.order);
     for (std::size_t i = 0; i < live_.order.size(); ++i) mark(live_.order[i]);
     for (const GraphId graph : live_.order) live_.is_update[graph] = is_update(graph);
-    erase_if(live_.order, [this](GraphId graph) { return graph != GraphId::main && live_.calls[graph] == 0; });
+    erase_if(live_.order, [this](GraphId graph) { return graph != root_ && live_.calls[graph] == 0; });
     return std::move(live_);
   }
 
@@ -73,7 +75,7 @@ class LiveCodeFinder {
     live_.order.push_back(graph);
   }
   constexpr void mark(GraphId graph) {
-    if (graph != GraphId::main && live_.calls[graph] == 0) return;
+    if (graph != root_ && live_.calls[graph] == 0) return;
     const GraphRecord& record = ir_.tables.record(graph);
     List<bool, TensorId> needed(record.tensors.size(), false);
     for (std::size_t i = 0; i < record.outputs.size(); ++i)
@@ -120,6 +122,7 @@ class LiveCodeFinder {
   }
 
   const Ir& ir_;
+  GraphId root_;
   LiveCode live_{};
   List<bool, GraphId> visited_;
   List<bool, GraphId> effects_;  // the graph has side effects, itself or in graphs that it calls
@@ -128,7 +131,7 @@ class LiveCodeFinder {
 }  // namespace detail
 
 /// Finds the ops on which side effects and used results depend, through calls. An output of a called graph is live if any call
-/// uses it. Linear in ops and tensors.
-constexpr LiveCode find_live_code(const Ir& ir) { return detail::LiveCodeFinder(ir).run(); }
+/// uses it. Linear in ops and tensors. `root`: the graph that runs; all outputs of a graph other than the main graph are live.
+constexpr LiveCode find_live_code(const Ir& ir, GraphId root = GraphId::main) { return detail::LiveCodeFinder(ir, root).run(); }
 
 }  // namespace tilewright::internal
