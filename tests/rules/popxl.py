@@ -94,8 +94,8 @@ def declared():
     found = Declared()
     for header in sorted(INCLUDE.rglob("*.hpp")):
         for scope, text in parts_of_namespaces(header.read_text()):
-            found.names.add(scope)
             found.add(scope, text)
+            found.names |= {scope} - {""}
     return found
 
 
@@ -153,7 +153,7 @@ def problems_of(text, names, found):
             yield f"{place}: `{name}` is '{here}': a name in code marks, a link, or one of {', '.join(STATES)} expected"
         elif not is_named and len(note.split()) < 2:
             yield f"{place}: `{name}` has no name here: a reason in the third column expected"
-        if here == "not yet" and found.has(name_here(name)):
+        if here == "not yet" and name_here(name) and found.has(name_here(name)):
             yield f"{place}: `{name}` is not yet here: `tw::{name_here(name)}`, which include/ declares, expected"
     for name in names:
         if name not in seen:
