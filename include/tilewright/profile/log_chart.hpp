@@ -143,8 +143,11 @@ class LogChart {
   /// Returns the words, separated by `_`, with which all names end; the first name if there are none.
   static std::string common_ending(const std::vector<std::string>& names) {
     std::string_view common = names[0];
+    const auto ends_common = [&common](std::string_view name) {
+      return name.ends_with(common) && (name.size() == common.size() || name[name.size() - common.size() - 1] == '_');
+    };
     for (const std::string& name : names) {
-      while (!common.empty() && !(name == common || name.ends_with("_" + std::string(common)))) {
+      while (!common.empty() && !ends_common(name)) {
         const std::size_t separator = common.find('_');
         common = separator == common.npos ? std::string_view() : common.substr(separator + 1);
       }
