@@ -3,7 +3,7 @@
 // model of random weights, which tests/reference/make_llama.py made, and whose tokens PyTorch finds, too. For another model,
 // change `config`: the program says what differs from the folder's config.json. Tokens are numbers.
 //
-// labels: none
+// labels: more
 // test:
 // expect: 1 17 4 80 33 5 61 9 | 30 16 17 94 41 59 47 36 49 63 25 57 76 61 49 9 75 70 86 80 85 40 82 70
 // expect: 75 70 86 80 85 40 82 70 35 66 69 25 39 64 64 49 6 42 42 42 65 55 2 90 25 6 42 40 89 8 16 80

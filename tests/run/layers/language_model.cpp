@@ -92,7 +92,7 @@ TEST_CASE("language model: a prompt in one pass, and tokens one by one, give the
   const Values values = expected("gpt.");
   tw::Session<loss_and_gradients> whole({.threads = 1});
   write_variables(whole, values);
-  tw::Session<gpt::write_step<small, prompt_length>> session({.threads = 1});  // it has keys and values besides, but no targets
+  tw::Session<gpt::write_step<small, prompt_length>> session({.threads = 1});  // reads no targets; keeps keys and values
   CHECK_THROWS_AS(session.load_from_session(whole, {.allow_missing = true}), tw::LoadError);
   CHECK_THROWS_AS(session.load_from_session(whole, {.allow_extra = true}), tw::LoadError);
   // weights from a file with Hugging Face's names, which has masks besides
