@@ -31,8 +31,11 @@ def main():
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--flags", required=True)
     parser.add_argument("--most-lines", type=int, required=True)
+    parser.add_argument("--only-readme", action="store_true", help="without the headers of pages and examples")
     options = parser.parse_args()
-    sources = [PROJECT / "README.md", *PROJECT.glob("docs/**/*.md"), *PROJECT.glob("examples/**/*.?pp"), *PROJECT.glob("tests/package/*.cpp")]
+    sources = [PROJECT / "README.md"]
+    if not options.only_readme:
+        sources += [*PROJECT.glob("docs/**/*.md"), *PROJECT.glob("examples/**/*.?pp"), *PROJECT.glob("tests/package/*.cpp")]
     headers = sorted({header for source in sources for header in INCLUDE.findall(source.read_text())})
     with ThreadPoolExecutor(2) as pool:
         problems = [problem for problem in pool.map(lambda header: problem_of(header, options), headers) if problem]

@@ -1,4 +1,4 @@
-// labels: clang strict
+// labels: strict
 #include "../cases/attention.hpp"
 
 #include <algorithm>

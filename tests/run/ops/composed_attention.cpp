@@ -181,11 +181,12 @@ constexpr auto add_form(Ir& ir) {
 template <bool replaces, tw::DType dtype>
 constexpr void main_forms(Ir& ir) {
   const auto add = add_form<replaces, dtype>(ir);
-  add("dropped", plain<0.25>, 16, 256);
   add("added_mask", added_mask, 70, 70);
+  add("padded_and_causal", padded_and_causal<0.25>, 64, 64);
+  if (dtype == tw::bfloat16) return;  // two forms show what differs from float16
+  add("dropped", plain<0.25>, 16, 256);
   add("causal_where", causal_where<0.25>, 64, 64);
   add("window", window<0.25>, 70, 70);
-  add("padded_and_causal", padded_and_causal<0.25>, 64, 64);
 }
 template <bool replaces>
 constexpr void forms(Ir& ir) {
@@ -239,7 +240,7 @@ void check_in_half(const Values& values, const Values& expected, int bits) {
   constexpr double scale = 0.25, largest = 2, rounding_of_float32 = 1e-5;
   const double unit = std::ldexp(1.0, -bits);
   const Values replaced = results_of<main_forms<true, dtype>>(values), composed = results_of<main_forms<false, dtype>>(values);
-  CHECK(replaced.size() == 20);
+  CHECK(replaced.size() == (dtype == tw::bfloat16 ? 8 : 20));  // y and three gradients of each form
   for (const auto& [name, elements] : replaced) {
     INFO(name);
     const std::vector<double>& exact = expected.at(name);
