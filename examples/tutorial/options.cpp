@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <tilewright/data/data.hpp>
 #include <tilewright/execute/strict_executor.hpp>
 #include <tilewright/target/devices.hpp>
 #include <vector>

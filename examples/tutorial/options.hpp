@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <tilewright/data/data.hpp>
+#include <tilewright/data/loader.hpp>
 #include <tilewright/execute/strict_mode.hpp>
 
 namespace CLI {

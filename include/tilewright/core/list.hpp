@@ -2,6 +2,7 @@
 #include "tilewright/core/requirements.hpp"
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>
@@ -20,6 +21,13 @@ inline constexpr bool trivially_destructible = __has_trivial_destructor(T);
 #else
 inline constexpr bool trivially_destructible = std::is_trivially_destructible_v<T>;
 #endif
+
+/// Whether a type is used like an iterator. (GCC and Clang take many times as long to check std::forward_iterator.)
+template <class T>
+concept IteratorLike = !std::is_arithmetic_v<T> && requires(T& it) {
+  *it;
+  ++it;
+};
 
 /// Whether a list with this index accepts an `I`: the same enumeration, or any integer.
 template <class I, class Index>
@@ -43,11 +51,15 @@ class List {
   constexpr explicit List(std::size_t count) { resize(count); }
   constexpr List(std::size_t count, const T& value) { resize(count, value); }
   constexpr List(std::initializer_list<T> items) { append(items.begin(), items.size()); }
-  template <std::forward_iterator It>
+  template <IteratorLike It>
   constexpr List(It first, It last) {
     append_range(first, last);
   }
-  constexpr List(const std::vector<T>& items) { append(items.data(), items.size()); }
+  // These two are templates so that a copy of a list does not make compilers instantiate std::vector<T>.
+  template <std::same_as<std::vector<T>> Vector>
+  constexpr List(const Vector& items) {
+    append(items.data(), items.size());
+  }
   constexpr List(const List& other) { append(other.data_, other.size_); }
   constexpr List(List&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) { other.release(); }
   constexpr ~List() {
@@ -69,7 +81,10 @@ class List {
     return *this;
   }
 
-  constexpr operator std::vector<T>() const { return {begin(), end()}; }
+  template <std::same_as<std::vector<T>> Vector>
+  constexpr operator Vector() const {
+    return {begin(), end()};
+  }
 
   constexpr std::size_t size() const { return size_; }
   constexpr std::size_t capacity() const { return capacity_; }
@@ -153,7 +168,7 @@ class List {
     clear();
     resize(count, value);
   }
-  template <std::forward_iterator It>
+  template <IteratorLike It>
   constexpr void assign(It first, It last) {
     clear();
     append_range(first, last);
@@ -165,7 +180,7 @@ class List {
     for (auto i = static_cast<std::ptrdiff_t>(size_) - 1; i > at; --i) std::swap(data_[i], data_[i - 1]);
     return data_ + at;
   }
-  template <std::forward_iterator It>
+  template <IteratorLike It>
   constexpr T* insert(const T* position, It first, It last) {
     auto at = position - data_;
     const auto result = at;

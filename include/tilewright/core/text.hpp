@@ -153,25 +153,63 @@ constexpr std::size_t hash_of(std::string_view name) {
   return value;
 }
 
-namespace detail {
-/// Returns the number of characters to reserve for a piece of a text.
-constexpr std::size_t room_for(std::integral auto) { return 20; }
-constexpr std::size_t room_for(Id auto) { return 20; }
-constexpr std::size_t room_for(const Text& piece) { return piece.size(); }
-constexpr std::size_t room_for(std::string_view piece) { return piece.size(); }
-constexpr std::size_t room_for(const std::same_as<const char*> auto& piece) { return std::string_view(piece).size(); }
-template <std::size_t size>
-constexpr std::size_t room_for(const char (&)[size]) {
-  return size - 1;
-}
-}  // namespace detail
+/// A piece of a text: a string, which it refers to, an integer or an id. (One type, so that compilers instantiate no function for
+/// each row of types.)
+class TextPiece {
+ public:
+  constexpr TextPiece(const char* characters) : characters_(characters), size_(__builtin_strlen(characters)) {}
+  constexpr TextPiece(std::string_view characters) : characters_(characters.data()), size_(characters.size()) {}
+  constexpr TextPiece(const Text& text) : TextPiece(text.view()) {}
+  TextPiece(const std::string& characters) : TextPiece(std::string_view(characters)) {}
+  constexpr TextPiece(std::integral auto number)
+      : size_(20), number_(static_cast<std::uint64_t>(number)), is_number_(true), is_negative_(number < 0) {}
+  constexpr TextPiece(Id auto id) : TextPiece(static_cast<int>(id)) {}
+
+  /// Returns how many characters the piece has, or more.
+  constexpr std::size_t room() const { return size_; }
+  constexpr void append_to(Text& text) const {
+    if (!is_number_) text += std::string_view(characters_, size_);
+    else if (is_negative_) text += static_cast<std::int64_t>(number_);
+    else text += number_;
+  }
+
+ private:
+  const char* characters_ = nullptr;
+  std::size_t size_ = 0;
+  std::uint64_t number_ = 0;
+  bool is_number_ = false, is_negative_ = false;
+};
 
 /// Concatenates pieces: strings, integers and ids.
-template <class... Pieces>
-constexpr Text text(const Pieces&... pieces) {
+constexpr Text text(const TextPiece& a) {
   Text result;
-  result.reserve((detail::room_for(pieces) + ... + 0));
-  ((result += pieces), ...);
+  result.reserve(a.room());
+  a.append_to(result);
+  return result;
+}
+constexpr Text text(const TextPiece& a, const TextPiece& b) {
+  Text result;
+  result.reserve(a.room() + b.room());
+  a.append_to(result);
+  b.append_to(result);
+  return result;
+}
+constexpr Text text(const TextPiece& a, const TextPiece& b, const TextPiece& c) {
+  Text result;
+  result.reserve(a.room() + b.room() + c.room());
+  a.append_to(result);
+  b.append_to(result);
+  c.append_to(result);
+  return result;
+}
+constexpr Text text(const TextPiece& a, const TextPiece& b, const TextPiece& c, const TextPiece& d, const TextPiece& e = "",
+                    const TextPiece& f = "", const TextPiece& g = "", const TextPiece& h = "", const TextPiece& i = "",
+                    const TextPiece& j = "", const TextPiece& k = "", const TextPiece& l = "", const TextPiece& m = "") {
+  Text result;
+  std::size_t room = 0;
+  for (const TextPiece* piece : {&a, &b, &c, &d, &e, &f, &g, &h, &i, &j, &k, &l, &m}) room += piece->room();
+  result.reserve(room);
+  for (const TextPiece* piece : {&a, &b, &c, &d, &e, &f, &g, &h, &i, &j, &k, &l, &m}) piece->append_to(result);
   return result;
 }
 

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <random>
 
 namespace tilewright::internal {
 
@@ -70,8 +69,11 @@ class Shares {
   /// `parts(step, worker)` is the size of a share, and `run(step, worker, range)` runs the parts.
   void take_at_random(const std::uint32_t* tickets, int steps, int workers, std::uint32_t seed, const auto& parts,
                       const auto& run) {
-    std::minstd_rand random(seed);
-    const auto below = [&](auto limit) { return static_cast<decltype(limit)>(random() % static_cast<unsigned>(limit)); };
+    std::uint64_t state = seed % 2147483647 == 0 ? 1 : seed;
+    const auto below = [&](auto limit) {
+      state = state * 48271 % 2147483647;  // as std::minstd_rand, whose header takes long to compile
+      return static_cast<decltype(limit)>(state % static_cast<unsigned>(limit));
+    };
     std::uint64_t done[slots]{};  // by step: a bit for each worker whose share is begun
     for (int left = steps * workers; left > 0;) {
       const int step = below(steps), worker = below(workers);

@@ -17,13 +17,19 @@ template <class T>
 concept TensorRange = !TensorLike<T> && requires(const T& range) {
   { *range.begin() } -> std::convertible_to<const Tensor&>;
 };
-/// A struct whose members Boost.Hana knows, for example an optimiser's parameters: each member may be a tensor.
+/// A struct that has a function for its members. (Boost.Hana's macro makes compilers instantiate some 20 templates per member, in
+/// each file that includes the struct.)
 template <class T>
-concept ParameterStruct = boost::hana::Struct<T>::value;
+concept MemberVisitor = requires(T& parameters) { T::visit_members(parameters, [](const auto&) {}); };
+/// A struct whose members are known, for example an optimiser's parameters: each member may be a tensor.
+template <class T>
+concept ParameterStruct = MemberVisitor<T> || boost::hana::Struct<T>::value;
 
 constexpr void for_each_member(auto& parameters, auto f) {
-  boost::hana::for_each(boost::hana::accessors<std::remove_cvref_t<decltype(parameters)>>(),
-                        [&](auto accessor) { f(boost::hana::second(accessor)(parameters)); });
+  if constexpr (MemberVisitor<std::remove_cvref_t<decltype(parameters)>>) parameters.visit_members(parameters, f);
+  else
+    boost::hana::for_each(boost::hana::accessors<std::remove_cvref_t<decltype(parameters)>>(),
+                          [&](auto accessor) { f(boost::hana::second(accessor)(parameters)); });
 }
 
 /// Parameter types of a build function, as a std::tuple of values; void for overloads and templates, which have no list.

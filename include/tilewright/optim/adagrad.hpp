@@ -1,8 +1,6 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
-#include <boost/hana/adapt_struct.hpp>
-
 #include "tilewright/optim/descend.hpp"
 #include "tilewright/optim/divide_by_root.hpp"
 #include "tilewright/optim/state.hpp"
@@ -22,6 +20,14 @@ struct AdagradParameters {
   NumberOrTensor epsilon = 1e-10;  ///< added to the root of the sum
 
   using Optimiser = Adagrad;
+  /// Calls f with each member of parameters, in their order.
+  static constexpr void visit_members(auto& p, auto f) {
+    f(p.lr);
+    f(p.lr_decay);
+    f(p.weight_decay);
+    f(p.initial_accumulator_value);
+    f(p.epsilon);
+  }
 };
 
 /// Adagrad for one variable: `build(weight by reference, gradient, parameters)`. Subtracts the rate times gradient / (sqrt(sum) +
@@ -61,5 +67,3 @@ struct Adagrad : Module<Adagrad> {
 };
 
 }  // namespace tilewright::optim
-
-BOOST_HANA_ADAPT_STRUCT(tilewright::optim::AdagradParameters, lr, lr_decay, weight_decay, initial_accumulator_value, epsilon);

@@ -1,5 +1,4 @@
 #pragma once
-#include <boost/hana/adapt_struct.hpp>
 
 #include "tilewright/optim/descend.hpp"
 #include "tilewright/optim/moments.hpp"
@@ -23,6 +22,17 @@ struct AdamParameters {
   bool amsgrad = false;  ///< whether the largest second moment so far replaces the current one
 
   using Optimiser = Adam;
+  /// Calls f with each member of parameters, in their order.
+  static constexpr void visit_members(auto& p, auto f) {
+    f(p.lr);
+    f(p.beta1);
+    f(p.beta2);
+    f(p.epsilon);
+    f(p.weight_decay);
+    f(p.first_order_dtype);
+    f(p.bias_correction);
+    f(p.amsgrad);
+  }
 };
 
 /// Adam for one variable: `build(weight by reference, gradient, parameters)` ("Adam: A Method for Stochastic Optimization", arXiv
@@ -59,6 +69,16 @@ struct AdamWParameters {
   bool amsgrad = false;  ///< whether the largest second moment so far replaces the current one
 
   using Optimiser = AdamW;
+  /// Calls f with each member of parameters, in their order.
+  static constexpr void visit_members(auto& p, auto f) {
+    f(p.lr);
+    f(p.beta1);
+    f(p.beta2);
+    f(p.epsilon);
+    f(p.weight_decay);
+    f(p.first_order_dtype);
+    f(p.amsgrad);
+  }
 };
 
 /// AdamW for one variable: Adam with decoupled weight decay and bias correction, torch.optim.AdamW. Its build and its state are
@@ -75,7 +95,3 @@ struct AdamW : Module<AdamW> {
 };
 
 }  // namespace tilewright::optim
-
-BOOST_HANA_ADAPT_STRUCT(tilewright::optim::AdamParameters, lr, beta1, beta2, epsilon, weight_decay, first_order_dtype,
-                        bias_correction, amsgrad);
-BOOST_HANA_ADAPT_STRUCT(tilewright::optim::AdamWParameters, lr, beta1, beta2, epsilon, weight_decay, first_order_dtype, amsgrad);

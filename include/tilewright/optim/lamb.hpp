@@ -1,5 +1,4 @@
 #pragma once
-#include <boost/hana/adapt_struct.hpp>
 #include <limits>
 
 #include "tilewright/optim/moments.hpp"
@@ -21,6 +20,17 @@ struct LambParameters {
   bool bias_correction = true;  ///< whether moments are divided by 1 - beta^step
 
   using Optimiser = Lamb;
+  /// Calls f with each member of parameters, in their order.
+  static constexpr void visit_members(auto& p, auto f) {
+    f(p.lr);
+    f(p.beta1);
+    f(p.beta2);
+    f(p.epsilon);
+    f(p.weight_decay);
+    f(p.max_weight_norm);
+    f(p.first_order_dtype);
+    f(p.bias_correction);
+  }
 };
 
 /// LAMB for one variable: `build(weight by reference, gradient, parameters)`. Computes Adam's step and scales it to the norm of
@@ -44,6 +54,3 @@ struct Lamb : Module<Lamb> {
 };
 
 }  // namespace tilewright::optim
-
-BOOST_HANA_ADAPT_STRUCT(tilewright::optim::LambParameters, lr, beta1, beta2, epsilon, weight_decay, max_weight_norm,
-                        first_order_dtype, bias_correction);

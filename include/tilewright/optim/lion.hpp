@@ -1,8 +1,6 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
-#include <boost/hana/adapt_struct.hpp>
-
 #include "tilewright/optim/descend.hpp"
 #include "tilewright/optim/state.hpp"
 
@@ -20,6 +18,14 @@ struct LionParameters {
   std::optional<DType> first_order_dtype{};  ///< dtype of the first moment; none: the weight's, or float32 for half precision
 
   using Optimiser = Lion;
+  /// Calls f with each member of parameters, in their order.
+  static constexpr void visit_members(auto& p, auto f) {
+    f(p.lr);
+    f(p.beta1);
+    f(p.beta2);
+    f(p.weight_decay);
+    f(p.first_order_dtype);
+  }
 };
 
 /// Lion for one variable: `build(weight by reference, gradient, parameters)`. Subtracts lr sign(beta1 first_order + (1 - beta1)
@@ -49,5 +55,3 @@ struct Lion : Module<Lion> {
 };
 
 }  // namespace tilewright::optim
-
-BOOST_HANA_ADAPT_STRUCT(tilewright::optim::LionParameters, lr, beta1, beta2, weight_decay, first_order_dtype);

@@ -1,8 +1,6 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
-#include <boost/hana/adapt_struct.hpp>
-
 #include "tilewright/ops/elementwise/select.hpp"
 #include "tilewright/optim/descend.hpp"
 #include "tilewright/optim/divide_by_root.hpp"
@@ -24,6 +22,15 @@ struct RmsPropParameters {
   bool centered = false;  ///< whether the gradient's variance replaces its mean square
 
   using Optimiser = RmsProp;
+  /// Calls f with each member of parameters, in their order.
+  static constexpr void visit_members(auto& p, auto f) {
+    f(p.lr);
+    f(p.alpha);
+    f(p.epsilon);
+    f(p.weight_decay);
+    f(p.momentum);
+    f(p.centered);
+  }
 };
 
 /// RMSprop for one variable: `build(weight by reference, gradient, parameters)`. State: the variable `second_order`, the moving
@@ -66,5 +73,3 @@ struct RmsProp : Module<RmsProp> {
 };
 
 }  // namespace tilewright::optim
-
-BOOST_HANA_ADAPT_STRUCT(tilewright::optim::RmsPropParameters, lr, alpha, epsilon, weight_decay, momentum, centered);

@@ -1,5 +1,4 @@
 #pragma once
-#include <boost/hana/adapt_struct.hpp>
 
 #include "tilewright/optim/descend.hpp"
 #include "tilewright/optim/state.hpp"
@@ -18,6 +17,14 @@ struct SgdParameters {
   std::optional<DType> momentum_dtype{};  ///< dtype of the velocity; none: the weight's, or float32 for half precision
 
   using Optimiser = Sgd;
+  /// Calls f with each member of parameters, in their order.
+  static constexpr void visit_members(auto& p, auto f) {
+    f(p.lr);
+    f(p.momentum);
+    f(p.weight_decay);
+    f(p.nesterov);
+    f(p.momentum_dtype);
+  }
 };
 
 namespace detail {
@@ -50,5 +57,3 @@ struct Sgd : Module<Sgd> {
 };
 
 }  // namespace tilewright::optim
-
-BOOST_HANA_ADAPT_STRUCT(tilewright::optim::SgdParameters, lr, momentum, weight_decay, nesterov, momentum_dtype);

@@ -76,7 +76,8 @@ class TensorRules {
   TensorRules(TensorRule rule) { rules_.push_back(std::move(rule)); }
   TensorRules(std::vector<TensorRule> rules) : rules_(std::move(rules)) {}
   TensorRules(std::initializer_list<TensorRules> rules) {
-    for (const TensorRules& each : rules) rules_.insert(rules_.end(), each.rules_.begin(), each.rules_.end());
+    for (const TensorRules& each : rules)
+      for (const TensorRule& rule : each.rules_) rules_.push_back(rule);
   }
   /// Creates the rule renamed(tensor, variable).
   TensorRules(std::string tensor, std::string variable) : TensorRules(renamed(std::move(tensor), std::move(variable))) {}
@@ -156,10 +157,13 @@ inline MappedTensors apply_rules(std::string_view function, const HostTensors& g
     const auto fail = [&](const std::string& expected) {
       throw LoadError(function, given.source, tensor.name, to_text(tensor.spec).string(), expected);
     };
-    tensor.may_round = tensor.may_round ||
-                       std::ranges::any_of(rules, [&](const auto& rule) { return rule.is_cast && fits(rule); });
-    const auto first = std::ranges::find_if(rules, [&](const auto& rule) { return !rule.is_cast && fits(rule); });
-    if (first == rules.end()) {
+    const TensorRule* first = nullptr;
+    for (const TensorRule& rule : rules) {
+      if (!fits(rule)) continue;
+      if (rule.is_cast) tensor.may_round = true;
+      else if (!first) first = &rule;
+    }
+    if (!first) {
       apply_rule(result, tensor, unchanged, {&tensor.name, 1}, fail);
       continue;
     }
