@@ -12,19 +12,10 @@
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/type_name.hpp"
 #include "tilewright/module/graph_arguments.hpp"
-#include "tilewright/module/variable_factory.hpp"
+#include "tilewright/module/module_trace.hpp"
 #include "tilewright/program/scopes.hpp"
 
 namespace tilewright {
-
-namespace detail {
-/// Factories and inputs of the variables that the modules of one create_graph collect.
-struct ModuleTrace {
-  Ir& ir;
-  NamedVariableFactories factories{};
-  NamedTensors args{};
-};
-}  // namespace detail
 
 /// Options of Module::add_variable_input.
 struct VariableInputOptions {
@@ -91,6 +82,19 @@ class ModuleBase {
     if (index < 0) ir().fail(text("add_variable_inputs: number ", index, ": at least 0 expected"));
     return add_variable_inputs(text(index).view(), factories);
   }
+  /// Saves a tensor of `build` for build_grad, which reads it by `aux(name)`. Names of members' tensors are dotted, `fc1.x`. Data
+  /// members keep values that are no tensors. Fails for a tensor of another graph, and outside of build.
+  constexpr void aux(std::string_view name, Tensor value) {
+    detail::save_aux(trace(), dotted(prefix_.view(), name), value, calls_ > 1);
+  }
+  /// Returns, in build_grad, the tensor of the gradient graph with the value that `build` saved. Fails for a name that `build`
+  /// did not save, and outside of build_grad.
+  constexpr Tensor aux(std::string_view name) const { return detail::read_aux(trace(), dotted(prefix_.view(), name)); }
+  /// Sets, in build_grad, the gradient of the variable of a name; names of members' variables are dotted. It has the variable's
+  /// shape and dtype. Fails for a name without a variable, and outside of build_grad.
+  constexpr void var_grad(std::string_view name, Tensor gradient) {
+    detail::set_var_grad(trace(), dotted(prefix_.view(), name), gradient);
+  }
   // What PyTorch has and modules do not: errors that say what to write.
   constexpr auto parameters(const auto&...) const {
     constexpr auto message = [] {
@@ -144,6 +148,7 @@ class ModuleBase {
   constexpr Tensor add_input(std::string_view name, const VariableFactory& factory, bool overwrite = false) {
     auto& trace = this->trace();
     const Text path = dotted(prefix_.view(), name);
+    if (trace.gradient) return forward_variable(path, factory.spec());
     if (calls_ > 1)
       if (const Tensor* known = trace.args.find(path.view())) return shared_input(name, *known, factory.spec());
     const Tensor input = factory.create_input(name);
@@ -152,6 +157,13 @@ class ModuleBase {
     return input;
   }
 
+  /// Returns, in build_grad, the value of a variable that `build` added.
+  constexpr Tensor forward_variable(const Text& path, const TensorSpec& spec) {
+    const Tensor* known = trace().args.find(path.view());
+    if (known && known->spec() == spec) return trace().activation(*known);
+    return ir().fail(
+        text("Module: '", path, "' of ", to_text(spec), " added in build_grad: a variable that build adds expected"));
+  }
   /// Returns the input that an earlier call added for a variable, which all calls share.
   constexpr Tensor shared_input(std::string_view name, Tensor known, const TensorSpec& spec) {
     Ir& ir = known.ir();
@@ -272,6 +284,11 @@ class Module : public ModuleBase {
     std::optional<InSequence> ordered;
     if constexpr (detail::runs_in_sequence<D>()) ordered.emplace(ir());
     note_call();
+    if constexpr (detail::grad_inlining<D>() == GradInlining::error)
+      if (!trace().gradient)
+        ir().fail(text("Module: ", type_name<D>(), " has a build_grad, which a call of ", name,
+                       ", whose ops are inlined, does not use: call_module(", name,
+                       ", ...), or another grad_inlining_error, expected"));
     return detail::call_build(static_cast<D&>(*this), arguments...);
   }
   /// Creates a graph of this module, see the function create_graph. The Ir may be omitted if an argument is a Tensor.
