@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "tilewright/core/items.hpp"
+#include "tilewright/module/graph_with_named_args.hpp"
 #include "tilewright/module/module.hpp"
 
 namespace tilewright::detail {
@@ -97,6 +99,36 @@ constexpr void add_gradient_rule(const ModuleTrace& trace, const M& module, Grap
     };
     trace.ir.tables.gradient_rules.push_back({.graph = forward.id(), .build_grad = std::move(run)});
   }
+}
+
+/// Returns those of `known`, in their order, that are among `chosen`. Fails for another tensor; `what` names the option.
+constexpr List<TensorId> chosen_among(Graph graph, std::string_view what, const List<TensorId>& known,
+                                      const List<Tensor>& chosen) {
+  List<TensorId> result;
+  for (const TensorId number : known)
+    if (has_item(chosen, Tensor(graph.ir(), graph.id(), number))) result.push_back(number);
+  if (result.size() != chosen.size() && !graph.ir().failed())
+    graph.ir().fail(text("call_module of ", graph.name(), ": ", chosen.size(), " tensors in ", what, ", ", result.size(),
+                         " of them known to callers: each once expected"));
+  return result;
+}
+/// Records how autodiff of callers makes the gradient graph of a graph.
+constexpr void set_gradient_options(const GraphWithNamedArgs& graph, const CallModuleOptions& options) {
+  Ir& ir = graph.ir();
+  auto& rules = ir.tables.gradient_rules;
+  const GraphId id = graph.graph().id();
+  if (rules.empty() || rules.back().graph != id) {
+    if (options.method == GradientMethod::build_grad)
+      ir.fail(text("call_module of ", graph.graph().name(), ": by build_grad: a module with a build_grad expected"));
+    if (!options.grads_provided && !options.grads_required) return;
+    rules.push_back({.graph = id});
+  }
+  rules.back().method = options.method;
+  const GraphRecord& record = ir.tables.record(id);
+  if (options.grads_provided)
+    rules.back().provided = chosen_among(graph, "grads_provided", record.outputs, options.grads_provided(graph));
+  if (options.grads_required)
+    rules.back().required = chosen_among(graph, "grads_required", record.inputs, options.grads_required(graph));
 }
 
 }  // namespace tilewright::detail

@@ -116,6 +116,40 @@ constexpr CreatedGraph create_graph(M&& module, const Arguments&... arguments) {
   }
 }
 
+namespace detail {
+/// Appends the tensors of an argument, in the order in which create_graph adds inputs for them.
+template <class T>
+constexpr void append_tensors(List<Tensor>& tensors, const T& argument) {
+  if constexpr (std::derived_from<T, Tensor>) {
+    tensors.push_back(argument);
+  } else if constexpr (TensorRange<T>) {
+    for (const Tensor& tensor : argument) tensors.push_back(tensor);
+  } else if constexpr (std::same_as<T, NumberOrTensor>) {
+    if (argument.tensor) tensors.push_back(*argument.tensor);
+  } else if constexpr (ParameterStruct<T>) {
+    for_each_member(argument, [&tensors](const auto& member) { append_tensors(tensors, member); });
+  }
+}
+}  // namespace detail
+
+template <class M, class... Arguments>
+  requires std::derived_from<std::remove_cvref_t<M>, ModuleBase>
+constexpr Outputs ModuleBase::call_module(M&& module, const CallModuleOptions& options, const Arguments&... arguments) {
+  Ir& ir = this->ir();
+  Text name = options.name;  // a copy: the module gets another name while its graph is made
+  if (name.empty()) name = name_of(module);
+  if (name.empty()) name = type_name<std::remove_cvref_t<M>>();
+  const auto [factories, graph] = tilewright::create_graph(ir, module, arguments...);
+  detail::set_gradient_options(graph, options);
+  if (calls_ <= 1 && factories.size() > 0 && trace().args.contains(dotted(prefix_.view(), name.view()).view()))
+    ir.fail(
+        text("call_module: '", name, "' has variables: another name, or several calls of one graph of create_graph, expected"));
+  List<Tensor> inputs;
+  (detail::append_tensors(inputs, arguments), ...);
+  const NamedTensors variables = add_variable_inputs(name.view(), factories);
+  return graph.bind(variables).call_with_inputs({inputs.data(), inputs.size()}, {}).outputs();
+}
+
 template <class D>
 template <class... Arguments>
 constexpr auto Module<D>::create_graph(const Arguments&... arguments) const {

@@ -69,9 +69,11 @@ class ModuleBase {
   /// their variables.
   constexpr NamedTensors add_variable_inputs(std::string_view name, const DotTree<VariableFactory>& factories) {
     auto& trace = this->trace();
-    const NamedTensors result = factories.transform<Tensor>(
-        name, [](std::string_view path, const VariableFactory& factory) { return factory.create_input(path); });
-    if (result.size() == 0) return result;
+    const NamedTensors result = factories.transform<Tensor>(name, [&](std::string_view path, const VariableFactory& factory) {
+      if (trace.gradient) return forward_variable(dotted(prefix_.view(), path), factory.spec());
+      return factory.create_input(path);
+    });
+    if (result.size() == 0 || trace.gradient) return result;
     const Text path = dotted(prefix_.view(), name);
     if (calls_ > 1 && trace.args.contains(path.view())) return trace.args.subtree(path.view());  // all calls share them
     trace.factories.insert(path.view(), factories);
@@ -81,6 +83,17 @@ class ModuleBase {
   constexpr NamedTensors add_variable_inputs(int index, const DotTree<VariableFactory>& factories) {
     if (index < 0) ir().fail(text("add_variable_inputs: number ", index, ": at least 0 expected"));
     return add_variable_inputs(text(index).view(), factories);
+  }
+  /// Makes a graph of a module, calls it and returns the outputs. The variables are inputs of this module's graph, under the name
+  /// of the member or of the options. Autodiff uses the module's build_grad, if it has one, for this call. Fails for a second
+  /// call under a name: create_graph makes a graph for several calls.
+  template <class M, class... Arguments>
+    requires std::derived_from<std::remove_cvref_t<M>, ModuleBase>
+  constexpr Outputs call_module(M&& module, const CallModuleOptions& options, const Arguments&... arguments);
+  template <class M, class... Arguments>
+    requires std::derived_from<std::remove_cvref_t<M>, ModuleBase>
+  constexpr Outputs call_module(M&& module, const Arguments&... arguments) {
+    return call_module(std::forward<M>(module), CallModuleOptions(), arguments...);
   }
   /// Saves a tensor of `build` for build_grad, which reads it by `aux(name)`. Names of members' tensors are dotted, `fc1.x`. Data
   /// members keep values that are no tensors. Fails for a tensor of another graph, and outside of build.
@@ -145,6 +158,12 @@ class ModuleBase {
   }
 
  private:
+  /// Returns the name, in this module, of a member's variables; "" for another module.
+  constexpr std::string_view name_of(const ModuleBase& module) const {
+    const std::string_view own = prefix_.view(), name = module.prefix_.view();
+    const std::size_t first = own.empty() ? 0 : own.size() + 1;
+    return module.trace_ == trace_ && name.starts_with(own) && name.size() > first ? name.substr(first) : "";
+  }
   constexpr Tensor add_input(std::string_view name, const VariableFactory& factory, bool overwrite = false) {
     auto& trace = this->trace();
     const Text path = dotted(prefix_.view(), name);
@@ -271,6 +290,23 @@ class Module : public ModuleBase {
 
   template <class... Arguments>
   constexpr auto operator()(const Arguments&... arguments) {
+    return inlined(arguments...);
+  }
+  template <class... Arguments>
+    requires(detail::grad_inlining<D>() == GradInlining::warning)
+  [[deprecated("has a build_grad, which this call, whose ops are inlined, does not use: call_module expected")]] constexpr auto
+  operator()(const Arguments&... arguments) {
+    return inlined(arguments...);
+  }
+  /// Creates a graph of this module, see the function create_graph. The Ir may be omitted if an argument is a Tensor.
+  template <class... Arguments>
+  constexpr auto create_graph(const Arguments&... arguments) const;
+  template <class... Arguments>
+  constexpr auto create_graph(Ir& ir, const Arguments&... arguments) const;
+
+ private:
+  template <class... Arguments>
+  constexpr auto inlined(const Arguments&... arguments) {
     std::optional<detail::ModuleTrace> lost;  // of a module that has no place: it goes on to the message
     if (Ir* ir = detail::find_ir(arguments...); ir && !traced()) {
       ir->fail(text("Module: ", type_name<D>(),
@@ -291,11 +327,6 @@ class Module : public ModuleBase {
                        ", ...), or another grad_inlining_error, expected"));
     return detail::call_build(static_cast<D&>(*this), arguments...);
   }
-  /// Creates a graph of this module, see the function create_graph. The Ir may be omitted if an argument is a Tensor.
-  template <class... Arguments>
-  constexpr auto create_graph(const Arguments&... arguments) const;
-  template <class... Arguments>
-  constexpr auto create_graph(Ir& ir, const Arguments&... arguments) const;
 };
 
 }  // namespace tilewright

@@ -16,6 +16,17 @@ enum class GradInlining : std::uint8_t {
   none      ///< what the module wants
 };
 
+class GraphWithNamedArgs;
+/// Options of Module::call_module.
+struct CallModuleOptions {
+  std::string_view name{};  ///< of the variables; empty: the member's name, or the class's name for a module that is no member
+  GradientMethod method = GradientMethod::automatic;  ///< how autodiff of callers makes the gradient graph
+  /// Returns the outputs of the graph whose gradients callers provide; null: all of floating point.
+  List<Tensor> (*grads_provided)(const GraphWithNamedArgs&) = nullptr;
+  /// Returns the inputs of the graph whose gradients callers require; null: all that a gradient reaches.
+  List<Tensor> (*grads_required)(const GraphWithNamedArgs&) = nullptr;
+};
+
 namespace detail {
 /// A build_grad that is at work: what it reads, and the gradients of variables that it has set.
 struct GradientPhase {
@@ -77,8 +88,8 @@ constexpr void set_var_grad(ModuleTrace& trace, const Text& name, Tensor gradien
                  ", as the variable has it, expected"));
   } else if (ir.tables.record(gradient).meta_shape != ir.tables.record(*variable).meta_shape) {
     const auto whole = [](Tensor t) { return to_text(t.meta_shape().value_or(t.shape())); };
-    ir.fail(text("var_grad: a gradient of a tensor of shape ", whole(gradient), " for '", name, "': of the variable's ",
-                 whole(*variable), " expected"));
+    ir.fail(
+        text("var_grad: ", whole(gradient), " for '", name, "', a shard of ", whole(*variable), ": a gradient of that expected"));
   } else {
     trace.gradient->var_grads.insert(name.view(), gradient);
   }
@@ -94,8 +105,8 @@ constexpr GradientRule::Gradients gradients_of_inputs(const ModuleTrace& trace, 
     is_variable[variable.number()] = true;
     if (const Tensor* gradient = trace.gradient->var_grads.find(name.view())) gradients.push_back({variable.number(), *gradient});
     else if (is_floating_point(variable.dtype()))
-      ir.fail(text("build_grad of ", module, ": no gradient of the variable '", name, "': var_grad(\"", name, "\", ",
-                   to_text(variable.spec()), ") expected"));
+      ir.fail(text("build_grad of ", module, ": variable '", name, "' of ", to_text(variable.spec()),
+                   " without a gradient: var_grad for each variable expected"));
   }
   std::size_t next = 0;
   for (const Tensor& input : forward.inputs()) {
