@@ -105,7 +105,7 @@ struct Reads : tw::Module<Reads> {
 Traced<differentiate<Reads>> aux_read_in_build;
 
 // CASE aux_that_was_not_saved
-// expect: aux: `y`: one of {x} expected, in Scale
+// expect: aux: `y`: a saved tensor, of {x}, or a variable, of {weight}, expected, in Scale
 Case<[](auto& module, Tensor) { return module.aux("y"); }> aux_that_was_not_saved;
 
 // CASE aux_saved_in_build_grad

@@ -95,16 +95,16 @@ class ModuleBase {
   constexpr Outputs call_module(M&& module, const Arguments&... arguments) {
     return call_module(std::forward<M>(module), CallModuleOptions(), arguments...);
   }
-  /// Saves a tensor of `build` for build_grad, which reads it by `aux(name)`. Names of members' tensors are dotted, `fc1.x`. Data
-  /// members keep values that are no tensors. Fails for a tensor of another graph, and outside of build.
+  /// Saves a tensor of `build` for build_grad, which reads it by `aux(name)`. Data members keep values that are no tensors. Fails
+  /// for a tensor of another graph, and outside of build.
   constexpr void aux(std::string_view name, Tensor value) {
     detail::save_aux(trace(), dotted(prefix_.view(), name), value, calls_ > 1);
   }
-  /// Returns, in build_grad, the tensor of the gradient graph with the value that `build` saved. Fails for a name that `build`
-  /// did not save, and outside of build_grad.
+  /// Returns, in build_grad, a tensor of the gradient graph with the value of a tensor that `build` saved, or of a variable.
+  /// Names of members' tensors and variables are dotted, `fc1.weight`. Fails for an unknown name, and outside of build_grad.
   constexpr Tensor aux(std::string_view name) const { return detail::read_aux(trace(), dotted(prefix_.view(), name)); }
-  /// Sets, in build_grad, the gradient of the variable of a name; names of members' variables are dotted. It has the variable's
-  /// shape and dtype. Fails for a name without a variable, and outside of build_grad.
+  /// Sets, in build_grad, the gradient of a variable, which has the variable's shape and dtype. Each variable of floating point
+  /// needs one, also those of members. Fails for an unknown name, and outside of build_grad.
   constexpr void var_grad(std::string_view name, Tensor gradient) {
     detail::set_var_grad(trace(), dotted(prefix_.view(), name), gradient);
   }

@@ -56,23 +56,23 @@ constexpr GradInlining grad_inlining() {
   else return GradInlining::error;
 }
 
-/// Saves a tensor of the forward graph under a dotted name.
+/// Saves a tensor of the forward graph under a dotted name. Does nothing if build_grad calls again what has saved it.
 constexpr void save_aux(ModuleTrace& trace, const Text& name, Tensor value, bool overwrite) {
-  Ir& ir = trace.ir;
-  if (trace.gradient || value.graph_id() != ir.tables.current_graph) {
-    ir.fail(text("aux: '", name, "' of ", to_text(value), trace.gradient ? " saved in build_grad" : "",
-                 ": a tensor of the graph of build, saved in build, expected"));
-    return;
-  }
-  trace.aux.insert(name.view(), value, overwrite);
+  if (trace.gradient && trace.aux.contains(name.view())) return;
+  if (!trace.gradient && value.graph_id() == trace.ir.tables.current_graph)
+    return trace.aux.insert(name.view(), value, overwrite);
+  trace.ir.fail(text("aux: '", name, "' of ", to_text(value), trace.gradient ? " saved in build_grad" : "",
+                     ": a tensor of the graph of build, saved in build, expected"));
 }
-/// Returns the value of a saved tensor in the gradient graph.
+/// Returns the value of a saved tensor, or of a variable, in the gradient graph.
 constexpr Tensor read_aux(const ModuleTrace& trace, const Text& name) {
   if (!trace.gradient)
     return trace.ir.fail(text("aux: '", name, "' read outside of build_grad: aux(name) in build_grad expected"));
   const Tensor* value = trace.aux.find(name.view());
-  if (!value) return trace.ir.fail(text("aux: '", name, "': one of {", join(trace.aux.keys_flat(), ", "), "} expected"));
-  return trace.activation(*value);
+  if (!value) value = trace.args.find(name.view());
+  if (value) return trace.activation(*value);
+  return trace.ir.fail(text("aux: '", name, "': a saved tensor, of {", join(trace.aux.keys_flat(), ", "),
+                            "}, or a variable, of {", join(trace.args.keys_flat(), ", "), "}, expected"));
 }
 /// Sets the gradient of a variable.
 constexpr void set_var_grad(ModuleTrace& trace, const Text& name, Tensor gradient) {
