@@ -19,6 +19,8 @@ enum class GradientMethod : std::uint8_t {
   autodiff     ///< from the ops of the graph, even if its module has a build_grad
 };
 
+namespace detail {
+
 /// Values of a forward graph in its gradient graph, for those who build the gradient graph.
 class ForwardValues {
  public:
@@ -29,7 +31,7 @@ class ForwardValues {
   constexpr ~ForwardValues() = default;
 };
 
-/// What autodiff of a caller needs to know to make the gradient graph of a called graph.
+/// Wishes of those who trace a graph for its gradient graph.
 struct GradientRule {
   /// Gradients of inputs of a forward graph.
   using Gradients = List<std::pair<TensorId, Tensor>>;
@@ -42,5 +44,7 @@ struct GradientRule {
   std::optional<List<TensorId>> provided{};           ///< outputs whose gradients callers provide; nothing: all
   std::optional<List<TensorId>> required{};           ///< inputs whose gradients callers require; nothing: all
 };
+
+}  // namespace detail
 
 }  // namespace tilewright

@@ -97,7 +97,7 @@ constexpr void add_gradient_rule(const ModuleTrace& trace, const M& module, Grap
       ModuleTrace gradient_trace{.ir = forward.ir(), .args = args, .aux = aux, .gradient = &phase};
       return run_build_grad(copy, gradient_trace, forward, dy);
     };
-    trace.ir.tables.gradient_rules.push_back({.graph = forward.id(), .build_grad = std::move(run)});
+    trace.ir.tables.functions.gradient_rules.push_back({.graph = forward.id(), .build_grad = std::move(run)});
   }
 }
 
@@ -115,7 +115,7 @@ constexpr List<TensorId> chosen_among(Graph graph, std::string_view what, const 
 /// Records how autodiff of callers makes the gradient graph of a graph.
 constexpr void set_gradient_options(const GraphWithNamedArgs& graph, const CallModuleOptions& options) {
   Ir& ir = graph.ir();
-  auto& rules = ir.tables.gradient_rules;
+  auto& rules = ir.tables.functions.gradient_rules;
   const GraphId id = graph.graph().id();
   if (rules.empty() || rules.back().graph != id) {
     if (options.method == GradientMethod::build_grad)

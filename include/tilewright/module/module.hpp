@@ -292,9 +292,11 @@ class Module : public ModuleBase {
   constexpr auto operator()(const Arguments&... arguments) {
     return inlined(arguments...);
   }
+  /// Inlines a module that asks for a warning. (The attribute is the one that gives a warning in the line of the call.)
   template <class... Arguments>
     requires(detail::grad_inlining<D>() == GradInlining::warning)
-  [[deprecated("has a build_grad, which this call, whose ops are inlined, does not use: call_module expected")]] constexpr auto
+  [[gnu::deprecated(
+      "has a build_grad, which this call, whose ops are inlined, does not use: call_module expected")]] constexpr auto
   operator()(const Arguments&... arguments) {
     return inlined(arguments...);
   }

@@ -8,12 +8,12 @@
 
 namespace tilewright {
 
-/// What a call that inlines a module with a build_grad is: autodiff then uses the ops of `build`, not build_grad. A module says
-/// it by a member `static constexpr tw::GradInlining grad_inlining_error = tw::GradInlining::none`.
+/// How a call that inlines a module with a build_grad is reported, because autodiff then uses the ops of `build`, not build_grad.
+/// A module chooses by a member `static constexpr auto grad_inlining_error = tw::GradInlining::none`.
 enum class GradInlining : std::uint8_t {
-  error,    ///< an error, the default
+  error,  ///< an error, the default
   warning,  ///< a warning of the compiler at the call
-  none      ///< what the module wants
+  none  ///< not at all
 };
 
 class GraphWithNamedArgs;
@@ -38,7 +38,7 @@ struct ModuleTrace {
   Ir& ir;
   NamedVariableFactories factories{};
   NamedTensors args{};
-  NamedTensors aux{};                 ///< tensors that builds save for build_grad
+  NamedTensors aux{};  ///< saved in build, and read in build_grad
   GradientPhase* gradient = nullptr;  ///< null: the forward graph is being built
 
   constexpr Tensor activation(Tensor forward) const { return gradient->values.activation(forward.number()); }
@@ -48,7 +48,7 @@ struct ModuleTrace {
 template <class M>
 concept HasBuildGrad = requires { &M::build_grad; } || requires(M& module, Tensor dy) { module.build_grad(dy); } ||
                        requires(M& module, Tensor dy) { module.build_grad(dy, dy); };
-/// Returns what a call that inlines the module is.
+/// Returns how a call that inlines the module is reported.
 template <class M>
 constexpr GradInlining grad_inlining() {
   if constexpr (!HasBuildGrad<M>) return GradInlining::none;

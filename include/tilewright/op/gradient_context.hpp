@@ -22,7 +22,7 @@ using JoinRule = Tensor (*)(Ir&, const TensorSpec& whole, std::span<const Gradie
 class GradientContext {
  public:
   /// Fetches forward tensors into the gradient graph and collects the gradients of forward tensors.
-  class Builder : public ForwardValues {
+  class Builder : public tilewright::detail::ForwardValues {
    public:
     constexpr virtual Tensor added_activation(const OpInfo& op, const Node& forward_node) = 0;
     constexpr virtual bool needs_gradient(TensorId forward_tensor) const = 0;

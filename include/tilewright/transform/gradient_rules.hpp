@@ -5,7 +5,7 @@ namespace tilewright::detail {
 
 /// Returns the rule for the gradient of a graph, or null.
 constexpr const GradientRule* find_gradient_rule(const Ir& ir, GraphId graph) {
-  for (const GradientRule& rule : ir.tables.gradient_rules)
+  for (const GradientRule& rule : ir.tables.functions.gradient_rules)
     if (rule.graph == graph) return &rule;
   return nullptr;
 }
