@@ -111,7 +111,8 @@ constexpr GradientRule::Gradients gradients_of_inputs(const ModuleTrace& trace, 
   std::size_t next = 0;
   for (const Tensor& input : forward.inputs()) {
     if (is_variable[input.number()] || !is_floating_point(input.dtype())) continue;
-    if (next < results.size() && results[next].valid() && results[next].spec() != input.spec())
+    if (next < results.size() && !results[next].is_usable()) return {};
+    if (next < results.size() && results[next].spec() != input.spec())
       ir.fail(text("build_grad of ", module, ": result ", next, ", ", to_text(results[next].spec()), ", for ", to_text(input),
                    ": ", to_text(input.spec()), " expected"));
     if (next < results.size()) gradients.push_back({input.number(), results[next]});

@@ -307,6 +307,8 @@ constexpr Text gradient_graph_of_a_module() {
   facts.check(tw::autodiff(forward, {.method = tw::GradientMethod::autodiff}).graph().outputs().size() == 2, "by autodiff");
   const auto second = tw::autodiff(forward, {.grads_required = std::vector{weight}, .force = true});
   facts.check(second.grad_graph_info().outputs() == std::vector{weight}, "another one, of the variable only");
+  tw::autodiff_with_accumulation(forward, forward.args().filter_keys({"weight"}), {.force = true});
+  facts.check(ir.tables.record(graph.id()).gradient.graph == tw::GraphId::none, "callers do not get accumulators");
   const auto named = tw::GraphWithNamedArgs::from_grad_graph(info, tw::NamedTensors::from_dict({{"dy", info.graph().input(0)}}));
   facts.check(named.graph() == info.graph() && named.grad_graph_info().outputs() == info.outputs(), "from_grad_graph");
   return facts.check(named.copy().graph() == named.graph() && named.copy().args()["dy"] == info.graph().input(0), "copy");
