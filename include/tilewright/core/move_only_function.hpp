@@ -3,7 +3,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace tilewright {
+namespace tilewright::detail {
 
 template <class Signature>
 class MoveOnlyFunction;
@@ -49,4 +49,4 @@ class MoveOnlyFunction<Result(Arguments...)> {
   Held* held_ = nullptr;
 };
 
-}  // namespace tilewright
+}  // namespace tilewright::detail

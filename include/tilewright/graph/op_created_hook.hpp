@@ -49,7 +49,7 @@ class OpCreatedHook {
  private:
   int handle_;
   GraphId graph_;
-  MoveOnlyFunction<void(const CreatedOp&)> function_;
+  detail::MoveOnlyFunction<void(const CreatedOp&)> function_;
 };
 
 }  // namespace tilewright
