@@ -22,8 +22,7 @@ using KindOfArgument =
 /// Creates each graph once. create_graph with an equal module and arguments of equal shapes, dtypes, meta shapes and IPUs, in a
 /// scope of the same IPU and mode, returns the same graph, but new factories for the variables. Modules are equal if their types
 /// and their keys are. A module whose graph depends on data members needs a member `constexpr std::int64_t cache_key() const`.
-/// Other arguments are numbers, enumerations, or Boost.Hana structs of these, and are compared by value.
-/// Functions are equal if they are the same function.
+/// Other arguments are numbers, enumerations, or Boost.Hana structs of these, and are compared by value. One cache serves one Ir.
 class GraphCache {
  public:
   template <std::derived_from<ModuleBase> M, class... Arguments>

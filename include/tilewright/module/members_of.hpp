@@ -6,6 +6,14 @@
 
 namespace tilewright {
 
+namespace detail {
+/// Accessors of the members of several structs, as Hana asks a struct for its own.
+template <class... Structs>
+struct AccessorsOf {
+  static constexpr auto apply() { return boost::hana::flatten(boost::hana::make_tuple(boost::hana::accessors<Structs>()...)); }
+};
+}  // namespace detail
+
 /// Base of a module with more members than BOOST_HANA_DEFINE_STRUCT takes: its members are those of `Structs`. Each struct names
 /// at most 39 members by its own macro. The names of variables have no part for the structs. The module itself has no macro.
 ///
@@ -16,9 +24,7 @@ template <class... Structs>
 struct MembersOf : Structs... {
   static_assert((boost::hana::Struct<Structs>::value && ...),
                 "MembersOf: structs expected whose members BOOST_HANA_DEFINE_STRUCT names, at most 39 in each");
-  struct hana_accessors_impl {  // Hana's name: by it Hana finds the members
-    static constexpr auto apply() { return boost::hana::flatten(boost::hana::make_tuple(boost::hana::accessors<Structs>()...)); }
-  };
+  using hana_accessors_impl = detail::AccessorsOf<Structs...>;  // by this name Hana finds the members
 };
 
 }  // namespace tilewright
