@@ -47,6 +47,13 @@ TEST_CASE("a shard has the elements of its part of an axis") {
   CHECK(munging::shard(whole(), 1, 1).shape() == Extents<4>{1, 4, 6, 2});
   CHECK((munging::shard(Array<1>{1, 2, 3, 4}, 2) == Array<2>{{1, 2}, {3, 4}}));
 }
+TEST_CASE("popxl.addons' tables of shards and repeats") {
+  const Array<2> rows{{0, 1}, {2, 3}, {4, 5}, {6, 7}};
+  CHECK((munging::shard(rows, 2, 0) == Array<3>{{{0, 1}, {2, 3}}, {{4, 5}, {6, 7}}}));
+  CHECK((munging::shard(rows, 2, 1) == Array<3>{{{0}, {2}, {4}, {6}}, {{1}, {3}, {5}, {7}}}));
+  CHECK((munging::repeat(Array<1>{0, 1, 2}, 2) == Array<2>{{0, 1, 2}, {0, 1, 2}}));
+  CHECK((munging::repeat(Array<1>{0, 1, 2}, 2, 1) == Array<2>{{0, 0}, {1, 1}, {2, 2}}));
+}
 TEST_CASE("joined shards are the array") {
   for (const int axis : {0, 1, 2, -1, -2, -3}) CHECK((munging::unshard(munging::shard(whole(), 2, axis), axis) == whole()));
   const Array<2> joined = munging::unshard(Array<3>{{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}}, 1);
