@@ -22,7 +22,8 @@ using KindOfArgument =
 /// Creates each graph once. create_graph with an equal module and arguments of equal shapes, dtypes, meta shapes and IPUs, in a
 /// scope of the same IPU and mode, returns the same graph, but new factories for the variables. Modules are equal if their types
 /// and their keys are. A module whose graph depends on data members needs a member `constexpr std::int64_t cache_key() const`.
-/// Other arguments are numbers, enumerations, or Boost.Hana structs of these, and are compared by value. One cache serves one Ir.
+/// Other arguments are numbers, enumerations, or Boost.Hana structs of these, and are compared by value, or they are graphs and
+/// bound graphs: equal ones are the same graph, bound to the same tensors. One cache serves one Ir.
 class GraphCache {
  public:
   template <std::derived_from<ModuleBase> M, class... Arguments>
@@ -89,6 +90,10 @@ class GraphCache {
     return tensor.valid() && tensor.is_of(*key.ir) ? key.ir->tables.record(tensor.graph_id()).tensors[tensor.number()].meta_shape
                                                    : -1;
   }
+  static constexpr void add_identity(Key& key, const Tensor& tensor) {
+    key.numbers.push_back(static_cast<double>(tensor.graph_id()));
+    key.numbers.push_back(static_cast<double>(tensor.number()));
+  }
   template <class T>
   static constexpr void add(Key& key, const T& argument) {
     if constexpr (std::same_as<T, TensorSpec>) {
@@ -99,6 +104,13 @@ class GraphCache {
       key.numbers.push_back(meta_shape(key, argument));
       if (key.ir->tables.has_placements && argument.valid() && argument.is_of(*key.ir))
         add(key, key.ir->tables.record(argument.graph_id()).tensors[argument.number()].placement);
+    } else if constexpr (std::convertible_to<const T&, Graph>) {
+      key.numbers.push_back(static_cast<double>(Graph(argument).id()));
+    } else if constexpr (std::same_as<T, BoundGraph>) {
+      add(key, argument.graph());
+      key.numbers.push_back(static_cast<double>(argument.args().size()));
+      for (const auto& [input, parent] : argument.args())
+        for (const Tensor& tensor : {input, parent}) add_identity(key, tensor);
     } else if constexpr (std::same_as<T, Placement>) {
       key.numbers.push_back(argument.ipu);
       key.numbers.push_back(static_cast<double>(argument.tile_set));

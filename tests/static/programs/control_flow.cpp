@@ -442,3 +442,26 @@ constexpr bool a_cache_knows_functions() {
          cache.size() == 2;
 }
 static_assert(a_cache_knows_functions());
+
+/// Calls the graph that it gets.
+struct CallsGraph : tw::Module<CallsGraph> {
+  constexpr Tensor build(Tensor x, const auto& graph) { return tw::call(graph, x); }
+};
+struct IgnoresGraph : tw::Module<IgnoresGraph> {
+  constexpr Tensor build(Tensor x, const tw::BoundGraph&) { return x; }
+};
+constexpr bool a_cache_knows_graphs() {
+  Ir ir;
+  const Tensor x = ir.variable(tw::ones(), {4}, tw::float32, "x"), w = ir.variable(tw::ones(), {4}, tw::float32, "w");
+  const Graph half = ir.create_graph([](Tensor a) { return a * 0.5; }, x),
+              twice = ir.create_graph([](Tensor a) { return a + a; }, x);
+  tw::Cached<CallsGraph> calls;
+  calls.create_graph(x, half), calls.create_graph(x, twice), calls.create_graph(x, half);
+  calls.create_graph(x, tw::GraphWithNamedArgs(half));  // another type
+  tw::Cached<IgnoresGraph> bound;
+  const auto bind = [](Graph graph, Tensor tensor) { return tw::BoundGraph(graph, {{graph.input(0), tensor}}); };
+  bound.create_graph(x, bind(half, x)), bound.create_graph(x, bind(half, w)), bound.create_graph(x, bind(half, x));
+  bound.create_graph(x, bind(twice, x)), bound.create_graph(x, tw::BoundGraph(half, {}));
+  return calls.size() == 3 && bound.size() == 4;
+}
+static_assert(a_cache_knows_graphs());
