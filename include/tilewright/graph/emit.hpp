@@ -223,7 +223,7 @@ constexpr void run_op_created_hooks(Ir& ir, NodeId node) {
     return;
   }
   ir.tables.is_in_hook = true;
-  for (const OpCreatedHook& hook : ir.tables.op_created_hooks)
+  for (const OpCreatedHook& hook : ir.tables.functions.op_created_hooks)
     if (hook.graph() == ir.tables.current_graph) hook(op);
   ir.tables.is_in_hook = false;
 }
@@ -250,7 +250,7 @@ constexpr NodeId append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> i
   detail::append_in_sequence(ir, index);
   if (called_graph != GraphId::none && !ir.tables.meta_shapes.empty()) detail::hand_on_meta_shapes(ir, graph.nodes.back());
   if (placement.is_known()) detail::place_node(ir, graph.nodes.back(), placement);
-  if (!ir.tables.op_created_hooks.empty()) detail::run_op_created_hooks(ir, index);
+  if (!ir.tables.functions.op_created_hooks.empty()) detail::run_op_created_hooks(ir, index);
   return index;
 }
 

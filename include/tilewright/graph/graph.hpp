@@ -60,12 +60,12 @@ class Graph {
   /// remove_op_created_hook.
   template <std::invocable<const CreatedOp&> F>
   constexpr int register_op_created_hook(F hook) const {
-    ir().tables.op_created_hooks.emplace_back(ir().tables.next_hook, id_, std::move(hook));
+    ir().tables.functions.op_created_hooks.emplace_back(ir().tables.next_hook, id_, std::move(hook));
     return ir().tables.next_hook++;
   }
   /// Removes a hook. Fails for a handle that does not belong to a hook of this graph.
   constexpr void remove_op_created_hook(int handle) const {
-    auto& hooks = ir().tables.op_created_hooks;
+    auto& hooks = ir().tables.functions.op_created_hooks;
     for (auto& hook : hooks)
       if (hook.handle() == handle && hook.graph() == id_) {
         hooks.erase(&hook);

@@ -8,9 +8,9 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/text.hpp"
 #include "tilewright/graph/name_table.hpp"
-#include "tilewright/graph/op_created_hook.hpp"
 #include "tilewright/graph/records.hpp"
 #include "tilewright/graph/tensor.hpp"
+#include "tilewright/graph/trace_functions.hpp"
 #include "tilewright/graph/tracing.hpp"
 
 namespace tilewright {
@@ -90,7 +90,7 @@ struct IrTables {
   List<Text> module_path;
   List<Text> name_scopes;  ///< all scopes so far, open or closed, as prefixes of names: blocks/0/fc1/
   List<SequenceScope> sequences;  ///< the open in_sequence scopes, the innermost last
-  detail::OpCreatedHooks op_created_hooks;  ///< registered at graphs, in the order of their registration
+  detail::TraceFunctions functions;
   List<MergedExchanges> merged_exchanges;  ///< of each graph in the order of its nodes, without overlaps
   int next_op_id = 100;
   int next_hook = 0;  ///< the handle of the next hook on created ops

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/module/build_grad.hpp"
 #include "tilewright/module/graph_with_named_args.hpp"
-#include "tilewright/module/module.hpp"
 
 namespace tilewright {
 
@@ -16,15 +16,8 @@ namespace detail {
 /// Marks the results of a build function as outputs: a tensor, or a tuple, pair or range of tensors. Fails for another type.
 template <class T>
 constexpr void graph_outputs(Ir& ir, const T& result) {
-  if constexpr (std::convertible_to<const T&, Tensor>) {
-    graph_output(result);
-  } else if constexpr (requires { result.begin(); }) {
-    for (const Tensor& tensor : result) graph_output(tensor);
-  } else if constexpr (requires { std::tuple_size<T>::value; }) {
-    std::apply([&ir](const auto&... tensors) { (graph_outputs(ir, tensors), ...); }, result);
-  } else {
+  if (!for_each_result(result, [](Tensor tensor) { graph_output(tensor); }))
     ir.fail("build: void, a Tensor, or a tuple or range of Tensors expected as result");
-  }
 }
 
 /// Returns the class's name, or the one that the class states; "" for functions and lambdas.
@@ -83,25 +76,11 @@ struct CreatedGraph {
 };
 
 namespace detail {
-/// Scope in which a module and its members belong to the trace of a graph; afterwards they belong to their previous trace.
-template <class M>
-class Adoption {
- public:
-  constexpr Adoption(M& module, ModuleTrace& trace) : module_(module), before_(module.adopted_by()) {
-    adopt(module_, &trace, "");
-  }
-  constexpr ~Adoption() { adopt(module_, before_.first, before_.second); }
-  Adoption(const Adoption&) = delete;
-  Adoption& operator=(const Adoption&) = delete;
-
- private:
-  M& module_;
-  std::pair<ModuleTrace*, Text> before_;
-};
 /// Traces a module that belongs to the trace.
 template <class M, class... Arguments>
 constexpr CreatedGraph trace_adopted(ModuleTrace& trace, M& module, const Arguments&... arguments) {
   const Graph graph = trace_graph(trace.ir, module, arguments...);
+  if constexpr (HasBuildGrad<M>) add_gradient_rule(trace, module, graph);
   return {std::move(trace.factories), {graph, std::move(trace.args)}};
 }
 template <class M>
@@ -135,6 +114,40 @@ constexpr CreatedGraph create_graph(M&& module, const Arguments&... arguments) {
     if (!ir) throw TraceError("create_graph: all ranges of tensors are empty: create_graph(ir, module, ...) expected");
     return create_graph(*ir, std::forward<M>(module), arguments...);
   }
+}
+
+namespace detail {
+/// Appends the tensors of an argument, in the order in which create_graph adds inputs for them.
+template <class T>
+constexpr void append_tensors(List<Tensor>& tensors, const T& argument) {
+  if constexpr (std::derived_from<T, Tensor>) {
+    tensors.push_back(argument);
+  } else if constexpr (TensorRange<T>) {
+    for (const Tensor& tensor : argument) tensors.push_back(tensor);
+  } else if constexpr (std::same_as<T, NumberOrTensor>) {
+    if (argument.tensor) tensors.push_back(*argument.tensor);
+  } else if constexpr (ParameterStruct<T>) {
+    for_each_member(argument, [&tensors](const auto& member) { append_tensors(tensors, member); });
+  }
+}
+}  // namespace detail
+
+template <class M, class... Arguments>
+  requires std::derived_from<std::remove_cvref_t<M>, ModuleBase>
+constexpr Outputs ModuleBase::call_module(M&& module, const CallModuleOptions& options, const Arguments&... arguments) {
+  Ir& ir = this->ir();
+  Text name = options.name;  // a copy: the module gets another name while its graph is made
+  if (name.empty()) name = name_of(module);
+  if (name.empty()) name = type_name<std::remove_cvref_t<M>>();
+  const auto [factories, graph] = tilewright::create_graph(ir, module, arguments...);
+  detail::set_gradient_options(graph, options);
+  if (calls_ <= 1 && factories.size() > 0 && trace().args.contains(dotted(prefix_.view(), name.view()).view()))
+    ir.fail(
+        text("call_module: '", name, "' has variables: another name, or several calls of one graph of create_graph, expected"));
+  List<Tensor> inputs;
+  (detail::append_tensors(inputs, arguments), ...);
+  const NamedTensors variables = add_variable_inputs(name.view(), factories);
+  return graph.bind(variables).call_with_inputs({inputs.data(), inputs.size()}, {}).outputs();
 }
 
 template <class D>

@@ -87,6 +87,8 @@ constexpr auto graph_argument(Ir& ir, const T& argument) {
   if constexpr (TensorLike<T>) {
     if constexpr (by_ref) return TensorByRef(graph_input_for(ir, argument, true));
     else return graph_input_for(ir, argument, false);
+  } else if constexpr (TensorRange<T> && std::convertible_to<const T&, Tensor> && !TensorRange<Parameter>) {
+    return graph_argument<Parameter>(ir, Tensor(argument));  // the one output of a call
   } else if constexpr (TensorRange<T>) {
     if constexpr (by_ref) {
       Parameter inputs{};

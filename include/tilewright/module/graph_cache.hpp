@@ -23,11 +23,14 @@ using KindOfArgument =
 /// scope of the same IPU and mode, returns the same graph, but new factories for the variables. Modules are equal if their types
 /// and their keys are. A module whose graph depends on data members needs a member `constexpr std::int64_t cache_key() const`.
 /// Other arguments are numbers, enumerations, or Boost.Hana structs of these, and are compared by value, or they are graphs and
-/// bound graphs: equal ones are the same graph, bound to the same tensors. One cache serves one Ir.
+/// bound graphs: equal ones are the same graph, bound to the same tensors. A module with a build_grad is an error. One cache
+/// serves one Ir.
 class GraphCache {
  public:
   template <std::derived_from<ModuleBase> M, class... Arguments>
   constexpr CreatedGraph create_graph(Ir& ir, const M& module, const Arguments&... arguments) {
+    if constexpr (detail::HasBuildGrad<M>)
+      ir.fail(text("GraphCache: ", type_name<M>(), " has a build_grad: create_graph, for a graph of its own, expected"));
     Key key{&ir, &detail::type_identity_of<M, detail::KindOfArgument<Arguments>...>};
     add_module(key, module);
     return find_or_trace(std::move(key), [&] { return tilewright::create_graph(ir, module, arguments...); }, arguments...);

@@ -77,6 +77,26 @@ class BoundGraph : public Callable<BoundGraph> {
                             " unbound inputs: one for each expected"));
     return all;
   }
+  /// Returns a map from all inputs of the graph to the tensors of connect, and from its first outputs to `outputs`, in order.
+  /// Fails for more tensors than the graph has outputs, and for one of another spec.
+  constexpr TensorMap subgraph_io_map(std::span<const Tensor> inputs, const TensorMap& args,
+                                      std::span<const Tensor> outputs) const {
+    TensorMap all = connect(inputs, args);
+    const List<Tensor> known = graph_.outputs();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (i >= known.size() || known[i].spec() != outputs[i].spec()) {
+        graph_.ir().fail(text("subgraph_io_map of ", graph_.name(), ": ", to_text(outputs[i]), " for output ", i, " of ",
+                              known.size(), ": one of its shape and dtype expected"));
+        break;
+      }
+      all.insert(known[i], outputs[i]);
+    }
+    return all;
+  }
+  constexpr TensorMap subgraph_io_map(std::initializer_list<Tensor> inputs, const TensorMap& args = {},
+                                      std::initializer_list<Tensor> outputs = {}) const {
+    return subgraph_io_map(std::span(inputs.begin(), inputs.size()), args, std::span(outputs.begin(), outputs.size()));
+  }
 
  private:
   Graph graph_;
@@ -99,6 +119,12 @@ class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
  public:
   constexpr GraphWithNamedArgs(Graph graph, NamedTensors args = {}, std::optional<GradGraphInfo> info = {})
       : graph_(graph), args_(std::move(args)), grad_graph_info_(std::move(info)) {}
+  /// Returns a gradient graph with names for some of its inputs.
+  static constexpr GraphWithNamedArgs from_grad_graph(GradGraphInfo info, NamedTensors args = {}) {
+    return {info.graph(), std::move(args), std::move(info)};
+  }
+  /// Returns the graph and its names, without the GradGraphInfo.
+  constexpr GraphWithNamedArgs copy() const { return {graph_, args_}; }
 
   constexpr Graph graph() const { return graph_; }
   /// Converts to the Graph, so that call, repeat and conditional accept it. Unbound inputs are passed as for the Graph.

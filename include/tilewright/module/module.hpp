@@ -15,19 +15,10 @@
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/type_name.hpp"
 #include "tilewright/module/graph_arguments.hpp"
-#include "tilewright/module/variable_factory.hpp"
+#include "tilewright/module/module_trace.hpp"
 #include "tilewright/program/scopes.hpp"
 
 namespace tilewright {
-
-namespace detail {
-/// Factories and inputs of the variables that the modules of one create_graph collect.
-struct ModuleTrace {
-  Ir& ir;
-  NamedVariableFactories factories{};
-  NamedTensors args{};
-};
-}  // namespace detail
 
 /// Options of Module::add_variable_input.
 struct VariableInputOptions {
@@ -81,9 +72,11 @@ class ModuleBase {
   /// their variables.
   constexpr NamedTensors add_variable_inputs(std::string_view name, const DotTree<VariableFactory>& factories) {
     auto& trace = this->trace();
-    const NamedTensors result = factories.transform<Tensor>(
-        name, [](std::string_view path, const VariableFactory& factory) { return factory.create_input(path); });
-    if (result.size() == 0) return result;
+    const NamedTensors result = factories.transform<Tensor>(name, [&](std::string_view path, const VariableFactory& factory) {
+      if (trace.gradient) return forward_variable(dotted(prefix_.view(), path), factory.spec());
+      return factory.create_input(path);
+    });
+    if (result.size() == 0 || trace.gradient) return result;
     const Text path = dotted(prefix_.view(), name);
     if (calls_ > 1 && trace.args.contains(path.view())) return trace.args.subtree(path.view());  // all calls share them
     trace.factories.insert(path.view(), factories);
@@ -93,6 +86,30 @@ class ModuleBase {
   constexpr NamedTensors add_variable_inputs(int index, const DotTree<VariableFactory>& factories) {
     if (index < 0) ir().fail(text("add_variable_inputs: number ", index, ": at least 0 expected"));
     return add_variable_inputs(text(index).view(), factories);
+  }
+  /// Makes a graph of a module, calls it and returns the outputs. The variables are inputs of this module's graph, under the name
+  /// of the member or of the options. Autodiff uses the module's build_grad, if it has one, for this call. Fails for a second
+  /// call under a name: create_graph makes a graph for several calls.
+  template <class M, class... Arguments>
+    requires std::derived_from<std::remove_cvref_t<M>, ModuleBase>
+  constexpr Outputs call_module(M&& module, const CallModuleOptions& options, const Arguments&... arguments);
+  template <class M, class... Arguments>
+    requires std::derived_from<std::remove_cvref_t<M>, ModuleBase>
+  constexpr Outputs call_module(M&& module, const Arguments&... arguments) {
+    return call_module(std::forward<M>(module), CallModuleOptions(), arguments...);
+  }
+  /// Saves a tensor of `build` for build_grad, which reads it by `aux(name)`. Data members keep values that are no tensors. Fails
+  /// for a tensor of another graph, and outside of build.
+  constexpr void aux(std::string_view name, Tensor value) {
+    detail::save_aux(trace(), dotted(prefix_.view(), name), value, calls_ > 1);
+  }
+  /// Returns, in build_grad, a tensor of the gradient graph with the value of a tensor that `build` saved, or of a variable.
+  /// Names of members' tensors and variables are dotted, `fc1.weight`. Fails for an unknown name, and outside of build_grad.
+  constexpr Tensor aux(std::string_view name) const { return detail::read_aux(trace(), dotted(prefix_.view(), name)); }
+  /// Sets, in build_grad, the gradient of a variable, which has the variable's shape and dtype. Each variable of floating point
+  /// needs one, also those of members. Fails for an unknown name, and outside of build_grad.
+  constexpr void var_grad(std::string_view name, Tensor gradient) {
+    detail::set_var_grad(trace(), dotted(prefix_.view(), name), gradient);
   }
   // What PyTorch has and modules do not: errors that say what to write.
   constexpr auto parameters(const auto&...) const {
@@ -144,9 +161,16 @@ class ModuleBase {
   }
 
  private:
+  /// Returns the name, in this module, of a member's variables; "" for another module.
+  constexpr std::string_view name_of(const ModuleBase& module) const {
+    const std::string_view own = prefix_.view(), name = module.prefix_.view();
+    const std::size_t first = own.empty() ? 0 : own.size() + 1;
+    return module.trace_ == trace_ && name.starts_with(own) && name.size() > first ? name.substr(first) : "";
+  }
   constexpr Tensor add_input(std::string_view name, const VariableFactory& factory, bool overwrite = false) {
     auto& trace = this->trace();
     const Text path = dotted(prefix_.view(), name);
+    if (trace.gradient) return forward_variable(path, factory.spec());
     if (calls_ > 1)
       if (const Tensor* known = trace.args.find(path.view())) return shared_input(name, *known, factory.spec());
     const Tensor input = factory.create_input(name);
@@ -155,6 +179,13 @@ class ModuleBase {
     return input;
   }
 
+  /// Returns, in build_grad, the value of a variable that `build` added.
+  constexpr Tensor forward_variable(const Text& path, const TensorSpec& spec) {
+    const Tensor* known = trace().args.find(path.view());
+    if (known && known->spec() == spec) return trace().activation(*known);
+    return ir().fail(
+        text("Module: '", path, "' of ", to_text(spec), " added in build_grad: a variable that build adds expected"));
+  }
   /// Returns the input that an earlier call added for a variable, which all calls share.
   constexpr Tensor shared_input(std::string_view name, Tensor known, const TensorSpec& spec) {
     Ir& ir = known.ir();
@@ -273,6 +304,25 @@ class Module : public ModuleBase {
 
   template <class... Arguments>
   constexpr auto operator()(const Arguments&... arguments) {
+    return inlined(arguments...);
+  }
+  /// Inlines a module that asks for a warning. (The attribute is the one that gives a warning in the line of the call.)
+  template <class... Arguments>
+    requires(detail::grad_inlining<D>() == GradInlining::warning)
+  [[gnu::deprecated(
+      "has a build_grad, which this call, whose ops are inlined, does not use: call_module expected")]] constexpr auto
+  operator()(const Arguments&... arguments) {
+    return inlined(arguments...);
+  }
+  /// Creates a graph of this module, see the function create_graph. The Ir may be omitted if an argument is a Tensor.
+  template <class... Arguments>
+  constexpr auto create_graph(const Arguments&... arguments) const;
+  template <class... Arguments>
+  constexpr auto create_graph(Ir& ir, const Arguments&... arguments) const;
+
+ private:
+  template <class... Arguments>
+  constexpr auto inlined(const Arguments&... arguments) {
     std::optional<detail::ModuleTrace> lost;  // of a module that has no place: it goes on to the message
     if (Ir* ir = detail::find_ir(arguments...); ir && !traced()) {
       ir->fail(text("Module: ", type_name<D>(),
@@ -286,13 +336,13 @@ class Module : public ModuleBase {
     std::optional<InSequence> ordered;
     if constexpr (detail::runs_in_sequence<D>()) ordered.emplace(ir());
     note_call();
+    if constexpr (detail::grad_inlining<D>() == GradInlining::error)
+      if (!trace().gradient)
+        ir().fail(text("Module: ", type_name<D>(), " has a build_grad, which a call of ", name,
+                       ", whose ops are inlined, does not use: call_module(", name,
+                       ", ...), or another grad_inlining_error, expected"));
     return detail::call_build(static_cast<D&>(*this), arguments...);
   }
-  /// Creates a graph of this module, see the function create_graph. The Ir may be omitted if an argument is a Tensor.
-  template <class... Arguments>
-  constexpr auto create_graph(const Arguments&... arguments) const;
-  template <class... Arguments>
-  constexpr auto create_graph(Ir& ir, const Arguments&... arguments) const;
 };
 
 }  // namespace tilewright

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/graph/gradient_rule.hpp"
 #include "tilewright/graph/graph.hpp"
 
 namespace tilewright {
@@ -21,9 +22,8 @@ using JoinRule = Tensor (*)(Ir&, const TensorSpec& whole, std::span<const Gradie
 class GradientContext {
  public:
   /// Fetches forward tensors into the gradient graph and collects the gradients of forward tensors.
-  class Builder {
+  class Builder : public tilewright::detail::ForwardValues {
    public:
-    constexpr virtual Tensor activation(TensorId forward_tensor) = 0;
     constexpr virtual Tensor added_activation(const OpInfo& op, const Node& forward_node) = 0;
     constexpr virtual bool needs_gradient(TensorId forward_tensor) const = 0;
     constexpr virtual const Tensor* gradient(TensorId forward_tensor) const = 0;

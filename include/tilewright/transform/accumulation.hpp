@@ -31,6 +31,8 @@ constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forw
 
   const GraphId graph = info.graph().id();
   GradientRecord record = info.record();
+  GradientRecord& of_callers = ir.tables.record(forward.graph().id()).gradient;
+  if (of_callers.graph == graph) of_callers = {};  // a build_grad made it: callers need a graph that returns gradients
   const List<TensorId> gradients = ir.tables.record(graph).outputs;
   const List<TensorId> reached = record.outputs;  // those results, and what is accumulated
   record.outputs.resize(results, TensorId::none);

@@ -1,5 +1,4 @@
 #pragma once
-#include <optional>
 #include <utility>
 
 #include "tilewright/core/items.hpp"
@@ -9,25 +8,12 @@
 #include "tilewright/op/gradient_context.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"
 #include "tilewright/program/call.hpp"
-#include "tilewright/program/grad_graph_info.hpp"
 #include "tilewright/transform/called_gradients.hpp"
 #include "tilewright/transform/composed_forms.hpp"
+#include "tilewright/transform/gradient_rules.hpp"
 #include "tilewright/transform/overwritten.hpp"
 
 namespace tilewright {
-
-/// Options of autodiff: the gradients that a gradient graph takes and those that it computes.
-struct AutodiffOptions {
-  /// Outputs of the forward graph whose gradients are provided; by default all floating-point outputs.
-  std::optional<List<Tensor>> grads_provided{};
-  /// Tensors of the forward graph whose gradients are required; by default all inputs that a gradient reaches.
-  std::optional<List<Tensor>> grads_required{};
-  /// Whether tensors of grads_required that no gradient reaches are skipped. Otherwise they are an error.
-  bool skips_unreached = false;
-  /// Gradient graphs for graphs that the forward graph calls, directly or through others. Autodiff uses them instead of building
-  /// its own. They come from an earlier autodiff or are handwritten. They remain the gradient graphs of those graphs.
-  List<GradGraphInfo> called_graphs_grad_info{};
-};
 
 namespace detail {
 
@@ -46,8 +32,10 @@ class Differentiator final : public GradientContext::Builder {
     if (ir_.failed()) return {};
     List<TensorId> kept = provided;
     for (const TensorId tensor : required) kept.push_back(tensor);
-    replace_composed_forms(ir_, forward_, kept);
-    if (!differentiate_callees()) return {};
+    const bool is_by_hand = has_build_grad(ir_, forward_, options.method);
+    if (is_by_hand) find_ops_in_place();
+    else replace_composed_forms(ir_, forward_, kept);
+    if (!is_by_hand && !differentiate_callees()) return {};
     if (has_op_in_place_) overwritten_ = find_overwritten(ir_, forward_);
     if (ir_.failed()) return {};
     record().is_differentiated = true;
@@ -63,9 +51,14 @@ class Differentiator final : public GradientContext::Builder {
 
     const GraphScope scope(ir_.graph(result_.graph));
     const PlacementScope anywhere(ir_, {});
-    for (const TensorId tensor : provided)  // a tensor that is an output twice has two gradients
-      add_gradient(tensor, add_graph_input(ExpectedConnectionType::FwdGrad, tensor));
-    for (auto n = record().nodes.size(); n-- > 0 && !ir_.failed();) differentiate_node(NodeId(n));
+    List<Tensor> given;
+    for (const TensorId tensor : provided) given.push_back(add_graph_input(ExpectedConnectionType::FwdGrad, tensor));
+    if (is_by_hand) {
+      run_build_grad(given);
+    } else {  // a tensor that is an output twice has two gradients
+      for (std::size_t i = 0; i < given.size(); ++i) add_gradient(provided[i], given[i]);
+      for (auto n = record().nodes.size(); n-- > 0 && !ir_.failed();) differentiate_node(NodeId(n));
+    }
     if (ir_.failed()) return {};
     place_added();
     for (const TensorId tensor : required) {
@@ -168,6 +161,15 @@ class Differentiator final : public GradientContext::Builder {
         result.push_back(tensor);
     return result;
   }
+  constexpr void find_ops_in_place() {
+    for (const Node& node : record().nodes) has_op_in_place_ = has_op_in_place_ || node.op->modifies >= 0;
+  }
+  /// Builds the gradient graph by the build_grad of the graph's module.
+  constexpr void run_build_grad(const List<Tensor>& provided) {
+    const GradientRule& rule = *find_gradient_rule(ir_, forward_);
+    for (const auto& [tensor, gradient] : rule.build_grad(*this, {provided.data(), provided.size()}))
+      add_gradient(tensor, gradient);
+  }
   /// Builds one gradient graph for every called graph. Runs first, because it adds outputs to the calls.
   constexpr bool differentiate_callees() {
     for (std::size_t i = 0; i < record().nodes.size(); ++i) {
@@ -182,7 +184,7 @@ class Differentiator final : public GradientContext::Builder {
       const bool is_loop = node.op == &loop_info;
       for_each_callee(node, [this](GraphId callee, int) {
         if (ir_.failed() || ir_.tables.record(callee).gradient.graph != GraphId::none) return;
-        auto gradient = differentiate(ir_, callee, {});
+        auto gradient = differentiate(ir_, callee, options_of(ir_, callee));
         if (!ir_.failed()) ir_.tables.record(callee).gradient = std::move(gradient);
       });
       if (ir_.failed()) return false;
@@ -347,13 +349,18 @@ constexpr void adds_activations(Ir& ir, bool adds) { ir.tables.adds_activations 
 /// value that a later op overwrites. Errors: an op without a gradient between a required tensor and a provided gradient; an
 /// in-place op without a gradient, or a call that changes its inputs, even if no gradient passes there; a value that the
 /// gradients need and that was overwritten.
+///
+/// If the graph is of a module with a build_grad, that makes the gradient graph, and the options may ask for it or for the other
+/// method. Errors: the method build_grad without such a module; a second time without `force`.
 constexpr GradGraphInfo autodiff(Graph graph, const AutodiffOptions& options = {}) {
   Ir& ir = graph.ir();
   if (ir.failed()) return {ir, graph.id(), {.graph = GraphId::main}};
   for (const GradGraphInfo& info : options.called_graphs_grad_info)
     if (info.graph().id() != GraphId::main) ir.tables.record(info.forward_graph().id()).gradient = info.record();
+  const bool is_by_hand = detail::check_method(ir, graph.id(), options);
   auto record = detail::differentiate(ir, graph.id(), options);
   if (ir.failed()) record = {.graph = GraphId::main};
+  else if (is_by_hand) ir.tables.record(graph.id()).gradient = record;
   return {ir, graph.id(), std::move(record)};
 }
 constexpr GraphWithNamedArgs autodiff(const GraphWithNamedArgs& graph, const AutodiffOptions& options = {}) {

@@ -34,7 +34,7 @@ class Prepared {
 constexpr Prepared prepare(Ir&& ir, const Target& target) {
   Prepared prepared(std::move(ir), target);
   Ir& graphs = prepared.ir_;
-  graphs.tables.op_created_hooks = {};
+  graphs.tables.functions = {};
   if (graphs.tables.traced_for != kind_of(target)) {
     const bool is_host = graphs.tables.traced_for == MachineKind::host;
     graphs.fail(text("prepare: a program that was traced for ", is_host ? "the host" : "a simulated IPU", ", for ",

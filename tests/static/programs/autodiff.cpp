@@ -275,6 +275,95 @@ static_assert(gradients_fit([](Tensor x, Tensor y) { return ops::scaled_add(x, y
 static_assert(gradients_fit([](Tensor x, Tensor y, Tensor a, Tensor b) { return ops::scaled_add(x, y, a, b); }, f32(2, 3),
                             f32(2, 3), f32(1), f16()));
 
+// ---- gradients that modules write by hand
+/// weight x + 1, with a gradient by hand.
+struct ByHand : tw::Module<ByHand> {
+  int calls = 0;
+  constexpr Tensor build(Tensor x, Tensor labels) {
+    const Tensor product = x * add_variable_input("weight", tw::ones(), {2, 2});
+    aux("product", product), aux("turned", product.T()), aux("one", x.ir().constant(1)), aux("labels", labels);
+    add_variable_input("counter", tw::zeros(), {}, tw::int32);
+    ++calls;
+    return product + 1;
+  }
+  constexpr Tensor build_grad(Tensor dy) {
+    var_grad("weight", dy * aux("turned") * aux("one") * aux("labels").cast(tw::float32));
+    return dy * aux("weight") * calls;
+  }
+};
+constexpr Text gradient_graph_of_a_module() {
+  support::Facts facts;
+  Ir ir;
+  const auto forward = tw::create_graph(ir, ByHand(), pair_spec, TensorSpec{{2, 2}, tw::int32}).graph;
+  facts.check(forward.graph().outputs().size() == 1, "a forward graph that nobody differentiates");
+  const auto backward = tw::autodiff(forward, {.method = tw::GradientMethod::build_grad});
+  const auto info = backward.grad_graph_info();
+  const Graph graph = forward.graph();
+  const Tensor x = graph.input(0), labels = graph.input(1), weight = forward.args()["weight"];
+  facts.check(graph.outputs().size() == 2, "an inner tensor, once");
+  facts.check(are(info.expected_inputs(), {{FwdGrad, graph.output(0)}, {Fwd, graph.output(1)}, {Fwd, labels}, {Fwd, weight}}),
+              "inputs");
+  facts.check(info.outputs() == std::vector{x, weight}, "outputs");
+  facts.check(tw::autodiff(forward, {.method = tw::GradientMethod::autodiff}).graph().outputs().size() == 2, "by autodiff");
+  const auto second = tw::autodiff(forward, {.grads_required = std::vector{weight}, .force = true});
+  facts.check(second.grad_graph_info().outputs() == std::vector{weight}, "another one, of the variable only");
+  tw::autodiff_with_accumulation(forward, forward.args().filter_keys({"weight"}), {.force = true});
+  facts.check(ir.tables.record(graph.id()).gradient.graph == tw::GraphId::none, "callers do not get accumulators");
+  const auto named = tw::GraphWithNamedArgs::from_grad_graph(info, tw::NamedTensors::from_dict({{"dy", info.graph().input(0)}}));
+  facts.check(named.graph() == info.graph() && named.grad_graph_info().outputs() == info.outputs(), "from_grad_graph");
+  return facts.check(named.copy().graph() == named.graph() && named.copy().args()["dy"] == info.graph().input(0), "copy");
+}
+TW_SAME(gradient_graph_of_a_module(), "");
+
+/// Calls of one graph, and a call_module.
+struct CallsByHand : tw::Module<CallsByHand> {
+  BOOST_HANA_DEFINE_STRUCT(CallsByHand, (ByHand, layer));
+  constexpr Tensor build(Tensor x, Tensor labels) {
+    const auto [factories, graph] = tw::create_graph(layer, x, labels);
+    for (int i = 0; i < 2; ++i) x = graph.bind(add_variable_inputs(i, factories)).call(x, labels);
+    const auto only_x = [](const tw::GraphWithNamedArgs& called) { return tw::List<Tensor>{called.graph().input(0)}; };
+    x = call_module(layer, {.grads_required = only_x}, x, labels);
+    return call_module(ByHand(), {.name = "by_ops", .method = tw::GradientMethod::autodiff}, x, labels);
+  }
+};
+constexpr Text gradient_graphs_of_called_modules() {
+  support::Facts facts;
+  Ir ir;
+  const auto forward = tw::create_graph(ir, CallsByHand(), pair_spec, TensorSpec{{2, 2}, tw::int32}).graph;
+  const auto names = forward.args().keys_flat();
+  facts.check(names == tw::List<Text>{"0.weight", "0.counter", "1.weight", "1.counter", "layer.weight", "layer.counter",
+                                      "by_ops.weight", "by_ops.counter"},
+              "variables");
+  const auto info = tw::autodiff(forward).grad_graph_info();
+  const tw::List<Graph> called = info.graph().called_graphs();
+  facts.check(called.size() == 3 && info.graph().op_count() == 4, "one gradient graph for two calls of one graph");
+  facts.check(called[0].name() == "ByHand_subgraph(3)_bwd" && called[0].op_count() == 2, "two products");
+  facts.check(called[1].outputs().size() == 1 && called[2].outputs().size() == 2, "grads_required");
+  facts.check(info.outputs().size() == 4, "the input, and three variables");
+  return facts.check(info.all_grad_graphs().size() == 4, "all_grad_graphs");
+}
+TW_SAME(gradient_graphs_of_called_modules(), "");
+
+/// A module that may be inlined: autodiff then uses its ops.
+struct Inlined : tw::Module<Inlined> {
+  static constexpr auto grad_inlining_error = tw::GradInlining::none;
+  constexpr Tensor build(Tensor x) {
+    aux("x", x);
+    return ops::exp(x);
+  }
+  constexpr Tensor build_grad(Tensor dy) { return dy; }
+};
+struct Inlines : tw::Module<Inlines> {
+  BOOST_HANA_DEFINE_STRUCT(Inlines, (Inlined, inlined));
+  constexpr Tensor build(Tensor x) { return inlined(inlined(x)); }
+};
+constexpr Text inlined_gradient() {
+  Ir ir;
+  const auto info = tw::autodiff(tw::create_graph(ir, Inlines(), pair_spec).graph).grad_graph_info();
+  return support::Facts().check(info.graph().op_count() == 2 && info.graph().called_graphs().empty(), "two products");
+}
+TW_SAME(inlined_gradient(), "");
+
 // ---- errors
 constexpr Text failure(auto function, const auto&... specs) {
   return support::failure([&](Ir& ir) { tw::autodiff(ir.create_graph(function, specs...)); });

@@ -56,6 +56,15 @@ constexpr bool several_bound_graphs_share_one_graph() {
 }
 static_assert(several_bound_graphs_share_one_graph());
 
+constexpr bool a_bound_graph_maps_inputs_and_outputs() {
+  Setting s;
+  const Tensor y = s.ir.variable(tw::zeros(), {2, 32}, tw::float32, "y");
+  const auto map = s.linear.bind(s.variables).subgraph_io_map({s.x}, {}, {y});
+  return map.size() == 4 && map[s.graph().input(0)] == s.x && map[s.linear.args()["bias"]] == s.variables["bias"] &&
+         map[s.graph().output(0)] == y;
+}
+static_assert(a_bound_graph_maps_inputs_and_outputs());
+
 constexpr bool a_partly_bound_graph_takes_the_rest_in_order() {
   Setting s;
   const auto bound = s.linear.bind(NamedTensors::from_dict({{"weight", s.variables["weight"]}, {"unknown", s.x}}));
@@ -156,3 +165,5 @@ TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).
 TW_SAME(
     failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).output(1); }),
     "parent_output: index 1 of a call of Linear_subgraph(0), which has 1 outputs: an index of at least 0 and below 1 expected");
+TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).subgraph_io_map({s.x}, {}, {s.x}); }),
+        "subgraph_io_map of Linear_subgraph(0): Tensor[x float32 (2, 4)] for output 0 of 1: one of its shape and dtype expected");
