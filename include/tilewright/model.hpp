@@ -8,6 +8,7 @@
 #include "tilewright/ops/collective/replica_sharding.hpp"
 #include "tilewright/ops/memory/init_tensors.hpp"
 #include "tilewright/ops/memory/named_remote_buffers.hpp"
+#include "tilewright/ops/memory/seed_variable.hpp"
 #include "tilewright/ops/ops.hpp"
 #include "tilewright/optim/optim.hpp"
 #include "tilewright/program/conditional.hpp"

@@ -239,3 +239,12 @@ Case<[](CreatedGraph layer, Tensor x) { layer.graph.call(x, tw::TensorMap{{layer
 // CASE tensor_as_input
 // expect: call of Linear_subgraph(0): Tensor[x float32 (2, 4)] is not one of its inputs: an input of Linear_subgraph(0) expected
 Case<[](CreatedGraph layer, Tensor x) { layer.graph.call(x, tw::TensorMap{{x, x}}); }> tensor_as_input;
+
+// CASE outlined_function_of_a_number
+// expect: OutlinedFunction: an argument that is no tensor, or none at all: tensors, such as ir.constant(2), expected
+constexpr Tensor product(Tensor x, Tensor y) { return x * y; }
+Case<[](CreatedGraph, Tensor x) { tw::OutlinedFunction<product>()(x, 2.0); }> outlined_function_of_a_number;
+
+// CASE outlined_function_of_one_tensor_too_few
+// expect: create_graph: a function that does not take 1 arguments of these types: one with a parameter for each, whose body
+Case<[](CreatedGraph, Tensor x) { tw::OutlinedFunction<product>()(x); }> outlined_function_of_one_tensor_too_few;

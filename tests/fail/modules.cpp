@@ -1,5 +1,6 @@
 // labels: clang quick
 // Modules and their variables.
+#include "tilewright/module/members_of.hpp"
 #include "traced.hpp"
 
 template <auto function>
@@ -147,3 +148,10 @@ struct CallsDoubled : tw::Module<CallsDoubled> {
   constexpr Tensor build(Tensor x) { return doubled(doubled(x)); }
 };
 Case<[](auto&, Tensor x) { return tw::create_graph(CallsDoubled{}, x).graph.graph().output(0); }> variable_twice_in_a_later_call;
+
+// CASE members_of_a_struct_without_the_macro
+// expect: MembersOf: structs expected whose members BOOST_HANA_DEFINE_STRUCT names, at most 39 in each
+struct Plain {
+  Scale scale;
+};
+tw::MembersOf<Plain> members_of_a_struct_without_the_macro;

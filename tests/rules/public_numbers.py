@@ -36,6 +36,7 @@ EXCEPTIONS = {
     r"TensorFormat\.\w+|format_tensor\.shape": "tested by tests/run/sessions/format_tensor.cpp",
     r"(NumberOrTensor\.|OptionalNumber\.|OptionalNumber::OptionalNumber\.)\w+": "what options hold, which are in lists",
     r"(TensorRule|part_of)\.(part|part_count)": "tested by tests/run/files/tensor_rules.cpp",
+    r"(shard|unshard)\.(rank|count|axis)|repeat\.(rank|axis)": "tested by tests/run/sessions/array_munging.cpp",
     r"ModuleBase::\w+\.(shape|index)|ShardedVariableInputOptions\.shard_over":
         "given to Ir::variable and Ir::replica_sharded_variable as they are, whose numbers are in lists",
     r"LlamaConfig\.(?!num_hidden_layers)\w+": "given to the layers of Llama as they are, whose numbers are in lists",

@@ -10,6 +10,9 @@ import table
 WARNINGS = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion"
 LACKS = "tilewright needs GCC 12 or Clang 18"
 EXPECTED, MOST_OFF = 96.9, 0.5  # % of the test set
+REFLECTION = "-std=c++26 -freflection"
+# The compiler with which names without a macro are known to work. Another one's failure is `new`, and fails no test.
+KNOWN_REFLECTION = "Debian 16.2.0-4"
 WARNING = re.compile(r"^(\S+?):\d+:(?:\d+:)? warning:", re.MULTILINE)
 OF_OTHERS = re.compile(r"/(xtensor|xtl|xsimd|boost)/")
 
@@ -27,10 +30,13 @@ class Row:
     gpt_megabytes: int = 0
 
 
-def write_readme_program(system):
-    """The first program of README.md, as a file in the system."""
+def write_readme_program(system, has_macro=True):
+    """The first program of README.md, as a file in the system; without the macro, members are declared as C++ does."""
     text = (system.source / "README.md").read_text()
     program = next(block for block in re.findall(r"^```cpp\n(.*?)^```", text, re.MULTILINE | re.DOTALL) if "int main" in block)
+    if not has_macro:
+        program = re.sub(r"BOOST_HANA_DEFINE_STRUCT\(\w+, (.*)\);", lambda match: re.sub(r"\(([^()]+), (\w+)\),?", r"\1 \2;", match[1]),
+                         program)
     (system.root / "root/readme.cpp").write_text(program)
 
 
@@ -64,9 +70,9 @@ def essence(output):
     return "\n".join(f"       {line[:220]}" for line in lines[:6])
 
 
-def check_readme(report, system, command, more="", libraries="", what="README's program", fails=True):
+def check_readme(report, system, command, more="", libraries="", what="README's program", fails=True, has_macro=True):
     """Compiles it with -I and -isystem, without warnings, and runs it. Returns the row."""
-    write_readme_program(system)
+    write_readme_program(system, has_macro)
     name, _ = name_of(system, command)
     row = Row(system.name, name, (more + " " + libraries).strip(), "right")
     title = f"{system.name}, {name}{', ' + row.options if row.options else ''}: {what}"
@@ -175,11 +181,25 @@ def check_tests(report, system, configuration, targets, tests, what, fails=True)
                 f"{result.seconds:.0f} s", "" if result.status == 0 else essence(result.output) + "\n" + result.output[-1500:])
 
 
+def check_reflection(report, system, command="g++", trains=False):
+    """Modules without the macro, where the compiler has reflection; with `trains`, the README's program, too."""
+    fails = KNOWN_REFLECTION in system.run(f"{command} --version", 60).output
+    result = system.run(compile_command(system, command, f"{REFLECTION} -fsyntax-only /source/tests/systems/reflection.cpp"), 600)
+    is_right = result.status == 0 and not own_warnings(result.output)
+    report.line("ok" if is_right else "FAIL" if fails else "new",
+                f"{system.name}, {name_of(system, command)[0]}, {REFLECTION}: names of members without the macro"
+                f"{'' if fails or is_right else ', fails'}", "" if is_right else essence(result.output))
+    if trains:
+        check_readme(report, system, command, REFLECTION, what="README's program without the macro", fails=fails, has_macro=False)
+
+
 def check_default(report, system):
     """With the system's default compiler, which does not fail the test if it is newer than the table's."""
     name, major = name_of(system, "g++")
     fails = f"GCC {major}" in table.compilers()
     check_readme(report, system, "g++", fails=fails)
+    if major >= 16:
+        check_reflection(report, system)
     check_without_packages(report, system)
     check_tests(report, system, {"TILEWRIGHT_STATIC_TESTS": "quick", "TILEWRIGHT_RUN_TESTS": "systems", "TILEWRIGHT_EXAMPLES": "systems"},
                 ["static_tests", "run_tests", "mnist"],
@@ -217,4 +237,5 @@ def check_matrix(report, system, newest_clang):
         report.rows.append(check_readme(report, system, clang, libraries="-stdlib=libc++"))
         for command in ["g++-16", clang]:
             with_options(command, "-std=c++23", "-std=c++26", "-std=gnu++20")
+        check_reflection(report, system, "g++-16", trains=True)
         check_refused(report, system, "g++-11")

@@ -2,7 +2,8 @@
 """Builds and runs tilewright in fresh Debian systems, with the compilers and libraries that each of them has.
 
     run.py                the default compilers of Debian 13 and of sid: the README's program, examples/mnist.cpp, layers, a strict
-                          test and the static tests of the preset `quick`
+                          test and the static tests of the preset `quick`; members of modules without a macro, where the compiler
+                          has reflection
     run.py --package      the Debian package in systems of Debian 12 and 13 that have nothing of what it depends on
     run.py --matrix       every row of the table in docs/compiling.md; --write writes that table and the README's anew
 

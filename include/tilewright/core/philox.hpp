@@ -36,4 +36,14 @@ constexpr PhiloxCounter philox(PhiloxCounter counter, PhiloxKey key) {
   return counter;
 }
 
+namespace detail {
+/// Returns seed number `index` of those that create_seeds makes with an offset.
+constexpr PhiloxKey host_seed(std::uint64_t seed, std::uint64_t offset, std::uint32_t index) {
+  const PhiloxCounter counter{index, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(offset >> 32),
+                              static_cast<std::uint32_t>(PhiloxUse::host_seeds)};
+  const PhiloxCounter words = philox(counter, {static_cast<std::uint32_t>(seed >> 32), static_cast<std::uint32_t>(seed)});
+  return {words[0], words[1]};
+}
+}  // namespace detail
+
 }  // namespace tilewright

@@ -8,6 +8,9 @@
 #include <boost/hana/string.hpp>
 #include <optional>
 #include <tuple>
+#if defined(__cpp_impl_reflection)
+#include <meta>
+#endif
 
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/type_name.hpp"
@@ -254,9 +257,19 @@ constexpr void adopt(T& member, ModuleTrace* trace, const Text& name) {
         const std::string_view key = boost::hana::to<const char*>(boost::hana::first(accessor));
         detail::adopt<true>(boost::hana::second(accessor)(member), trace, dotted(name.view(), key));
       });
+#if defined(__cpp_impl_reflection)  // C++26: members need no macro
+    else {
+      constexpr auto all = std::meta::access_context::unchecked();
+      template for (constexpr auto each : std::define_static_array(std::meta::nonstatic_data_members_of(^^T, all))) {
+        if constexpr (!std::meta::is_bit_field(each))
+          detail::adopt<true>(member.[:each:], trace, dotted(name.view(), std::meta::identifier_of(each)));
+      }
+    }
+#endif
   } else if constexpr (requires { std::tuple_size<T>::value, member.begin(); }) {
     int index = 0;
-    for (auto& element : member) detail::adopt<true>(element, trace, dotted(name.view(), text(index++).view()));
+    if constexpr (std::is_class_v<std::remove_cvref_t<decltype(*member.begin())>>)  // not the numbers of a long array
+      for (auto& element : member) detail::adopt<true>(element, trace, dotted(name.view(), text(index++).view()));
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
     int index = 0;
     std::apply([&](auto&... elements) { (detail::adopt<true>(elements, trace, dotted(name.view(), text(index++).view())), ...); },
@@ -279,10 +292,11 @@ constexpr bool runs_in_sequence() {
 }  // namespace detail
 
 /// Base of modules, `struct Net : Module<Net>`, with a constexpr `build(Tensor...)` that builds the graph.
-/// BOOST_HANA_DEFINE_STRUCT(Net, (Linear<512>, fc1), ...) names up to 40 members that are modules, std::arrays of modules or
-/// std::tuples of different modules. Elements of the member `layers` are named `layers.0`, `layers.1` and so on. A member's name
-/// is the text after the last comma, so types may contain commas. An alias for such a type often reads better, and is needed
-/// inside another macro. Calling a member inlines its ops.
+/// BOOST_HANA_DEFINE_STRUCT(Net, (Linear<512>, fc1), ...) names up to 39 members that are modules, std::arrays of modules or
+/// std::tuples of different modules; see MembersOf for more. With the reflection of C++26, members need no macro. Elements of the
+/// member `layers` are named `layers.0`, `layers.1` and so on. A member's name is the text after the last comma, so types may
+/// contain commas. An alias for such a type often reads better, and is needed inside another macro. Calling a member inlines its
+/// ops.
 template <class D>
 class Module : public ModuleBase {
  public:

@@ -43,7 +43,7 @@ struct SeedOptions {
 /// equal arguments returns equal seeds. No axis is omitted. Throws std::invalid_argument for a count below 1.
 template <std::integral T>
 inline xt::xtensor<std::uint32_t, 4> create_seeds(T seed, const SeedOptions& options = {}) {
-  const std::array<std::uint32_t, 2> key = uint64_to_two_uint32(seed), offset = uint64_to_two_uint32(options.offset);
+  const std::uint64_t key = two_uint32_to_uint64(uint64_to_two_uint32(seed));  // which checks it
   std::array<std::size_t, 4> shape{0, 0, 0, 2};
   const std::pair<const char*, std::int64_t> counts[] = {{"batches_per_step", options.batches_per_step},
                                                          {"gradient_accumulation_factor", options.gradient_accumulation_factor},
@@ -56,8 +56,7 @@ inline xt::xtensor<std::uint32_t, 4> create_seeds(T seed, const SeedOptions& opt
   }
   auto seeds = xt::xtensor<std::uint32_t, 4>::from_shape(shape);
   for (std::size_t i = 0; i < seeds.size() / 2; ++i) {
-    const auto words = philox(
-        {static_cast<std::uint32_t>(i), offset[1], offset[0], static_cast<std::uint32_t>(detail::PhiloxUse::host_seeds)}, key);
+    const auto words = detail::host_seed(key, options.offset, static_cast<std::uint32_t>(i));
     seeds.data()[2 * i] = words[0];
     seeds.data()[2 * i + 1] = words[1];
   }

@@ -14,6 +14,9 @@ struct Affine : tw::Module<Affine> {
   }
 };
 
+constexpr Tensor sum_with_half(Tensor a, Tensor b) { return a + b * 0.5; }
+constexpr void double_in_place(tw::TensorByRef t) { ops::scaled_add_(t, t); }
+
 constexpr void program(Ir& ir) {
   const Tensor x = ops::host_load(ir.h2d_stream("x", {2, 3}));
 
@@ -22,6 +25,12 @@ constexpr void program(Ir& ir) {
   Tensor repeated = x;
   for (int i = 0; i < 3; ++i) repeated = tw::call(plus_one, repeated);
   store("plus three", repeated);
+
+  // functions whose calls are outlined; one changes the caller's tensor
+  tw::OutlinedFunction<sum_with_half> outlined;
+  const Tensor sum = outlined(outlined(x, x), repeated);
+  tw::OutlinedFunction<double_in_place>()(sum);
+  store("outlined", sum);
 
   // a result that the host gets twice, and that changes later
   const Tensor kept = tw::call(plus_one, x);
@@ -107,6 +116,7 @@ void check() {
   session.write_variable_data("b.bias"_s, Floats{100, 200});
   const auto outputs = session.run("x"_s = xt::xtensor<float, 2>{{1, 2, 3}, {4, 5, 6}});
   CHECK(elements(outputs["plus three"_s]) == Floats{4, 5, 6, 7, 8, 9});
+  CHECK(elements(outputs["outlined"_s]) == Floats{7, 11, 15, 19, 23, 27});  // 2 (1.5 x + (x + 3) / 2)
   CHECK(elements(outputs["kept"_s]) == Floats{2, 3, 4, 5, 6, 7});
   CHECK(elements(outputs["kept too"_s]) == Floats{2, 3, 4, 5, 6, 7});
   CHECK(elements(outputs["changed"_s]) == Floats{3, 5, 7, 9, 11, 13});

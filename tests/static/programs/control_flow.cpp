@@ -403,3 +403,65 @@ constexpr bool optimisers_share_graphs() {
          graph(a, {.lr = ir.constant(2)}) == graph(b, {.lr = TensorSpec{{}, tw::float32}}) && adam.size() == 5;
 }
 static_assert(optimisers_share_graphs());
+
+// ---- functions whose calls are outlined
+constexpr Tensor scaled_sum(Tensor x, Tensor w) { return x * w + x; }
+constexpr std::array<Tensor, 2> half_and_double(Tensor x) { return {x * 0.5, x * 2.0}; }
+constexpr void count(tw::TensorByRef counter) { ops::add_(counter, counter.ir().constant(1)); }
+
+constexpr bool calls_of_a_function_share_a_graph() {
+  Ir ir;
+  const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x"), w = ir.variable(tw::ones(), {4}, tw::float32, "w"),
+               half = ir.variable(tw::ones(), {2, 4}, tw::float16, "half"), v = ir.variable(tw::ones(), {4}, tw::float16, "v");
+  tw::OutlinedFunction<scaled_sum> outlined;
+  const Tensor y = outlined(outlined(x, w), w);
+  outlined(half, v);
+  return outlined.size() == 2 && y.shape() == x.shape() && ir.main_graph().called_graphs().size() == 2 &&
+         ir.tables.record(ir.main_graph().id()).nodes.size() == 3;
+}
+static_assert(calls_of_a_function_share_a_graph());
+
+constexpr bool outlined_functions_have_outputs_and_references() {
+  Ir ir;
+  const Tensor x = ir.variable(tw::ones(), {4}, tw::float32, "x"), counter = ir.variable(tw::zeros(), {}, tw::float32, "counter");
+  tw::OutlinedFunction<half_and_double> outlined;
+  const auto [half, doubled] = outlined(x).as<2>();
+  tw::OutlinedFunction<count> counted;
+  tw::OutlinedFunction<[](Tensor a) { return a + a; }> lambda;
+  counted(counter), counted(counter);
+  return lambda(half).size() == 1 && half.spec() == doubled.spec() && counted(counter).size() == 0 && counted.size() == 1;
+}
+static_assert(outlined_functions_have_outputs_and_references());
+
+constexpr bool a_cache_knows_functions() {
+  Ir ir;
+  const Tensor x = ir.variable(tw::ones(), {4}, tw::float32, "x");
+  tw::GraphCache cache;
+  const Graph first = cache.create_graph<half_and_double>(x);
+  return first == cache.create_graph<half_and_double>(ir, x.spec()) && first != cache.create_graph<scaled_sum>(x, x) &&
+         cache.size() == 2;
+}
+static_assert(a_cache_knows_functions());
+
+/// Calls the graph that it gets.
+struct CallsGraph : tw::Module<CallsGraph> {
+  constexpr Tensor build(Tensor x, const auto& graph) { return tw::call(graph, x); }
+};
+struct IgnoresGraph : tw::Module<IgnoresGraph> {
+  constexpr Tensor build(Tensor x, const tw::BoundGraph&) { return x; }
+};
+constexpr bool a_cache_knows_graphs() {
+  Ir ir;
+  const Tensor x = ir.variable(tw::ones(), {4}, tw::float32, "x"), w = ir.variable(tw::ones(), {4}, tw::float32, "w");
+  const Graph half = ir.create_graph([](Tensor a) { return a * 0.5; }, x),
+              twice = ir.create_graph([](Tensor a) { return a + a; }, x);
+  tw::Cached<CallsGraph> calls;
+  calls.create_graph(x, half), calls.create_graph(x, twice), calls.create_graph(x, half);
+  calls.create_graph(x, tw::GraphWithNamedArgs(half));  // another type
+  tw::Cached<IgnoresGraph> bound;
+  const auto bind = [](Graph graph, Tensor tensor) { return tw::BoundGraph(graph, {{graph.input(0), tensor}}); };
+  bound.create_graph(x, bind(half, x)), bound.create_graph(x, bind(half, w)), bound.create_graph(x, bind(half, x));
+  bound.create_graph(x, bind(twice, x)), bound.create_graph(x, tw::BoundGraph(half, {}));
+  return calls.size() == 3 && bound.size() == 4;
+}
+static_assert(a_cache_knows_graphs());

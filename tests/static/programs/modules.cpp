@@ -4,6 +4,7 @@
 
 #include "../../support/same.hpp"
 #include "models.hpp"
+#include "tilewright/module/members_of.hpp"
 
 using tw::Graph, tw::Ir, tw::NamedTensors, tw::Tensor, tw::TensorSpec, tw::Text;
 
@@ -61,6 +62,26 @@ TW_SAME(names_of<StackOfBlocks>(),
         "blocks.0.up.weight blocks.0.up.bias blocks.0.down.weight blocks.0.down.bias "
         "blocks.1.up.weight blocks.1.up.bias blocks.1.down.weight blocks.1.down.bias "
         "head.weight head.bias");
+
+// more members than the macro takes: those of two structs, of which the names say nothing; in one struct it takes 39
+using L = Linear<4, {.bias = false}>;
+struct Many {
+  BOOST_HANA_DEFINE_STRUCT(Many, (L, m0), (L, m1), (L, m2), (L, m3), (L, m4), (L, m5), (L, m6), (L, m7), (L, m8), (L, m9),
+                           (L, m10), (L, m11), (L, m12), (L, m13), (L, m14), (L, m15), (L, m16), (L, m17), (L, m18), (L, m19),
+                           (L, m20), (L, m21), (L, m22), (L, m23), (L, m24), (L, m25), (L, m26), (L, m27), (L, m28), (L, m29),
+                           (L, m30), (L, m31), (L, m32), (L, m33), (L, m34), (L, m35), (L, m36), (L, m37), (L, m38));
+};
+struct More {
+  BOOST_HANA_DEFINE_STRUCT(More, (L, m39), (Block, m40));
+};
+struct FortyOne : tw::Module<FortyOne>, tw::MembersOf<Many, More> {
+  constexpr Tensor build(Tensor x) { return m40(m39(m38(m0(x)))); }
+};
+struct FromOne : tw::Module<FromOne>, tw::MembersOf<More> {
+  constexpr Tensor build(Tensor x) { return m40(m39(x)); }
+};
+TW_SAME(names_of<FortyOne>(), "m0.weight m38.weight m39.weight m40.up.weight m40.up.bias m40.down.weight m40.down.bias");
+TW_SAME(names_of<FromOne>(), "m39.weight m40.up.weight m40.up.bias m40.down.weight m40.down.bias");
 
 struct ReversedUse : tw::Module<ReversedUse> {
   BOOST_HANA_DEFINE_STRUCT(ReversedUse, (Linear<4, {.bias = false}>, declared_first),
