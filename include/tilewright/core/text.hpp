@@ -181,7 +181,7 @@ class TextPiece {
 };
 
 /// Concatenates pieces: strings, integers and ids.
-constexpr Text text(const TextPiece& a) {
+constexpr Text text(const TextPiece& a = "") {
   Text result;
   result.reserve(a.room());
   a.append_to(result);
