@@ -21,17 +21,21 @@ struct TensorParallelOptions {
 };
 
 namespace detail {
-/// Returns the groups of replicas that have the parts of a layer.
-constexpr ReplicaGrouping tensor_parallel_group(Ir& ir, const TensorParallelOptions& options) {
-  if (options.group_size == 0) return ir.replica_grouping();
-  return ir.replica_grouping(1, options.group_size);
-}
-/// Checks that the replicas of a group can have equal parts of an extent, called `name` in errors; fails if not.
-constexpr bool check_parts(std::string_view layer, std::string_view name, std::int64_t extent, const ReplicaGrouping& group) {
-  if (extent > 0 && extent % group.group_size() == 0) return true;
-  group.ir().fail(text(layer, ": ", name, " ", extent, " over groups of ", group.group_size(), " replicas: a multiple of ",
-                       group.group_size(), " expected"));
-  return false;
+/// Returns the groups of replicas that have the parts of a layer. Fails for a group size that does not divide the number of
+/// replicas, or the extent that is divided, called `name` in errors. Without a name, no extent is checked.
+constexpr ReplicaGrouping tensor_parallel_group(Ir& ir, std::string_view layer, const TensorParallelOptions& options,
+                                                std::string_view name = {}, std::int64_t extent = 0) {
+  const std::int64_t replicas = ir.replication_factor(), size = options.group_size == 0 ? replicas : options.group_size;
+  if (size < 1 || replicas % size != 0) {
+    ir.fail(text(layer, ": group_size ", options.group_size, " of ", replicas, " replicas: a divisor of ", replicas,
+                 ", or 0 for all, expected"));
+    return {};
+  }
+  if (!name.empty() && (extent < 1 || extent % size != 0)) {
+    ir.fail(text(layer, ": ", name, " ", extent, " over groups of ", size, " replicas: a multiple of ", size, " expected"));
+    return {};
+  }
+  return ir.replica_grouping(1, size);
 }
 /// Returns the initialiser of a linear layer's weights, or of its biases, for `inputs` features.
 constexpr Initialiser first_values_of_linear(const TensorParallelOptions& options, std::int64_t inputs, bool is_bias) {
@@ -40,18 +44,19 @@ constexpr Initialiser first_values_of_linear(const TensorParallelOptions& option
 }
 }  // namespace detail
 
-/// Linear layer whose columns are divided among the n replicas of a group: each computes its part of the results' features. x:
+/// torch.nn.Linear whose columns are divided among the n replicas of a group: each computes its part of the results' features. x:
 /// (..., in_features), equal on all replicas of the group; float16, bfloat16 or float32. Result: (..., out_features / n), the
 /// replica's part of x weight + bias. Its gradient with respect to x is summed over the group.
 ///
 /// Variables, of x's dtype, with a part for each replica of a group: `weight` (in_features, out_features / n), columns of
 /// Linear's weight, and `bias` (out_features / n,). Initial values are those of Linear. Errors: a group size that does not divide
-/// out_features.
+/// out_features, or the number of replicas.
 template <int out_features, TensorParallelOptions options = {}>
 struct ColumnParallelLinear : Module<ColumnParallelLinear<out_features, options>> {
   constexpr Tensor build(Tensor x) {
-    const ReplicaGrouping group = detail::tensor_parallel_group(this->ir(), options);
-    if (!detail::check_parts("ColumnParallelLinear", "out_features", out_features, group)) return Tensor::invalid(this->ir());
+    const ReplicaGrouping group = detail::tensor_parallel_group(this->ir(), "ColumnParallelLinear", options, "out_features",
+                                                                out_features);
+    if (!group.valid()) return Tensor::invalid(this->ir());
     const std::int64_t part = out_features / group.group_size();
     const VariableInputOptions of_part{.replica_grouping = group.transpose()};
     const auto first = [&](bool is_bias) { return detail::first_values_of_linear(options, x.shape(-1), is_bias); };
@@ -62,16 +67,18 @@ struct ColumnParallelLinear : Module<ColumnParallelLinear<out_features, options>
   }
 };
 
-/// Linear layer whose rows are divided among the n replicas of a group, and whose result is the sum over the group. x: (...,
+/// torch.nn.Linear whose rows are divided among the n replicas of a group, and whose result is the sum over the group. x: (...,
 /// in_features / n), the replica's part of the features, such as the result of a ColumnParallelLinear; float16, bfloat16 or
 /// float32. Result: (..., out_features), x weight + bias of the whole x, equal on all replicas of the group.
 ///
 /// Variables, of x's dtype: `weight` (in_features / n, out_features), rows of Linear's weight, with a part for each replica of a
-/// group; `bias` (out_features,), the same on all replicas. Initial values are those of Linear.
+/// group; `bias` (out_features,), the same on all replicas. Initial values are those of Linear. Errors: a group size that does
+/// not divide the number of replicas.
 template <int out_features, TensorParallelOptions options = {}>
 struct RowParallelLinear : Module<RowParallelLinear<out_features, options>> {
   constexpr Tensor build(Tensor x) {
-    const ReplicaGrouping group = detail::tensor_parallel_group(this->ir(), options);
+    const ReplicaGrouping group = detail::tensor_parallel_group(this->ir(), "RowParallelLinear", options);
+    if (!group.valid()) return Tensor::invalid(this->ir());
     const VariableInputOptions of_part{.replica_grouping = group.transpose()};
     const auto first = [&](bool is_bias) {
       return detail::first_values_of_linear(options, x.shape(-1) * group.group_size(), is_bias);
@@ -83,20 +90,19 @@ struct RowParallelLinear : Module<RowParallelLinear<out_features, options>> {
   }
 };
 
-/// Embedding whose rows, a vocabulary, are divided among the n replicas of a group: replica i of a group has the i-th part.
-/// indices: (...), integers from 0 to num_embeddings - 1, equal on all replicas of the group. Result: (..., embedding_dim),
+/// torch.nn.Embedding whose rows, a vocabulary, are divided among the n replicas of a group: replica i of a group has the i-th
+/// part. indices: (...), integers from 0 to num_embeddings - 1, equal on all replicas of the group. Result: (..., embedding_dim),
 /// float32, equal on all replicas of the group. An index outside of the table is a fault: the run throws FaultError when it ends.
 ///
 /// Variable: `weight` (num_embeddings / n, embedding_dim), with a part for each replica of a group. Initial values: normal with
 /// mean 0 and the standard deviation `std`, by default 1. Errors: indices that are not integers; a group size that does not
-/// divide num_embeddings.
+/// divide num_embeddings, or the number of replicas.
 template <int num_embeddings, int embedding_dim, TensorParallelOptions options = {}>
 struct VocabParallelEmbedding : Module<VocabParallelEmbedding<num_embeddings, embedding_dim, options>> {
   constexpr Tensor build(Tensor indices) {
     namespace collectives = ops::collectives;
-    group_ = detail::tensor_parallel_group(this->ir(), options);
-    if (!detail::check_parts("VocabParallelEmbedding", "num_embeddings", num_embeddings, group_))
-      return Tensor::invalid(this->ir());
+    group_ = detail::tensor_parallel_group(this->ir(), "VocabParallelEmbedding", options, "num_embeddings", num_embeddings);
+    if (!group_.valid()) return Tensor::invalid(this->ir());
     const std::int64_t part = num_embeddings / group_.group_size();
     const double std = options.std.given ? options.std.value : 1;
     weight_ = this->add_variable_input("weight", normal(0, std), {part, embedding_dim}, float32,
