@@ -2,6 +2,7 @@
 #include "tilewright/core/requirements.hpp"
 
 #include "tilewright/ops/collective/identical_reduce.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
 #include "tilewright/ops/nn/norm.hpp"

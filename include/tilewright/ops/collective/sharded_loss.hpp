@@ -2,6 +2,10 @@
 #include "tilewright/core/requirements.hpp"
 
 #include "tilewright/ops/collective/shard_indices.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/compare.hpp"
+#include "tilewright/ops/elementwise/select.hpp"
+#include "tilewright/ops/elementwise/unary.hpp"
 #include "tilewright/ops/nn/binary_cross_entropy.hpp"
 #include "tilewright/ops/nn/cross_entropy.hpp"
 #include "tilewright/ops/reduce/reductions.hpp"
