@@ -151,15 +151,18 @@ double off_of_gradients(Session& session, const Values& before, std::int64_t rep
   return most;
 }
 /// Trains from the weights of the reference. `held` is the number of replicas in this process.
-template <class Session>
-Trained trained(Session& session, std::int64_t replicas, std::int64_t held) {
+template <int replicas, class Session>
+Trained trained(Session& session, std::int64_t held) {
   using namespace tw::literals;
   Values weights;
   for (const Cut& cut : variables()) weights[cut.name] = parts_of(expected().at("gpt." + cut.name), cut, replicas);
   write_variables(session, weights);
-  std::vector<std::size_t> shape{batch, length};
-  if (replicas > 1) shape.insert(shape.begin(), static_cast<std::size_t>(held));
-  xt::xarray<std::int32_t> text(shape), labels(shape);
+  using Array = xt::xtensor<std::int32_t, replicas == 1 ? 2 : 3>;
+  typename Array::shape_type shape;
+  shape.front() = static_cast<std::size_t>(held);  // of one replica there is no such axis
+  shape[shape.size() - 2] = batch;
+  shape.back() = length;
+  Array text(shape), labels(shape);
   std::ranges::copy(on_replicas("gpt.text", held), text.data());
   std::ranges::copy(on_replicas("gpt.labels", held), labels.data());
   Trained result{};

@@ -137,7 +137,7 @@ TEST_CASE("collectives, losses and norms of divided tensors", "[tensor_parallel]
 
 TEST_CASE("a GPT divided among two replicas trains as PyTorch does", "[tensor_parallel]") {
   TestSession<train<2>, tw::ipu_model> session({.threads = 2});
-  const auto trained = tensor_parallel::trained(session, 2, 2);
+  const auto trained = tensor_parallel::trained<2>(session, 2);
   const auto& losses = expected().at("gpt.losses");
   CHECK(std::abs(trained.losses[0] - losses[0]) < 1e-6);
   CHECK(difference(trained.losses, losses) < 1e-4);
