@@ -1,5 +1,10 @@
 // labels: none
 // Groupings of replicas and collectives that cannot be.
+#include <tilewright/layers/tensor_parallel.hpp>
+#include <tilewright/ops/collective/distributed_norm.hpp>
+#include <tilewright/ops/collective/sharded_loss.hpp>
+#include <tilewright/ops/reduce/grad_reduce_square_add.hpp>
+
 #include "traced.hpp"
 
 namespace collectives = tw::ops::collectives;
@@ -274,3 +279,104 @@ Case<[](Ir& ir, const Replicated&) {
   tw::get_instance_replica_grouping(ir.replica_grouping_from_assignments({0, 0, 0, 1, 0, 1, 1, 1}), 4);
 }>
     uneven_instances;
+
+// ---- tensor parallelism
+
+// CASE vocabulary_of_unequal_parts
+// expect: VocabParallelEmbedding: num_embeddings 65 over groups of 2 replicas: a multiple of 2 expected
+Case<[](Ir&, const Replicated& with) {
+  tw::create_graph(tw::layers::VocabParallelEmbedding<65, 4, {.group_size = 2}>(), with.x.cast(tw::int32));
+}>
+    vocabulary_of_unequal_parts;
+
+// CASE columns_of_unequal_parts
+// expect: ColumnParallelLinear: out_features 12 over groups of 8 replicas: a multiple of 8 expected
+Case<[](Ir&, const Replicated& with) { tw::create_graph(tw::layers::ColumnParallelLinear<12>(), with.x); }>
+    columns_of_unequal_parts;
+
+// CASE parallel_group_of_three
+// expect: RowParallelLinear: group_size 3 of 8 replicas: a divisor of 8, or 0 for all, expected
+Case<[](Ir&, const Replicated& with) { tw::create_graph(tw::layers::RowParallelLinear<4, {.group_size = 3}>(), with.x); }>
+    parallel_group_of_three;
+
+// CASE head_before_a_divided_embedding
+// expect: VocabParallelEmbedding: logits of (3, 4) float32 before the embedding was called: a call expected
+Case<[](Ir&, const Replicated& with) { tw::layers::VocabParallelEmbedding<8, 4>().logits(with.x); }>
+    head_before_a_divided_embedding;
+
+// CASE divided_embedding_of_floats
+// expect: ShardIndices: indices (3, 4) float32: integers expected
+Case<[](Ir&, const Replicated& with) { tw::create_graph(tw::layers::VocabParallelEmbedding<8, 4>(), with.x); }>
+    divided_embedding_of_floats;
+
+// CASE identical_sum_of_bools
+// expect: ReplicatedAllReduceIdenticalGradInputs: add of (3, 4) bool over ReplicaGrouping(num_replicas=8,
+// expect: : a dtype other than bool and float8, or bool with logical_and or logical_or, expected
+Case<[](Ir&, const Replicated& with) { collectives::replicated_all_reduce_identical_grad_inputs(with.x.cast(tw::boolean)); }>
+    identical_sum_of_bools;
+
+// CASE identical_in_irregular_groups
+// expect: replicated_all_reduce_identical_inputs: Tensor[float32 (3, 4)] over ReplicaGrouping(num_replicas=8,
+// expect: : a grouping with a constant stride expected
+Case<[](Ir& ir, const Replicated& with) {
+  collectives::replicated_all_reduce_identical_inputs(with.x, ir.replica_grouping_from_assignments({0, 0, 1, 1, 0, 0, 1, 1}));
+}>
+    identical_in_irregular_groups;
+
+// CASE divided_loss_of_integers
+// expect: cross_entropy_sharded_loss: logits (3, 4) int32: float16, float32, float64 or bfloat16 expected
+Case<[](Ir&, const Replicated& with) { ops::cross_entropy_sharded_loss(with.x.cast(tw::int32), tensor(with.x, {3}, tw::int32)); }>
+    divided_loss_of_integers;
+
+// CASE divided_loss_of_real_labels
+// expect: cross_entropy_sharded_loss: labels (3,) float32 for logits (3, 4) float32: (3,) int32 or uint32 expected
+Case<[](Ir&, const Replicated& with) { ops::cross_entropy_sharded_loss(with.x, tensor(with.x, {3})); }>
+    divided_loss_of_real_labels;
+
+// CASE divided_loss_of_a_scalar
+// expect: cross_entropy_sharded_loss: logits () float32: at least one axis expected
+Case<[](Ir&, const Replicated& with) { ops::cross_entropy_sharded_loss(tensor(with.x, {}), tensor(with.x, {}, tw::int32)); }>
+    divided_loss_of_a_scalar;
+
+// CASE divided_loss_in_another_program
+// expect: cross_entropy_sharded_loss: Tensor[float32 (3, 4)] over ReplicaGrouping(num_replicas=1, stride=1, group_size=1,
+// expect: num_groups=1) of another Ir: a group of the tensor`s Ir expected
+Case<[](Ir&, const Replicated& with) {
+  Ir other;
+  ops::cross_entropy_sharded_loss(with.x, tensor(with.x, {3}, tw::int32), {.group = other.replica_grouping()});
+}>
+    divided_loss_in_another_program;
+
+// CASE divided_norm_of_integers
+// expect: layer_norm_distributed: (3, 4) int32: float16, float32, float64 or bfloat16 expected
+Case<[](Ir&, const Replicated& with) {
+  const Tensor x = with.x.cast(tw::int32);
+  ops::layer_norm_distributed(x, x[0], x[0]);
+}>
+    divided_norm_of_integers;
+
+// CASE divided_norm_of_a_whole_weight
+// expect: layer_norm_distributed: weight (32,) float32 for (3, 4) float32: (4,) float32 expected
+Case<[](Ir&, const Replicated& with) { ops::layer_norm_distributed(with.x, tensor(with.x, {32}), with.x[0]); }>
+    divided_norm_of_a_whole_weight;
+
+// CASE divided_norm_of_another_bias
+// expect: layer_norm_distributed: bias (4,) float16 for (3, 4) float32: (4,) float32 expected
+Case<[](Ir&, const Replicated& with) { ops::layer_norm_distributed(with.x, with.x[0], with.x[0].cast(tw::float16)); }>
+    divided_norm_of_another_bias;
+
+// CASE divided_norm_of_a_scalar
+// expect: layer_norm_distributed: () float32: at least one axis expected
+Case<[](Ir&, const Replicated& with) {
+  const Tensor x = tensor(with.x, {});
+  ops::layer_norm_distributed(x, x, x);
+}>
+    divided_norm_of_a_scalar;
+
+// CASE squares_of_integers
+// expect: grad_reduce_square_add: (3, 4) int32: float16, float32, float64 or bfloat16 expected
+Case<[](Ir&, const Replicated& with) { ops::grad_reduce_square_add(with.x.cast(tw::int32)); }> squares_of_integers;
+
+// CASE squares_by_two_scales
+// expect: grad_reduce_square_add: loss_scaling (4,) float32: one element of floating point expected
+Case<[](Ir&, const Replicated& with) { ops::grad_reduce_square_add(with.x, with.x[0]); }> squares_by_two_scales;

@@ -22,4 +22,5 @@
 #include "tilewright/layers/rms_norm.hpp"
 #include "tilewright/layers/rotary.hpp"
 #include "tilewright/layers/sequential.hpp"
+#include "tilewright/layers/tensor_parallel.hpp"
 #include "tilewright/layers/transformer_block.hpp"

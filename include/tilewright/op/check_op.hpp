@@ -50,7 +50,7 @@ constexpr Text group_problem(const OpInfo& op, const OpTemplates& has) {
     return problem(has.compute ? "collective_items and compute" : "collective_items and expand", "one of them expected");
   if (has_items != has.run_collective)
     return problem(has_items ? "collective_items without run_collective" : "run_collective without collective_items");
-  if (has_items == !op.collective_volume)
+  if (has_items ? !op.collective_volume : op.collective_volume && !op.view)  // a view's: which replicas have the same
     return problem(has_items ? "collective_items without collective_volume" : "collective_volume without collective_items");
   if (has.compute && op.fault && !has.compute_checked) return problem("fault without compute_checked");
   if (!op.vertex_cost.is_complete())

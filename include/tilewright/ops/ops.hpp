@@ -2,6 +2,7 @@
 // All ops.
 #include "tilewright/ops/collective/collectives.hpp"
 #include "tilewright/ops/collective/differs_by_replica.hpp"
+#include "tilewright/ops/collective/identical_reduce.hpp"
 #include "tilewright/ops/collective/ipu_collectives.hpp"
 #include "tilewright/ops/elementwise/activation.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"

@@ -208,7 +208,7 @@ class ReplicaCheck {
       alias.input.value = {};
       return;
     }
-    if (op.collective_items) others = collected(graph, node, others);
+    if (op.collective_volume) others = collected(graph, node, others);
     for (const TensorId output : node.outputs) tensors[output].input.value = others;
   }
   /// Adds output 0 to the aliases of its input.

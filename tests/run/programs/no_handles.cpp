@@ -11,7 +11,10 @@
 #include "../../support/child_process.hpp"
 #include "tilewright/graph/dot.hpp"
 #include "tilewright/layers/layers.hpp"
+#include "tilewright/ops/collective/distributed_norm.hpp"
+#include "tilewright/ops/collective/sharded_loss.hpp"
 #include "tilewright/ops/nn/losses.hpp"
+#include "tilewright/ops/reduce/grad_reduce_square_add.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace {
@@ -127,6 +130,12 @@ const Case of_ops[] = {
     {"replica_sharded_slice", [] { (void)ops::collectives::replica_sharded_slice(Tensor()); }},
     {"replicated_slice", [] { (void)ops::collectives::replicated_slice(Tensor()); }},
     {"replicated_all_gather", [] { (void)ops::collectives::replicated_all_gather(Tensor()); }},
+    {"replicated_all_reduce_identical_inputs", [] { (void)ops::collectives::replicated_all_reduce_identical_inputs(Tensor()); }},
+    {"replicated_all_reduce_identical_grad_inputs",
+     [] { (void)ops::collectives::replicated_all_reduce_identical_grad_inputs(Tensor()); }},
+    {"cross_entropy_sharded_loss", [] { (void)ops::cross_entropy_sharded_loss(Tensor(), Tensor()); }},
+    {"layer_norm_distributed", [] { (void)ops::layer_norm_distributed(Tensor(), Tensor(), Tensor()); }},
+    {"grad_reduce_square_add", [] { (void)ops::grad_reduce_square_add(Tensor()); }},
     {"equal", [] { (void)ops::equal(Tensor(), Tensor()); }},
     {"not_equal", [] { (void)ops::not_equal(Tensor(), Tensor()); }},
     {"greater", [] { (void)ops::greater(Tensor(), Tensor()); }},

@@ -1,6 +1,8 @@
 // labels: none
 // Wrong numbers as parameters of graphs, variables, streams, remote buffers, replicas and call sites.
 #include "../../catch.hpp"
+#include "tilewright/ops/collective/distributed_norm.hpp"
+#include "tilewright/ops/collective/sharded_loss.hpp"
 #include "tilewright/scaling/scaling.hpp"
 #include "wrong_numbers.hpp"
 
@@ -215,6 +217,14 @@ const Case replicas[] = {
     narrow("ReplicatedSliceOptions.axis", any_outcome, replicated<[](const Scene& s, Whole n) {
              return collectives::replicated_slice(s.tensor({4, 4}), {.axis = narrow_of(n)});
            }>),
+    whole("ShardedLossOptions.ignore_index", everything, replicated<[](const Scene& s, Whole n) {
+            return ops::cross_entropy_sharded_loss(s.tensor({2, 3}), s.tensor({2}, tw::int32), {.ignore_index = n});
+          }>),
+    real("layer_norm_distributed.eps", not_negative,
+         [](const Scene& s, double n) {
+           s.ir.set_replication_factor(2);
+           return ops::layer_norm_distributed(s.tensor({2, 3}), s.tensor({3}), s.tensor({3}), n);
+         }),
     narrow("AllGatherOptions.axis", any_outcome, replicated<[](const Scene& s, Whole n) {
              return collectives::replicated_all_gather(s.tensor({4, 4}), {.axis = narrow_of(n)});
            }>),

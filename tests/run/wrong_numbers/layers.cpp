@@ -37,6 +37,8 @@ const Case reals[] = {
     }>("RecurrentOptions.dropout", probability),
     real_argument<[]<double n>(const Scene& s) { return run(layers::Linear<4, {.std = n}>(), s, text(s)); }>(
         "LinearOptionsOf.std", not_negative),
+    real_argument<[]<double n>(const Scene& s) { return run(layers::RowParallelLinear<4, {.std = n}>(), s, text(s)); }>(
+        "TensorParallelOptions.std", not_negative),
     real_argument<[]<double n>(const Scene& s) { return run(layers::FeedForward<8, 4, {.std = n}>(), s, text(s)); }>(
         "FeedForwardOptions.std", not_negative),
     real_argument<[]<double n>(const Scene& s) { return run(layers::SwigluFeedForward<8, 4, {.std = n}>(), s, text(s)); }>(
@@ -82,6 +84,16 @@ const Case wholes[] = {
         "Embedding.embedding_dim", at_least_1),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::Linear<n>(), s, text(s)); }>("Linear.out_features",
                                                                                                 at_least_1),
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::ColumnParallelLinear<n>(), s, text(s)); }>(
+        "ColumnParallelLinear.out_features", at_least_1),
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::RowParallelLinear<n>(), s, text(s)); }>(
+        "RowParallelLinear.out_features", at_least_1),
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::RowParallelLinear<4, {.group_size = n}>(), s, text(s)); }>(
+        "TensorParallelOptions.group_size", from(0, 1)),
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::VocabParallelEmbedding<n, 4>(), s, indices(s)); }>(
+        "VocabParallelEmbedding.num_embeddings", at_least_1),
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::VocabParallelEmbedding<5, n>(), s, indices(s)); }>(
+        "VocabParallelEmbedding.embedding_dim", at_least_1),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::LoraLinear<n, 2>(), s, text(s)); }>("LoraLinear.out_features",
                                                                                                        at_least_1),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::LoraLinear<4, n>(), s, text(s)); }>("LoraLinear.rank",

@@ -2,6 +2,7 @@
 // Wrong numbers as parameters and options of ops.
 #include "../../catch.hpp"
 #include "tilewright/ops/nn/losses.hpp"
+#include "tilewright/ops/reduce/grad_reduce_square_add.hpp"
 #include "wrong_numbers.hpp"
 
 namespace {
@@ -139,6 +140,8 @@ const Case norms[] = {
          [](const Scene& s, double n) {
            return ops::batch_norm(s.x, line(s, 4), line(s, 4), line(s, 4), line(s, 4), {.momentum = n});
          }),
+    real("grad_reduce_square_add.loss_scaling", above_0,
+         [](const Scene& s, double n) { return ops::grad_reduce_square_add(s.x, n); }),
     real("BatchNormOptions.eps", not_negative,
          [](const Scene& s, double n) {
            return ops::batch_norm(s.x, line(s, 4), line(s, 4), line(s, 4), line(s, 4), {.eps = n});

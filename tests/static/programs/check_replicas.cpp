@@ -358,4 +358,38 @@ TW_SAME(error_of([](Ir& ir) {
         "HostLoad.100 of stream 'x'",
         "scalars as data");
 
+// ---- weights that are divided among the replicas of a group
+
+/// A step on two groups of two replicas: each group has a part of the batch, and each of its replicas a part of `columns`.
+struct DividedStep {
+  bool declares_data = true, begins = true, reduces = true;
+  constexpr void operator()(Ir& ir) const {
+    const auto group = ir.replica_grouping(1, 2), parts = group.transpose();
+    Tensor x = load(ir, "x");
+    if (declares_data) x = collectives::replicated_all_reduce_identical_inputs(x, group);
+    const auto forward = [=, this](Tensor data, Tensor weight, Tensor columns) {
+      Tensor y = data * weight;
+      if (begins) y = collectives::replicated_all_reduce_identical_inputs(y, group);
+      return collectives::replicated_all_reduce_identical_grad_inputs(y * columns, group);
+    };
+    const Tensor weight = variable(ir, "weight"), columns = variable(ir, "columns", {.replica_grouping = parts});
+    const Graph graph = ir.create_graph(forward, x, weight, columns);
+    const auto backward = tw::autodiff(graph);
+    const auto call = tw::call_with_info(graph, {x, weight, columns});
+    const auto gradients = tw::call_with_info(backward.graph(), {call.output(0)}, backward.inputs_dict(call)).outputs();
+    ops::accumulate_(weight, reduces ? mean(gradients[1], parts) : gradients[1]);
+    ops::accumulate_(columns, mean(gradients[2], parts));
+  }
+};
+static_assert(failure_of(DividedStep{}) == "");
+TW_SAME(error_of(DividedStep{.declares_data = false}),
+        "Accumulate.115: variable 'weight', of which all 4 replicas have one value, changed by what is equal within the groups 0 1 0 1 "
+        "only, since HostLoad.100 of stream 'x'");
+TW_SAME(error_of(DividedStep{.begins = false}),
+        "Accumulate.113: variable 'weight', of which all 4 replicas have one value, changed by what is equal within the groups 0 1 0 1 "
+        "only, since HostLoad.100 of stream 'x'");
+TW_SAME(error_of(DividedStep{.reduces = false}),
+        "Accumulate.115: variable 'weight', of which all 4 replicas have one value, changed by what is equal within the groups 0 0 1 1 "
+        "only, since HostLoad.100 of stream 'x'");
+
 }  // namespace

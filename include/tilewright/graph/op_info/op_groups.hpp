@@ -149,7 +149,8 @@ struct Movement {
   bool gives_memory = false;  ///< whether output 0 is memory with undefined elements: nothing runs
 };
 
-/// Work of a collective, which all replicas of a group run together by `run_collective<A, in, out>`: both rules, or none.
+/// Work of a collective, which all replicas of a group run together by `run_collective<A, in, out>`: both rules, or none. A
+/// view may state `collective_volume` alone: which replicas have equal results.
 struct CollectiveWork {
   /// Number of items into which the work is divided, of all replicas together. `input` and `output` are those of one replica.
   std::int64_t (*collective_items)(const PackedAttributes&, const TensorSpec& input, const TensorSpec& output) = nullptr;
