@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <span>
+#include <string>
 #include <string_view>
 #include <tilewright/lower/ipu/product_partition.hpp>
 #include <tilewright/target/ipu_cycles.hpp>
 #include <tilewright/target/ipu_exchange_cycles.hpp>
+#include <utility>
 
 #include "measured.hpp"
 
@@ -16,20 +19,34 @@ namespace fidelity {
 namespace tw = tilewright;
 using std::int64_t;
 
-/// How a row is computed. `modelled` gives the model's value for a figure, in the figure's unit; 0: there is none. `how` says
-/// what is computed, and `missing` what differs from what was measured.
+/// What the model says of a figure, in the figure's unit; 0: nothing. `detail`: more of it, for the page.
+struct Modelled {
+  double value = 0;
+  std::string detail{};
+
+  Modelled(double modelled = 0, std::string more = {}) : value(modelled), detail(std::move(more)) {}
+};
+
+/// How a row is computed. `how` says what is computed, and `missing` what differs from what was measured.
 struct Model {
   int row;
-  double (*modelled)(const Figure&);
+  Modelled (*modelled)(const Figure&);
   std::string_view how, missing;
 };
+
+/// Returns a number as a text.
+inline std::string decimals(double number, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", digits, number);
+  return text;
+}
 
 /// Returns by how much the model is above the measurement, as a part of the measurement.
 constexpr double error(double modelled, double measured) { return modelled / measured - 1; }
 
 // ---- row 1
 
-inline double row_1(const Figure& figure) {
+inline Modelled row_1(const Figure& figure) {
   return static_cast<double>(tw::amp_cycles(tw::bow_model.products.float16, figure.at, 16, 16));
 }
 
@@ -83,13 +100,12 @@ inline double bandwidth(const tw::Target& target, int64_t bytes, int64_t cycles)
   return static_cast<double>(target.tiles * bytes) / target.seconds(cycles) / 1e12;
 }
 inline constexpr int64_t triad_elements = 19'200;  ///< float32 of a tile of GC200; of GC2, 12,000 fit
-inline double row_4(const Figure&) {
-  return bandwidth(tw::gc200, 12 * triad_elements,
-                   tw::scaled_add_cycles(tw::gc200_model, tw::float32, triad_elements, tw::OperandBanks::interleaved));
+inline double triad(tw::OperandBanks banks) {
+  return bandwidth(tw::gc200, 12 * triad_elements, tw::scaled_add_cycles(tw::gc200_model, tw::float32, triad_elements, banks));
 }
-/// Returns the rate by the formula for operands in one bank, where plans put them today.
-inline double triad_of_same_banks() {
-  return bandwidth(tw::gc200, 12 * triad_elements, tw::scaled_add_cycles(tw::gc200_model, tw::float32, triad_elements));
+inline Modelled row_4(const Figure&) {
+  return {triad(tw::OperandBanks::interleaved),
+          "with both operands in one bank, as plans have them: " + decimals(triad(tw::OperandBanks::same), 1) + " TB/s"};
 }
 
 /// Returns the rate of a triad on GC2. The vendor's primitives copy x and add a y to the copy. Assembly is one loop of both.
@@ -103,8 +119,8 @@ inline double triad_on_gc2(const Figure& figure, tw::DType dtype) {
   return bandwidth(tw::gc2, 3 * bytes * elements,
                    tw::binary_map_cycles(tw::gc2_model, {.cycles = 3, .elements = width}, dtype, elements));
 }
-inline double row_5(const Figure& figure) { return triad_on_gc2(figure, tw::float32); }
-inline double row_6(const Figure& figure) { return triad_on_gc2(figure, tw::float16); }
+inline Modelled row_5(const Figure& figure) { return triad_on_gc2(figure, tw::float32); }
+inline Modelled row_6(const Figure& figure) { return triad_on_gc2(figure, tw::float16); }
 
 // ---- row 7
 
@@ -114,7 +130,7 @@ inline int64_t exchange(const tw::IpuModel& model, int64_t bytes, int64_t pieces
 }
 /// The tutorial's placement: 7 parts of 143 columns, 48 rows of a part on a tile, and one vertex for each. The matrix comes from
 /// its stream in the order of rows. The vector's elements lie on tiles of their own. 7 results of a tile are sums of 7 parts.
-inline double row_7(const Figure&) {
+inline Modelled row_7(const Figure&) {
   constexpr int64_t parts = 7, columns = 143, rows = 48, results = 7;
   return static_cast<double>(exchange(tw::gc200_model, 4 * rows * columns, rows) +
                              exchange(tw::gc200_model, 4 * columns, columns) +
@@ -125,7 +141,7 @@ inline double row_7(const Figure&) {
 
 /// An image of 2,200 x 1,122 places in 49 x 24 blocks of 45 x 47 places. A tile receives the places around its block, and sends
 /// those at its edge: rows are one piece each, columns one for each place. `at`: the bytes of a place.
-inline double row_14(const Figure& figure) {
+inline Modelled row_14(const Figure& figure) {
   if (figure.key.starts_with("barrier")) return static_cast<double>(tw::gc2_model.sync_cycles);
   if (figure.key.starts_with("compute")) return 0;
   constexpr int64_t width = 45, height = 47, places = 2 * (width + height) + 4, pieces = 2 * (2 + 2 * height + 4);
@@ -134,7 +150,7 @@ inline double row_14(const Figure& figure) {
 
 // ---- row 25
 
-inline double row_25(const Figure& figure) {
+inline Modelled row_25(const Figure& figure) {
   const auto tera = [](int64_t rate) { return static_cast<double>(rate) / 1e12; };
   const tw::Target& target = figure.key.starts_with("gc2,") ? tw::gc2 : figure.key.starts_with("bow") ? tw::bow : tw::gc200;
   if (figure.key.ends_with("float16")) return tera(target.peak_flops(tw::float16, tw::float16));
