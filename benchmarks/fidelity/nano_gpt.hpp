@@ -40,7 +40,7 @@ constexpr void nano_gpt_step(tw::Ir& ir) {
   using Net = NanoGpt<chunks>;
   tw::train::train_step(ir, Net{}, tw::optim::AdamWParameters{.lr = 3e-4, .weight_decay = 0.1},
                         {{Net::batch, Net::context}, tw::int32},
-                        {.target_shape = {Net::batch, Net::context}, .micro_batches = 8});
+                        {.micro_batches = 8, .target_shape = {Net::batch, Net::context}});
 }
 
 }  // namespace fidelity
