@@ -44,7 +44,8 @@ Other assumptions stand beside their rows below."""
 
 
 def percent(value, digits=1):
-    return f"{100 * value:+.{digits}f} %"
+    text = f"{100 * value:+.{digits}f}"
+    return f"{'0' if float(text) == 0 else text} %"
 
 
 def error(modelled, measured):
@@ -54,6 +55,19 @@ def error(modelled, measured):
 def number(value):
     """A number with three or more digits that say something: 0.406, 45.9, 7,530."""
     return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
+
+
+def exactly(value, unit):
+    """A measured figure with all its digits."""
+    if unit == "fits":
+        return "yes" if value else "no"
+    return f"{int(value) if value == int(value) else value:,} {unit}"
+
+
+def modelled(figure):
+    if figure["unit"] == "fits":
+        return exactly(figure["modelled"], "fits")
+    return number(figure["modelled"]) if figure["modelled"] else "none"
 
 
 def errors(row):
@@ -73,10 +87,10 @@ def wrap(text):
     return "\n".join(result)
 
 
-def table(head, rows, align="left"):
-    bars = ["---" if place in (align if isinstance(align, tuple) else ()) else "---:" for place in range(len(head))]
-    lines = [head, bars, *rows]
-    return "\n".join("| " + " | ".join(line).replace("|  |", "| |") + " |" for line in lines)
+def table(head, rows, texts):
+    """A table in Markdown. `texts`: the columns that begin at the left."""
+    bars = ["---" if place in texts else "---:" for place in range(len(head))]
+    return "\n".join("|" + "|".join(f" {cell} " if cell else " " for cell in line) + "|" for line in (head, bars, *rows))
 
 
 def term_that_misses(point):
@@ -158,11 +172,9 @@ def figure_rows(rows):
                    f"mean {100 * mean(values):.1f} %, worst {100 * max(values):.0f} % (bounds {100 * most_mean:.0f} and "
                    f"{100 * most:.0f} %)", row["source"]]
         for figure in row.get("figures", ()):
-            known = figure["modelled"] != 0 or figure["measured"] == 0
-            yield [str(row["row"]), f"{row['what']}: {figure['key']}", f"{number(figure['measured'])} {figure['unit']}",
-                   number(figure["modelled"]) if known else "none",
-                   percent(error(figure["modelled"], figure["measured"])) if known and figure["measured"] else "",
-                   row["source"]]
+            has_error = figure["modelled"] != 0 and figure["unit"] != "fits"
+            yield [str(row["row"]), f"{row['what']}: {figure['key']}", exactly(figure["measured"], figure["unit"]),
+                   modelled(figure), percent(error(figure["modelled"], figure["measured"])) if has_error else "", row["source"]]
 
 
 def table_of_figures(rows):
@@ -186,9 +198,9 @@ def table_of_points(row):
         for n in columns:
             point = by_place.get((m, n))
             cells.append(f"{point['measured']:.1f} / {point['modelled']:.1f} "
-                         f"({100 * error(point['modelled'], point['measured']):+.0f} %)" if point else "")
+                         f"({percent(error(point['modelled'], point['measured']), 0)})" if point else "")
         lines.append([f"{m:,}", *cells])
-    return table(["m", *(f"n = {n:,}" for n in columns)], lines)
+    return table(["m", *(f"n = {n:,}" for n in columns)], lines, ())
 
 
 def notes(rows):
@@ -208,10 +220,10 @@ def few_rows(rows):
     """What the points of 4 and 16 columns of float32 say of the estimate for few rows."""
     points = {(point["m"], point["n"]): point for point in next(row for row in rows if row["row"] == 3)["points"]}
     four, sixteen = points[8192, 4], points[8192, 16]
-    measured, modelled = ((16 / sixteen[key]) / (4 / four[key]) - 1 for key in ("measured", "modelled"))
-    return ("Float32 with few columns has one cause. The estimate gives a worker 47 instructions for one row of a block and 46 for "
-            f"three. So m = 8,192 with n = 16 takes {percent(modelled, 0)} of the time of n = 4 more in the model, and "
-            f"{percent(measured, 0)} more in the measurement.")
+    measured, modelled_too = ((16 / sixteen[key]) / (4 / four[key]) - 1 for key in ("measured", "modelled"))
+    return ("Float32 with few columns points at one estimate. It gives a worker 47 instructions for one row of a block, and 46 for "
+            f"three. From n = 4 to n = 16, the time for m = 8,192 changes by {percent(modelled_too, 0)} in the model, and by "
+            f"{percent(measured, 0)} in the measurement.")
 
 
 def page(data):
@@ -259,10 +271,11 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev bench fidelity", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=Path, default=PROJECT / "build/gcc", help=argparse.SUPPRESS)
+    parser.add_argument("--program", type=Path, help=argparse.SUPPRESS)  # instead of the one of the build
     parser.add_argument("--write", action="store_true", help=f"write {PAGE} and its plot")
     parser.add_argument("--check", action="store_true", help=f"fail if {PAGE} or its plot is not what --write writes")
     options = parser.parse_args()
-    program = options.build_dir / "benchmarks/fidelity_rows"
+    program = options.program or options.build_dir / "benchmarks/fidelity_rows"
     data = json.loads(subprocess.run([program], stdout=subprocess.PIPE, check=True, text=True).stdout)
     files = {PAGE: page(data), PLOT: plot(data["rows"], data["pixel"])}
     if options.write:

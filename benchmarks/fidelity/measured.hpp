@@ -21,7 +21,7 @@ inline constexpr Row measurements[] = {
     {6, "STREAM triad, float16", "GC2", "Using the Graphcore IPU for Traditional HPC Applications, table I"},
     {7, "matrix of 10,000 x 1,000 by a vector", "Mk2, vertices in C++, exchange cycles, average of all tiles",
      "graphcore/examples, Poplar tutorial 6"},
-    {8, "barriers of that program", "Mk2", "graphcore/examples, Poplar tutorial 6"},
+    {8, "barriers of the program of row 7", "Mk2", "graphcore/examples, Poplar tutorial 6"},
     {9, "2D heat equation, 5 points", "GC200, 8,000 x 8,000, float32, 1,000 steps", "simehaa/IPU, README"},
     {10, "3D heat equation, 7 points", "GC200, 360 x 360 x 360, float32, 1,000 steps", "simehaa/IPU, README"},
     {11, "3D heat equation on several IPUs", "GC200, 403^3 to 806^3, float32, 1,000 steps", "simehaa/IPU, README"},
@@ -41,12 +41,13 @@ inline constexpr Row measurements[] = {
     {24, "Conformer training", "Pods", "graphcore/examples, conformer"},
     {25, "peaks", "by chip", "datasheets of the IPU-POD64 and the Bow Pod256; Citadel's study and C. Blake's notes"},
     {26, "block-sparse products beside dense ones", "as products", "sparsity-benchmarks"},
-    {27, "nanoGPT of characters: does a training step fit",
+    {27, "nanoGPT of characters, a training step",
      "Mk2, 10.67 million weights, 2 texts of 1,024 tokens, float32, gradients accumulated, AdamW",
      "graphcore-research/flash-attention-ipu, demo: notebook and train.py"},
 };
 
-/// A measured figure of a row. `at` is what the figure depends on: rows, IPUs or a batch.
+/// A measured figure of a row. `at` is what the figure depends on: rows, IPUs or a batch. The unit "fits" has 0
+/// for no and 1 for yes.
 
 struct Figure {
   int row;
@@ -105,9 +106,9 @@ inline constexpr Figure figures[] = {
     {25, "gc200, memory of all tiles", 0, 47.5, "TB/s"},
     {25, "gc200, exchange of all tiles", 0, 8, "TB/s"},
     {27, "scores of a layer", 0, 50.3, "MB"},
-    {27, "plain attention: the fullest tile, of 638,976 bytes", 0, 876'060, "bytes"},
-    {27, "plain attention fits", 0, 0, "0 or 1"},
-    {27, "attention in chunks fits", 1, 1, "0 or 1"},
+    {27, "the fullest of tiles of 638,976 bytes, plain attention", 0, 876'060, "bytes"},
+    {27, "plain attention", 0, 0, "fits"},
+    {27, "attention in chunks", 1, 1, "fits"},
 };
 
 /// A product of (n, m) by (m, m), digitised from a picture with logarithmic axes, on which a pixel is 2.7 %.
