@@ -127,7 +127,7 @@ def plot(rows, pixel):
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="13" '
              'fill="#222" role="img" aria-label="Errors of modelled products by measured rate">',
              f'<rect width="{width}" height="{height}" fill="#fff"/>',
-             text(left, 22, "Products on a Bow: by how much the modelled rate is above the measured one", "start",
+             text(left, 22, "Products on a Bow: modelled rate / measured rate - 1", "start",
                   ' font-weight="bold"')]
     for value in (-0.2, -0.1, 0, 0.1, 0.2):
         dash = ' stroke-dasharray="5 4"' if abs(value) == 0.2 else ""
@@ -139,19 +139,30 @@ def plot(rows, pixel):
         parts.append(text(x(rate), height - bottom + 20, rate))
     parts.append(text((left + width - right) / 2, height - 12, "measured, Tflop/s (logarithmic)"))
     parts.append(text(width - right - 6, y(0.2) - 6, "bound of the test", "end", ' fill="#555"'))
-    for place, (number_of_row, (name, colour)) in enumerate(SERIES.items()):
+    points = [(SERIES[row["row"]], x(point["measured"]), error(point["modelled"], point["measured"]), point)
+              for row in rows if "points" in row for point in row["points"]]
+    for (name, colour), centre, value, _ in points:
+        ends = [y((1 + value) / (1 + side * pixel) - 1) for side in (1, -1)]
+        parts.append(f'<line x1="{centre:.1f}" x2="{centre:.1f}" y1="{ends[0]:.1f}" y2="{ends[1]:.1f}" stroke="{colour}"/>')
+        parts.append(marker(name, centre, y(value), colour))
+    taken = [(centre - 6, y(value) - 16, centre + 6, y(value) + 16) for _, centre, value, _ in points]
+    for (_, colour), centre, value, point in points:
+        if abs(value) > NOTABLE:
+            content = f"{point['m']:,} x {point['n']:,}"
+            box = free_place(centre, y(value), 7.2 * len(content), taken)
+            taken.append(box)
+            parts.append(text((box[0] + box[2]) / 2, box[3] - 3, content, more=f' fill="{colour}"'))
+    for place, (name, colour) in enumerate(SERIES.values()):
         at = width - right - 190 + 100 * place
         parts.append(marker(name, at, 18, colour) + text(at + 10, 22, name, "start"))
-        row = next(each for each in rows if each["row"] == number_of_row)
-        for point in row["points"]:
-            value = error(point["modelled"], point["measured"])
-            centre = x(point["measured"])
-            ends = [y((1 + value) / (1 + side * pixel) - 1) for side in (1, -1)]
-            parts.append(f'<line x1="{centre:.1f}" x2="{centre:.1f}" y1="{ends[0]:.1f}" y2="{ends[1]:.1f}" stroke="{colour}"/>')
-            parts.append(marker(name, centre, y(value), colour))
-            if abs(value) > NOTABLE:
-                parts.append(text(centre + 8, y(value) - 4, f"{point['m']:,} x {point['n']:,}", "start", f' fill="{colour}"'))
     return "\n".join([*parts, "</svg>", ""])
+
+
+def free_place(x, y, width, taken):
+    """A box for a label near a point, as (left, top, right, bottom): the first that is clear of the boxes that are taken."""
+    boxes = [(left, y + shift - 8, left + width, y + shift + 8) for shift in (0, -22, 22, -40, 40, -58, 58) for left in (x + 9, x - 9 - width)]
+    return next((box for box in boxes if not any(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+                                                 for other in taken)), boxes[0])
 
 
 def marker(name, centre_x, centre_y, colour):
