@@ -22,7 +22,7 @@ STYLE = """\
 body { margin: 2rem auto; max-width: 62rem; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif; color: #1b2330;
        font-variant-numeric: tabular-nums; }
 table { border-collapse: collapse; margin: 1rem 0; } th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #dde1e8; }
-th:last-child, td:last-child { text-align: left; } tr.no { color: #6b7484; } tr.front td { background: #e5eefb; }
+td { white-space: nowrap; } th:last-child, td:last-child { text-align: left; } tr.no { color: #6b7484; } tr.front td { background: #e5eefb; }
 svg { max-width: 100%; height: auto; } svg text { font: 13px system-ui, sans-serif; fill: #444; } p { max-width: 48rem; }"""
 
 

@@ -101,6 +101,11 @@ def fidelity(arguments):
     script("fidelity.py", arguments)
 
 
+def lab(arguments):
+    build("lab_benchmarks")
+    script("lab.py", arguments)
+
+
 def balance(_):
     build("balance_benchmarks")
     call(BUILD / "benchmarks/balance_workloads")
@@ -140,6 +145,7 @@ KINDS = {
     "ipu": Kind("memory and cycles of programs on simulated IPUs, as Markdown", ipu),
     "fidelity": Kind("measurements of IPUs beside what the model says, with sources; --write writes docs/fidelity.md", fidelity,
                      "fidelity.py", peers=()),
+    "lab": Kind("plans of a program for many chips, on one page: ./dev lab PROGRAM", lab, "lab.py", peers=()),
     "generation": Kind("tokens of a GPT with 124 million weights, one by one, beside the rate at which memory is read", generation),
     "pipelines": Kind("a pipeline of two stages on one and on two threads", pipelines),
     "instances": Kind("training in one and two processes, and all-reduce beside MPI's", instances, "instances.py", ("mpi",)),
