@@ -136,8 +136,9 @@ inline constexpr std::string_view bert_missing =
     "float32, "
     "which uses half of the units; no single IPU has so much memory";
 inline constexpr std::string_view resnet_missing =
-    "one IPU has the whole network, and all work all the time; sums are of float32; the update follows each micro-batch; neither "
-    "all-reduces nor the reading of images are counted beyond the streams of one IPU";
+    "one IPU has the whole network, which the published one cuts over 4, and all work all the time; sums are of float32; the "
+    "update "
+    "follows each micro-batch; neither all-reduces nor the reading of images are counted beyond the streams of one IPU";
 
 inline constexpr Model programs[] = {
     {9, row_9, "a plan of a repeat of slices and sums", heat_missing},
