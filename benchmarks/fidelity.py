@@ -151,6 +151,10 @@ def plot(rows, pixel):
             content = f"{point['m']:,} x {point['n']:,}"
             box = free_place(centre, y(value), 7.2 * len(content), taken)
             taken.append(box)
+            if abs((box[1] + box[3]) / 2 - y(value)) > 1:  # a line to the point
+                edge = box[0] if box[0] > centre else box[2]
+                parts.append(f'<line x1="{centre:.1f}" y1="{y(value):.1f}" x2="{edge:.1f}" y2="{(box[1] + box[3]) / 2:.1f}" '
+                             f'stroke="{colour}" stroke-opacity="0.5"/>')
             parts.append(text((box[0] + box[2]) / 2, box[3] - 3, content, more=f' fill="{colour}"'))
     for place, (name, colour) in enumerate(SERIES.values()):
         at = width - right - 190 + 100 * place
@@ -160,9 +164,12 @@ def plot(rows, pixel):
 
 def free_place(x, y, width, taken):
     """A box for a label near a point, as (left, top, right, bottom): the first that is clear of the boxes that are taken."""
-    boxes = [(left, y + shift - 8, left + width, y + shift + 8) for shift in (0, -22, 22, -40, 40, -58, 58) for left in (x + 9, x - 9 - width)]
-    return next((box for box in boxes if not any(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
-                                                 for other in taken)), boxes[0])
+    def overlap(one, other):
+        return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+    boxes = [(left, y + shift - 8, left + width, y + shift + 8)
+             for shift in (0, -22, 22, -40, 40, -58, 58) for left in (x + 9, x - 9 - width)]
+    return next((box for box in boxes if not any(overlap(box, other) for other in taken)), boxes[0])
 
 
 def marker(name, centre_x, centre_y, colour):
@@ -232,8 +239,8 @@ def few_rows(rows):
     points = {(point["m"], point["n"]): point for point in next(row for row in rows if row["row"] == 3)["points"]}
     four, sixteen = points[8192, 4], points[8192, 16]
     measured, modelled_too = ((16 / sixteen[key]) / (4 / four[key]) - 1 for key in ("measured", "modelled"))
-    return ("Float32 with few columns points at one estimate. It gives a worker 47 instructions for one row of a block, and 46 for "
-            f"three. From n = 4 to n = 16, the time for m = 8,192 changes by {percent(modelled_too, 0)} in the model, and by "
+    return ("Float32 with few columns points at one estimate. It gives a worker 47 instructions for one row of a block, and 46 "
+            f"for three. From n = 4 to n = 16, the time for m = 8,192 changes by {percent(modelled_too, 0)} in the model, and by "
             f"{percent(measured, 0)} in the measurement.")
 
 

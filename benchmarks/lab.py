@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Plans a program for many chips, and writes one page that compares them: this is `./dev lab PROGRAM`.
 
-PROGRAM is a source of benchmarks/lab. Options with several numbers, divided by commas, are combined: 3 numbers of tiles and 2 of memory
-make 6 chips. What an option does not set is as in the base. Nothing runs on a chip: all figures are the planner's.
+PROGRAM is a source of benchmarks/lab. Options with several numbers, divided by commas, are combined: 3 numbers of tiles and 2 of
+memory make 6 chips. What an option does not set is as in the base. Nothing runs on a chip: all figures are the planner's.
 
     ./dev lab bert_layer --tiles 368,736,1472 --memory 256,624 --within 1
 """
@@ -21,8 +21,9 @@ SOURCES = PROJECT / "benchmarks/lab"
 STYLE = """\
 body { margin: 2rem auto; max-width: 62rem; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif; color: #1b2330;
        font-variant-numeric: tabular-nums; }
-table { border-collapse: collapse; margin: 1rem 0; } th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #dde1e8; }
-td { white-space: nowrap; } th:last-child, td:last-child { text-align: left; } tr.no { color: #6b7484; } tr.front td { background: #e5eefb; }
+table { border-collapse: collapse; margin: 1rem 0; }
+th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #dde1e8; } td { white-space: nowrap; }
+th:last-child, td:last-child { text-align: left; } tr.no { color: #6b7484; } tr.front td { background: #e5eefb; }
 svg { max-width: 100%; height: auto; } svg text { font: 13px system-ui, sans-serif; fill: #444; } p { max-width: 48rem; }"""
 
 
@@ -88,7 +89,8 @@ def front(chips):
 
 def fewest_tiles(chips):
     """Of chips that fit, the one with the fewest tiles, and of those with the least memory."""
-    return min((chip for chip in chips if chip.fits), key=lambda chip: (chip.tiles, chip.bytes_per_tile, chip.seconds), default=None)
+    return min((chip for chip in chips if chip.fits), key=lambda chip: (chip.tiles, chip.bytes_per_tile, chip.seconds),
+               default=None)
 
 
 def least_memory(chips, seconds):
@@ -175,12 +177,12 @@ def ticks(values):
 def page(title, base, data, within):
     chips = [Chip(figures) for figures in data["chips"]]
     on_front = front(chips)
-    head = ["tiles", "KiB of a tile", "exchange, B/cycle", "barrier, cycles", "cycles", "time", "fullest tile, bytes", "of its memory",
-            "what limits"]
+    head = ["tiles", "KiB of a tile", "exchange, B/cycle", "barrier, cycles", "cycles", "time", "fullest tile, bytes",
+            "of its memory", "what limits"]
     rows = []
     for chip in sorted(chips, key=lambda chip: (not chip.fits, chip.seconds)):
-        cells = [f"{chip.tiles:,}", f"{chip.bytes_per_tile / 1024:,.0f}", chip.exchange, chip.barrier, f"{sum(chip.cycles.values()):,}",
-                 duration(chip.seconds), f"{chip.fullest:,}", f"{100 * chip.fullest / chip.bytes_per_tile:.0f} %", chip.limit]
+        cells = [f"{chip.tiles:,}", f"{chip.bytes_per_tile / 1024:,.0f}", chip.exchange, chip.barrier,
+                 f"{sum(chip.cycles.values()):,}", duration(chip.seconds), f"{chip.fullest:,}", f"{100 * chip.fullest / chip.bytes_per_tile:.0f} %", chip.limit]
         kind = ' class="front"' if chip in on_front else "" if chip.fits else ' class="no"'
         rows.append(f"<tr{kind}>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     found = "".join(f"<tr><td>{html.escape(question)}</td><td>{html.escape(answer)}</td></tr>"

@@ -14,7 +14,8 @@ def point(m, n, measured, modelled, missing=0.0, **terms):
     return {"m": m, "n": n, "measured": measured, "modelled": modelled, "missing_cycles": missing, "terms": terms}
 
 
-PRODUCTS = [{"row": 2, "what": "halves", "source": "a page", "points": [point(1024, 4, 10, 10.5), point(1024, 64, 100, 80, -30, a=50)]},
+PRODUCTS = [{"row": 2, "what": "halves", "source": "a page",
+             "points": [point(1024, 4, 10, 10.5), point(1024, 64, 100, 80, -30, a=50)]},
             {"row": 3, "what": "singles", "source": "a page",
              "points": [point(1024, 4, 20, 23, 20, a=10, b=100), point(8192, 4, 8, 8), point(8192, 16, 16, 32, 5, a=1)]}]
 FIGURES = {"row": 4, "what": "a triad", "source": "a book", "configuration": "one chip", "how": "a formula", "missing": "a bank",
