@@ -96,6 +96,18 @@ def ipu(_):
         call(program)
 
 
+def fidelity(arguments):
+    build("fidelity_benchmarks")
+    script("fidelity.py", arguments)
+
+
+def lab(arguments):
+    named = [source.stem for source in (HERE / "lab").glob("*.cpp") if source.stem in arguments]
+    for name in named[:1]:  # without one, the script says which there are
+        build(f"benchmark_lab_{name}")
+    script("lab.py", arguments)
+
+
 def balance(_):
     build("balance_benchmarks")
     call(BUILD / "benchmarks/balance_workloads")
@@ -133,6 +145,9 @@ KINDS = {
     "gpt": Kind("training of examples/gpt.cpp beside PyTorch: --data FILE", gpt, "gpt.py", peers=("openblas", "pytorch")),
     "balance": Kind("how well plans follow 8, 16 and 64 threads by counts, as Markdown; nothing is measured", balance),
     "ipu": Kind("memory and cycles of programs on simulated IPUs, as Markdown", ipu),
+    "fidelity": Kind("measurements of IPUs beside what the model says, with sources; --write writes docs/fidelity.md", fidelity,
+                     "fidelity.py", peers=()),
+    "lab": Kind("plans of a program for many chips, on one page: ./dev lab PROGRAM", lab, "lab.py", peers=()),
     "generation": Kind("tokens of a GPT with 124 million weights, one by one, beside the rate at which memory is read", generation),
     "pipelines": Kind("a pipeline of two stages on one and on two threads", pipelines),
     "instances": Kind("training in one and two processes, and all-reduce beside MPI's", instances, "instances.py", ("mpi",)),

@@ -1,4 +1,5 @@
-// What square products of matrices take on the models of IPUs, as Markdown. Nothing runs: all figures are the planner's.
+// What square products of matrices take on the models of IPUs, as Markdown. Nothing runs: all figures are the planner's. `./dev
+// bench fidelity` has products beside measurements.
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -24,19 +25,6 @@ struct Machine {
 };
 constexpr Machine machines[] = {{"gc2", tw::gc2}, {"gc200", tw::gc200}, {"bow", tw::bow}};
 
-/// The best that papers have measured, in Tflop/s, as recalled: none could be looked up.
-struct Published {
-  std::string_view machine, kind, text;
-};
-constexpr Published published[] = {{"gc2", "float16, sums in float32", "58.9 (recalled: arXiv 1912.03413)"},
-                                   {"gc2", "float32", "18.9 (recalled: arXiv 1912.03413)"},
-                                   {"gc200", "float32", "44.2 (recalled: arXiv 2310.00256)"}};
-std::string_view published_for(const Machine& machine, const Kind& kind) {
-  for (const Published& each : published)
-    if (each.machine == machine.name && each.kind == kind.name) return each.text;
-  return "";
-}
-
 void print_row(const Machine& machine, const Kind& kind, int64_t size) {
   const tw::Target& target = machine.target;
   const int64_t bytes = tw::size_of(kind.dtype), memory = target.tiles * target.bytes_per_tile;
@@ -53,15 +41,13 @@ void print_row(const Machine& machine, const Kind& kind, int64_t size) {
   const double rate = flops / target.seconds(cycles), peak = static_cast<double>(target.peak_flops(kind.dtype, kind.partials));
   const auto share = [&](int64_t part_cycles) { return 100 * static_cast<double>(part_cycles) / static_cast<double>(cycles); };
   std::printf(
-      "| %s | %s | %lld | %lld | %.1f | %.0f | %lld x %lld x %lld, %lld | %lld x %lld x %lld | %.0f / %.0f / %.0f / %.0f | %s "
-      "|\n",
+      "| %s | %s | %lld | %lld | %.1f | %.0f | %lld x %lld x %lld, %lld | %lld x %lld x %lld | %.0f / %.0f / %.0f / %.0f |\n",
       std::string(machine.name).c_str(), std::string(kind.name).c_str(), static_cast<long long>(size),
       static_cast<long long>(cycles), rate / 1e12, 100 * rate / peak, static_cast<long long>(part.row_parts),
       static_cast<long long>(part.column_parts), static_cast<long long>(part.inner_parts), static_cast<long long>(part.slices()),
       static_cast<long long>(part.tile_rows), static_cast<long long>(part.tile_inner), static_cast<long long>(part.tile_columns),
       share(part.cycles.compute), share(part.cycles.inputs + part.cycles.weights + part.cycles.partials),
-      share(part.cycles.reduction + part.cycles.slices), share(barriers),
-      size == 2048 ? std::string(published_for(machine, kind)).c_str() : "");
+      share(part.cycles.reduction + part.cycles.slices), share(barriers));
 }
 
 }  // namespace
@@ -69,8 +55,8 @@ void print_row(const Machine& machine, const Kind& kind, int64_t size) {
 int main() {
   std::puts(
       "| target | dtype | size | cycles | Tflop/s | % of peak | parts of rows x columns x inner axis, slices | of a tile: "
-      "rows x inner axis x columns | % compute / exchange / sums and slices / barriers | best published, any size |");
-  std::puts("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+      "rows x inner axis x columns | % compute / exchange / sums and slices / barriers |");
+  std::puts("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
   for (const Machine& machine : machines)
     for (const Kind& kind : kinds)
       for (const int64_t size : {256, 512, 1024, 2048, 3072, 3584, 4096}) print_row(machine, kind, size);
