@@ -39,6 +39,7 @@ struct Initialiser {
   Generator generator{};
   double scale = 1;  ///< factor of the values that `fill` computes
   std::int64_t first_zero = 0, zero_count = 0;  ///< elements that are 0 whatever `fill` computes, in row-major order
+  bool is_given = false;  ///< whether a session must get the values, see given()
 };
 
 namespace detail {
@@ -131,6 +132,10 @@ template <class Integers>
 constexpr Initialiser values(const Integers& values) {
   return {.values = values};
 }
+
+/// Returns an initialiser for a variable whose values are known when a session is created: an array under the variable's name in
+/// SessionOptions::arrays, of the host or of a file. Without it, the session's constructor throws std::invalid_argument.
+constexpr Initialiser given() { return {.values = {0}, .is_given = true}; }
 
 /// Multiplies an initialiser's values by 2^log2_scale, for variables and constants of float8, as pow2scale_then_cast does.
 /// log2_scale is from -32 to 31. A random value that rounds beyond the largest float8 number becomes NaN; for explicit values and

@@ -144,6 +144,7 @@ class Ir {
   constexpr Tensor constant(const I& initialiser, const Shape& shape, DType dtype = float32, std::string_view name = "") {
     const TensorSpec spec{shape, dtype};
     if (initialiser.fill) return fail("constant: random values: values or a generator expected");
+    if (initialiser.is_given) return fail("constant: given(), the values of a variable: values or a generator expected");
     if (!initialiser.generator.write) return constant(initialiser.values, shape, dtype, name);
     if (!detail::check_spec(*this, "constant", name, spec) || !check_generator("constant", name, initialiser.generator, spec))
       return Tensor::invalid(*this);

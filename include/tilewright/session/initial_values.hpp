@@ -82,7 +82,8 @@ inline void fill_constants(const internal::ProgramView& program, std::byte* memo
 }
 
 /// Writes the initial values of a program's variables, those of variable v to memory_of(v), in the host's layout. Equal seeds
-/// give equal values on every machine.
+/// give equal values on every machine. Where memory_of(v) is null, random values are drawn, so that those of other variables
+/// stay, and nothing is written.
 inline void fill_variables(const internal::ProgramView& program, const std::function<std::byte*(std::size_t)>& memory_of,
                            std::uint64_t seed) {
   Random random(seed);
@@ -94,6 +95,11 @@ inline void fill_variables(const internal::ProgramView& program, const std::func
     const std::size_t tensor = static_cast<std::size_t>(distribution.shape.nelms());
     const std::size_t count = tensor * static_cast<std::size_t>(distribution.groups);
     std::byte* const elements = memory_of(v);
+    if (elements == nullptr) {
+      for (std::size_t first = 0; variable.fill && first < count; first += std::size(block))
+        variable.fill({block, std::min(std::size(block), count - first)}, variable.a, variable.b, random);
+      continue;
+    }
     if (variable.generator.write)
       for (int group = 0; group < distribution.groups; ++group)
         detail::write_generator(variable.generator, {distribution.shape, dtype},
