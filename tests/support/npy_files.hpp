@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tilewright/checkpoint/mapped_npy.hpp"
+
 /// Files of NumPy, written by its format's description and not by the library (numpy.lib.format).
 namespace support {
 
@@ -28,6 +30,13 @@ std::string npy(std::string_view descr, std::string_view shape, const std::vecto
 inline void write_file(const std::filesystem::path& path, const std::string& bytes) {
   std::ofstream file(path, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// Returns an element of a mapped file.
+template <class T>
+T element(const std::filesystem::path& path, std::size_t i) {
+  const auto array = tilewright::map_npy(path);
+  return array.elements<T>()[i];
 }
 
 }  // namespace support

@@ -30,19 +30,24 @@ class MappedArray {
   MapMode mode() const { return mode_; }
   const TensorSpec& spec() const { return spec_; }
   std::span<const std::byte> bytes() const { return elements_; }
-  /// Returns the elements, for example `array.elements<float>()`. Throws std::invalid_argument for another type than the dtype's.
+  /// Returns the elements, for example `array.elements<float>()`. They end with the last copy of the array. Throws
+  /// std::invalid_argument for another type than the dtype's.
   template <detail::HostNumber T>
-  std::span<const T> elements() const {
+  std::span<const T> elements() const& {
     return typed<T>("elements");
   }
+  template <detail::HostNumber T>
+  std::span<const T> elements() const&& = delete;  // the file would be unmapped
   /// Returns the elements to write. Throws std::invalid_argument for another type than the dtype's, and for a read-only array.
   template <detail::HostNumber T>
-  std::span<T> writable_elements() const {
+  std::span<T> writable_elements() const& {
     if (mode_ == MapMode::read_only)
       throw std::invalid_argument("writable_elements: " + path_ +
                                   " is mapped read-only: MapMode::copy_on_write or MapMode::shared expected");
     return typed<T>("writable_elements");
   }
+  template <detail::HostNumber T>
+  std::span<T> writable_elements() const&& = delete;
   /// Waits until the disk has what was written to a shared array. Throws std::system_error if it fails.
   void flush() const {
     if (const std::error_code error = file_->flush()) throw std::system_error(error, "flush: " + path_);

@@ -7,10 +7,12 @@
 #include "../../support/npy_files.hpp"
 #include "../../support/temporary_folder.hpp"
 #include "tilewright/checkpoint/mapped_npy.hpp"
+#include "tilewright/checkpoint/memmap_dir.hpp"
+#include "tilewright/session/weights_dict.hpp"
 
 namespace {
 
-using support::npy, support::write_file, tw::MapMode, tw::Tensor;
+using support::element, support::npy, support::write_file, tw::MapMode, tw::Tensor;
 namespace ops = tw::ops;
 
 // ---- a file that is larger than the memory
@@ -36,10 +38,18 @@ std::int64_t resident_bytes() {
 
 // ---- small ones
 
+double first_code = 0;  // that computed_by's function below adds
 /// Rows of 20 bytes, which are no multiple of a cache line.
 constexpr void small(tw::Ir& ir) {
   const tw::RemoteBuffer table = tw::mapped_buffer(ir, "table", {5}, tw::float32, 3);
   const tw::RemoteBuffer other = tw::mapped_buffer(ir, "other", {2, 2}, tw::int16, 1);
+  ir.variable(tw::drawn_by([](tw::Random& random) { return random.uniform() < 0.5 ? 1 : 0; }), {64}, tw::boolean, "coin");
+  ir.variable(tw::computed_by([](std::int64_t row, std::int64_t column) { return static_cast<double>(10 * row + column); }),
+              {2, 2, 3}, tw::float32, "place");
+  ir.variable(tw::computed_by([](std::int64_t i) { return first_code + static_cast<double>(i); }), {3}, tw::int8, "code");
+  const tw::VariableFactory pair(ir, tw::in_turn(tw::values({1, 2, 3, 4})), {{2}, tw::int32});
+  pair.create_tensor("pair.0");
+  pair.create_tensor("pair.1");
   const Tensor weight = ir.variable(tw::given(), {5}, tw::float32, "weight");
   const Tensor noise = ir.variable(tw::normal(0, 1), {5}, tw::float32, "noise");
   const Tensor state = ir.variable(tw::normal(0, 1), {5}, tw::float32, "state");
@@ -125,7 +135,7 @@ TEST_CASE("mapped arrays: a program's stores change a shared file, and not one t
   write_file(files.table, table_file);
   TestSession<small, tw::ipu_model> session({.arrays = files.arrays(MapMode::shared)});
   CHECK(elements(session.run("row"_s = 0u)["y"_s]) == Floats{100, 201, 302, 403, 504});
-  CHECK(tw::map_npy(files.table).elements<float>()[14] == 504);
+  CHECK(element<float>(files.table, 14) == 504);
 }
 
 TEST_CASE("given arrays: a variable begins with the array, and others with what they have without it") {
@@ -145,7 +155,7 @@ TEST_CASE("given arrays: a variable begins with the array, and others with what 
 
 TEST_CASE("given arrays: a file is the host copy of a variable") {
   const Files files;
-  const auto in_file = [&] { return tw::map_npy(files.state).elements<float>()[4]; };
+  const auto in_file = [&] { return element<float>(files.state, 4); };
   {
     Small session({.attach = false, .arrays = files.with({"state", tw::map_npy(files.state, MapMode::shared)})});
     {
@@ -202,9 +212,73 @@ TEST_CASE("given arrays: those that do not fit are refused before anything runs"
   const std::int16_t rows_of_host[1][2][2]{};
   CHECK(error_of(files.with({"other", rows_of_host})) ==
         start + "'other' is an array of the host, and mapped buffers are files: map_npy expected");
-  CHECK(error_of(files.with({"bias", 1.f})) ==
-        start + "'bias': no variable or mapped buffer of this name: one of weight, noise, state, table, other expected");
+  CHECK(error_of(files.with({"bias", 1.f})) == start +
+                                                   "'bias': no variable or mapped buffer of this name: one of coin, place, code, "
+                                                   "pair.0, pair.1, weight, noise, state, table, other expected");
   const xt::xtensor<float, 2, xt::layout_type::column_major> by_columns({2, 3});
   CHECK_THROWS_WITH(tw::GivenArray("state", by_columns),
                     "SessionOptions::arrays: 'state' has strides: a row-major array without gaps expected");
+}
+
+TEST_CASE("initialisers: functions of the seed and of an element's place, and tensors in turn") {
+  const Files files;
+  const Small session({.seed = 7, .arrays = files.arrays(MapMode::copy_on_write)});
+  tw::Random random(7);
+  const auto coins = session.get_tensor_data("coin"_s);
+  for (std::size_t i = 0; i < 64; ++i) CHECK(coins(i) == (random.uniform() < 0.5));
+  CHECK(elements(session.get_tensor_data("place"_s)) == Floats{0, 1, 2, 10, 11, 12, 0, 1, 2, 10, 11, 12});
+  CHECK(elements(session.get_tensor_data("code"_s)) == std::vector<std::int8_t>{0, 1, 2});
+  CHECK(elements(session.get_tensor_data("pair.0"_s)) == Ints{1, 2});
+  CHECK(elements(session.get_tensor_data("pair.1"_s)) == Ints{3, 4});
+  first_code = 126;
+  CHECK(error_of(files.arrays(MapMode::copy_on_write)) == "computed_by: 128 as int8: a whole number from -128 to 127 expected");
+  first_code = 0;
+}
+
+TEST_CASE("memmap_dir: variables live in a folder, and the next session begins with them") {
+  const Files files;
+  const auto folder = files.path / "weights" / "run";
+  const auto session_of = [&](std::uint64_t seed, const tw::MemmapOptions& options) {
+    auto arrays = files.arrays(MapMode::copy_on_write);
+    for (auto& array : tw::memmap_dir<small>(folder, options)) arrays.push_back(array);
+    return Small({.seed = seed, .arrays = std::move(arrays)});
+  };
+  const Small plain({.seed = 1, .arrays = files.arrays(MapMode::copy_on_write)});
+  Floats after;
+  {
+    auto session = session_of(1, {.only = {"state", "place"}});
+    CHECK(elements(session.get_tensor_data("state"_s)) == elements(plain.get_tensor_data("state"_s)));
+    CHECK(elements(session.get_tensor_data("noise"_s)) == elements(plain.get_tensor_data("noise"_s)));
+    session.run("row"_s = 0u);
+    session.weights_to_host();
+    after = elements(session.get_tensor_data("state"_s));
+  }
+  CHECK(!exists(folder / "noise.npy"));
+  for (std::size_t i = 0; i < 5; ++i) CHECK(element<float>(folder / "state.npy", i) == after[i]);
+  CHECK(tw::map_npy(folder / "place.npy").spec() == tw::TensorSpec{{2, 2, 3}, tw::float32});
+  CHECK(elements(session_of(2, {.only = {"state"}}).get_tensor_data("state"_s)) == after);
+
+  auto fixed = session_of(3, {.only = {"st*"}, .read_only_if_exists = true});
+  CHECK_THROWS_AS(fixed.write_variable_data("state"_s, after), std::logic_error);
+  CHECK_THROWS_WITH(tw::memmap_dir<small>(folder, {.only = {"stat"}}),
+                    "memmap_dir: 'stat': a pattern of variables' names expected");
+  CHECK_THROWS_AS(tw::memmap_dir<small>(folder, {.only = {"weight"}}), tw::LoadError);  // given() has no initial value
+  CHECK(!exists(folder / "weight.npy"));
+}
+
+TEST_CASE("write_variables_pb: the values of a WeightsDict, by one transfer") {
+  const Files files;
+  Small session({.arrays = files.arrays(MapMode::copy_on_write)});
+  const auto noise = elements(session.get_tensor_data("noise"_s));
+  const auto before = session.transfers();
+  tw::WeightsDict weights(session.host_tensors());
+  weights.set("state", Floats{5, 4, 3, 2, 1});
+  weights.set("pair.1", Ints{-1, -2});
+  tw::write_variables_pb(session, weights);
+  CHECK(session.transfers().from_host == before.from_host + 1);
+  CHECK(elements(session.get_tensor_data("state"_s)) == Floats{5, 4, 3, 2, 1});
+  CHECK(elements(session.get_tensor_data("pair.1"_s)) == Ints{-1, -2});
+  CHECK(elements(session.get_tensor_data("noise"_s)) == noise);
+  session.run("row"_s = 0u);
+  CHECK(session.get_tensor_data("state"_s)(0) == 5 + 100);
 }

@@ -10,7 +10,7 @@
 #include "tilewright/checkpoint/mapped_npy.hpp"
 
 namespace tw = tilewright;
-using support::npy, support::write_file, tw::MapMode;
+using support::element, support::npy, support::write_file, tw::MapMode;
 
 namespace {
 
@@ -47,7 +47,7 @@ TEST_CASE("mapped files: on systems without them, an error says so") {
   const auto path = folder.path / "x.npy";
   write_file(path, six);
   if (tw::internal::maps_files) {
-    CHECK(tw::map_npy(path).elements<float>()[5] == 6);
+    CHECK(element<float>(path, 5) == 6);
     return;
   }
   const std::string text = path.string() + ": mapped files, which are not on this system: load_npz, or a POSIX system, expected";
@@ -75,7 +75,7 @@ TEST_CASE("mapped files: a mode says where writes go") {
     const auto mine = tw::map_npy(path, MapMode::copy_on_write);
     mine.writable_elements<float>()[2] = 30;
     CHECK(mine.elements<float>()[2] == 30);
-    CHECK(tw::map_npy(path).elements<float>()[2] == 3);
+    CHECK(element<float>(path, 2) == 3);
     CHECK(contents(path) == six);
   }
   {
@@ -113,7 +113,7 @@ TEST_CASE("mapped files: create_npy makes a file of zeros that NumPy's format de
   CHECK(bytes.size() == 134);  // 128 of header, as numpy.save writes
   CHECK(bytes.starts_with(std::string("\x93NUMPY\1\0", 8)));
   CHECK(bytes.substr(128) == std::string("\0\0\xfe\xff\0\0", 6));
-  CHECK(tw::map_npy(path).elements<std::int16_t>()[1] == -2);
+  CHECK(element<std::int16_t>(path, 1) == -2);
   const std::string error = error_of([&] { tw::create_npy(path, {{3}, tw::int16}); });
   CHECK(error.find("a file that cannot be created") != error.npos);
   CHECK(error.ends_with("the path of a new file expected"));
