@@ -175,8 +175,8 @@ constexpr Initialiser values(const Integers& values) {
 }
 
 /// Returns an initialiser with f(i), f(i, j), f(i, j, k) or f(i, j, k, l) for each element: a function of the element's indices
-/// on the last axes, of which the tensor has at least as many. `f`: a lambda that captures nothing. A session calls it when it is
-/// created, and throws std::invalid_argument for a number that the dtype does not have.
+/// on the last axes. The tensor has at least that number of axes. `f`: a lambda that captures nothing. A session calls it when it
+/// is created, and throws std::invalid_argument for a number that the dtype does not have.
 ///
 ///     tw::computed_by([](std::int64_t row, std::int64_t column) { return static_cast<double>(row >= column); })
 template <class F>

@@ -240,7 +240,7 @@ TEST_CASE("memmap_dir: variables live in a folder, and the next session begins w
   const auto folder = files.path / "weights" / "run";
   const auto session_of = [&](std::uint64_t seed, const tw::MemmapOptions& options) {
     auto arrays = files.arrays(MapMode::copy_on_write);
-    for (auto& array : tw::memmap_dir<small>(folder, options)) arrays.push_back(array);
+    for (auto& array : tw::memmap_dir<Small>(folder, options)) arrays.push_back(array);
     return Small({.seed = seed, .arrays = std::move(arrays)});
   };
   const Small plain({.seed = 1, .arrays = files.arrays(MapMode::copy_on_write)});
@@ -260,9 +260,9 @@ TEST_CASE("memmap_dir: variables live in a folder, and the next session begins w
 
   auto fixed = session_of(3, {.only = {"st*"}, .read_only_if_exists = true});
   CHECK_THROWS_AS(fixed.write_variable_data("state"_s, after), std::logic_error);
-  CHECK_THROWS_WITH(tw::memmap_dir<small>(folder, {.only = {"stat"}}),
+  CHECK_THROWS_WITH(tw::memmap_dir<Small>(folder, {.only = {"stat"}}),
                     "memmap_dir: 'stat': a pattern of variables' names expected");
-  CHECK_THROWS_AS(tw::memmap_dir<small>(folder, {.only = {"weight"}}), tw::LoadError);  // given() has no initial value
+  CHECK_THROWS_AS(tw::memmap_dir<Small>(folder, {.only = {"weight"}}), tw::LoadError);  // given() has no initial value
   CHECK(!exists(folder / "weight.npy"));
 }
 
