@@ -69,7 +69,7 @@ REFERENCE = {
         "Data": "data",
         "Images": ["images/png.hpp", "images/image_folder.hpp"],
         "Files": ["checkpoint/checkpoints.hpp", "checkpoint/metadata.hpp", "checkpoint/npz.hpp", "checkpoint/safetensors.hpp",
-                  "core/platform/file_mapping.hpp", "session/mapped_array.hpp", "checkpoint/mapped_npy.hpp", "checkpoint/memmap_dir.hpp",
+                  "core/map_mode.hpp", "session/mapped_array.hpp", "checkpoint/mapped_npy.hpp", "checkpoint/memmap_dir.hpp",
                   "session/tensor_rules.hpp", "checkpoint/tensor_rules.hpp", "checkpoint/task_session.hpp",
                   "checkpoint/best_checkpoint.hpp", "checkpoint/hugging_face.hpp"],
         "Texts": "generate",

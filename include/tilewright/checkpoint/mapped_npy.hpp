@@ -10,9 +10,14 @@
 
 #include "tilewright/checkpoint/npy.hpp"
 #include "tilewright/checkpoint/read_bytes.hpp"
+#include "tilewright/core/platform/file_mapping.hpp"
 #include "tilewright/session/mapped_array.hpp"
 
 namespace tilewright {
+
+inline void MappedArray::flush() const {
+  if (const std::error_code error = file_->flush()) throw std::system_error(error, "flush: " + path_);
+}
 
 namespace detail {
 /// Calls fail(found, expected), which must not return, if the system maps no files.

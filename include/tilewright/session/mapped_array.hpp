@@ -7,14 +7,17 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
-#include "tilewright/core/platform/file_mapping.hpp"
+#include "tilewright/core/map_mode.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/session/host_array.hpp"
 
 namespace tilewright {
+
+namespace internal {
+class FileMapping;
+}
 
 /// An array whose elements are bytes of a file in memory, as NumPy's memmap is: row-major, without a copy. map_npy and create_npy
 /// make it. Copies are the same array; the file stays mapped as long as one of them, or a session with it, lives. If another
@@ -49,9 +52,7 @@ class MappedArray {
   template <detail::HostNumber T>
   std::span<T> writable_elements() const&& = delete;
   /// Waits until the disk has what was written to a shared array. Throws std::system_error if it fails.
-  void flush() const {
-    if (const std::error_code error = file_->flush()) throw std::system_error(error, "flush: " + path_);
-  }
+  void flush() const;
   /// Returns what keeps the file mapped.
   std::shared_ptr<const void> file() const { return file_; }
 

@@ -117,6 +117,13 @@ TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer) {
 TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer) { ir.constant(tw::given(), {4}); }),
         "constant: given(), the values of a variable: values or a generator expected");
 
+TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer) { ir.constant(tw::computed_by([](std::int64_t) { return 1.0; }), {1}); }),
+        "constant: computed_by of one element: its value expected");
+TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer) {
+          ir.constant(tw::computed_by([](std::int64_t, std::int64_t) { return 1.0; }), {3});
+        }),
+        "constant: a generator for shape (3,): at least 2 axes expected");
+
 /// Rows of a mapped buffer have no gaps, and are not in the session's memory.
 constexpr void mapped(Ir& ir) {
   const RemoteBuffer table = tw::mapped_buffer(ir, "table", {5}, tw::float32, 3), rows = ir.remote_buffer({5}, tw::float32, 3);

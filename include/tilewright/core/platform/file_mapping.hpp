@@ -7,18 +7,10 @@
 #include <string_view>
 #include <system_error>
 
+#include "tilewright/core/map_mode.hpp"
 #include "tilewright/core/platform/platform_files.hpp"
 
-namespace tilewright {
-
-/// Effects of writes to the memory of a mapped file.
-enum class MapMode : std::uint8_t {
-  read_only,  ///< Writes are not allowed: NumPy's mode "r"
-  copy_on_write,  ///< Writes change pages of this process, and never the file: NumPy's mode "c"
-  shared  ///< Writes change the file, and the memory of others that map it: NumPy's mode "r+"
-};
-
-namespace internal {
+namespace tilewright::internal {
 
 /// Whether files can be mapped on this system.
 inline constexpr bool maps_files = TILEWRIGHT_HAS_POSIX == 1;
@@ -86,6 +78,4 @@ class FileMapping {
   std::span<std::byte> bytes() const { return bytes_; }
 };
 
-}  // namespace internal
-
-}  // namespace tilewright
+}  // namespace tilewright::internal
