@@ -16,6 +16,7 @@
 #include "tilewright/program/io_tile_exchange.hpp"
 #include "tilewright/program/merge_exchange.hpp"
 #include "tilewright/program/repeat.hpp"
+#include "tilewright/program/mapped_buffer.hpp"
 #include "tilewright/program/replicated_variable.hpp"
 #include "tilewright/transform/accumulation.hpp"
 #include "tilewright/transform/autodiff.hpp"

@@ -42,13 +42,13 @@ program, samplers of tokens, and the profile of a simulated IPU. [Data](../data.
 # The pages: parts by title, with their headers, or all of a folder. All but namespaces `detail` and `internal` is shown.
 REFERENCE = {
     "reference.md": {
-        "Sessions": ["session/session_options.hpp", "session/session.hpp", "session/context.hpp", "session/host_outputs.hpp",
+        "Sessions": ["session/session_options.hpp", "session/given_array.hpp", "session/session.hpp", "session/context.hpp", "session/host_outputs.hpp",
                      "session/host_tensor.hpp", "session/seeds.hpp", "execute/memory_error.hpp", "execute/recording.hpp",
                      "target/devices.hpp", "session/array_munging.hpp"],
         "Programs": ["graph/ir.hpp", "graph/initialiser.hpp", "program/replicated_variable.hpp", "program/replica_grouping.hpp",
                      "program/comm_group.hpp", "program/instance_grouping.hpp", "ops/collective/replica_sharding.hpp",
                      "ops/collective/differs_by_replica.hpp", "graph/stream.hpp", "program/named_streams.hpp",
-                     "program/remote_buffer.hpp", "ops/memory/seed_variable.hpp"],
+                     "program/remote_buffer.hpp", "program/mapped_buffer.hpp", "ops/memory/seed_variable.hpp"],
         "Modules": ["module/module.hpp", "module/module_trace.hpp", "module/module_list.hpp", "module/variable_factory.hpp",
                     "ops/memory/named_remote_buffers.hpp", "module/members_of.hpp", "module/graph_cache.hpp"],
         "Graphs and tensors": ["core/dtype.hpp", "core/tensor_spec.hpp", "core/format_tensor.hpp", "core/optional_number.hpp",
@@ -70,6 +70,7 @@ REFERENCE = {
         "Data": "data",
         "Images": ["images/png.hpp", "images/image_folder.hpp"],
         "Files": ["checkpoint/checkpoints.hpp", "checkpoint/metadata.hpp", "checkpoint/npz.hpp", "checkpoint/safetensors.hpp",
+                  "core/map_mode.hpp", "session/mapped_array.hpp", "checkpoint/mapped_npy.hpp", "checkpoint/memmap_dir.hpp",
                   "session/tensor_rules.hpp", "checkpoint/tensor_rules.hpp", "checkpoint/task_session.hpp",
                   "checkpoint/best_checkpoint.hpp", "checkpoint/hugging_face.hpp"],
         "Texts": "generate",

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 LIBRARY = Path(__file__).resolve().parents[2] / "include" / "tilewright"
-ALLOWED = {"core/platform/cores.hpp", "core/platform/platform.hpp", "core/platform/platform_files.hpp", "core/platform/thread.hpp",
-           "distributed/platform.hpp"}
+ALLOWED = {"core/platform/cores.hpp", "core/platform/file_mapping.hpp", "core/platform/platform.hpp",
+           "core/platform/platform_files.hpp", "core/platform/thread.hpp", "distributed/platform.hpp"}
 SYSTEM = re.compile(r"\b(__linux__|__linux|__unix__|__unix|__APPLE__|__MACH__|__FreeBSD__|_WIN32|_WIN64|WIN32|__MINGW\w+|__CYGWIN__"
                     r"|TILEWRIGHT_PORTABLE|TILEWRIGHT_HAS_POSIX)\b")
 DIRECTIVE = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|elifdef|elifndef)\b")

@@ -70,6 +70,15 @@ class Numbers {
   constexpr double operator[](std::size_t i) const { return has_rests_ ? list_[i] + list_[i + size()] : list_[i]; }
   constexpr std::span<const double> values() const { return {list_.data(), size()}; }
   constexpr bool has_rests() const { return has_rests_; }
+  /// Returns `count` numbers from index `first` on.
+  constexpr Numbers part(std::size_t first, std::size_t count) const {
+    List<double> list;
+    for (std::size_t i = first; i < first + count; ++i) list.push_back(list_[i]);
+    for (std::size_t i = first; has_rests_ && i < first + count; ++i) list.push_back(list_[size() + i]);
+    Numbers result(std::move(list));
+    result.has_rests_ = has_rests_;
+    return result;
+  }
   /// Returns all numbers times a power of 2.
   constexpr Numbers scaled(double power) const {
     Numbers result = *this;

@@ -30,6 +30,7 @@ struct FrozenVariable {
   Generator generator{};    ///< if there is neither fill nor values
   double scale = 1;  ///< factor of the values that fill computes
   std::int64_t first_zero = 0, zero_count = 0;  ///< elements that are 0 whatever fill computes
+  bool is_given = false;  ///< whether a session must get the values
 };
 /// A PlannedConstant whose texts and lists are in the plan's pools.
 struct FrozenConstant {
@@ -49,6 +50,10 @@ struct FrozenStream {
   std::int64_t transfers = 1;  ///< elements of the host's array for a run
 };
 
+/// A PlannedRemoteBuffer whose name is in the plan's pools.
+struct FrozenRemoteBuffer : RemoteRows {
+  PoolRange name{};  ///< of the characters
+};
 struct FrozenFaultSite {
   PoolRange before{}, after{};  ///< see PlannedFaultSite
   std::int64_t reports = 1;
@@ -102,6 +107,7 @@ constexpr PlanSizes sizes_of(const Plan& plan) {
     sizes.values += constant.values.list().size();
   }
   for (const auto& stream : plan.streams) sizes.characters += stream.name.size();
+  for (const auto& buffer : plan.remote_buffers) sizes.characters += buffer.name.size();
   for (const auto& site : plan.fault_sites) sizes.characters += site.before.size() + site.after.size();
   sizes.characters += plan.tile_table.size();
   return sizes;
@@ -120,7 +126,7 @@ struct FrozenPlan : PlanTotals {
   std::array<FrozenVariable, sizes.variables> variables{};
   std::array<FrozenConstant, sizes.constants> constants{};
   std::array<FrozenStream, sizes.streams> streams{};
-  std::array<PlannedRemoteBuffer, sizes.remote_buffers> remote_buffers{};
+  std::array<FrozenRemoteBuffer, sizes.remote_buffers> remote_buffers{};
   std::array<FrozenFaultSite, sizes.fault_sites> fault_sites{};
   std::array<TileSetUse, sizes.tile_sets> tile_sets{};
   std::array<char, sizes.characters> characters{};
@@ -177,7 +183,8 @@ class Freezer {
             initialiser.generator,
             initialiser.scale,
             initialiser.first_zero,
-            initialiser.zero_count};
+            initialiser.zero_count,
+            initialiser.is_given};
   }
   constexpr FrozenConstant frozen_row(const PlannedConstant& constant) {
     return {constant.spec,     constant.offset, keep(constant.name), keep(constant.values.list()), constant.values.has_rests(),
@@ -186,6 +193,7 @@ class Freezer {
   constexpr FrozenStream frozen_row(const PlannedStream& stream) {
     return {stream.direction, stream.spec, keep(stream.name), stream.used, stream.transfers};
   }
+  constexpr FrozenRemoteBuffer frozen_row(const PlannedRemoteBuffer& buffer) { return {buffer, keep(buffer.name)}; }
   constexpr FrozenFaultSite frozen_row(const PlannedFaultSite& site) {
     return {keep(site.before), keep(site.after), site.reports};
   }

@@ -37,9 +37,9 @@ struct ProgramView {
   std::span<const ComputeFunction> functions;
   std::span<const std::int64_t> strides;
   std::span<const std::int64_t> stream_bytes;
-  std::span<const PlannedRemoteBuffer> remote_buffers;
+  std::span<const FrozenRemoteBuffer> remote_buffers;
   std::span<const FrozenFaultSite> fault_sites;
-  std::string_view characters;  ///< of the fault sites' texts
+  std::string_view characters;  ///< the pool of texts
   MemoryUse memory{};  ///< of each replica
   int replicas = 1;
   int ipus = 1;  ///< of each replica
@@ -57,6 +57,9 @@ struct ProgramView {
   std::span<const TileSetUse> tile_sets{};  ///< by number in `sets`
   std::string_view tile_table{};  ///< empty: the target is not a simulated IPU
 
+  std::span<std::byte* const> mapped{};  ///< the first rows of the mapped buffers, by number - 1; a session sets it
+
+  std::string_view text(PoolRange range) const { return characters.substr(range.first, range.count); }
   std::span<const double> numbers(PoolRange range) const { return values.subspan(range.first, range.count); }
 };
 

@@ -43,6 +43,7 @@ class RunMemory {
         variable_bytes_(align(program.memory.variables)),
         remote_bytes_(program.memory.remote),
         frame_bytes_(align(program.memory.frame)),
+        mapped_(program.mapped),
         variables_(replicas_ * variable_bytes_, "variables"),
         constants_(program.memory.constants, "constants"),
         remote_(replicas_ * remote_bytes_, "remote buffers"),
@@ -52,6 +53,10 @@ class RunMemory {
 
   std::byte* variables(int replica = 0) const { return variables_.data() + replica * variable_bytes_; }
   std::byte* remote(int replica = 0) const { return remote_.data() + replica * remote_bytes_; }
+  /// Returns the first row of a mapped buffer, which all replicas share, or for number 0 the rows that are memory of the session.
+  std::byte* rows(int mapping, int replica) const {
+    return mapping == 0 ? remote(replica) : mapped_[static_cast<std::size_t>(mapping) - 1];
+  }
   std::byte* constants() const { return constants_.data(); }
   /// Returns the memory as the host sees it.
   HostMemory host(FaultRecord* faults) const {
@@ -83,7 +88,7 @@ class RunMemory {
       case Base::argument: return arguments_of(running.arguments, replica)[location.index] + location.offset;
       case Base::variable: return variables(replica) + location.offset;
       case Base::constant: return constants() + location.offset;
-      case Base::remote: return remote(replica) + location.offset;
+      case Base::remote: return rows(location.index, replica) + location.offset;
       case Base::position: return const_cast<std::byte*>(&position_origin) + location.offset;
       case Base::stream: break;
     }
@@ -94,6 +99,7 @@ class RunMemory {
   int replicas_;
   std::size_t stream_count_;
   std::int64_t variable_bytes_, remote_bytes_, frame_bytes_;  // of a replica
+  std::span<std::byte* const> mapped_;
   AlignedMemory variables_, constants_, remote_;
   AlignedMemory frame_;
   std::int64_t deepest_ = 1;  // of arguments, on the way to any body

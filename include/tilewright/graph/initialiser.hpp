@@ -1,10 +1,12 @@
 #pragma once
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/number.hpp"
@@ -27,6 +29,7 @@ struct Generator {
   double a = 0, b = 0;
   int axes = 0;  ///< smallest number of axes of the tensor
   double scale = 1;  ///< factor of the values that `write` computes
+  bool is_checked_later = false;  ///< whether a session checks the values, and the compiler none of them
 };
 
 /// Initial values of a variable: a fill function with two parameters, a generator, or explicit values. Constants accept
@@ -39,6 +42,8 @@ struct Initialiser {
   Generator generator{};
   double scale = 1;  ///< factor of the values that `fill` computes
   std::int64_t first_zero = 0, zero_count = 0;  ///< elements that are 0 whatever `fill` computes, in row-major order
+  bool is_given = false;  ///< whether a session must get the values, see given()
+  bool is_in_turn = false;  ///< whether each variable of a factory takes the next of the values, see in_turn()
 };
 
 namespace detail {
@@ -88,6 +93,43 @@ constexpr void write_causal_mask(std::span<double> values, std::int64_t first, c
 inline void fill_uniform(std::span<double> values, double low, double high, Random& random) {
   for (auto& value : values) value = std::fma(high - low, random.uniform(), low);
 }
+/// Function without state of the indices of some axes: a lambda that captures nothing.
+template <class F, std::size_t... axis>
+constexpr bool takes_indices(std::index_sequence<axis...>) {
+  return std::is_empty_v<F> && std::default_initializable<F> &&
+         std::is_invocable_r_v<double, F, decltype((axis, std::int64_t()))...>;
+}
+/// Returns the number of indices that a function takes, or 0.
+template <class F>
+constexpr int index_count() {
+  return takes_indices<F>(std::make_index_sequence<1>())   ? 1
+         : takes_indices<F>(std::make_index_sequence<2>()) ? 2
+         : takes_indices<F>(std::make_index_sequence<3>()) ? 3
+         : takes_indices<F>(std::make_index_sequence<4>()) ? 4
+                                                           : 0;
+}
+/// Writes f(indices...) for the last axes.
+template <class F, int axes>
+constexpr void write_computed(std::span<double> values, std::int64_t first, const Shape& shape, double, double) {
+  std::int64_t indices[axes]{};
+  for (int i = axes; i-- > 0;) {
+    indices[i] = first % shape[i - axes];
+    first /= shape[i - axes];
+  }
+  for (double& value : values) {
+    value = [&]<std::size_t... axis>(std::index_sequence<axis...>) {
+      return static_cast<double>(F()(indices[axis]...));
+    }(std::make_index_sequence<axes>());
+    for (int i = axes; i-- > 0;) {
+      if (++indices[i] < shape[i - axes]) break;
+      indices[i] = 0;
+    }
+  }
+}
+template <class F>
+void fill_drawn(std::span<double> values, double, double, Random& random) {
+  for (double& value : values) value = static_cast<double>(F()(random));
+}
 /// Returns why a generator does not fit a shape: too few axes, a NaN, or a range that is not finite. Empty: it fits.
 constexpr Text generator_fault(const Generator& generator, const Shape& shape) {
   if (shape.rank < generator.axes)
@@ -131,6 +173,39 @@ template <class Integers>
 constexpr Initialiser values(const Integers& values) {
   return {.values = values};
 }
+
+/// Returns an initialiser with f(i), f(i, j), f(i, j, k) or f(i, j, k, l) for each element: a function of the element's indices
+/// on the last axes. The tensor has at least that number of axes. `f`: a lambda that captures nothing. A session calls it when it
+/// is created, and throws std::invalid_argument for a number that the dtype does not have.
+///
+///     tw::computed_by([](std::int64_t row, std::int64_t column) { return static_cast<double>(row >= column); })
+template <class F>
+  requires(detail::index_count<F>() > 0)
+constexpr Initialiser computed_by(F) {
+  constexpr int axes = detail::index_count<F>();
+  return {.generator = {.write = detail::write_computed<F, axes>, .axes = axes, .is_checked_later = true}};
+}
+/// Returns an initialiser with f(random) for each element, in row-major order: a function that draws from the session's seed.
+/// `f`: a lambda that captures nothing. A session calls it when it is created, and throws std::invalid_argument for a number that
+/// the dtype does not have.
+///
+///     tw::drawn_by([](tw::Random& random) { return random.uniform() < 0.1 ? 1.0 : 0.0; })
+template <class F>
+  requires(std::is_empty_v<F> && std::default_initializable<F> && std::is_invocable_r_v<double, F, Random&>)
+constexpr Initialiser drawn_by(F) {
+  return {.fill = detail::fill_drawn<F>};
+}
+/// Returns an initialiser with the values of several tensors, one tensor after the other: `in_turn(values({1, 2, 3, 4}))` for two
+/// variables of shape (2,). Each variable that a VariableFactory creates takes the next tensor; with groups of replicas, one for
+/// each group. Fails if the values are no whole tensors, or if there are fewer than variables.
+constexpr Initialiser in_turn(Initialiser values) {
+  values.is_in_turn = true;
+  return values;
+}
+
+/// Returns an initialiser for a variable whose values are known when a session is created: an array under the variable's name in
+/// SessionOptions::arrays, of the host or of a file. Without it, the session's constructor throws std::invalid_argument.
+constexpr Initialiser given() { return {.values = {0}, .is_given = true}; }
 
 /// Multiplies an initialiser's values by 2^log2_scale, for variables and constants of float8, as pow2scale_then_cast does.
 /// log2_scale is from -32 to 31. A random value that rounds beyond the largest float8 number becomes NaN; for explicit values and

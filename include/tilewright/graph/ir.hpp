@@ -144,10 +144,12 @@ class Ir {
   constexpr Tensor constant(const I& initialiser, const Shape& shape, DType dtype = float32, std::string_view name = "") {
     const TensorSpec spec{shape, dtype};
     if (initialiser.fill) return fail("constant: random values: values or a generator expected");
+    if (initialiser.is_given) return fail("constant: given(), the values of a variable: values or a generator expected");
     if (!initialiser.generator.write) return constant(initialiser.values, shape, dtype, name);
     if (!detail::check_spec(*this, "constant", name, spec) || !check_generator("constant", name, initialiser.generator, spec))
       return Tensor::invalid(*this);
     if (spec.nelms() > 1) return add_constant({{}, initialiser.generator}, spec, name);
+    if (initialiser.generator.is_checked_later) return fail("constant: computed_by of one element: its value expected");
     return add_constant({List{detail::sample(initialiser.generator, shape)[0]}, {}}, spec, name);
   }
   /// Creates a scalar constant. (A template, so that constant({20}, {}) calls the overload with a shape and not this one with a
@@ -205,6 +207,7 @@ class Ir {
       fail(text(what, ": ", is));
       return false;
     }
+    if (generator.is_checked_later) return true;
     const List<double> elements = detail::sample(generator, spec.shape);
     if (const double element = find_rounded(elements, spec.dtype); element != 0)
       fail(text(what, ": a generator of ", number_text(element), " as ", to_text(spec.dtype), ": numbers below 2^53 expected"));

@@ -86,6 +86,7 @@ struct IrTables {
   List<ConstantRecord> constants;
   List<StreamRecord> streams;
   List<RemoteBufferRecord> remote_buffers;
+  List<std::size_t> turns;  ///< by initialiser of in_turn: the number of its values that variables have
   List<MetaShape> meta_shapes;  ///< the whole tensors of shards, without repetitions
   List<Text> module_path;
   List<Text> name_scopes;  ///< all scopes so far, open or closed, as prefixes of names: blocks/0/fc1/

@@ -118,6 +118,8 @@ struct RemoteBufferRecord {
   std::int64_t last_row = 0;  ///< largest row number that a variable, load or store uses; 0 if none does
   int meta_shape = -1;  ///< index in IrTables::meta_shapes of the tensor whose shards the rows are; -1: not shards
   std::int64_t shard_over = 1;  ///< shards into which that tensor is divided; 1: rows are not shards
+  int mapping = 0;  ///< number among the mapped buffers, from 1; 0: the rows are memory of the session
+  Text name{};  ///< of a mapped buffer
 };
 
 struct ConstantRecord {

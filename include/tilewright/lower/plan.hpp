@@ -31,7 +31,8 @@ enum class BodyId : int { none = -1, main = 0 };
 /// Where the first element of an operand is.
 struct Location {
   Base base = Base::frame;
-  int index = 0;  ///< number of the argument or of the stream; 0 in other memories. Arguments: inputs, then outputs
+  /// Number of the argument, of the stream or of the mapped buffer; 0 in other memories. Arguments: inputs, then outputs
+  int index = 0;
   std::int64_t offset = 0;  ///< in bytes, from the start of the memory, the argument or the stream's next element
   constexpr bool operator==(const Location&) const = default;
 };
@@ -230,13 +231,28 @@ constexpr std::int64_t align(std::int64_t bytes, std::int64_t alignment = memory
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-struct PlannedRemoteBuffer {
+/// Rows of a remote buffer.
+struct RemoteRows {
   TensorSpec spec{};  ///< of one row
   std::int64_t entries = 1;  ///< rows of each replica
-  std::int64_t offset = 0;  ///< of row 0 in streaming memory of each replica, in bytes
-  /// Returns the bytes from a row to the next.
-  constexpr std::int64_t row_bytes() const { return align(spec.bytes()); }
+  std::int64_t offset = 0;  ///< of row 0 in streaming memory of each replica, in bytes; 0 in a mapped buffer
+  int mapping = 0;  ///< index of its locations: number among the mapped buffers, from 1; 0: the rows are memory of the session
+  bool is_stored = false;  ///< whether an op stores rows
+  /// Returns the bytes from a row to the next. The rows of a mapped buffer have no gaps, as in the array that they are.
+  constexpr std::int64_t row_bytes() const { return mapping > 0 ? spec.bytes() : align(spec.bytes()); }
+  constexpr std::int64_t bytes() const { return entries * row_bytes(); }
 };
+struct PlannedRemoteBuffer : RemoteRows {
+  Text name{};  ///< of a mapped buffer
+};
+/// Returns the bytes of streaming memory that locations with an index are in: 0 for the session's own memory, or the number of a
+/// mapped buffer. Returns 0 if there is no such buffer.
+constexpr std::int64_t remote_bytes(const auto& plan, int index) {
+  if (index == 0) return plan.memory.remote;
+  for (const auto& buffer : plan.remote_buffers)
+    if (buffer.mapping == index) return buffer.bytes();
+  return 0;
+}
 
 /// A stage of a step that can report a fault. The error text is `before`, the value, `after`.
 struct PlannedFaultSite {

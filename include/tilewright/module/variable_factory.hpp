@@ -21,7 +21,9 @@ class VariableFactory {
         shape_(spec.shape),
         spec_(spec),
         by_ref_(by_ref),
-        replica_grouping_(std::move(replica_grouping)) {}
+        replica_grouping_(std::move(replica_grouping)) {
+    if (initialiser_.is_in_turn) begin_turns();
+  }
   /// A factory of sharded variables with a spec: program/replicated_variable.hpp.
   constexpr VariableFactory(Ir& ir, Initialiser initialiser, const TensorSpec& spec, bool by_ref,
                             const ShardedVariableOptions& sharding, std::string_view name)
@@ -37,12 +39,10 @@ class VariableFactory {
     if (shard_over == 0) shard_over = group;
     const bool divides = shard_over > 0 && group % shard_over == 0;
     if (is_sharded() || (divides && !can_be_sharded(shape_.nelms(), shard_over))) return *this;
-    return {ir(),
-            initialiser_,
-            {shape_, spec_.dtype},
-            by_ref_,
-            ShardedVariableOptions{.replica_grouping = replica_grouping_, .shard_over = shard_over},
-            name};
+    VariableFactory result(ir(), initialiser_, {shape_, spec_.dtype}, by_ref_,
+                           ShardedVariableOptions{.replica_grouping = replica_grouping_, .shard_over = shard_over}, name);
+    result.turns_ = turns_;  // both take turns together
+    return result;
   }
   /// Returns a factory of variables of another dtype; for an input by reference, this factory.
   constexpr VariableFactory with_dtype(DType dtype) const {
@@ -85,9 +85,9 @@ class VariableFactory {
   /// Creates a variable in the main graph.
   constexpr Tensor create_tensor(std::string_view name, const InitOptions& options = {}) const {
     if (is_sharded())
-      return ir().replica_sharded_variable(initialiser(options), shape_, spec_.dtype, name,
+      return ir().replica_sharded_variable(initialiser(name, options), shape_, spec_.dtype, name,
                                            {.replica_grouping = replica_grouping_, .shard_over = shard_over_});
-    return ir().variable(initialiser(options), shape_, spec_.dtype, name, {.replica_grouping = replica_grouping_});
+    return ir().variable(initialiser(name, options), shape_, spec_.dtype, name, {.replica_grouping = replica_grouping_});
   }
   /// Creates a remote buffer for `entries` such variables.
   constexpr RemoteBuffer create_buffer(std::int64_t entries) const {
@@ -103,15 +103,40 @@ class VariableFactory {
     if (buffer.valid() && buffer.spec() != spec_)
       return ir().fail(text("remote_variable: '", name, "' ", to_text(spec_), " in ", to_text(buffer), ": ",
                             to_text(buffer.spec()), " expected"));
-    if (is_sharded()) return ir().remote_replica_sharded_variable(initialiser(options), buffer, entry, name, replica_grouping_);
-    return ir().remote_variable(initialiser(options), buffer, entry, name, {.replica_grouping = replica_grouping_});
+    if (is_sharded())
+      return ir().remote_replica_sharded_variable(initialiser(name, options), buffer, entry, name, replica_grouping_);
+    return ir().remote_variable(initialiser(name, options), buffer, entry, name, {.replica_grouping = replica_grouping_});
   }
 
  private:
   constexpr bool is_sharded() const { return shard_over_ > 0; }
-  constexpr Initialiser initialiser(const InitOptions& options) const {
+  constexpr Initialiser initialiser(std::string_view name, const InitOptions& options) const {
     if (options.empty) return zeros();
+    if (turns_ >= 0) return next_in_turn(name);
     return initialiser_;
+  }
+  constexpr void begin_turns() {
+    const auto count = static_cast<std::int64_t>(initialiser_.values.size());
+    if (shape_.nelms() == 0 || count % shape_.nelms() != 0 || initialiser_.values.list().empty())
+      ir().fail(text("in_turn: ", count, " values for tensors of shape ", to_text(shape_), ": a multiple of ", shape_.nelms(),
+                     " expected"));
+    make_room(ir().tables.turns);
+    ir().tables.turns.push_back(0);
+    turns_ = static_cast<int>(ir().tables.turns.size()) - 1;
+  }
+  /// Returns the next tensors of the initialiser, one for each group of replicas. Copies of a factory take turns together.
+  constexpr Initialiser next_in_turn(std::string_view name) const {
+    std::size_t& taken = ir().tables.turns[static_cast<std::size_t>(turns_)];
+    const std::size_t all = initialiser_.values.size(), groups = static_cast<std::size_t>(replica_grouping().num_groups());
+    const std::size_t tensor = static_cast<std::size_t>(shape_.nelms()), count = groups * tensor;
+    if (all - taken < count) {
+      ir().fail(
+          text("in_turn: '", name, "' after ", taken / tensor, " of ", all / tensor, " tensors: ", groups, " more expected"));
+      return zeros();
+    }
+    Initialiser result = initialiser_;
+    result.values = initialiser_.values.part(std::exchange(taken, taken + count), count);
+    return result;
   }
 
   Ir* ir_ = nullptr;
@@ -122,6 +147,7 @@ class VariableFactory {
   bool by_ref_ = false;
   ReplicaGrouping replica_grouping_{};
   std::int64_t shard_over_ = 0;  // 0: it is whole
+  int turns_ = -1;  // index in IrTables::turns; -1: all variables have the same initialiser
 };
 
 constexpr Text to_text(const VariableFactory& factory) { return text("VariableFactory(", to_text(factory.spec()), ")"); }

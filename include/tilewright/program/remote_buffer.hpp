@@ -87,6 +87,10 @@ class RemoteBuffer {
                      ", which is in use: a buffer without variables, loads and stores expected"));
       return;
     }
+    if (record().mapping > 0) {
+      ir_->fail(text("set_remote_buffer_info: mapped buffer '", record().name, "': a buffer of ir.remote_buffer expected"));
+      return;
+    }
     if (!detail::check_spec(*ir_, "set_remote_buffer_info", text(id()).view(), {shape, dtype})) return;
     record().spec = {shape, dtype};
     record().meta_shape = -1;
@@ -159,6 +163,8 @@ constexpr Tensor Ir::add_remote_variable(std::string_view what, const Initialise
                                          std::pair<Distribution, List<int>> distribution) {
   if (failed() || !buffer.check_offset(what, offset)) return Tensor::invalid(*this);
   auto& record = tables.remote_buffers[static_cast<std::size_t>(buffer.id() - 1)];
+  if (record.mapping > 0)
+    return fail(text(what, ": '", name, "' in mapped buffer '", record.name, "': a buffer of ir.remote_buffer expected"));
   for (const std::int64_t row : record.variable_rows)
     if (row == offset)
       return fail(text(what, ": '", name, "' in row ", offset, " of ", to_text(buffer),

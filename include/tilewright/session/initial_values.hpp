@@ -7,6 +7,8 @@
 #include <functional>
 #include <iterator>
 #include <span>
+#include <stdexcept>
+#include <string_view>
 #include <type_traits>
 
 #include "tilewright/core/dtype.hpp"
@@ -54,6 +56,13 @@ inline void write_uniform(DType dtype, std::span<const double> values, std::byte
   else if (dtype == bfloat16) write(std::type_identity<element_t<bfloat16>>());
   else write_values(dtype, values.size(), values, memory);
 }
+/// Throws std::invalid_argument for a number of a user's function that a dtype does not have.
+inline void require_fit(std::string_view function, std::span<const double> values, DType dtype) {
+  if (const std::ptrdiff_t unfit = find_unfit(values, dtype); unfit >= 0)
+    throw std::invalid_argument(text(function, ": ", number_text(values[static_cast<std::size_t>(unfit)]), " as ", to_text(dtype),
+                                     ": ", expected_number(dtype), " expected")
+                                    .string());
+}
 inline void scale_values(std::span<double> values, double scale) {
   if (scale == 1) return;
   for (double& value : values) value *= scale;
@@ -66,6 +75,7 @@ inline void write_generator(const Generator& generator, const TensorSpec& spec, 
     const std::span values(block, std::min(std::size(block), count - first));
     generator.write(values, static_cast<std::int64_t>(first), spec.shape, generator.a, generator.b);
     scale_values(values, generator.scale);
+    if (generator.is_checked_later) require_fit("computed_by", values, spec.dtype);
     write_values(spec.dtype, values.size(), values, memory + first * static_cast<std::size_t>(size_of(spec.dtype)));
   }
 }
@@ -82,7 +92,8 @@ inline void fill_constants(const internal::ProgramView& program, std::byte* memo
 }
 
 /// Writes the initial values of a program's variables, those of variable v to memory_of(v), in the host's layout. Equal seeds
-/// give equal values on every machine.
+/// give equal values on every machine. Where memory_of(v) is null, random values are drawn, so that those of other variables
+/// stay, and nothing is written.
 inline void fill_variables(const internal::ProgramView& program, const std::function<std::byte*(std::size_t)>& memory_of,
                            std::uint64_t seed) {
   Random random(seed);
@@ -94,6 +105,11 @@ inline void fill_variables(const internal::ProgramView& program, const std::func
     const std::size_t tensor = static_cast<std::size_t>(distribution.shape.nelms());
     const std::size_t count = tensor * static_cast<std::size_t>(distribution.groups);
     std::byte* const elements = memory_of(v);
+    if (elements == nullptr) {
+      for (std::size_t first = 0; variable.fill && first < count; first += std::size(block))
+        variable.fill({block, std::min(std::size(block), count - first)}, variable.a, variable.b, random);
+      continue;
+    }
     if (variable.generator.write)
       for (int group = 0; group < distribution.groups; ++group)
         detail::write_generator(variable.generator, {distribution.shape, dtype},
@@ -103,6 +119,8 @@ inline void fill_variables(const internal::ProgramView& program, const std::func
       const std::span values(block, std::min(std::size(block), count - first));
       variable.fill(values, variable.a, variable.b, random);
       detail::scale_values(values, variable.scale);
+      if (variable.fill != detail::fill_uniform && variable.fill != detail::fill_normal)
+        detail::require_fit("drawn_by", values, dtype);
       std::byte* const to = elements + first * static_cast<std::size_t>(size_of(dtype));
       if (variable.fill == detail::fill_uniform) detail::write_uniform(dtype, values, to);
       else detail::write_values(dtype, values.size(), values, to);

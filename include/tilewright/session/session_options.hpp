@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "tilewright/execute/strict_mode.hpp"
+#include "tilewright/session/given_array.hpp"
 
 namespace tilewright {
 
@@ -15,6 +17,9 @@ struct SessionOptions {
   /// Capacity of each worker's event recorder, at most 2^24 events of 40 bytes; 0: runs are not recorded. See
   /// docs/speed.md#where-the-time-goes.
   std::int64_t recorded_events = 0;
+  /// Values of variables, by name, in place of those of their initialisers; and the rows of mapped buffers. Arrays of the host
+  /// are read by the constructor only. Mapped arrays are used in place, see docs/checkpoints.md#arrays-in-files.
+  std::vector<GivenArray> arrays{};
 };
 
 }  // namespace tilewright

@@ -15,12 +15,16 @@ template <class Program>
 struct SessionState {
   SessionState(const SessionOptions& given, const internal::HeldReplicas& held)
       : options(given),
-        executor(Program::view(), given.threads, given.strict, held, given.recorded_events),
-        copies(executor, Program::view(), given.seed, given.attach),
+        arrays(Program::view(), given.arrays),
+        executor(arrays.with_rows(Program::view()), given.threads, given.strict, held, given.recorded_events),
+        copies(executor, Program::view(), given.seed, given.attach, arrays),
         outputs(offsets_of_arrays<Program::plan, StreamDirection::device_to_host>(executor.replicas()).back(), "outputs"),
-        input_copies(executor.replicas()) {}
+        input_copies(executor.replicas()) {
+    options.arrays.clear();  // those of the host may end after the constructor
+  }
 
   SessionOptions options;
+  GivenArrays arrays;
   internal::Executor executor;
   VariableCopies copies;
   internal::AlignedMemory outputs;

@@ -9,6 +9,7 @@
 
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/executor.hpp"
+#include "tilewright/session/given_array.hpp"
 #include "tilewright/session/initial_values.hpp"
 #include "tilewright/session/replica_parts.hpp"
 
@@ -27,21 +28,16 @@ struct Transfers {
 /// sync with it.
 class VariableCopies {
  public:
-  VariableCopies(internal::Executor& device, const internal::ProgramView& program, std::uint64_t seed, bool attached)
-      : device_(device), program_(program), seed_(seed), attached_(attached) {
+  /// `arrays`: those that the session got. Host copies of variables in files are these files.
+  VariableCopies(internal::Executor& device, const internal::ProgramView& program, std::uint64_t seed, bool attached,
+                 const detail::GivenArrays& arrays)
+      : device_(device), program_(program), arrays_(arrays), seed_(seed), attached_(attached) {
     host_offsets_.push_back(0);
     in_sync_at_.resize(count(), 0);
     for (std::size_t v = 0; v < count(); ++v)
-      host_offsets_.push_back(host_offsets_.back() + internal::align(host_spec(program_, v).bytes()));
-    if (!attached_) return;
-    if (program_.replicas == 1) {
-      fill_variables(program_, [this](std::size_t v) { return device_data(v); }, seed_);
-    } else {
-      attached_ = false;
-      make_host_copy();
-      for (std::size_t v = 0; v < count(); ++v) to_device(v);
-      attached_ = true;
-    }
+      host_offsets_.push_back(host_offsets_.back() + (arrays_.mapped(v) ? 0 : internal::align(host_spec(program_, v).bytes())));
+    if (arrays_.has_variables()) begin_with_arrays();
+    else begin();
   }
 
   /// Runs the ops that follow an upload. Call it after the constructor, if the device is attached and has its constants.
@@ -100,6 +96,8 @@ class VariableCopies {
   void write(std::span<const std::byte* const> values) {
     if (has_upload_ops()) refresh();
     make_host_copy();
+    for (std::size_t v = 0; v < count(); ++v)
+      if (values[v] != nullptr) arrays_.require_writable(v, "write_variable_data");
     for (std::size_t v = 0; v < count(); ++v) {
       if (values[v] == nullptr) continue;
       std::memcpy(host_data(v), values[v], bytes(v));
@@ -118,9 +116,39 @@ class VariableCopies {
     return (is_remote ? device_.remote(held) : device_.variables(held)) + program_.variables[v].offset;
   }
   /// Returns the host's memory for variable v, once there is a host copy.
-  std::byte* host_data(std::size_t v) const { return host_->data() + host_offsets_[v]; }
+  std::byte* host_data(std::size_t v) const {
+    std::byte* const in_file = arrays_.mapped(v);
+    return in_file ? in_file : host_->data() + host_offsets_[v];
+  }
 
  private:
+  /// Gives the variables their initial values.
+  void begin() {
+    if (!attached_) return;
+    if (program_.replicas == 1) {
+      fill_variables(program_, [this](std::size_t v) { return device_data(v); }, seed_);
+    } else {
+      attached_ = false;
+      make_host_copy();
+      for (std::size_t v = 0; v < count(); ++v) to_device(v);
+      attached_ = true;
+    }
+  }
+  /// Gives some variables the values of arrays, and others their initial values. The host copy begins here, because arrays of the
+  /// host may end before it is needed.
+  void begin_with_arrays() {
+    make_room();
+    const auto memory_of = [this](std::size_t v) {
+      const auto* const array = arrays_.of(v);
+      return array == nullptr || array->is_new ? host_data(v) : nullptr;
+    };
+    fill_variables(program_, memory_of, seed_);
+    for (std::size_t v = 0; v < count(); ++v) {
+      if (const auto* const array = arrays_.of(v); array && array->copied) std::memcpy(host_data(v), array->copied, bytes(v));
+      if (attached_) to_device(v);
+    }
+  }
+
   std::size_t count() const { return program_.variables.size(); }
   bool has_upload_ops() const { return program_.after_upload != internal::BodyId::none; }
   std::size_t bytes(std::size_t v) const { return static_cast<std::size_t>(host_spec(program_, v).bytes()); }
@@ -136,14 +164,21 @@ class VariableCopies {
   }
   void fetch() {
     for (std::size_t v = 0; v < count(); ++v) {
-      if (program_.replicas == 1) std::memcpy(host_data(v), device_data(v), bytes(v));
+      if (program_.replicas == 1) fetch(v, 0, device_data(v), bytes(v));
       else
         for_each_replica(program_, v, [&](const ReplicaPart& part) {
-          if (part.is_first && holds(part)) std::memcpy(host_data(v) + part.offset, device_data(v, part.replica), part.bytes);
+          if (part.is_first && holds(part)) fetch(v, part.offset, device_data(v, part.replica), part.bytes);
         });
     }
     if (device_.held().transport) share();
     stale_ = false;
+  }
+  /// Copies elements of a variable to its host copy. A read-only file may have them already.
+  void fetch(std::size_t v, std::size_t offset, const std::byte* from, std::size_t count) {
+    std::byte* const to = host_data(v) + offset;
+    if (arrays_.mapped(v) && std::memcmp(to, from, count) == 0) return;  // no page of the file changes
+    arrays_.require_writable(v, "weights_to_host");
+    std::memcpy(to, from, count);
   }
   /// Sends to each process the values that the others have fetched.
   void share() {
@@ -167,6 +202,7 @@ class VariableCopies {
 
   internal::Executor& device_;
   internal::ProgramView program_;
+  const detail::GivenArrays& arrays_;
   std::uint64_t seed_;
   std::vector<std::int64_t> host_offsets_;  // of each variable, and the end
   std::optional<internal::AlignedMemory> host_;

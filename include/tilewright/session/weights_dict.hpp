@@ -105,4 +105,11 @@ class WeightsDict {
   std::vector<HostTensor> tensors_{};  // views of entries_
 };
 
+/// Writes the values of a WeightsDict to a session's variables, by one transfer. Variables without a value keep theirs. The
+/// WeightsDict has checked each array when it was set. Throws LoadError if the session has no such variables.
+template <class Session>
+void write_variables_pb(Session& session, const WeightsDict& weights) {
+  session.load_tensors(weights, {.allow_missing = true});
+}
+
 }  // namespace tilewright

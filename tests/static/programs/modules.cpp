@@ -311,3 +311,33 @@ constexpr bool the_last_input_of_a_name_counts() {
   return names(facts) == "w" && facts["w"].spec().shape == tw::Shape{4} && graph.args()["w"].shape() == tw::Shape{4};
 }
 static_assert(the_last_input_of_a_name_counts());
+
+// ---- one element of an initialiser for each variable
+constexpr Text in_turn() {
+  Ir ir(tw::OnError::record);
+  support::Facts facts;
+  const tw::VariableFactory pairs(ir, tw::in_turn(tw::values({1, 2, 3, 4, 5, 6})), {{2}, tw::float32}), copy = pairs;
+  pairs.create_tensor("a");
+  copy.create_tensor("b");
+  pairs.create_tensor("empty", {.empty = true});
+  const auto first = [&](std::size_t v) { return ir.tables.variables[v].initialiser.values[0]; };
+  facts.check(first(0) == 1 && first(1) == 3 && first(2) == 0, "copies take turns together, and empty variables take none");
+  facts.check(ir.tables.variables[1].initialiser.values.size() == 2, "two values each");
+  const tw::VariableFactory large(ir, tw::in_turn(tw::values(std::array{std::int64_t{1}, (std::int64_t{1} << 60) + 1})),
+                                  {{}, tw::int64});
+  large.create_tensor("c");
+  large.create_tensor("d");
+  const tw::Numbers exact = ir.tables.variables[4].initialiser.values;
+  facts.check(exact.size() == 1 && exact.list()[0] == 0x1p60 && exact.list()[1] == 1, "integers of 64 bits are exact");
+  pairs.create_tensor("e");
+  facts.check(!ir.failed(), "six values are for three variables");
+  pairs.create_tensor("f");
+  return tw::text(Text(facts), ir.failure());
+}
+TW_SAME(in_turn(), "in_turn: 'f' after 3 of 3 tensors: 1 more expected");
+constexpr Text no_whole_tensors() {
+  Ir ir(tw::OnError::record);
+  const tw::VariableFactory pairs(ir, tw::in_turn(tw::values({1, 2, 3})), {{2}, tw::float32});
+  return ir.failure();
+}
+TW_SAME(no_whole_tensors(), "in_turn: 3 values for tensors of shape (2,): a multiple of 2 expected");

@@ -99,6 +99,52 @@ constexpr bool prints() {
 }
 static_assert(prints());
 
+TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer) { tw::mapped_buffer(ir, "", {4}); }),
+        "mapped_buffer: an empty name: one by which a session gets the array expected");
+TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer) {
+          tw::mapped_buffer(ir, "table", {4});
+          tw::mapped_buffer(ir, "table", {5});
+        }),
+        "mapped_buffer: 'table', which another mapped buffer is named: a new name expected");
+TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer) { tw::mapped_buffer(ir, "table", {1, 1, 1, 1, 1, 1}); }),
+        "mapped_buffer: 'table' with rows of 6 axes: at most 5 expected");
+TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer) { ir.remote_variable(tw::ones(), tw::mapped_buffer(ir, "table", {4}), 0, "w"); }),
+        "remote_variable: 'w' in mapped buffer 'table': a buffer of ir.remote_buffer expected");
+TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer) {
+          tw::mapped_buffer(ir, "table", {4}).set_remote_buffer_info({5}, tw::int8, 2);
+        }),
+        "set_remote_buffer_info: mapped buffer 'table': a buffer of ir.remote_buffer expected");
+TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer) { ir.constant(tw::given(), {4}); }),
+        "constant: given(), the values of a variable: values or a generator expected");
+
+TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer) { ir.constant(tw::computed_by([](std::int64_t) { return 1.0; }), {1}); }),
+        "constant: computed_by of one element: its value expected");
+TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer) {
+          ir.constant(tw::computed_by([](std::int64_t, std::int64_t) { return 1.0; }), {3});
+        }),
+        "constant: a generator for shape (3,): at least 2 axes expected");
+
+/// Rows of a mapped buffer have no gaps, and are not in the session's memory.
+constexpr void mapped(Ir& ir) {
+  const RemoteBuffer table = tw::mapped_buffer(ir, "table", {5}, tw::float32, 3), rows = ir.remote_buffer({5}, tw::float32, 3);
+  ops::remote_store(rows, 0, ops::remote_load(table, 2));
+}
+static_assert([] {
+  const tw::Plan plan = plan_of(mapped);
+  const auto& [table, rows] = std::tie(plan.remote_buffers[0], plan.remote_buffers[1]);
+  return table.mapping == 1 && table.row_bytes() == 20 && !table.is_stored && rows.mapping == 0 && rows.is_stored &&
+         plan.memory.remote == 3 * 64;
+}());
+/// Replicas have one array.
+constexpr tw::Text stored_by_two() {
+  Ir ir(tw::OnError::record);
+  ir.set_replication_factor(2);
+  const RemoteBuffer table = tw::mapped_buffer(ir, "table", {5}, tw::float32, 3);
+  ops::remote_store(table, 0, ops::remote_load(table, 2));
+  return tw::lower(tw::prepare(std::move(ir), tw::cpu)).failure;
+}
+TW_SAME(stored_by_two(), "remote_store: mapped buffer 'table', whose rows 2 replicas share: one replica expected");
+
 // ---- plans
 
 constexpr auto copies = [](Ir& ir) {  // 3 rows of 400 bytes: 448 with what aligns them

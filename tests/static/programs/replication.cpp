@@ -383,6 +383,10 @@ constexpr Text factories_of_shards() {
   const auto irregular = ir.replica_grouping_from_assignments({0, 0, 1, 1, 0, 0, 1, 1});
   const tw::VariableFactory factory(ir, tw::ones(), {{2, 4}, tw::float32}, false, irregular);
   facts.check(factory.replica_sharded("w").shard_grouping() == irregular, "a group without a constant stride");
+  const tw::VariableFactory each(ir, tw::in_turn(tw::values({1, 2, 3, 4, 5, 6})), {{}, tw::float32}, false,
+                                 ir.replica_grouping(4));
+  facts.check(each.create_tensor("first").shape_on_host() == Shape{4}, "one element for each of four groups");
+  facts.check(ir.tables.variables.back().initialiser.values.size() == 4, "four of six values");
   Ir alone;
   const auto of_one = tw::create_graph(alone, Alone(), TensorSpec{{2, 4}, tw::float32}).factories.replica_sharded();
   return facts.check(of_one["even"].spec().shape == Shape{2, 4}, "one replica has all");

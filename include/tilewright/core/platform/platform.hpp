@@ -1,8 +1,8 @@
 #pragma once
 // What the system gives beyond the standard library: advice about memory, sleep, forks, terminals. This header,
-// cores.hpp, platform_files.hpp, thread.hpp and distributed/platform.hpp are the only ones that ask which system it is
-// (tests/rules/platform.py). With TILEWRIGHT_PORTABLE defined, nothing but the standard library is used, as on a system that none
-// of them knows.
+// cores.hpp, file_mapping.hpp, platform_files.hpp, thread.hpp and distributed/platform.hpp are the only ones that ask which
+// system it is (tests/rules/platform.py). With TILEWRIGHT_PORTABLE defined, nothing but the standard library is used, as on a
+// system that none of them knows.
 #if !defined(TILEWRIGHT_PORTABLE) && !defined(_WIN32) && __has_include(<unistd.h>)
 #define TILEWRIGHT_HAS_POSIX 1
 #else

@@ -55,6 +55,11 @@ class StrictVertices {
   }
 
  private:
+  /// Returns the place of a location in streaming memory.
+  std::byte* rows(const Location& location) const {
+    std::byte* const first = location.index == 0 ? remote_ : program_.mapped[static_cast<std::size_t>(location.index) - 1];
+    return first + location.offset;
+  }
   friend void run_collective_step(std::vector<StrictVertices>& replicas, ComputeFunction function, std::int64_t items,
                                   std::uint32_t version);
 
@@ -105,7 +110,7 @@ class StrictVertices {
     const auto size = static_cast<std::size_t>(of.bytes);
     std::byte* const shadows[] = {shadows_.data(b_, operand.storage, 0), shadows_.data(b_, operand.storage, 1)};
     if (operand.is_remote) {
-      const std::byte* const from = remote_ + of.location.offset;
+      const std::byte* const from = rows(of.location);
       for (const ElementRun& run : runs_[k])
         for (std::int64_t i = 0, e = run.first; i < run.count; ++i, e += run.step)
           for (std::byte* const to : shadows) std::memcpy(to + e * of.bytes, from + e * of.bytes, size);
@@ -165,7 +170,7 @@ class StrictVertices {
         const std::byte* const data = shadows[0] + e * of.bytes;
         if (std::memcmp(data, shadows[1] + e * of.bytes, size) != 0) fail_of_difference(operand, e, data);
         if (operand.is_remote) {
-          std::memcpy(remote_ + of.location.offset + e * of.bytes, data, size);
+          std::memcpy(rows(of.location) + e * of.bytes, data, size);
           continue;
         }
         const std::int64_t offset = offset_of(to, operand, e);

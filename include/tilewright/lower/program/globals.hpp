@@ -11,8 +11,13 @@ namespace detail {
 constexpr void plan_remote_buffers(const Ir& ir, Plan& plan) {
   plan.remote_buffers.reserve(ir.tables.remote_buffers.size());
   for (const RemoteBufferRecord& buffer : ir.tables.remote_buffers) {
-    plan.remote_buffers.push_back({buffer.spec, buffer.entries, plan.memory.remote});
-    plan.memory.remote += buffer.entries * plan.remote_buffers.back().row_bytes();
+    const bool is_mapped = buffer.mapping > 0;
+    plan.remote_buffers.push_back({{.spec = buffer.spec,
+                                    .entries = buffer.entries,
+                                    .offset = is_mapped ? 0 : plan.memory.remote,
+                                    .mapping = buffer.mapping},
+                                   buffer.name});
+    if (!is_mapped) plan.memory.remote += plan.remote_buffers.back().bytes();
   }
 }
 constexpr void plan_variables(const Ir& ir, Plan& plan) {

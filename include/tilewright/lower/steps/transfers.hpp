@@ -131,10 +131,17 @@ class TransferLowerer {
   constexpr void store_row(GraphValues& graph, const Node& node, const Transfer& transfer, List<Operation>& transfers) {
     const Value from = copier_.dense(copier_.value(graph, node.inputs[transfer.tensor]));
     const std::optional<Value> offset = offset_of(graph, node, transfer);
+    note_store(plan_.remote_buffers[transfer.number]);
     Operation store = row_operation(graph, node, transfer, as_vector(from));
     add_offset(store, offset);
     store.operands.push_back(table_of(transfer));
     transfers.push_back(std::move(store));
+  }
+  constexpr void note_store(PlannedRemoteBuffer& buffer) const {
+    buffer.is_stored = true;
+    if (buffer.mapping > 0 && plan_.replicas > 1)
+      plan_.fail(text("remote_store: mapped buffer '", buffer.name, "', whose rows ", plan_.replicas,
+                      " replicas share: one replica expected"));
   }
   static constexpr Operation row_operation(const GraphValues& graph, const Node& node, const Transfer& transfer,
                                            const Value& source) {
@@ -150,7 +157,7 @@ class TransferLowerer {
     const PlannedRemoteBuffer& buffer = plan_.remote_buffers[transfer.number];
     const std::int64_t rows = transfer.row < 0 ? buffer.entries : 1, first = transfer.row < 0 ? 0 : transfer.row;
     Value result = draft_.add_value({{rows, buffer.spec.nelms()}, buffer.spec.dtype},
-                                    {Base::remote, 0, buffer.offset + first * buffer.row_bytes()});
+                                    {Base::remote, buffer.mapping, buffer.offset + first * buffer.row_bytes()});
     result.layout.strides[0] = buffer.row_bytes() / size_of(buffer.spec.dtype);
     return result;
   }

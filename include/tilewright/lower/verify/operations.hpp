@@ -92,7 +92,7 @@ class OperationsViolation : DraftViolation {
         case Base::variable: holds = in(offset, plan_.memory.variables); break;
         case Base::constant: holds = in(offset, plan_.memory.constants); break;
         case Base::stream: holds = holds && in(index, static_cast<std::int64_t>(plan_.streams.size())); break;
-        case Base::remote: holds = in(offset, plan_.memory.remote); break;
+        case Base::remote: holds = in(offset, remote_bytes(plan_, index)); break;
         case Base::position: holds = index == 0 && offset == 0; break;
       }
       if (!holds)
@@ -109,7 +109,7 @@ class OperationsViolation : DraftViolation {
       case Base::variable: return text("an offset from 0 to ", plan_.memory.variables - 1);
       case Base::constant: return text("an offset from 0 to ", plan_.memory.constants - 1);
       case Base::stream: return text("an index from 0 to ", plan_.streams.size() - 1, " and an offset of 0 or more");
-      case Base::remote: return text("an offset from 0 to ", plan_.memory.remote - 1);
+      case Base::remote: return text("an offset in the session's remote memory or in a mapped buffer");
       case Base::position: return text("index 0 and offset 0");
     }
     return {};

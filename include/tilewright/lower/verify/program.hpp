@@ -42,7 +42,7 @@ class ProgramViolation : PlanViolation {
     for (const KeptTensor& each : plan_.kept) variables.push_back({each.offset, each.offset + each.bytes});
     for (const PlannedConstant& each : plan_.constants) constants.push_back({each.offset, each.offset + each.spec.bytes()});
     for (const PlannedRemoteBuffer& each : plan_.remote_buffers)
-      rows.push_back({each.offset, each.offset + each.entries * each.row_bytes()});
+      if (each.mapping == 0) rows.push_back({each.offset, each.offset + each.bytes()});
     check("a variable", std::move(variables), plan_.memory.variables);
     check("a constant", std::move(constants), plan_.memory.constants);
     check("a remote buffer", std::move(rows), plan_.memory.remote);

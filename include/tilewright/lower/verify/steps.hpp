@@ -173,7 +173,7 @@ class StepsViolation : PlanViolation {
         break;
       case Base::variable: end = plan_.memory.variables; break;
       case Base::constant: end = plan_.memory.constants; break;
-      case Base::remote: end = plan_.memory.remote; break;
+      case Base::remote: end = remote_bytes(plan_, index); break;
       case Base::position: end = offset + bytes; break;
       case Base::stream:
         indices = static_cast<int>(plan_.streams.size());

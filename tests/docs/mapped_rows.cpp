@@ -1,0 +1,4 @@
+#include <cstdint>
+#include <filesystem>
+#include <tilewright/checkpoint/mapped_npy.hpp>
+namespace ops = tw::ops;
