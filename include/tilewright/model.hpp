@@ -16,6 +16,7 @@
 #include "tilewright/program/merge_exchange.hpp"
 #include "tilewright/program/repeat.hpp"
 #include "tilewright/program/replicated_variable.hpp"
+#include "tilewright/program/tensor_location.hpp"
 #include "tilewright/transform/accumulation.hpp"
 #include "tilewright/transform/autodiff.hpp"
 #include "tilewright/transform/decompose_sum.hpp"

@@ -269,6 +269,7 @@ const Case of_graphs[] = {
     {"Tensor::retrieval_mode", [] { (void)Tensor().retrieval_mode(); }},
     {"Tensor::shape_on_host", [] { (void)Tensor().shape_on_host(); }},
     {"Tensor::shape_on_replica", [] { (void)Tensor().shape_on_replica(); }},
+    {"Tensor::location_info", [] { (void)Tensor().location_info(); }},
     {"Tensor::ipu", [] { (void)Tensor().ipu(); }},
     {"Tensor::tile_set", [] { (void)Tensor().tile_set(); }},
     {"Tensor::operator[]", [] { (void)Tensor()[0]; }},
