@@ -13,8 +13,8 @@ import reference_pages  # noqa: E402
 from declarations import arguments, closing, declarations, masked, outside_of_namespaces, without_templates  # noqa: E402
 
 INCLUDE = ops_page.INCLUDE
-NUMBER = re.compile(r"\b(?:double|float|int|u?int\d+_t|size_t|NumberOrTensor|OptionalNumber|Number auto|Operand auto|Numbers|Shape|Axes|"
-                    r"Splits|Positions?|PerAxis)\b")
+NUMBER = re.compile(r"\b(?:double|float|int|u?int\d+_t|size_t|NumberOrTensor|CallInput|OptionalNumber|Number auto|Operand auto|Numbers|"
+                    r"Shape|Axes|Splits|Positions?|PerAxis)\b")
 
 # Numbers that are in no list, by a pattern of their names, and why.
 EXCEPTIONS = {

@@ -88,7 +88,15 @@ constexpr CallSiteInfo repeat_with_info(const BoundGraph& graph, std::int64_t co
                                         const TensorMap& args = {}) {
   return repeat_with_info(graph.graph(), count, {}, graph.connect(std::span(inputs.begin(), inputs.size()), args));
 }
+constexpr CallSiteInfo repeat_with_info(const BoundGraph& graph, std::int64_t count, const detail::TensorRange auto& inputs,
+                                        const TensorMap& args = {}) {
+  return repeat_with_info(graph.graph(), count, {}, graph.connect(detail::list_of(inputs), args));
+}
 constexpr Outputs repeat(const BoundGraph& graph, std::int64_t count, std::initializer_list<Tensor> inputs = {},
+                         const TensorMap& args = {}) {
+  return repeat_with_info(graph, count, inputs, args).outputs();
+}
+constexpr Outputs repeat(const BoundGraph& graph, std::int64_t count, const detail::TensorRange auto& inputs,
                          const TensorMap& args = {}) {
   return repeat_with_info(graph, count, inputs, args).outputs();
 }
@@ -115,7 +123,7 @@ class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
 
   /// Calls the graph with tensors for the first inputs.
   constexpr CallSiteInfo call_with_inputs(std::span<const Tensor> inputs, const TensorMap& args) const {
-    return tilewright::call_with_info(graph_, inputs, args);
+    return detail::append_call(graph_, inputs, args);
   }
 
   /// Returns the graph as text: its named inputs, then one line for every op.

@@ -115,32 +115,38 @@ constexpr List<TensorSpec> specs_of(const List<Tensor>& tensors) {
   for (const Tensor& tensor : tensors) specs.push_back(tensor.spec());
   return specs;
 }
+/// Appends a call of the graph to the current graph. call_with_info says what the arguments are.
+constexpr CallSiteInfo append_call(Graph graph, std::span<const Tensor> inputs, const TensorMap& args) {
+  Ir& ir = graph.ir();
+  if (ir.failed() || !detail::check_call(ir, graph)) return {ir};
+  const auto parents = detail::bind_inputs(ir, graph, inputs, args);
+  if (ir.failed() || !detail::check_inputs(ir, call_info, parents)) return {ir};
+  const NodeId node = append_node(ir, call_info, parents, specs_of(graph.outputs()), {}, graph.id());
+  detail::add_call_site(ir, graph.id(), node);
+  return {ir, ir.tables.current_graph, node};
+}
 }  // namespace detail
 
 /// Calls a graph from the current graph. Inputs are positional, or found by the graph's input tensors in `args`. Every input must
 /// be passed once, with its shape and dtype. Recursion is an error, also through other graphs. In-place changes of inputs stay
 /// inside the graph, except for inputs by reference (TensorByRef).
-constexpr CallSiteInfo call_with_info(Graph graph, std::span<const Tensor> inputs, const TensorMap& args = {}) {
-  Ir& ir = graph.ir();
-  if (ir.failed() || !detail::check_call(ir, graph)) return {ir};
-  const auto parents = detail::bind_inputs(ir, graph, inputs, args);
-  if (ir.failed() || !detail::check_inputs(ir, detail::call_info, parents)) return {ir};
-  const NodeId node = append_node(ir, detail::call_info, parents, detail::specs_of(graph.outputs()), {}, graph.id());
-  detail::add_call_site(ir, graph.id(), node);
-  return {ir, ir.tables.current_graph, node};
-}
 constexpr CallSiteInfo call_with_info(Graph graph, std::initializer_list<Tensor> inputs, const TensorMap& args = {}) {
-  return call_with_info(graph, std::span<const Tensor>(inputs.begin(), inputs.size()), args);
+  return detail::append_call(graph, std::span<const Tensor>(inputs.begin(), inputs.size()), args);
+}
+/// Calls a graph with the tensors of a list as its positional inputs: `call_with_info(graph, weights)`.
+constexpr CallSiteInfo call_with_info(Graph graph, const detail::TensorRange auto& inputs, const TensorMap& args = {}) {
+  return detail::append_call(graph, detail::list_of(inputs), args);
 }
 constexpr CallSiteInfo call_with_info(Graph graph, Tensor input, const TensorMap& args = {}) {
   return call_with_info(graph, {input}, args);
 }
 
-/// Calls a graph from the current graph with numbers among the inputs: `call(graph, {x, 2})`. A number becomes a constant of the
-/// dtype of the graph's input. Other rules and errors are those of call_with_info for tensors.
+/// Calls a graph from the current graph with numbers and lists of tensors among the inputs: `call(graph, {x, weights, 2})`. A
+/// number becomes a constant of the dtype of the graph's input, and each tensor of a list is one input. Other rules and errors
+/// are those of call_with_info for tensors.
 template <std::size_t count>
-constexpr CallSiteInfo call_with_info(Graph graph, const NumberOrTensor (&inputs)[count], const TensorMap& args = {}) {
-  return call_with_info(graph, detail::tensors_of(graph, inputs), args);
+constexpr CallSiteInfo call_with_info(Graph graph, const CallInput (&inputs)[count], const TensorMap& args = {}) {
+  return detail::append_call(graph, detail::tensors_of(graph, inputs), args);
 }
 
 /// Calls a graph and returns the outputs of the call. Arguments and errors are those of call_with_info.
@@ -150,9 +156,12 @@ constexpr Outputs call(Graph graph, std::initializer_list<Tensor> inputs, const 
 constexpr Outputs call(Graph graph, Tensor input, const TensorMap& args = {}) {
   return call_with_info(graph, {input}, args).outputs();
 }
+constexpr Outputs call(Graph graph, const detail::TensorRange auto& inputs, const TensorMap& args = {}) {
+  return call_with_info(graph, inputs, args).outputs();
+}
 template <std::size_t count>
-constexpr Outputs call(Graph graph, const NumberOrTensor (&inputs)[count], const TensorMap& args = {}) {
-  return call_with_info(graph, detail::tensors_of(graph, inputs), args).outputs();
+constexpr Outputs call(Graph graph, const CallInput (&inputs)[count], const TensorMap& args = {}) {
+  return call_with_info(graph, inputs, args).outputs();
 }
 
 namespace ops {
