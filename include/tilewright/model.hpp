@@ -20,6 +20,7 @@
 #include "tilewright/transform/accumulation.hpp"
 #include "tilewright/transform/autodiff.hpp"
 #include "tilewright/transform/decompose_sum.hpp"
+#include "tilewright/transform/memory_proportions.hpp"
 #include "tilewright/transform/pipeline.hpp"
 #include "tilewright/transform/recompute_graph.hpp"
 #include "tilewright/version.hpp"
