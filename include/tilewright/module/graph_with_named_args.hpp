@@ -123,7 +123,7 @@ class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
 
   /// Calls the graph with tensors for the first inputs.
   constexpr CallSiteInfo call_with_inputs(std::span<const Tensor> inputs, const TensorMap& args) const {
-    return detail::append_call(graph_, inputs, args);
+    return tilewright::call_with_info(graph_, inputs, args);
   }
 
   /// Returns the graph as text: its named inputs, then one line for every op.

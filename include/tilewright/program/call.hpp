@@ -115,27 +115,26 @@ constexpr List<TensorSpec> specs_of(const List<Tensor>& tensors) {
   for (const Tensor& tensor : tensors) specs.push_back(tensor.spec());
   return specs;
 }
-/// Appends a call of the graph to the current graph. call_with_info says what the arguments are.
-constexpr CallSiteInfo append_call(Graph graph, std::span<const Tensor> inputs, const TensorMap& args) {
-  Ir& ir = graph.ir();
-  if (ir.failed() || !detail::check_call(ir, graph)) return {ir};
-  const auto parents = detail::bind_inputs(ir, graph, inputs, args);
-  if (ir.failed() || !detail::check_inputs(ir, call_info, parents)) return {ir};
-  const NodeId node = append_node(ir, call_info, parents, specs_of(graph.outputs()), {}, graph.id());
-  detail::add_call_site(ir, graph.id(), node);
-  return {ir, ir.tables.current_graph, node};
-}
 }  // namespace detail
 
 /// Calls a graph from the current graph. Inputs are positional, or found by the graph's input tensors in `args`. Every input must
 /// be passed once, with its shape and dtype. Recursion is an error, also through other graphs. In-place changes of inputs stay
 /// inside the graph, except for inputs by reference (TensorByRef).
+constexpr CallSiteInfo call_with_info(Graph graph, std::span<const Tensor> inputs, const TensorMap& args = {}) {
+  Ir& ir = graph.ir();
+  if (ir.failed() || !detail::check_call(ir, graph)) return {ir};
+  const auto parents = detail::bind_inputs(ir, graph, inputs, args);
+  if (ir.failed() || !detail::check_inputs(ir, detail::call_info, parents)) return {ir};
+  const NodeId node = append_node(ir, detail::call_info, parents, detail::specs_of(graph.outputs()), {}, graph.id());
+  detail::add_call_site(ir, graph.id(), node);
+  return {ir, ir.tables.current_graph, node};
+}
 constexpr CallSiteInfo call_with_info(Graph graph, std::initializer_list<Tensor> inputs, const TensorMap& args = {}) {
-  return detail::append_call(graph, std::span<const Tensor>(inputs.begin(), inputs.size()), args);
+  return call_with_info(graph, std::span<const Tensor>(inputs.begin(), inputs.size()), args);
 }
 /// Calls a graph with the tensors of a list as its positional inputs: `call_with_info(graph, weights)`.
 constexpr CallSiteInfo call_with_info(Graph graph, const detail::TensorRange auto& inputs, const TensorMap& args = {}) {
-  return detail::append_call(graph, detail::list_of(inputs), args);
+  return call_with_info(graph, std::span<const Tensor>(detail::list_of(inputs)), args);
 }
 constexpr CallSiteInfo call_with_info(Graph graph, Tensor input, const TensorMap& args = {}) {
   return call_with_info(graph, {input}, args);
@@ -146,7 +145,7 @@ constexpr CallSiteInfo call_with_info(Graph graph, Tensor input, const TensorMap
 /// are those of call_with_info for tensors.
 template <std::size_t count>
 constexpr CallSiteInfo call_with_info(Graph graph, const CallInput (&inputs)[count], const TensorMap& args = {}) {
-  return detail::append_call(graph, detail::tensors_of(graph, inputs), args);
+  return call_with_info(graph, detail::tensors_of(graph, inputs), args);
 }
 
 /// Calls a graph and returns the outputs of the call. Arguments and errors are those of call_with_info.

@@ -26,8 +26,15 @@ constexpr CallSiteInfo append_loop(Graph graph, const LoopAttributes& loop, cons
   add_call_site(ir, graph.id(), node);
   return {ir, ir.tables.current_graph, node};
 }
-/// Appends a loop over the graph to the current graph. repeat_with_info says what the arguments are.
-constexpr CallSiteInfo append_repeat(Graph graph, std::int64_t count, std::span<const Tensor> inputs, const TensorMap& args) {
+}  // namespace detail
+
+/// Calls a graph `count` times in sequence. The graph's first N inputs are carried: its N outputs, of the same shapes and dtypes,
+/// replace them in the next iteration. The other inputs are equal in all iterations, except that changes to inputs by reference
+/// persist. Returns the outputs of the last iteration, or the first N inputs if `count` is 0. Inputs are passed as for call.
+/// Errors: a negative count, or one above 2^48; more outputs than inputs; outputs that do not fit the inputs; a carried input by
+/// reference.
+constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, std::span<const Tensor> inputs,
+                                        const TensorMap& args = {}) {
   Ir& ir = graph.ir();
   if (ir.failed() || !detail::check_call(ir, graph)) return {ir};
   const auto ins = graph.inputs(), outs = graph.outputs();
@@ -50,24 +57,17 @@ constexpr CallSiteInfo append_repeat(Graph graph, std::int64_t count, std::span<
   }
   if (ir.failed()) return {ir};
   const auto parents = detail::bind_inputs(ir, graph, inputs, args);
-  if (ir.failed() || !detail::check_inputs(ir, loop_info, parents)) return {ir};
+  if (ir.failed() || !detail::check_inputs(ir, detail::loop_info, parents)) return {ir};
   return detail::append_loop(graph, {.count = count, .carried = static_cast<std::int64_t>(carried)}, parents);
 }
-}  // namespace detail
-
-/// Calls a graph `count` times in sequence. The graph's first N inputs are carried: its N outputs, of the same shapes and dtypes,
-/// replace them in the next iteration. The other inputs are equal in all iterations, except that changes to inputs by reference
-/// persist. Returns the outputs of the last iteration, or the first N inputs if `count` is 0. Inputs are passed as for call.
-/// Errors: a negative count, or one above 2^48; more outputs than inputs; outputs that do not fit the inputs; a carried input by
-/// reference.
 constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, std::initializer_list<Tensor> inputs,
                                         const TensorMap& args = {}) {
-  return detail::append_repeat(graph, count, std::span<const Tensor>(inputs.begin(), inputs.size()), args);
+  return repeat_with_info(graph, count, std::span<const Tensor>(inputs.begin(), inputs.size()), args);
 }
 /// Calls a graph `count` times with the tensors of a list as its positional inputs: `repeat_with_info(graph, 3, tensors)`.
 constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, const detail::TensorRange auto& inputs,
                                         const TensorMap& args = {}) {
-  return detail::append_repeat(graph, count, detail::list_of(inputs), args);
+  return repeat_with_info(graph, count, std::span<const Tensor>(detail::list_of(inputs)), args);
 }
 constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, Tensor input, const TensorMap& args = {}) {
   return repeat_with_info(graph, count, {input}, args);
@@ -79,7 +79,7 @@ constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, Tensor 
 template <std::size_t count_of_inputs>
 constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, const CallInput (&inputs)[count_of_inputs],
                                         const TensorMap& args = {}) {
-  return detail::append_repeat(graph, count, detail::tensors_of(graph, inputs), args);
+  return repeat_with_info(graph, count, detail::tensors_of(graph, inputs), args);
 }
 
 /// Calls a graph `count` times and returns the outputs. Arguments and errors are those of repeat_with_info.

@@ -100,6 +100,8 @@ constexpr Text lists_of_tensors() {
   facts.check(tw::call_with_info(s.graph(), {two, list[2]}).inputs() == expected, "an array and a tensor");
   facts.check(tw::call_with_info(s.graph(), {tw::List<Tensor>(), list}).inputs() == expected, "an empty list");
   facts.check(tw::call_with_info(s.graph(), {list}).inputs() == expected, "a list in braces");
+  facts.check(tw::call_with_info(s.graph(), {list.data(), list.size()}).inputs() == expected, "a span in braces");
+  facts.check(tw::call(s.graph(), {list}).size() == 1, "call of a list in braces");
   facts.check(tw::call(s.graph(), list)[0].shape() == tw::Shape{2, 32}, "call of a list");
   facts.check(tw::call(s.graph(), {s.x, vector})[0].shape() == tw::Shape{2, 32}, "call of both");
   const Graph both = s.ir.create_graph([](Tensor a, Tensor b) { return std::pair(b, a); }, rows, rows);

@@ -119,7 +119,7 @@ constexpr List<Tensor> reduce_one_way(std::string_view what, const List<Tensor>&
   for (const Tensor& output : forward.outputs()) connections.push_back({ExpectedConnectionType::FwdGrad, output});
   ir.tables.record(forward.id()).gradient = GradGraphInfo(backward, forward, connections, forward.inputs()).record();
   List<Tensor> results;
-  for (const Tensor& result : call_with_info(forward, tensors).outputs()) results.push_back(result);
+  for (const Tensor& result : call_with_info(forward, {tensors.data(), tensors.size()}).outputs()) results.push_back(result);
   return results;
 }
 
