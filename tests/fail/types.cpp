@@ -47,6 +47,10 @@ Case<[](Tensor x) { return ops::matmul_pow2scaled(small(x), small(x).T(), x.ir()
 // expect: CastThenPow2Scale: 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in Net/layer
 Case<[](Tensor x) { return ops::cast_then_pow2scale(small(x), 0.5, tw::float32); }> fractional_scale;
 
+// CASE amax_for_float16
+// expect: fp8_amax_scale: Tensor[float32 (2, 3)] for float16: float16, bfloat16 or float32 for float8_143 or float8_152 expected
+Case<[](Tensor x) { return ops::fp8_amax_scale(x * 2, tw::float16); }> amax_for_float16;
+
 // CASE scale_of_rank_1
 // expect: CastThenPow2Scale: log2_scale (1,) int32: a scalar int32 expected, in Net/layer
 Case<[](Tensor x) { return ops::cast_then_pow2scale(small(x), tensor(x, {1}, tw::int32), tw::float16); }> scale_of_rank_1;

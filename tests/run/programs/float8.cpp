@@ -1,6 +1,7 @@
 // labels: asan strict tsan
 // float8: every code and rounding on the host, its ops on all machines, streams, variables and files.
 #include <cmath>
+#include <type_traits>
 
 #include "../../support/elements.hpp"
 #include "../../support/temporary_folder.hpp"
@@ -105,6 +106,12 @@ constexpr void program(Ir& ir) {
   store("updated", ops::dynamic_update(b, ir.constant({1}, {1}, tw::int32),
                                        ops::dynamic_slice(b, ir.constant({0}, {1}, tw::int32), {0}, {2}), {0}, {2}));
   ops::copy_var_update_(w, ir.constant({2, 4, 1, 0.01}, {1, 1, 2, 2}, tw::float8_143));
+}
+
+constexpr void scales(Ir& ir) {
+  const Tensor x = ops::host_load(ir, "x", {4});
+  ops::host_store("of_143", ops::fp8_amax_scale(x, tw::float8_143));
+  ops::host_store("of_152", ops::fp8_amax_scale(x, tw::float8_152));
 }
 
 template <class Session>
@@ -334,6 +341,24 @@ TEST_CASE("float8: the scale with the least error") {
   CHECK(scale_of(mixed, false) == 0);
   constexpr auto found = tw::host_fp8_mse_scale<tw::float8_152>(std::array{0x1p-18});
   static_assert(found.log2_scale == 1 && found.error == 0);
+}
+TEST_CASE("float8: the scale of the largest element") {
+  tw::Session<scales> session;
+  /// The largest scale with which the host's conversion makes no NaN of it, but at least -32 and at most 31.
+  const auto largest_scale = []<tw::DType dtype>(double element, std::integral_constant<tw::DType, dtype>) {
+    int scale = 31;
+    while (scale > -32 && element * std::ldexp(1, scale) > (dtype == tw::float8_143 ? 240 : 57344)) --scale;
+    return scale;
+  };
+  for (const float element :
+       {0.f, 1.f, 1.5f, 239.f, 240.f, 241.f, 1e-3f, 0x1p-40f, 0x1.8p-24f, 0x1.fp-25f, 57344.f, 7e4f, 3e38f}) {
+    CAPTURE(element);
+    const auto outputs = session.run("x"_s = xt::xtensor<float, 1>{element / 4, -element, 0, element / 2});
+    CHECK(outputs["of_143"_s]() == largest_scale(element, std::integral_constant<tw::DType, tw::float8_143>()));
+    CHECK(outputs["of_152"_s]() == largest_scale(element, std::integral_constant<tw::DType, tw::float8_152>()));
+  }
+  CHECK(session.run("x"_s = xt::xtensor<float, 1>{1, NAN, 3, 4})["of_143"_s]() == 0);
+  CHECK(session.run("x"_s = xt::xtensor<float, 1>{1, -INFINITY, 3, 4})["of_152"_s]() == -32);
 }
 TEST_CASE("float8: elements are printed as numbers") {
   const std::array<F143, 3> elements{F143(0.3), F143(-2), F143(NAN)};

@@ -161,6 +161,26 @@ constexpr Text used_streams() {
 }
 TW_SAME(used_streams(), "");
 
+/// Streams that a load and a store make.
+constexpr Text new_streams() {
+  support::Facts facts;
+  Ir ir;
+  const Tensor x = ops::host_load(ir, "x", {2, 3}), label = ops::host_load(ir, "label", {2}, tw::int32);
+  const tw::DeviceToHostStream y = ops::host_store("y", x + 1);
+  facts.check(x.shape() == Shape{2, 3} && x.dtype() == tw::float32 && x.name() == "x_hostload", "a load");
+  facts.check(label.spec() == TensorSpec{{2}, tw::int32}, "of integers");
+  const auto loaded = ir.get_all_h2d_streams();
+  facts.check(loaded.size() == 2 && loaded[0].name() == "x" && loaded[1].name() == "label", "their streams");
+  return facts.check(y.name() == "y" && y.spec == x.spec() && ir.get_all_d2h_streams()[0] == y, "a store");
+}
+TW_SAME(new_streams(), "");
+TW_SAME(failure([](Ir& ir) {
+          const Tensor x = ops::host_load(ir, "x", {2});
+          ops::host_store("x", x);
+        }),
+        "stream: 'x' exists already: stream names are unique");
+TW_SAME(failure([](Ir& ir) { ops::host_load(ir, "x", {0}); }), "stream: 'x' of shape (0,): extents above 0 expected");
+
 // ---- meta shapes
 constexpr Text meta_shapes() {
   support::Facts facts;
