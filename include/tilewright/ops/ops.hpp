@@ -20,6 +20,7 @@
 #include "tilewright/ops/linear/conv_transpose.hpp"
 #include "tilewright/ops/linear/float8.hpp"
 #include "tilewright/ops/linear/fp8_amax_scale.hpp"
+#include "tilewright/ops/linear/group_quantize.hpp"
 #include "tilewright/ops/linear/matmul.hpp"
 #include "tilewright/ops/memory/host.hpp"
 #include "tilewright/ops/memory/ipu_copy.hpp"

@@ -166,6 +166,8 @@ const Case of_ops[] = {
     {"pow2scale_then_cast", [] { (void)ops::pow2scale_then_cast(Tensor(), 1, tw::float16); }},
     {"cast_then_pow2scale", [] { (void)ops::cast_then_pow2scale(Tensor(), 1, tw::float16); }},
     {"fp8_amax_scale", [] { (void)ops::fp8_amax_scale(Tensor(), tw::float8_143); }},
+    {"group_quantize_compress", [] { (void)ops::group_quantize_compress(Tensor(), 4); }},
+    {"group_quantize_decompress", [] { (void)ops::group_quantize_decompress({}); }},
     {"matmul_pow2scaled", [] { (void)ops::matmul_pow2scaled(Tensor(), Tensor(), 1); }},
     {"conv_pow2scaled", [] { (void)ops::conv_pow2scaled(Tensor(), Tensor(), 1); }},
     {"conv_transpose_pow2scaled", [] { (void)ops::conv_transpose_pow2scaled(Tensor(), Tensor(), 1); }},
