@@ -168,6 +168,7 @@ const Case of_ops[] = {
     {"fp8_amax_scale", [] { (void)ops::fp8_amax_scale(Tensor(), tw::float8_143); }},
     {"group_quantize_compress", [] { (void)ops::group_quantize_compress(Tensor(), 4); }},
     {"group_quantize_decompress", [] { (void)ops::group_quantize_decompress({}); }},
+    {"static_sparse_matmul", [] { (void)ops::static_sparse_matmul(Tensor(), {}, Tensor()); }},
     {"matmul_pow2scaled", [] { (void)ops::matmul_pow2scaled(Tensor(), Tensor(), 1); }},
     {"conv_pow2scaled", [] { (void)ops::conv_pow2scaled(Tensor(), Tensor(), 1); }},
     {"conv_transpose_pow2scaled", [] { (void)ops::conv_transpose_pow2scaled(Tensor(), Tensor(), 1); }},
