@@ -68,7 +68,7 @@ Case<[](Ir& ir, const Replicated& with) {
 
 // CASE axes_of_shards
 // expect: replica_sharded_variable: `v` of shape (1, 1, 1, 1, 1, 8) on the host once for each group or replica: at most 5 axes
-// expected
+// expect: once for each group or replica: at most 5 axes expected
 Case<[](Ir& ir, const Replicated&) {
   ir.replica_sharded_variable(tw::ones(), {1, 1, 1, 1, 1, 8}, tw::float32, "v",
                               {.retrieval_mode = tw::RetrievalMode::all_replicas});
