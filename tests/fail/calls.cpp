@@ -38,6 +38,18 @@ Case<[](CreatedGraph layer, Tensor x) { layer.graph.bind(layer.factories.init())
 // expect: call of Linear_subgraph(0): 3 positional inputs: at most 2 expected
 Case<[](CreatedGraph layer, Tensor x) { layer.graph.call(x, layer.factories.init()["weight"], x); }> extra_input;
 
+// CASE long_list
+// expect: call of Linear_subgraph(0): 4 positional inputs: at most 2 expected
+Case<[](CreatedGraph layer, Tensor x) { tw::call(layer.graph, {x, tw::List<Tensor>{x, x, x}}); }> long_list;
+
+// CASE short_list
+// expect: call of Linear_subgraph(0): input 1, Tensor[weight float32 (4, 4)], is missing: all 2 inputs must be given or
+Case<[](CreatedGraph layer, Tensor x) { tw::repeat(layer.graph, 2, std::array{x}); }> short_list;
+
+// CASE list_and_number
+// expect: call of Linear_subgraph(0): () float32 for input 1, Tensor[weight float32 (4, 4)]: (4, 4) float32 expected
+Case<[](CreatedGraph layer, Tensor x) { tw::call(layer.graph, {std::array{x}, 2}); }> list_and_number;
+
 // CASE shape_of_an_input
 // expect: call of Linear_subgraph(0): (4, 2) float32 for input 0, Tensor[float32 (2, 4)]: (2, 4) float32 expected
 Case<[](CreatedGraph layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x.T()); }> shape_of_an_input;

@@ -213,6 +213,18 @@ Case<[](Tensor x) {
 }>
     print_title;
 
+// CASE print_level
+// expect: print_tensor: level off: one from trace to error expected, in Net/layer
+Case<[](Tensor x) { return ops::print_tensor(x, {.level = tw::LogLevel::off}); }> print_level;
+
+// CASE long_text
+// expect: print_text: `a text of many words, with which one would say all about a program` of 66 characters: at most 64 expected
+Case<[](Tensor x) {
+  ops::print_text(x.ir(), "a text of many words, with which one would say all about a program");
+  return x;
+}>
+    long_text;
+
 // CASE print_edge_items
 // expect: print_tensor: edge_items 0: at least 1 expected, in Net/layer
 Case<[](Tensor x) { return ops::print_tensor(x, {.edge_items = 0}); }> print_edge_items;

@@ -102,6 +102,20 @@ constexpr void use_after_a_pipeline(Tensor x) {
 // expect: of a pipeline: a tensor that its ops change in place, or a stream, expected
 Case<use_after_a_pipeline> tensor_of_an_ended_pipeline;
 
+// CASE proportion_of_an_ipu
+// expect: set_available_memory_proportion_by_ipu: -0.5 for IPU 1: a number from 0 to 1 expected
+Case<[](Tensor x) { tw::set_available_memory_proportion_by_ipu(x.ir(), {0.5, -0.5}); }> proportion_of_an_ipu;
+
+// CASE too_few_proportions
+// expect: set_graph_available_memory_proportion_by_ipu: 1 numbers, and MatMul.
+// expect: on IPU 1: one for each IPU expected
+Case<[](Tensor x) {
+  const auto device = tw::ipu(x.ir(), 1);
+  x.reshape({1, 2}).matmul(tensor(x, {2, 2}));
+  tw::set_graph_available_memory_proportion_by_ipu(x.ir().main_graph(), {0.5});
+}>
+    too_few_proportions;
+
 namespace collectives = tw::ops::collectives;
 
 // CASE all_reduce_of_a_tensor_on_no_ipu

@@ -71,6 +71,15 @@ Case<[](Ir& ir, const Replicated& with) {
 }>
     axes_of_a_variable;
 
+// CASE axes_of_shards
+// expect: replica_sharded_variable: `v` of shape (1, 1, 1, 1, 1, 8) on the host once for each group or replica: at most 5 axes
+// expect: once for each group or replica: at most 5 axes expected
+Case<[](Ir& ir, const Replicated&) {
+  ir.replica_sharded_variable(tw::ones(), {1, 1, 1, 1, 1, 8}, tw::float32, "v",
+                              {.retrieval_mode = tw::RetrievalMode::all_replicas});
+}>
+    axes_of_shards;
+
 // CASE axes_of_a_stream
 // expect: stream: `z` of shape (1, 1, 1, 1, 2) with num_host_transfers 2 and 8 replicas: at most 4 axes expected
 Case<[](Ir& ir, const Replicated&) {

@@ -47,6 +47,38 @@ Case<[](Tensor x) { return ops::matmul_pow2scaled(small(x), small(x).T(), x.ir()
 // expect: CastThenPow2Scale: 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in Net/layer
 Case<[](Tensor x) { return ops::cast_then_pow2scale(small(x), 0.5, tw::float32); }> fractional_scale;
 
+// CASE amax_for_float16
+// expect: fp8_amax_scale: Tensor[float32 (2, 3)] for float16: float16, bfloat16 or float32 for float8_143 or float8_152 expected
+Case<[](Tensor x) { return ops::fp8_amax_scale(x * 2, tw::float16); }> amax_for_float16;
+
+// CASE groups_of_6
+// expect: group_quantize_compress: Tensor[float32 (2, 3)] in groups of 6: axes (..., n) of float16, bfloat16 or float32, and a
+// expect: multiple of 4 that divides n, expected, in Net/layer
+Case<[](Tensor x) { return ops::group_quantize_compress(x * 2, 6).codes; }> groups_of_6;
+
+// CASE groups_of_floats
+// expect: group_quantize_decompress: codes (2, 4) float32, scale (2, 2) float32, bias (2, 2) float32: those of
+// expect: group_quantize_compress expected, in Net/layer
+Case<[](Tensor x) { return ops::group_quantize_decompress({tensor(x, {2, 4}), tensor(x, {2, 2}), tensor(x, {2, 2})}); }>
+    groups_of_floats;
+
+// CASE place_outside_of_a_matrix
+// expect: static_sparse_matmul: 2 rows and 2 columns of places in (2, 2): as many of both, inside of the matrix, expected
+Case<[](Tensor x) {
+  const tw::SparsePattern pattern{.row_count = 2, .column_count = 2, .rows = {0, 1}, .columns = {0, 2}};
+  return ops::static_sparse_matmul(tensor(x, {2}), pattern, x);
+}>
+    place_outside_of_a_matrix;
+
+// CASE values_of_a_sparse_matrix
+// expect: static_sparse_matmul: values (3,) float32 by (2, 3) float32: (2,) by (2, n), both float16, bfloat16 or float32,
+// expect: float32, expected
+Case<[](Tensor x) {
+  const tw::SparsePattern pattern{.row_count = 2, .column_count = 2, .rows = {0, 1}, .columns = {0, 1}};
+  return ops::static_sparse_matmul(tensor(x, {3}), pattern, x);
+}>
+    values_of_a_sparse_matrix;
+
 // CASE scale_of_rank_1
 // expect: CastThenPow2Scale: log2_scale (1,) int32: a scalar int32 expected, in Net/layer
 Case<[](Tensor x) { return ops::cast_then_pow2scale(small(x), tensor(x, {1}, tw::int32), tw::float16); }> scale_of_rank_1;

@@ -65,6 +65,8 @@ class Declared:
                 self.names |= {name.rpartition("::")[2] for name in self.names if name.startswith(f"{match[1]}::")}
                 continue
             self.names |= {f"{scope}::{name}" if scope else name for name in names_of(each)}
+            if match := re.match(r"using (\w+) = (\w+)<", each.head):
+                self.bases.setdefault(match[1], set()).add(match[2])
             if each.type and each.body:
                 self.add_type(f"{scope}::{each.name}" if scope else each.name, each)
 

@@ -13,15 +13,15 @@ import reference_pages  # noqa: E402
 from declarations import arguments, closing, declarations, masked, outside_of_namespaces, without_templates  # noqa: E402
 
 INCLUDE = ops_page.INCLUDE
-NUMBER = re.compile(r"\b(?:double|float|int|u?int\d+_t|size_t|NumberOrTensor|OptionalNumber|Number auto|Operand auto|Numbers|Shape|Axes|"
-                    r"Splits|Positions?|PerAxis)\b")
+NUMBER = re.compile(r"\b(?:double|float|int|u?int\d+_t|size_t|NumberOrTensor|CallInput|OptionalNumber|Number auto|Operand auto|Numbers|"
+                    r"Shape|Axes|Splits|Positions?|PerAxis)\b")
 
 # Numbers that are in no list, by a pattern of their names, and why.
 EXCEPTIONS = {
     r"(call|call_with_info)\.count|repeat(_with_info)?\.count_of_inputs|(Outputs::as|split|random_split)\.(count|parts)|"
     r"(LabelledImages|read_idx)\.rank|(Arrays|Sample)::\w+\.position|ModuleListOf::get\.i|(minimise|gradients)\.n|"
     r"(Conv|ConvTranspose|MaxPool|AvgPool|AdaptiveMaxPool|AdaptiveAvgPool|ConvLayerOptions|PoolLayerOptions|AvgPoolLayerOptions)\.axes|PerAxis.*": "sizes of arrays, which the compiler knows and checks",
-    r"(Cifar10|Classes|StepTime|HostBalance|CollectiveTime|Trained|CheckedElement|TextCorpus|Checkpoint|(Profile|Recording)(::\w+)?)\.\w+": "members of results",
+    r"(Cifar10|Classes|StepTime|HostBalance|TensorLocationInfo|CollectiveTime|Trained|CheckedElement|TextCorpus|Checkpoint|(Profile|Recording)(::\w+)?)\.\w+": "members of results",
     r"(Generator|Initialiser)\.\w+": "given by normal, uniform, range, eye and the like, which are in lists",
     r"LoopAttributes\.\w+|Stream\.id|RemoteBuffer::RemoteBuffer\.index|OpCreatedHook::OpCreatedHook\.handle":
         "written by the library when it makes the handle or the op",

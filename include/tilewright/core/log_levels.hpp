@@ -29,12 +29,13 @@ enum class LogModule : unsigned char {
   runs,         ///< the time of each run
   recording,    ///< recordings that leave a run out
   distributed,  ///< collectives between processes
-  figures       ///< lines that log_figures() of a session writes
+  figures,      ///< lines that log_figures() of a session writes
+  prints        ///< texts of print_tensor and print_text with a level
 };
 
 /// Names of the modules in TILEWRIGHT_LOG_CONFIG.
-inline constexpr std::array<std::string_view, 6> log_module_names{"session",   "threads",     "runs",
-                                                                  "recording", "distributed", "figures"};
+inline constexpr std::array<std::string_view, 7> log_module_names{"session",     "threads", "runs",  "recording",
+                                                                  "distributed", "figures", "prints"};
 
 /// The level of each module's log lines.
 class LogLevels {

@@ -33,9 +33,14 @@ class Logger {
     else throw std::runtime_error("TILEWRIGHT_LOG_DEST: cannot write '" + std::string(destination) + "'");
   }
   /// Returns a logger as TILEWRIGHT_LOG_LEVEL and TILEWRIGHT_LOG_DEST currently say; WARN and stderr if they are unset or empty.
-  /// TILEWRIGHT_LOG_CONFIG sets levels of modules: it has `module=LEVEL` lines, or is the name of a file with such lines.
-  /// Throws std::invalid_argument for an unknown level or module, std::runtime_error for a file that cannot be opened.
+  /// Throws what levels_from_environment throws, and std::runtime_error for a destination that cannot be opened.
   static Logger from_environment(int rank = -1) {
+    return {levels_from_environment(), variable("TILEWRIGHT_LOG_DEST", "stderr"), rank};
+  }
+  /// Returns levels as TILEWRIGHT_LOG_LEVEL currently says; WARN if it is unset or empty. TILEWRIGHT_LOG_CONFIG sets levels of
+  /// modules: it has `module=LEVEL` lines, or is the name of a file with such lines. Throws std::invalid_argument for an unknown
+  /// level or module, std::runtime_error for a file that cannot be opened.
+  static LogLevels levels_from_environment() {
     const std::string_view name = variable("TILEWRIGHT_LOG_LEVEL", "WARN");
     const auto level = parse_log_level(name);
     if (!level)
@@ -43,7 +48,7 @@ class Logger {
                                   "': one of TRACE, DEBUG, INFO, WARN, ERROR, OFF expected");
     LogLevels levels(*level);
     levels.configure(variable("TILEWRIGHT_LOG_CONFIG", ""));
-    return {levels, variable("TILEWRIGHT_LOG_DEST", "stderr"), rank};
+    return levels;
   }
   /// Returns a logger for lines of a module, with the same destination.
   Logger of(LogModule module) const {

@@ -122,6 +122,8 @@ class Ir {
                                    std::string_view name, const VariableOptions& options);
   constexpr RemoteBuffer replica_sharded_buffer(const Shape& shape, DType dtype, const ShardedBufferOptions& options);
   constexpr Tensor remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
+                                                   std::int64_t offset, std::string_view name, const VariableOptions& options);
+  constexpr Tensor remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
                                                    std::int64_t offset, std::string_view name, const ReplicaGrouping& grouping);
   constexpr Tensor remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
                                                    std::int64_t offset, std::string_view name);

@@ -23,6 +23,7 @@ enum class TensorKind : std::uint8_t;
 enum class TileSet : std::uint8_t;
 struct Axes;
 struct TensorIndex;
+struct TensorLocationInfo;
 
 class Tensor;
 
@@ -93,6 +94,9 @@ class Tensor : public detail::AbsentFromTensors {
   /// Returns the shape of the variable on each replica, which is a shard's if it is sharded. An error for tensors that are not
   /// variables.
   constexpr Shape shape_on_replica() const;
+  /// Returns whether the tensor lies in the machine's memory or in streaming memory, and whether it is a shard. For a remote
+  /// variable, also returns its buffer and its row. A tensor that is no remote variable lies in the machine's memory.
+  constexpr TensorLocationInfo location_info() const;
 
   /// Returns the number of the tensor's IPU. Nothing for a variable, a constant or an input of a graph that no op has used.
   constexpr std::optional<int> ipu() const;

@@ -6,17 +6,10 @@
 #include <concepts>
 #include <tuple>
 
-#include "tilewright/program/number_or_tensor.hpp"
+#include "tilewright/program/call_inputs.hpp"
 
 namespace tilewright::detail {
 
-template <class T>
-concept TensorLike = std::derived_from<T, Tensor> || std::same_as<T, TensorSpec>;
-/// A container of tensors, for example List<Tensor> or std::array<Tensor, 3>.
-template <class T>
-concept TensorRange = !TensorLike<T> && requires(const T& range) {
-  { *range.begin() } -> std::convertible_to<const Tensor&>;
-};
 /// A struct that has a function for its members. (Boost.Hana's macro makes compilers instantiate some 20 templates per member, in
 /// each file that includes the struct.)
 template <class T>

@@ -108,7 +108,15 @@ constexpr CallSiteInfo repeat_with_info(const BoundGraph& graph, std::int64_t co
                                         const TensorMap& args = {}) {
   return repeat_with_info(graph.graph(), count, {}, graph.connect(std::span(inputs.begin(), inputs.size()), args));
 }
+constexpr CallSiteInfo repeat_with_info(const BoundGraph& graph, std::int64_t count, const detail::TensorRange auto& inputs,
+                                        const TensorMap& args = {}) {
+  return repeat_with_info(graph.graph(), count, {}, graph.connect(detail::list_of(inputs), args));
+}
 constexpr Outputs repeat(const BoundGraph& graph, std::int64_t count, std::initializer_list<Tensor> inputs = {},
+                         const TensorMap& args = {}) {
+  return repeat_with_info(graph, count, inputs, args).outputs();
+}
+constexpr Outputs repeat(const BoundGraph& graph, std::int64_t count, const detail::TensorRange auto& inputs,
                          const TensorMap& args = {}) {
   return repeat_with_info(graph, count, inputs, args).outputs();
 }

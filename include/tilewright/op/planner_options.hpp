@@ -86,5 +86,13 @@ template <class Attributes>
 constexpr Text planner_options(const PackedAttributes& packed) {
   return unpack<Attributes>(packed).planner.options();
 }
+/// Returns the attributes of such an op with another available_memory_proportion.
+template <class Attributes>
+constexpr PackedAttributes with_planner_proportion(const PackedAttributes& packed, double proportion) {
+  auto attributes = unpack<Attributes>(packed);
+  attributes.planner.available_memory_proportion = proportion;
+  attributes.planner.has_proportion = 1;
+  return pack(attributes);
+}
 
 }  // namespace tilewright

@@ -132,14 +132,19 @@ constexpr CallSiteInfo call_with_info(Graph graph, std::span<const Tensor> input
 constexpr CallSiteInfo call_with_info(Graph graph, std::initializer_list<Tensor> inputs, const TensorMap& args = {}) {
   return call_with_info(graph, std::span<const Tensor>(inputs.begin(), inputs.size()), args);
 }
+/// Calls a graph with the tensors of a list as its positional inputs: `call_with_info(graph, weights)`.
+constexpr CallSiteInfo call_with_info(Graph graph, const detail::TensorRange auto& inputs, const TensorMap& args = {}) {
+  return call_with_info(graph, std::span<const Tensor>(detail::list_of(inputs)), args);
+}
 constexpr CallSiteInfo call_with_info(Graph graph, Tensor input, const TensorMap& args = {}) {
   return call_with_info(graph, {input}, args);
 }
 
-/// Calls a graph from the current graph with numbers among the inputs: `call(graph, {x, 2})`. A number becomes a constant of the
-/// dtype of the graph's input. Other rules and errors are those of call_with_info for tensors.
+/// Calls a graph from the current graph with numbers and lists of tensors among the inputs: `call(graph, {x, weights, 2})`. A
+/// number becomes a constant of the dtype of the graph's input, and each tensor of a list is one input. Other rules and errors
+/// are those of call_with_info for tensors.
 template <std::size_t count>
-constexpr CallSiteInfo call_with_info(Graph graph, const NumberOrTensor (&inputs)[count], const TensorMap& args = {}) {
+constexpr CallSiteInfo call_with_info(Graph graph, const CallInput (&inputs)[count], const TensorMap& args = {}) {
   return call_with_info(graph, detail::tensors_of(graph, inputs), args);
 }
 
@@ -150,9 +155,12 @@ constexpr Outputs call(Graph graph, std::initializer_list<Tensor> inputs, const 
 constexpr Outputs call(Graph graph, Tensor input, const TensorMap& args = {}) {
   return call_with_info(graph, {input}, args).outputs();
 }
+constexpr Outputs call(Graph graph, const detail::TensorRange auto& inputs, const TensorMap& args = {}) {
+  return call_with_info(graph, inputs, args).outputs();
+}
 template <std::size_t count>
-constexpr Outputs call(Graph graph, const NumberOrTensor (&inputs)[count], const TensorMap& args = {}) {
-  return call_with_info(graph, detail::tensors_of(graph, inputs), args).outputs();
+constexpr Outputs call(Graph graph, const CallInput (&inputs)[count], const TensorMap& args = {}) {
+  return call_with_info(graph, inputs, args).outputs();
 }
 
 namespace ops {

@@ -20,13 +20,27 @@ struct StreamSpec {
   TensorSpec spec;
 };
 
-namespace detail {
-
-/// Streams of one direction in their order, by name or position.
+/// Streams of one direction, by name or position. InputStreams come from the host of a program, OutputStreams go to it.
+///
+///     const tw::InputStreams inputs(ir, {{"image", {8, 28, 28}}, {"label", {8}, tw::int32}});
+///     const tw::Tensor image = tw::ops::host_load(inputs["image"]);
 template <class Stream>
 class NamedStreams {
  public:
   constexpr NamedStreams() = default;
+  /// Creates streams. Errors: those of Ir::h2d_stream and Ir::d2h_stream.
+  constexpr NamedStreams(Ir& ir, std::initializer_list<StreamSpec> streams) {
+    for (const auto& [name, spec] : streams) {
+      if constexpr (std::same_as<Stream, HostToDeviceStream>) streams_.push_back(ir.h2d_stream(name, spec));
+      else streams_.push_back(ir.d2h_stream(name, spec));
+    }
+  }
+  /// Returns a set of existing streams, such as those of `ir.get_all_h2d_streams()`.
+  static constexpr NamedStreams from_streams(const List<Stream>& streams) {
+    NamedStreams result;
+    result.streams_ = streams;
+    return result;
+  }
 
   constexpr std::size_t size() const { return streams_.size(); }
   constexpr auto begin() const { return streams_.begin(); }
@@ -45,9 +59,6 @@ class NamedStreams {
     return fail(text("streams: position ", position, ": a number below ", size(), " expected"));
   }
 
- protected:
-  constexpr void add(const Stream& stream) { streams_.push_back(stream); }
-
  private:
   constexpr Stream fail(const Text& what) const {
     if (streams_.empty()) throw TraceError("streams: none: streams of a program expected");
@@ -62,41 +73,9 @@ class NamedStreams {
   List<Stream> streams_{};
 };
 
-}  // namespace detail
-
-/// Streams from the host of a program, by name or position.
-///
-///     const tw::InputStreams inputs(ir, {{"image", {8, 28, 28}}, {"label", {8}, tw::int32}});
-///     const tw::Tensor image = tw::ops::host_load(inputs["image"]);
-class InputStreams : public detail::NamedStreams<HostToDeviceStream> {
- public:
-  constexpr InputStreams() = default;
-  /// Creates streams. Errors: those of Ir::h2d_stream.
-  constexpr InputStreams(Ir& ir, std::initializer_list<StreamSpec> streams) {
-    for (const StreamSpec& stream : streams) add(ir.h2d_stream(stream.name, stream.spec));
-  }
-  /// Returns a set of existing streams, such as those of `ir.get_all_h2d_streams()`.
-  static constexpr InputStreams from_streams(const List<HostToDeviceStream>& streams) {
-    InputStreams result;
-    for (const HostToDeviceStream& stream : streams) result.add(stream);
-    return result;
-  }
-};
-
-/// Streams to the host of a program, by name or position.
-class OutputStreams : public detail::NamedStreams<DeviceToHostStream> {
- public:
-  constexpr OutputStreams() = default;
-  /// Creates streams. Errors: those of Ir::d2h_stream.
-  constexpr OutputStreams(Ir& ir, std::initializer_list<StreamSpec> streams) {
-    for (const StreamSpec& stream : streams) add(ir.d2h_stream(stream.name, stream.spec));
-  }
-  /// Returns a set of existing streams, such as those of `ir.get_all_d2h_streams()`.
-  static constexpr OutputStreams from_streams(const List<DeviceToHostStream>& streams) {
-    OutputStreams result;
-    for (const DeviceToHostStream& stream : streams) result.add(stream);
-    return result;
-  }
-};
+/// Streams from the host of a program.
+using InputStreams = NamedStreams<HostToDeviceStream>;
+/// Streams to the host of a program.
+using OutputStreams = NamedStreams<DeviceToHostStream>;
 
 }  // namespace tilewright

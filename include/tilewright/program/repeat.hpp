@@ -64,14 +64,20 @@ constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, std::in
                                         const TensorMap& args = {}) {
   return repeat_with_info(graph, count, std::span<const Tensor>(inputs.begin(), inputs.size()), args);
 }
+/// Calls a graph `count` times with the tensors of a list as its positional inputs: `repeat_with_info(graph, 3, tensors)`.
+constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, const detail::TensorRange auto& inputs,
+                                        const TensorMap& args = {}) {
+  return repeat_with_info(graph, count, std::span<const Tensor>(detail::list_of(inputs)), args);
+}
 constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, Tensor input, const TensorMap& args = {}) {
   return repeat_with_info(graph, count, {input}, args);
 }
 
-/// Calls a graph `count` times with numbers among the inputs: `repeat(graph, 3, {x, 2})`. A number becomes a constant of the
-/// dtype of the graph's input. Other rules and errors are those of repeat_with_info for tensors.
+/// Calls a graph `count` times with numbers and lists of tensors among the inputs: `repeat(graph, 3, {x, weights, 2})`. A number
+/// becomes a constant of the dtype of the graph's input, and each tensor of a list is one input. Other rules and errors are those
+/// of repeat_with_info for tensors.
 template <std::size_t count_of_inputs>
-constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, const NumberOrTensor (&inputs)[count_of_inputs],
+constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, const CallInput (&inputs)[count_of_inputs],
                                         const TensorMap& args = {}) {
   return repeat_with_info(graph, count, detail::tensors_of(graph, inputs), args);
 }
@@ -83,10 +89,13 @@ constexpr Outputs repeat(Graph graph, std::int64_t count, std::initializer_list<
 constexpr Outputs repeat(Graph graph, std::int64_t count, Tensor input, const TensorMap& args = {}) {
   return repeat_with_info(graph, count, {input}, args).outputs();
 }
+constexpr Outputs repeat(Graph graph, std::int64_t count, const detail::TensorRange auto& inputs, const TensorMap& args = {}) {
+  return repeat_with_info(graph, count, inputs, args).outputs();
+}
 template <std::size_t count_of_inputs>
-constexpr Outputs repeat(Graph graph, std::int64_t count, const NumberOrTensor (&inputs)[count_of_inputs],
+constexpr Outputs repeat(Graph graph, std::int64_t count, const CallInput (&inputs)[count_of_inputs],
                          const TensorMap& args = {}) {
-  return repeat_with_info(graph, count, detail::tensors_of(graph, inputs), args).outputs();
+  return repeat_with_info(graph, count, inputs, args).outputs();
 }
 
 namespace ops {

@@ -9,10 +9,10 @@
 
 namespace tilewright {
 
-/// Tensors of a replicated variable in the host's array.
+/// Tensors of a replicated variable in the host's array. For a sharded variable, they are whole tensors.
 enum class RetrievalMode : std::uint8_t {
-  one_per_group,  ///< one for each group: the tensor of its first replica
-  all_replicas  ///< one for each replica
+  one_per_group,  ///< one for each group: the tensor of its first replica, or of its first replicas with all shards
+  all_replicas  ///< one for each replica, made of the replica's shard and those of the other replicas that gather it
 };
 
 /// Options of a replicated variable. The replicas of a group start with equal values. Without a grouping, all replicas form one
@@ -29,6 +29,7 @@ struct VariableOptions {
 struct ShardedVariableOptions {
   ReplicaGrouping replica_grouping{};  ///< groups of replicas with separate values; none: one group of all
   std::int64_t shard_over = 0;  ///< number of shards; 0: the number of replicas in a group
+  RetrievalMode retrieval_mode = RetrievalMode::one_per_group;  ///< whole tensors in the host's array
 };
 /// Options of a remote buffer of `entries` rows. Each row is cut into `shard_over` shards, by default one for each replica of a
 /// group.
@@ -108,13 +109,15 @@ constexpr Tensor Ir::variable(const Initialiser& initialiser, const Shape& shape
 }
 /// Creates a variable of the given shape that is sharded over the replicas of each group. Returns the replica's shard, a tensor
 /// of shape [ceil(elements / shard_over)] with the given shape as its meta_shape. Zeros fill the last shard. The host's array has
-/// the whole shape. Fails for a program of one replica, and if shard_over does not divide the size of the groups.
+/// the whole shape, with a first axis over groups or replicas as for other variables. With RetrievalMode::all_replicas, a replica
+/// takes its shard from its own tensor of the host's array, and the host gets the shards that the replica would gather. Fails for
+/// a program of one replica, and if shard_over does not divide the size of the groups.
 constexpr Tensor Ir::replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
                                               std::string_view name, const ShardedVariableOptions& options) {
   const std::int64_t parts = detail::shards(*this, "replica_sharded_variable", name, options.replica_grouping,
                                             options.shard_over);
   if (parts == 0 || !detail::check_spec(*this, "replica_sharded_variable", name, {shape, dtype})) return Tensor::invalid(*this);
-  auto [distribution, assignment] = detail::distribute(*this, shape, options.replica_grouping);
+  auto [distribution, assignment] = detail::distribute(*this, shape, options.replica_grouping, options.retrieval_mode);
   distribution.shard_over = parts;
   const Tensor result = add_variable("replica_sharded_variable", TensorKind::variable, initialiser,
                                      detail::shard_spec(shape, dtype, parts), name, distribution, std::move(assignment));
@@ -146,24 +149,29 @@ constexpr RemoteBuffer Ir::replica_sharded_buffer(const Shape& shape, DType dtyp
   return result;
 }
 /// Creates a sharded variable in row `offset` of a buffer that replica_sharded_buffer created. The variable has the buffer's
-/// whole shape. Fails for other buffers.
+/// whole shape. Options are those of replica_sharded_variable. Fails for other buffers.
 constexpr Tensor Ir::remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
-                                                     std::int64_t offset, std::string_view name,
-                                                     const ReplicaGrouping& grouping) {
+                                                     std::int64_t offset, std::string_view name, const VariableOptions& options) {
   if (failed() || !buffer.is_usable()) return Tensor::invalid(*this);
   const RemoteBufferRecord& record = tables.remote_buffers[static_cast<std::size_t>(buffer.id() - 1)];
   if (record.meta_shape < 0)
     return fail(text("remote_replica_sharded_variable: '", name, "' in ", to_text(buffer),
                      ", which is not sharded: one of replica_sharded_buffer expected"));
-  if (detail::shards(*this, "remote_replica_sharded_variable", name, grouping, record.shard_over) == 0)
+  if (detail::shards(*this, "remote_replica_sharded_variable", name, options.replica_grouping, record.shard_over) == 0)
     return Tensor::invalid(*this);
-  auto distribution = detail::distribute(*this, tables.meta_shapes[static_cast<std::size_t>(record.meta_shape)].whole, grouping);
+  auto distribution = detail::distribute(*this, tables.meta_shapes[static_cast<std::size_t>(record.meta_shape)].whole,
+                                         options.replica_grouping, options.retrieval_mode);
   distribution.first.shard_over = record.shard_over;
   return add_remote_variable("remote_replica_sharded_variable", initialiser, buffer, offset, name, std::move(distribution));
 }
 constexpr Tensor Ir::remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
                                                      std::int64_t offset, std::string_view name) {
-  return remote_replica_sharded_variable(initialiser, buffer, offset, name, ReplicaGrouping());
+  return remote_replica_sharded_variable(initialiser, buffer, offset, name, VariableOptions());
+}
+constexpr Tensor Ir::remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
+                                                     std::int64_t offset, std::string_view name,
+                                                     const ReplicaGrouping& grouping) {
+  return remote_replica_sharded_variable(initialiser, buffer, offset, name, VariableOptions{.replica_grouping = grouping});
 }
 
 }  // namespace tilewright

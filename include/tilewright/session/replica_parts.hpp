@@ -29,10 +29,12 @@ constexpr std::size_t group_of(const auto& plan, const auto& variable, int repli
 struct ReplicaPart {
   int replica = 0;
   std::size_t offset = 0, bytes = 0;  ///< in the host's array
-  bool is_first = true;  ///< of the replicas with this part; the host reads the first
+  bool is_read = true;  ///< whether the host gets it from this replica: the first replica with this part
+  bool is_written = true;  ///< whether this replica gets it from the host
 };
 
-/// Calls f with the part of each replica.
+/// Calls f with the parts of each replica. A replica has one part. Its shard of a variable with RetrievalMode::all_replicas is a
+/// part of several tensors of the host's array: those of all replicas that gather the shard. The replica gets it from its own.
 void for_each_replica(const internal::ProgramView& program, std::size_t v, auto f) {
   const internal::FrozenVariable& variable = program.variables[v];
   const auto& [shape, groups, shard_over, all_replicas] = variable.distribution;
@@ -43,11 +45,20 @@ void for_each_replica(const internal::ProgramView& program, std::size_t v, auto 
     for (int other = 0; other < replica; ++other) index += group_of(program, variable, other) == group;
     const std::int64_t first = index % shard_over * shard_bytes;  // the last parts may be short, or empty
     const std::int64_t bytes = std::clamp<std::int64_t>(tensor_bytes - first, 0, shard_bytes);
-    const std::int64_t tensor = all_replicas ? replica : static_cast<std::int64_t>(group);
-    f(ReplicaPart{.replica = replica,
-                  .offset = static_cast<std::size_t>(tensor * tensor_bytes + (bytes > 0 ? first : 0)),
-                  .bytes = static_cast<std::size_t>(bytes),
-                  .is_first = all_replicas || index < shard_over});
+    const auto part_of = [&](std::int64_t tensor) {
+      return ReplicaPart{.replica = replica,
+                         .offset = static_cast<std::size_t>(tensor * tensor_bytes + (bytes > 0 ? first : 0)),
+                         .bytes = static_cast<std::size_t>(bytes),
+                         .is_read = all_replicas || index < shard_over,
+                         .is_written = !all_replicas || tensor == replica};
+    };
+    if (!all_replicas) {
+      f(part_of(static_cast<std::int64_t>(group)));
+      continue;
+    }
+    std::int64_t other_index = 0;  // in its group
+    for (int other = 0; other < program.replicas; ++other)
+      if (group_of(program, variable, other) == group && other_index++ / shard_over == index / shard_over) f(part_of(other));
   }
 }
 

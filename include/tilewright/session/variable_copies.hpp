@@ -167,7 +167,7 @@ class VariableCopies {
       if (program_.replicas == 1) fetch(v, 0, device_data(v), bytes(v));
       else
         for_each_replica(program_, v, [&](const ReplicaPart& part) {
-          if (part.is_first && holds(part)) fetch(v, part.offset, device_data(v, part.replica), part.bytes);
+          if (part.is_read && holds(part)) fetch(v, part.offset, device_data(v, part.replica), part.bytes);
         });
     }
     if (device_.held().transport) share();
@@ -185,7 +185,7 @@ class VariableCopies {
     std::vector<internal::SharedPiece> pieces;
     for (std::size_t v = 0; v < count(); ++v)
       for_each_replica(program_, v, [&](const ReplicaPart& part) {
-        if (part.is_first) pieces.push_back({part.replica, static_cast<std::size_t>(host_offsets_[v]) + part.offset, part.bytes});
+        if (part.is_read) pieces.push_back({part.replica, static_cast<std::size_t>(host_offsets_[v]) + part.offset, part.bytes});
       });
     device_.held().transport->share(host_->data(), pieces);
   }
@@ -196,7 +196,7 @@ class VariableCopies {
     if (program_.replicas == 1) std::memcpy(device_data(v), host_data(v), bytes(v));
     else
       for_each_replica(program_, v, [&](const ReplicaPart& part) {
-        if (holds(part)) std::memcpy(device_data(v, part.replica), host_data(v) + part.offset, part.bytes);
+        if (part.is_written && holds(part)) std::memcpy(device_data(v, part.replica), host_data(v) + part.offset, part.bytes);
       });
   }
 

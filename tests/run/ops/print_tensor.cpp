@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "../../support/elements.hpp"
+#include "../../support/environment.hpp"
 #include "tilewright/transform/recompute_graph.hpp"
 
 namespace {
@@ -120,6 +121,23 @@ constexpr void branches(Ir& ir) {
     tw::conditional(ir.constant({condition ? 1.0 : 0.0}, {}, tw::boolean), {branch("then"), {x}}, {branch("else"), {x}});
 }
 
+constexpr void levels(Ir& ir) {
+  const Tensor x = ir.constant({1, 2}, {2});
+  const auto show = [&](tw::LogLevel level, std::string_view title) { ops::print_tensor(x, {.title = title, .level = level}); };
+  ops::print_tensor(x, {.title = "always"});
+  show(tw::LogLevel::trace, "trace");
+  show(tw::LogLevel::debug, "debug");
+  ops::print_text(ir, "a text for debugging");
+  const Graph graph = ir.create_graph(
+      [&](Tensor t) {
+        ops::print_text(ir, "in a graph", tw::LogLevel::info);
+        return t * 2;
+      },
+      x);
+  store("y", tw::repeat(graph, 2, x));
+  show(tw::LogLevel::error, "error");
+}
+
 struct Cubed : tw::Module<Cubed> {
   constexpr Tensor build(Tensor x) {
     const Tensor y = ops::print_tensor(x * x, {.title = "y", .print_gradient = true});
@@ -199,6 +217,22 @@ TEST_CASE("print_tensor: gradients") {
   check_prints<gradient<true>>(forward + forward + backward);
   check_prints<gradient_of_loop>("t: [1. 4.]\nt: [ 1. 16.]\nt_gradient: [1. 1.]\nt_gradient: [2. 8.]\ndx: [ 4. 32.]\n");
   check_prints<gradient_of_branch>("else: [1. 4.]\nelse: [1. 4.]\nelse_gradient: [3. 3.]\ndx: [ 6. 12.]\n");
+}
+TEST_CASE("print_tensor and print_text: by level") {
+  const EnvironmentVariable variable("TILEWRIGHT_LOG_CONFIG", "prints=INFO");
+  const std::string all = "always: [1. 2.]\n", trace = "trace: [1. 2.]\n", debug = "debug: [1. 2.]\na text for debugging\n",
+                    info = "in a graph\nin a graph\n", error = "error: [1. 2.]\n";
+  check_prints<levels>(all + info + error);
+  const auto check = [&](tw::LogLevel level, const std::string& expected) {
+    const tw::LogLevel before = tw::set_print_level(level);
+    check_prints<levels>(expected);
+    CHECK(tw::set_print_level(before) == level);
+    CHECK(tw::set_print_level(before) == tw::LogLevel::info);  // the environment's
+  };
+  check(tw::LogLevel::trace, all + trace + debug + info + error);
+  check(tw::LogLevel::debug, all + debug + info + error);
+  check(tw::LogLevel::error, all + error);
+  check(tw::LogLevel::off, all);
 }
 TEST_CASE("print_tensor: texts of sessions that run at the same time do not mix") {
   constexpr int runs = 50;

@@ -1,6 +1,8 @@
 // labels: asan strict tsan
-// float8: every code and rounding on the host, its ops on all machines, streams, variables and files.
+// float8: every code and rounding on the host, its ops on all machines, streams, variables and files. Groups of 4 bits.
+#include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "../../support/elements.hpp"
 #include "../../support/temporary_folder.hpp"
@@ -105,6 +107,49 @@ constexpr void program(Ir& ir) {
   store("updated", ops::dynamic_update(b, ir.constant({1}, {1}, tw::int32),
                                        ops::dynamic_slice(b, ir.constant({0}, {1}, tw::int32), {0}, {2}), {0}, {2}));
   ops::copy_var_update_(w, ir.constant({2, 4, 1, 0.01}, {1, 1, 2, 2}, tw::float8_143));
+}
+
+constexpr void scales(Ir& ir) {
+  const Tensor x = ops::host_load(ir, "x", {4});
+  ops::host_store("of_143", ops::fp8_amax_scale(x, tw::float8_143));
+  ops::host_store("of_152", ops::fp8_amax_scale(x, tw::float8_152));
+}
+
+/// Groups of 8 of 2 rows of 16, in 4 bits an element.
+template <tw::DType dtype>
+constexpr void groups_of_8(Ir& ir) {
+  const tw::GroupQuantized quantized = ops::group_quantize_compress(ops::host_load(ir, "x", {2, 16}).cast(dtype), 8);
+  ops::host_store("codes", quantized.codes);
+  ops::host_store("scale", quantized.scale.cast(tw::float32));
+  ops::host_store("bias", quantized.bias.cast(tw::float32));
+  ops::host_store("again", ops::group_quantize_decompress(quantized).cast(tw::float32));
+}
+/// Compares the codes, scales and elements of groups with those of plain loops; `digits` are the binary ones of the dtype.
+template <tw::DType dtype>
+void check_groups(int digits) {
+  tw::Session<groups_of_8<dtype>> session;
+  xt::xtensor<float, 2> x({2, 16});
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i * 37 % 64) / 16 - 1;  // exact in both dtypes
+  for (std::size_t i = 0; i < 8; ++i) x(1, i) = -0.75f;                                               // one value
+  const auto outputs = session.run("x"_s = x);
+  CHECK((outputs["codes"_s].shape()[0] == 2 && outputs["codes"_s].shape()[1] == 4));
+  for (std::size_t row = 0; row < 2; ++row)
+    for (std::size_t group = 0; group < 2; ++group) {
+      const float* const first = &x(row, 8 * group);
+      const auto [least, most] = std::minmax_element(first, first + 8);
+      const double scale = static_cast<double>(outputs["scale"_s](row, group)), exact = (*most - *least) / 15.0;
+      CHECK(std::abs(scale - exact) <= std::ldexp(exact, -digits));
+      CHECK(outputs["bias"_s](row, group) == *least);
+      for (std::size_t i = 0; i < 8; ++i) {
+        const std::size_t at = 8 * group + i;
+        CAPTURE(row, at);
+        const int code = outputs["codes"_s](row, at / 4) >> 4 * (at % 4) & 15;
+        CHECK(code == (scale > 0 ? std::min(15, static_cast<int>(std::floor((first[i] - *least) / scale + 0.5))) : 0));
+        const double again = static_cast<double>(outputs["again"_s](row, at));
+        CHECK(std::abs(again - (code * scale + *least)) <= std::ldexp(4, -digits));
+        CHECK(std::abs(again - first[i]) <= scale / 2 + std::ldexp(4, -digits));
+      }
+    }
 }
 
 template <class Session>
@@ -334,6 +379,28 @@ TEST_CASE("float8: the scale with the least error") {
   CHECK(scale_of(mixed, false) == 0);
   constexpr auto found = tw::host_fp8_mse_scale<tw::float8_152>(std::array{0x1p-18});
   static_assert(found.log2_scale == 1 && found.error == 0);
+}
+TEST_CASE("float8: the scale of the largest element") {
+  tw::Session<scales> session;
+  /// The largest scale with which the host's conversion makes no NaN of it, but at least -31 and at most 31.
+  const auto largest_scale = []<tw::DType dtype>(double element, std::integral_constant<tw::DType, dtype>) {
+    int scale = 31;
+    while (scale > -31 && element * std::ldexp(1, scale) > (dtype == tw::float8_143 ? 240 : 57344)) --scale;
+    return scale;
+  };
+  for (const float element :
+       {0.f, 1.f, 1.5f, 239.f, 240.f, 241.f, 1e-3f, 0x1p-40f, 0x1.8p-24f, 0x1.fp-25f, 57344.f, 7e4f, 3e38f}) {
+    CAPTURE(element);
+    const auto outputs = session.run("x"_s = xt::xtensor<float, 1>{element / 4, -element, 0, element / 2});
+    CHECK(outputs["of_143"_s]() == largest_scale(element, std::integral_constant<tw::DType, tw::float8_143>()));
+    CHECK(outputs["of_152"_s]() == largest_scale(element, std::integral_constant<tw::DType, tw::float8_152>()));
+  }
+  CHECK(session.run("x"_s = xt::xtensor<float, 1>{1, NAN, 3, 4})["of_143"_s]() == 0);
+  CHECK(session.run("x"_s = xt::xtensor<float, 1>{1, -INFINITY, 3, 4})["of_152"_s]() == -31);
+}
+TEST_CASE("groups of elements in 4 bits") {
+  check_groups<tw::float32>(24);
+  check_groups<tw::float16>(11);
 }
 TEST_CASE("float8: elements are printed as numbers") {
   const std::array<F143, 3> elements{F143(0.3), F143(-2), F143(NAN)};

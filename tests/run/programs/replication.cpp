@@ -82,6 +82,14 @@ constexpr void shards(Ir& ir) {
   store("four_out", four);
   store("grouped_out", grouped);
   store("remote_out", remote);
+  const Tensor number = ir.variable(tw::values({0, 1, 2, 3}), {}, tw::float32, "number",
+                                    {.replica_grouping = ir.replica_grouping(1, 1)});
+  const Tensor every = ir.replica_sharded_variable(tw::values({1, 2, 3}), {3}, tw::float32, "every",
+                                                   {.shard_over = 2, .retrieval_mode = tw::RetrievalMode::all_replicas});
+  ops::accumulate_(every, number + ir.constant({0}, {2}));
+  ir.remote_replica_sharded_variable(tw::values({1, 2, 3, 4, 5, 6}), buffer, 0, "every_row",
+                                     {.retrieval_mode = tw::RetrievalMode::all_replicas});
+  ops::remote_store(buffer, 0, ops::remote_load(buffer, 0) + number);
   for (const Tensor shard : {two, four, grouped}) ops::accumulate_(shard, ir.constant({10}, shard.shape()));
   ops::remote_store(buffer, 1, remote + 10);
 }
@@ -324,8 +332,13 @@ TEST_CASE("sharded variables", "[replication]") {
     CHECK(data(session, "two"_s) == Floats{11, 12, 13, 14, 15, 16, 17});
     CHECK(data(session, "grouped"_s) == Floats{11, 12, 13, 14, 15, 16});
     CHECK(data(session, "remote"_s) == Floats{11, 12, 13, 14, 15, 16});
+    // the tensor of each replica is made of the shards of the replicas with which it gathers
+    CHECK(data(session, "every"_s) == Floats{1, 2, 4, 1, 2, 4, 3, 4, 6, 3, 4, 6});
+    CHECK(data(session, "every_row"_s) == Floats{1, 2, 4, 5, 7, 8, 1, 2, 4, 5, 7, 8, 1, 2, 4, 5, 7, 8, 1, 2, 4, 5, 7, 8});
+    session.write_variable_data("every"_s, xt::xtensor<float, 2>{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}});
     session.write_variable_data("two"_s, xt::xtensor<float, 1>{7, 6, 5, 4, 3, 2, 1});
     CHECK(elements(session.run()["two_out"_s]) == Floats{7, 6, 5, 4, 3, 2, 1, 10, 7, 6, 5, 4, 3, 2, 1, 10});
+    CHECK(data(session, "every"_s) == Floats{1, 2, 7, 1, 2, 7, 9, 10, 15, 9, 10, 15});
   });
 }
 

@@ -22,6 +22,23 @@ constexpr void doubled(Ir& ir) {
   store("2 half", h + h);
 }
 
+/// A sparse matrix of 4 rows and 3 columns by a dense one, and the gradients of both. Two values have one place, one row has
+/// none.
+constexpr tw::SparsePattern sparse_places() {
+  return {.row_count = 4, .column_count = 3, .rows = {3, 0, 3, 1, 3}, .columns = {1, 2, 0, 1, 1}};
+}
+constexpr void sparse_product(Ir& ir) {
+  const Tensor values = ops::host_load(ir, "values", {5}), dense = ops::host_load(ir, "dense", {3, 2});
+  const Graph graph = ir.create_graph([](Tensor v, Tensor d) { return ops::static_sparse_matmul(v, sparse_places(), d); }, values,
+                                      dense);
+  const auto call = tw::call_with_info(graph, {values, dense});
+  const auto info = tw::autodiff(graph);
+  const auto gradients = tw::call(info.graph(), ops::host_load(ir, "dy", {4, 2}), info.inputs_dict(call)).as<2>();
+  ops::host_store("y", call.output(0));
+  ops::host_store("d_values", gradients[0]);
+  ops::host_store("d_dense", gradients[1]);
+}
+
 constexpr std::int64_t thirds_rows = 64, thirds_columns = 4096;
 constexpr void thirds(Ir& ir) { store("thirds", ops::host_load(ir.h2d_stream("x", {thirds_rows, thirds_columns})) / 3); }
 
@@ -144,6 +161,25 @@ TEST_CASE("denormal numbers are 0 in a run, but for float16, and stay what they 
   volatile float outside = 1e-40f;
   outside = outside + outside;
   CHECK(outside > 0);
+}
+TEST_CASE("a sparse matrix by a dense one") {
+  tw::Session<sparse_product> session;
+  const xt::xtensor<float, 1> values{1, 2, 3, 4, 5};
+  const xt::xtensor<float, 2> dense{{1, 10}, {2, 20}, {3, 30}}, dy{{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+  xt::xtensor<float, 2> y = xt::zeros<float>({4, 2}), d_dense = xt::zeros<float>({3, 2});
+  xt::xtensor<float, 1> d_values = xt::zeros<float>({5});
+  const tw::SparsePattern places = sparse_places();
+  for (std::size_t i = 0; i < 5; ++i)
+    for (std::size_t n = 0; n < 2; ++n) {
+      const auto row = static_cast<std::size_t>(places.rows[i]), column = static_cast<std::size_t>(places.columns[i]);
+      y(row, n) += values(i) * dense(column, n);
+      d_values(i) += dy(row, n) * dense(column, n);
+      d_dense(column, n) += values(i) * dy(row, n);
+    }
+  const auto outputs = session.run("values"_s = values, "dense"_s = dense, "dy"_s = dy);
+  CHECK(elements(outputs["y"_s]) == Floats(y.begin(), y.end()));
+  CHECK(elements(outputs["d_values"_s]) == Floats(d_values.begin(), d_values.end()));
+  CHECK(elements(outputs["d_dense"_s]) == Floats(d_dense.begin(), d_dense.end()));
 }
 TEST_CASE("results do not depend on how the caller rounds numbers, which stays as it is") {
   xt::xtensor<float, 2> x(std::array<std::size_t, 2>{thirds_rows, thirds_columns});

@@ -220,9 +220,8 @@ TEST_CASE("log: a wrong line about modules is an error") {
   const std::string file = (folder / "levels").string();
   std::ofstream(file) << "runs\n";
   const std::string expected =
-      "': module=LEVEL expected, with one of the modules session threads runs recording distributed figures and one of the "
-      "levels "
-      "TRACE DEBUG INFO WARN ERROR OFF";
+      "': module=LEVEL expected, with one of the modules session threads runs recording distributed figures prints and one "
+      "of the levels TRACE DEBUG INFO WARN ERROR OFF";
   const auto check = [&](const std::string& config, const std::string& line) {
     const EnvironmentVariable variable("TILEWRIGHT_LOG_CONFIG", config);
     CHECK_THROWS_AS(tw::Session<square>(), std::invalid_argument);

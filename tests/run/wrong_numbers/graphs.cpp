@@ -3,6 +3,7 @@
 #include "../../catch.hpp"
 #include "tilewright/ops/collective/distributed_norm.hpp"
 #include "tilewright/ops/collective/sharded_loss.hpp"
+#include "tilewright/program/named_streams.hpp"
 #include "tilewright/scaling/scaling.hpp"
 #include "wrong_numbers.hpp"
 
@@ -54,6 +55,12 @@ const Case of_main[] = {
           [](const Scene& s, Whole n) { return s.ir.set_replication_factor(n), s.x; }),
     whole("Ir::h2d_stream.shape", any_outcome,
           [](const Scene& s, Whole n) { return ops::host_load(s.ir.h2d_stream("s", {n, 2})); }),
+    whole("host_load.shape", any_outcome, [](const Scene& s, Whole n) { return ops::host_load(s.ir, "s", {n, 2}); }),
+    whole("NamedStreams::operator[].position", from(0, 1),
+          [](const Scene& s, Whole n) {
+            const tw::InputStreams streams(s.ir, {{"a", {2}}, {"b", {2}}});
+            return ops::host_load(streams[static_cast<std::size_t>(n)]);
+          }),
     whole("Ir::d2h_stream.shape", any_outcome, [](const Scene& s, Whole n) { return s.ir.d2h_stream("s", {n, 2}), s.x; }),
     whole("Ir::variable.shape", any_outcome,
           [](const Scene& s, Whole n) { return s.ir.variable(tw::zeros(), {n, 2}, tw::float32, "v"); }),
@@ -124,6 +131,10 @@ const Case trees[] = {
 };
 
 const Case calls[] = {
+    real("set_available_memory_proportion_by_ipu.proportions", {0, 1},
+         [](const Scene& s, double n) { return tw::set_available_memory_proportion_by_ipu(s.ir, {n}), s.x; }),
+    real("set_graph_available_memory_proportion_by_ipu.proportions", {0, 1},
+         [](const Scene& s, double n) { return tw::set_graph_available_memory_proportion_by_ipu(twice(s), {n}), s.x; }),
     whole("repeat.count", from(0, 0x1p48), [](const Scene& s, Whole n) { return tw::repeat(twice(s), n, s.tensor({2}))[0]; }),
     whole("repeat_with_info.count", from(0, 0x1p48),
           [](const Scene& s, Whole n) { return tw::repeat_with_info(twice(s), n, s.tensor({2})).output(0); }),

@@ -194,6 +194,8 @@ const Case float8[] = {
          [](const Scene& s, double n) { return ops::cast_then_pow2scale(in_float8(s), n, tw::float16); }),
     real("matmul_pow2scaled.log2_scale", from(-32, 31),
          [](const Scene& s, double n) { return ops::matmul_pow2scaled(in_float8(s), in_float8(s).T(), n); }),
+    whole("group_quantize_compress.group_size", any_outcome,
+          [](const Scene& s, Whole n) { return ops::group_quantize_compress(s.tensor({8}), n).codes; }),
     real("matmul_pow2scaled.available_memory_proportion", part,
          [](const Scene& s, double n) { return ops::matmul_pow2scaled(in_float8(s), in_float8(s).T(), 1, n); }),
     real("conv_pow2scaled.log2_scale", from(-32, 31),

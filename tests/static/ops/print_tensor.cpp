@@ -39,6 +39,14 @@ constexpr std::size_t steps_of_unused() {
 }
 static_assert(steps_of_unused<true>() == 1 && steps_of_unused<false>() == 0);
 
+constexpr std::size_t steps_of_texts() {
+  Ir ir;
+  ops::print_text(ir, "begin", tw::LogLevel::info);
+  ops::print_text(ir, "end");
+  return tw::lower(tw::prepare(std::move(ir), tw::cpu)).steps.size();
+}
+static_assert(steps_of_texts() == 2);
+
 constexpr bool a_result_is_as_its_input() {
   Ir ir;
   const Tensor x = ir.variable(tw::zeros(), {2, 3}, tw::int16, "x");
@@ -55,6 +63,14 @@ constexpr tw::Text title_error(std::string_view name) {
 TW_SAME(title_error("a name of fifty-eight characters, which just fits a title."), "");
 TW_SAME(title_error("a name of fifty-nine characters, which is too long a title."),
         "print_tensor: title 'print_a name of fifty-nine characters, which is too long a title.' of 65 characters: "
+        "at most 64 expected");
+
+TW_SAME(support::failure([](Ir& ir) { ops::print_text(ir, "a text", tw::LogLevel::off); }),
+        "print_text: level off: one from trace to error expected");
+TW_SAME(support::failure([](Ir& ir) {
+          ops::print_text(ir, "a text of sixty-nine characters, which are five more than fit in one.");
+        }),
+        "print_text: 'a text of sixty-nine characters, which are five more than fit in one.' of 69 characters: "
         "at most 64 expected");
 
 }  // namespace

@@ -1,6 +1,7 @@
 // labels: none
 // Plans for several simulated IPUs, and for IO tiles: the memory and the time of each set of tiles.
 #include "../../support/programs.hpp"
+#include "../../support/same.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace {
@@ -47,6 +48,72 @@ constexpr auto one_use = tw::tile_sets<two_products_on_one, small>;
 static_assert(one_use.size() == 1 && one_use[0].tile.variables == use[0].tile.variables + use[1].tile.variables);
 static_assert(one_use[0].cycles == tw::cycle_use<two_products_on_one, small> && one_use[0].cycles.waiting == 0);
 static_assert(tw::tile_sets<two_products_on_one, tw::cpu>.empty(), "the host has none");
+
+// ---- memory proportions by IPU
+
+enum class Given { not_at_all, by_op, by_ipu };
+/// The two products, each with its own share of a tile's memory.
+template <Given given>
+constexpr void proportioned(Ir& ir) {
+  const auto options = [](double proportion) {
+    if (given == Given::by_op) return tw::MatMulOptions{.available_memory_proportion = proportion};
+    return tw::MatMulOptions();
+  };
+  const Tensor x = support::load(ir, "x", {16, 256}), first = support::variable(ir, "first", {256, 256});
+  const Tensor hidden = ops::matmul(x, first, options(0.02)).copy_to_ipu(1);
+  const auto device = tw::ipu(ir, 1);
+  support::store("y", ops::matmul(hidden, support::variable(ir, "second", {256, 2048}), options(0.05)));
+  if (given == Given::by_ipu) tw::set_available_memory_proportion_by_ipu(ir, {0.02, 0.05});
+}
+template <Given given>
+constexpr auto memory_and_cycles = std::pair(tw::peak_memory<proportioned<given>, two>, tw::cycles<proportioned<given>, two>);
+static_assert(memory_and_cycles<Given::by_op> != memory_and_cycles<Given::not_at_all>, "the plan depends on them");
+static_assert(memory_and_cycles<Given::by_ipu> == memory_and_cycles<Given::by_op>);
+
+struct Products : tw::Module<Products> {
+  constexpr Tensor build(Tensor x, Tensor image) {
+    const Tensor kernel = add_variable_input("kernel", tw::ones(), {2, 2, 3, 3});
+    const Tensor convolved = ops::conv(image, kernel, {.available_memory_proportions = {0.5}, .partials_types = {tw::float32}});
+    return ops::sum(convolved) + ops::sum(x.matmul(add_variable_input("weight", tw::ones(), {4, 4})));
+  }
+};
+/// Proportions of all products and convolutions of a model and its gradient, set for the program or for the gradient only.
+template <bool all>
+constexpr tw::Text proportions() {
+  Ir ir;
+  const auto [factories, graph] = tw::create_graph(ir, Products{}, tw::TensorSpec{{2, 4}}, tw::TensorSpec{{1, 2, 8, 8}});
+  const auto backward = tw::autodiff(graph);
+  if (all) tw::set_available_memory_proportion_by_ipu(ir, {0.25});
+  else tw::set_graph_available_memory_proportion_by_ipu(backward.graph(), {0});
+  tw::Text result;
+  for (const tw::Graph& each : {graph.graph(), backward.graph()})
+    for (const tw::Node& node : ir.tables.record(each.id()).nodes)
+      if (node.op->with_memory_proportion) result += tw::text(node.op->name, " ", node.op->options(node.attributes), "\n");
+  return result;
+}
+TW_SAME(proportions<true>(),
+        "Conv available_memory_proportion=0.25, partials_type=float32\n"
+        "MatMul available_memory_proportion=0.25\n"
+        "MatMul available_memory_proportion=0.25\n"
+        "MatMul available_memory_proportion=0.25\n"
+        "ConvDataGrad available_memory_proportion=0.25, partials_type=float32\n"
+        "ConvWeightsGrad available_memory_proportion=0.25, partials_type=float32\n");
+TW_SAME(proportions<false>(),
+        "Conv available_memory_proportion=0.5, partials_type=float32\n"
+        "MatMul \n"
+        "MatMul available_memory_proportion=0\n"
+        "MatMul available_memory_proportion=0\n"
+        "ConvDataGrad available_memory_proportion=0, partials_type=float32\n"
+        "ConvWeightsGrad available_memory_proportion=0, partials_type=float32\n");
+TW_SAME(support::failure([](Ir& ir) { tw::set_available_memory_proportion_by_ipu(ir, {0.5, 1.5}); }),
+        "set_available_memory_proportion_by_ipu: 1.5 for IPU 1: a number from 0 to 1 expected");
+TW_SAME(support::failure([](Ir& ir) { tw::set_graph_available_memory_proportion_by_ipu(ir.main_graph(), {-0.5}); }),
+        "set_graph_available_memory_proportion_by_ipu: -0.5 for IPU 0: a number from 0 to 1 expected");
+TW_SAME(support::failure([](Ir& ir) {
+          two_products(ir);
+          tw::set_available_memory_proportion_by_ipu(ir, {0.5});
+        }),
+        "set_available_memory_proportion_by_ipu: 1 numbers, and MatMul.103 on IPU 1: one for each IPU expected");
 
 // ---- time
 

@@ -1,5 +1,9 @@
 // labels: quick
 // Calls of graphs: inputs by position, by name and bound; call sites.
+#include <array>
+#include <ranges>
+#include <span>
+
 #include "../../support/same.hpp"
 #include "models.hpp"
 
@@ -89,6 +93,55 @@ constexpr bool one_tensor_may_stand_for_several_inputs() {
          info.graph_to_parent(product.input(1)) == x;
 }
 static_assert(one_tensor_may_stand_for_several_inputs());
+
+constexpr Text lists_of_tensors() {
+  support::Facts facts;
+  Setting s;
+  const tw::List<Tensor> list{s.x, s.variables["weight"], s.variables["bias"]};
+  const std::array two{list[0], list[1]};
+  const std::vector<Tensor> vector{list[1], list[2]};
+  const auto expected = s.inputs(s.variables);
+  const auto inputs_of = [&](auto... inputs) { return tw::call_with_info(s.graph(), inputs...).inputs(); };
+  facts.check(inputs_of(list) == expected && inputs_of(std::span(list.data(), 3)) == expected, "List and span");
+  facts.check(inputs_of(two, TensorMap{{s.graph().input(2), list[2]}}) == expected, "array and map");
+  facts.check(inputs_of(list | std::views::transform([](Tensor t) { return t; })) == expected, "view");
+  facts.check(tw::call_with_info(s.graph(), {s.x, vector}).inputs() == expected, "a tensor and a vector");
+  facts.check(tw::call_with_info(s.graph(), {two, list[2]}).inputs() == expected, "an array and a tensor");
+  facts.check(tw::call_with_info(s.graph(), {tw::List<Tensor>(), list}).inputs() == expected, "an empty list");
+  facts.check(tw::call_with_info(s.graph(), {list}).inputs() == expected, "a list in braces");
+  facts.check(tw::call_with_info(s.graph(), {list.data(), list.size()}).inputs() == expected, "a span in braces");
+  facts.check(tw::call(s.graph(), {list}).size() == 1, "call of a list in braces");
+  facts.check(tw::call(s.graph(), list)[0].shape() == tw::Shape{2, 32}, "call of a list");
+  facts.check(tw::call(s.graph(), {s.x, vector})[0].shape() == tw::Shape{2, 32}, "call of both");
+  const Graph both = s.ir.create_graph([](Tensor a, Tensor b) { return std::pair(b, a); }, rows, rows);
+  const auto turned = tw::call(both, {s.x, s.x});
+  facts.check(tw::call_with_info(both, turned).inputs() == tw::List<Tensor>{turned[0], turned[1]}, "outputs of a call");
+  return facts.check(tw::call_with_info(both, {turned.as<2>()}).inputs() == tw::List<Tensor>{turned[0], turned[1]}, "as<2>");
+}
+TW_SAME(lists_of_tensors(), "");
+
+constexpr Text lists_and_numbers() {
+  support::Facts facts;
+  Ir ir;
+  const TensorSpec number{{}, tw::int32};
+  const Graph graph = ir.create_graph([](Tensor a, Tensor b, Tensor n) { return std::pair(a + b, b * n.cast(tw::float32)); },
+                                      rows, rows, number);
+  const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x"), y = ir.variable(tw::ones(), {2, 4}, tw::float32, "y");
+  const std::array list{x, y};
+  const auto called = tw::call_with_info(graph, {list, 3}), repeated = tw::repeat_with_info(graph, 4, {list, 3});
+  facts.check(called.parent_input(1) == y && called.parent_input(2).dtype() == tw::int32, "call");
+  facts.check(repeated.parent_input(1) == y && repeated.parent_input(2).kind() == tw::TensorKind::constant, "repeat");
+  const Tensor n = repeated.parent_input(2);
+  facts.check(tw::repeat_with_info(graph, 4, tw::List<Tensor>{x, y, n}).inputs() == repeated.inputs(), "repeat of a list");
+  facts.check(tw::repeat(graph, 2, {x, std::vector{y, n}}).size() == 2, "repeat of both");
+  facts.check(tw::repeat(graph, 2, std::array{x, y}, {{graph.input(2), n}}).size() == 2, "repeat of a list and a map");
+  const tw::BoundGraph bound(graph, {{graph.input(2), n}});
+  facts.check(tw::repeat_with_info(bound, 4, list).inputs() == repeated.inputs(), "repeat of a bound graph");
+  const Tensor condition = ir.constant(1, tw::boolean);
+  const auto either = tw::conditional_with_info(condition, {graph, {list, n}}, {graph, tw::List<Tensor>{y, x, n}});
+  return facts.check(either.inputs() == tw::List<Tensor>{condition, x, y, n, y, x, n}, "branches");
+}
+TW_SAME(lists_and_numbers(), "");
 
 constexpr bool outputs_are_one_tensor_or_several() {
   Ir ir;

@@ -102,9 +102,45 @@ constexpr Text variables() {
   facts.check(grouped.shape_on_replica() == Shape{3, 5} && shard.shape_on_replica() == Shape{8}, "shape_on_replica");
   const tw::RemoteBuffer buffer = ir.remote_buffer({3, 5}, tw::float32, 1);
   const Tensor remote = ir.remote_variable(tw::zeros(), buffer, 0, "remote", {.replica_grouping = pairs});
-  return facts.check(remote.replica_grouping() == pairs && remote.shape_on_host() == Shape{2, 3, 5}, "remote");
+  facts.check(remote.replica_grouping() == pairs && remote.shape_on_host() == Shape{2, 3, 5}, "remote");
+  const Tensor every = ir.replica_sharded_variable(tw::zeros(), {3, 5}, tw::float32, "every",
+                                                   {.shard_over = 2, .retrieval_mode = tw::RetrievalMode::all_replicas});
+  facts.check(every.retrieval_mode() == tw::RetrievalMode::all_replicas && every.shape_on_host() == Shape{4, 3, 5}, "shards");
+  const tw::RemoteBuffer rows = ir.replica_sharded_buffer({3, 5}, tw::float32, {.entries = 2});
+  const auto remote_shard = [&](std::int64_t row, std::string_view name, const tw::VariableOptions& options) {
+    return ir.remote_replica_sharded_variable(tw::zeros(), rows, row, name, options);
+  };
+  const Tensor whole = remote_shard(0, "whole", {}),
+               each = remote_shard(1, "each", {.retrieval_mode = tw::RetrievalMode::all_replicas});
+  facts.check(whole.retrieval_mode() == tw::RetrievalMode::one_per_group && whole.shape_on_host() == Shape{3, 5}, "rows");
+  return facts.check(each.retrieval_mode() == tw::RetrievalMode::all_replicas && each.shape_on_host() == Shape{4, 3, 5},
+                     "rows of all replicas");
 }
 TW_SAME(variables(), "");
+
+// ---- locations
+constexpr Text locations() {
+  support::Facts facts;
+  Ir ir;
+  ir.set_replication_factor(2);
+  const auto at = [](Tensor t) { return to_text(t.location_info().location); };
+  const Tensor x = variable(ir, "x", {3, 5}), shard = ir.replica_sharded_variable(tw::zeros(), {3, 5}, tw::float32, "shard");
+  facts.check(at(x) == "TensorLocation(storage=OnChip, replicated_tensor_sharding=Off)", "variable");
+  facts.check(at(shard) == "TensorLocation(storage=OnChip, replicated_tensor_sharding=On)", "sharded variable");
+  facts.check(at(shard + 1) == at(shard) && at(x + 1) == at(x) && at(ir.constant(1)) == at(x), "results");
+  facts.check(!x.location_info().remote_buffer && !x.location_info().is_remote() && shard.location_info().is_sharded(), "info");
+  const tw::RemoteBuffer wholes = ir.remote_buffer({3}, tw::float32, 4), shards = ir.replica_sharded_buffer({3}, tw::float32, {});
+  const auto whole = ir.remote_variable(tw::zeros(), wholes, 3, "whole").location_info(),
+             part = ir.remote_replica_sharded_variable(tw::zeros(), shards, 0, "part").location_info();
+  facts.check(to_text(whole.location) == "TensorLocation(storage=OffChip, replicated_tensor_sharding=Off)", "remote");
+  facts.check(whole.remote_buffer == wholes && whole.row == 3 && whole.is_remote() && !whole.is_sharded(), "its row");
+  facts.check(part.remote_buffer == shards && part.row == 0 && part.is_remote() && part.is_sharded(), "remote shard");
+  facts.check(at(ops::remote_load(wholes, 3)) == at(x) && at(ops::remote_load(shards, 0)) == at(shard), "what is loaded");
+  facts.check(tw::TensorLocation() == x.location_info().location, "TensorLocation()");
+  return facts.check(tw::TensorLocation{tw::TensorStorage::OffChip, tw::ReplicatedTensorSharding::On} == part.location,
+                     "by hand");
+}
+TW_SAME(locations(), "");
 TW_SAME(failure([](Ir& ir) { ir.constant(1).shape_on_host(); }), "shape_on_host: Tensor[float32 ()]: a variable expected");
 TW_SAME(failure([](Ir& ir) { variable(ir, "x", {2}).T().replica_grouping(); }),
         "replica_grouping: Tensor[float32 (2,)]: a variable expected");
@@ -124,6 +160,26 @@ constexpr Text used_streams() {
   return facts.check(stored.size() == 1 && stored[0] == loss, "d2h");
 }
 TW_SAME(used_streams(), "");
+
+/// Streams that a load and a store make.
+constexpr Text new_streams() {
+  support::Facts facts;
+  Ir ir;
+  const Tensor x = ops::host_load(ir, "x", {2, 3}), label = ops::host_load(ir, "label", {2}, tw::int32);
+  const tw::DeviceToHostStream y = ops::host_store("y", x + 1);
+  facts.check(x.shape() == Shape{2, 3} && x.dtype() == tw::float32 && x.name() == "x_hostload", "a load");
+  facts.check(label.spec() == TensorSpec{{2}, tw::int32}, "of integers");
+  const auto loaded = ir.get_all_h2d_streams();
+  facts.check(loaded.size() == 2 && loaded[0].name() == "x" && loaded[1].name() == "label", "their streams");
+  return facts.check(y.name() == "y" && y.spec == x.spec() && ir.get_all_d2h_streams()[0] == y, "a store");
+}
+TW_SAME(new_streams(), "");
+TW_SAME(failure([](Ir& ir) {
+          const Tensor x = ops::host_load(ir, "x", {2});
+          ops::host_store("x", x);
+        }),
+        "stream: 'x' exists already: stream names are unique");
+TW_SAME(failure([](Ir& ir) { ops::host_load(ir, "x", {0}); }), "stream: 'x' of shape (0,): extents above 0 expected");
 
 // ---- meta shapes
 constexpr Text meta_shapes() {

@@ -137,6 +137,8 @@ struct CutRules {
   /// Share of a tile's memory, from 0 to 1, for the operands and results of a product or a convolution; -1: the planner's
   /// default. Null: the op has no preference.
   double (*memory_proportion)(const PackedAttributes&) = nullptr;
+  /// Returns the attributes with another share; null: they have none.
+  PackedAttributes (*with_memory_proportion)(const PackedAttributes&, double proportion) = nullptr;
 };
 
 /// Data movement of an op, or results that it provides without computing.

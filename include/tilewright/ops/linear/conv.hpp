@@ -156,8 +156,10 @@ struct ConvOp : Op<D> {
   constexpr operator OpTexts() const { return OpTexts{.options = options}; }
   static constexpr Text options(const PackedAttributes& packed) { return planner_options<A>(packed); }
   constexpr operator CutRules() const {
-    return CutRules{
-        .partials_dtype = partials_dtype, .expand_in_blocks = D::expand_in_blocks, .memory_proportion = memory_proportion};
+    return CutRules{.partials_dtype = partials_dtype,
+                    .expand_in_blocks = D::expand_in_blocks,
+                    .memory_proportion = memory_proportion,
+                    .with_memory_proportion = with_planner_proportion<A>};
   }
   static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
     return unpack<A>(packed).planner.partials_dtype(output);

@@ -40,7 +40,9 @@ struct MatMul : Op<MatMul> {
     return join(given, ", ");
   }
   constexpr operator CutRules() const {
-    return CutRules{.partials_dtype = partials_dtype, .memory_proportion = memory_proportion};
+    return CutRules{.partials_dtype = partials_dtype,
+                    .memory_proportion = memory_proportion,
+                    .with_memory_proportion = with_planner_proportion<Attributes>};
   }
   static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
     return unpack<Attributes>(packed).planner.partials_dtype(output);

@@ -44,8 +44,19 @@ constexpr Tensor host_load(HostToDeviceStream stream, std::string_view name = ""
   detail::name_result(result, name, "_hostload");
   return result;
 }
+/// Creates a stream from the host and returns its next tensor. Its name must be new. A session gets the arrays under this name.
+constexpr Tensor host_load(Ir& ir, std::string_view stream, const Shape& shape, DType dtype = float32) {
+  return host_load(ir.h2d_stream(stream, shape, dtype), stream);
+}
 /// Sends a tensor to the host. Shape and dtype must be the stream's.
 constexpr void host_store(DeviceToHostStream stream, Tensor x) { apply_all<HostStore>(stream.program(), {&x, 1}, {stream.id}); }
+/// Creates a stream to the host of x's shape and dtype, sends x, and returns the stream. Its name must be new. A session returns
+/// the arrays under this name.
+constexpr DeviceToHostStream host_store(std::string_view stream, Tensor x) {
+  const DeviceToHostStream result = x.ir().d2h_stream(stream, x.spec());
+  host_store(result, x);
+  return result;
+}
 }  // namespace ops
 
 }  // namespace tilewright

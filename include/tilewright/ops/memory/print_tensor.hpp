@@ -1,5 +1,7 @@
 #pragma once
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "tilewright/core/format_tensor.hpp"
@@ -23,6 +25,7 @@ struct PrintOptions {
   char separator = ' ';  ///< between elements of a row
   char open_bracket = '[';  ///< before each row and axis
   char close_bracket = ']';  ///< after each row and axis
+  std::optional<LogLevel> level{};  ///< least importance for which it is written: see set_print_level; none: it is always written
 };
 
 struct PrintAttributes {
@@ -31,8 +34,11 @@ struct PrintAttributes {
   TensorFormat format{};
   bool print_gradient = false;
   bool of_gradient = false;  // "_gradient" follows the title
-  char unused[6]{};
+  std::uint8_t level = 0;  // 1 + the level; 0: none
+  bool is_text = false;  // the title alone is printed
+  char unused[4]{};
 
+  bool is_shown() const { return level == 0 || detail::print_stream.shows(static_cast<LogLevel>(level - 1)); }
   std::string title_text() const {
     return std::string(title, std::find(title, title + max_title, '\0')) + (of_gradient ? "_gradient" : "");
   }
@@ -44,8 +50,10 @@ constexpr void differentiate_print(GradientContext& op);
 
 template <class T>
 void print_elements(const PrintAttributes& attributes, const T* elements, const Shape& shape) {
+  if (!attributes.is_shown()) return;
   const std::string replica = printing_replica < 0 ? "" : "replica " + std::to_string(printing_replica) + ": ";
-  print_stream.write(replica + attributes.title_text() + ": " + format_tensor(elements, shape, attributes.format) + '\n');
+  const std::string text = attributes.is_text ? "" : ": " + format_tensor(elements, shape, attributes.format);
+  print_stream.write(replica + attributes.title_text() + text + '\n');
 }
 }  // namespace detail
 
@@ -98,6 +106,19 @@ constexpr Text name_for_title(Tensor x) {
   if (!node) return "tensor";
   return text(node->op->name, ".", node->id);
 }
+/// Gives the attributes a title and a level. Fails for a title that is too long, and for LogLevel::off; the error names `what`.
+constexpr bool set_print(Ir& ir, std::string_view what, PrintAttributes& attributes, const Text& title,
+                         std::optional<LogLevel> level) {
+  constexpr auto most = PrintAttributes::max_title;
+  if (title.size() > most)
+    ir.fail(text(what, attributes.is_text ? ": '" : ": title '", title, "' of ", title.size(), " characters: at most ", most,
+                 " expected"));
+  else if (level == LogLevel::off) ir.fail(text(what, ": level off: one from trace to error expected"));
+  if (ir.failed()) return false;
+  for (std::size_t i = 0; i < title.size(); ++i) attributes.title[i] = title.view()[i];
+  if (level) attributes.level = static_cast<std::uint8_t>(1 + static_cast<int>(*level));
+  return true;
+}
 }  // namespace detail
 
 namespace ops {
@@ -110,9 +131,12 @@ namespace ops {
 /// must depend on the result, not only on x. With .print_self = false, x is not printed, and the op is removed if nothing uses
 /// its result.
 ///
+/// With .level, the text is written only if the level is at least that of set_print_level, which the environment sets at first.
+/// The step is in the plan in any case.
+///
 /// A graph that is recomputed for its gradient (recompute_graph, branches of a conditional) prints again.
 ///
-/// Fails for a title of more than 64 characters, edge_items below 1, and negative limits.
+/// Fails for a title of more than 64 characters, edge_items below 1, negative limits, and LogLevel::off.
 constexpr Tensor print_tensor(Tensor x, const PrintOptions& options = {}) {
   Ir& ir = x.ir();
   if (ir.failed() || !x.valid()) return Tensor::invalid(ir);
@@ -125,14 +149,20 @@ constexpr Tensor print_tensor(Tensor x, const PrintOptions& options = {}) {
     ir.fail(text("print_tensor: ", message...));
     return Tensor::invalid(ir);
   };
-  if (title.size() > PrintAttributes::max_title)
-    return fail("title '", title, "' of ", title.size(), " characters: at most ", PrintAttributes::max_title, " expected");
   if (options.edge_items < 1) return fail("edge_items ", options.edge_items, ": at least 1 expected");
   if (options.summarise_threshold < 0) return fail("summarise_threshold ", options.summarise_threshold, ": at least 0 expected");
   if (options.max_line_width < 0) return fail("max_line_width ", options.max_line_width, ": at least 0 expected");
   if (options.digits < 0) return fail("digits ", options.digits, ": at least 0 expected");
-  for (std::size_t i = 0; i < title.size(); ++i) attributes.title[i] = title.view()[i];
+  if (!detail::set_print(ir, "print_tensor", attributes, title, options.level)) return Tensor::invalid(ir);
   return options.print_self ? apply<PrintTensor>({x}, attributes) : apply<PrintGradientOnly>({x}, attributes);
+}
+
+/// Prints a text and a line end each time that the current graph comes there, as print_tensor does, if the level is at least that
+/// of set_print_level. Replicas name themselves before it. Fails for a text of more than 64 characters, and for LogLevel::off.
+constexpr void print_text(Ir& ir, std::string_view text, LogLevel level = LogLevel::debug) {
+  PrintAttributes attributes{.is_text = true};
+  if (!ir.failed() && detail::set_print(ir, "print_text", attributes, text, level))
+    apply<PrintTensor>({ir.constant(0)}, attributes);
 }
 }  // namespace ops
 
