@@ -176,7 +176,7 @@ class OutlinedFunction {
  public:
   /// Calls the graph for these tensors, and returns its outputs. One output converts to a Tensor, two are `.as<2>()`.
   template <class... Arguments>
-  constexpr Outputs operator()(const Arguments&... arguments) {
+  constexpr auto operator()(const Arguments&... arguments) {
     static_assert(sizeof...(Arguments) > 0 && (std::convertible_to<const Arguments&, Tensor> && ...),
                   "OutlinedFunction: an argument that is no tensor, or none at all: tensors, such as ir.constant(2), expected");
     if constexpr (sizeof...(Arguments) > 0 && (std::convertible_to<const Arguments&, Tensor> && ...))
