@@ -1,0 +1,164 @@
+// labels: light strict
+// Serialised graphs compute what the same calls in order compute, bit for bit.
+#include "../../support/elements.hpp"
+#include "tilewright/transform/batch_serialise_gradients.hpp"
+#include "tilewright/transform/repeat_graph.hpp"
+#include "tilewright/transform/route_tensor.hpp"
+
+namespace {
+
+using support::load;
+using tw::Graph, tw::Ir, tw::IoMode, tw::RemoteBuffer, tw::Tensor;
+namespace ops = tw::ops;
+
+constexpr int steps = 4, rows = 3;
+constexpr tw::Shape shape{2, 3};
+
+/// The element `index` of a tensor of `count` rows of three numbers.
+struct Noisy : tw::Module<Noisy> {
+  constexpr Tensor build(Tensor x, Tensor scale, Tensor seed) {
+    const Tensor weight = add_variable_input("weight", tw::normal(0, 1), {3, 3});
+    return ops::dropout(x.matmul(weight), seed, 0.5) * scale;
+  }
+};
+constexpr auto reversed = [](Tensor row) { return ops::sub(2, row); };
+
+/// What Noisy gives for three rows of four steps: called in order, and serialised in each mode.
+constexpr void forward(Ir& ir) {
+  const auto [factories, graph] = tw::create_graph(ir, Noisy{}, tw::TensorSpec{shape}, tw::TensorSpec{shape},
+                                                   tw::TensorSpec{{2}, tw::uint32});
+  const auto variables = factories.init();
+  const Tensor seed = load(ir, "seed", {2}, tw::uint32);
+  const RemoteBuffer scales = ir.remote_buffer(shape, tw::float32, rows * steps);
+  for (int i = 0; i < rows * steps; ++i) ir.remote_variable(tw::normal(0, 1), scales, i, tw::text("scale", i).view());
+  const auto x = ir.h2d_stream("x", shape), plain = ir.h2d_stream("x_plain", shape);
+  const auto y = ir.d2h_stream("y", shape), expected = ir.d2h_stream("expected", shape), again = ir.d2h_stream("again", shape);
+  for (int row = 0; row < rows; ++row) {
+    Tensor of_step = seed;
+    for (int i = 0; i < steps; ++i) {
+      const auto [next, used] = ops::split_random_seed(of_step).as<2>();
+      const Tensor scale = ops::remote_load(scales, (2 - row) * steps + i);
+      ops::host_store(expected, graph.bind(variables).call(ops::host_load(plain), scale, used)[0]);
+      of_step = next;
+    }
+  }
+  const auto in = graph.graph().inputs();
+  for (const IoMode mode : {IoMode::compute, IoMode::io, IoMode::io_overlapped}) {
+    const RemoteBuffer results = ir.remote_buffer(shape), last = ir.remote_buffer(shape);
+    const auto serial = tw::batch_serialise(
+        graph, steps,
+        {.load_handles = {{in[0], x}, {in[1], {scales, reversed}}},
+         .store_streams = {{graph.graph().output(0), y}},
+         .store_buffers = {{graph.graph().output(0), {results, 1}}, {in[0], {last, tw::none}}},
+         .seed_input = in[2],
+         .rows = rows,
+         .io_mode = mode});
+    for (int row = 0; row < rows; ++row) serial.graph.bind(variables).call(ir.constant(row, tw::uint32), seed);
+    for (int i = 0; i < rows * steps; ++i) ops::host_store(again, ops::remote_load(results, steps + i));
+    for (int i = 0; i < steps; ++i) ops::host_store(again, ops::remote_load(last, i));
+  }
+}
+
+/// A layer with a weight and a bias, whose gradient needs its input and what is between.
+struct Layer : tw::Module<Layer> {
+  constexpr Tensor build(Tensor x) {
+    x = x.matmul(add_variable_input("weight", tw::normal(0, 1), {3, 3}));
+    return ops::gelu(x + add_variable_input("bias", tw::normal(0, 1), {3}));
+  }
+};
+constexpr int layers = 2;
+
+/// Gradients of two layers and of their input, for four steps: by calls in order, and by layer, serialised in two modes.
+constexpr void gradients(Ir& ir) {
+  const auto [factories, forward] = tw::create_graph(ir, Layer{}, tw::TensorSpec{shape});
+  const auto [accumulators, gradient] = tw::autodiff_with_accumulation(forward, forward.args(),
+                                                                       {.grads_required = {{forward.graph().input(0)}}});
+  const auto info = gradient.grad_graph_info();
+  const auto x = ir.h2d_stream("x", shape), dy = ir.h2d_stream("dy", shape);
+  const auto y = ir.d2h_stream("y", shape), dx = ir.d2h_stream("dx", shape);
+  tw::NamedTensors variables[layers];
+  for (int i = 0; i < layers; ++i) variables[i] = factories.init(tw::text("layer", i).view());
+  const auto means_of = [&](std::string_view name, int layer) { return accumulators.init(tw::text(name, layer).view()); };
+  tw::NamedTensors means[layers]{means_of("plain", 0), means_of("plain", 1)};
+  for (int step = 0; step < steps; ++step) {
+    const auto first = forward.bind(variables[0]).call_with_info(ops::host_load(x));
+    const auto second = forward.bind(variables[1]).call_with_info(first.output(0));
+    ops::host_store(y, second.output(0));
+    const Tensor between = gradient.bind(means[1]).call(ops::host_load(dy), info.inputs_dict(second))[0];
+    ops::host_store(dx, gradient.bind(means[0]).call(between, info.inputs_dict(first))[0]);
+  }
+  for (const IoMode mode : {IoMode::compute, IoMode::io_overlapped}) {
+    const RemoteBuffer activations = ir.remote_buffer(shape, tw::float32, (layers + 1) * steps),
+                       differences = ir.remote_buffer(shape, tw::float32, (layers + 1) * steps);
+    const auto serial = tw::batch_serialise_fwd_and_grad(
+        forward, gradient, forward.args(), steps,
+        {.load_handles = {{forward.graph().input(0), activations}, {gradient.graph().input(0), {differences, 1}}},
+         .store_buffers = {{forward.graph().output(0), {activations, 1}}, {gradient.graph().output(0), {differences}}},
+         .rows = layers,
+         .io_mode = mode});
+    for (int step = 0; step < steps; ++step) ops::remote_store(activations, step, ops::host_load(x));
+    for (int layer = 0; layer < layers; ++layer) serial.forward.graph.bind(variables[layer]).call(ir.constant(layer, tw::uint32));
+    for (int step = 0; step < steps; ++step) {
+      ops::host_store(y, ops::remote_load(activations, layers * steps + step));
+      ops::remote_store(differences, layers * steps + step, ops::host_load(dy));
+    }
+    for (int layer = layers; layer-- > 0;) {
+      tw::NamedTensors all = means_of(mode == IoMode::compute ? "compute" : "overlapped", layer);
+      all.update(variables[layer]);
+      serial.gradient.graph.bind(all).call(ir.constant(layer, tw::uint32));
+    }
+    for (int step = 0; step < steps; ++step) ops::host_store(dx, ops::remote_load(differences, step));
+  }
+}
+
+template <auto build>
+void on_both_machines(auto f) {
+  tw::Session<build> on_cpu({.seed = 3, .threads = 2});
+  f(on_cpu);
+  TestSession<build, tw::gc200.with_io_tiles(32)> on_ipu({.seed = 3});
+  f(on_ipu);
+}
+
+/// `count` numbers between -1 and 1.
+Floats numbers(std::size_t count, float first) {
+  Floats result;
+  for (std::size_t i = 0; i < count; ++i) result.push_back(std::sin(first + static_cast<float>(i)));
+  return result;
+}
+Floats repeated(const Floats& values, int times) {
+  Floats result;
+  for (int i = 0; i < times; ++i) result.insert(result.end(), values.begin(), values.end());
+  return result;
+}
+
+TEST_CASE("batch_serialise: in all modes, rows and offsets the bits of calls in order") {
+  constexpr std::size_t size = 6, calls = rows * steps;
+  const Floats x = numbers(calls * size, 1);
+  on_both_machines<forward>([&](auto& session) {
+    const auto results = session.run("x"_s = repeated(x, 3), "x_plain"_s = x, "seed"_s = std::array<std::uint32_t, 2>{1, 2});
+    const Floats expected = elements(results["expected"_s]);
+    CHECK(elements(results["y"_s]) == repeated(expected, 3));
+    Floats stored = expected;  // of the input, the last row's steps are in the rows without an offset
+    stored.insert(stored.end(), x.end() - steps * size, x.end());
+    CHECK(elements(results["again"_s]) == repeated(stored, 3));
+  });
+}
+
+TEST_CASE("batch_serialise_fwd_and_grad: layers in turn have the gradients of calls in order") {
+  const Floats x = numbers(steps * 6, 1), dy = numbers(steps * 6, 2);
+  on_both_machines<gradients>([&](auto& session) {
+    const auto results = session.run("x"_s = repeated(x, 3), "dy"_s = repeated(dy, 3));
+    const auto check_thrice = [](const Floats& all) { CHECK(all == repeated(Floats(all.begin(), all.begin() + steps * 6), 3)); };
+    check_thrice(elements(results["y"_s]));
+    check_thrice(elements(results["dx"_s]));
+    const auto check_means = [&](auto plain, auto compute, auto overlapped) {
+      const Floats expected = elements(session.get_tensor_data(plain));
+      CHECK(elements(session.get_tensor_data(compute)) == expected);
+      CHECK(elements(session.get_tensor_data(overlapped)) == expected);
+    };
+    check_means("plain0.accum.weight"_s, "compute0.accum.weight"_s, "overlapped0.accum.weight"_s);
+    check_means("plain1.accum.bias"_s, "compute1.accum.bias"_s, "overlapped1.accum.bias"_s);
+  });
+}
+
+}  // namespace
