@@ -16,8 +16,8 @@
 
 namespace tilewright {
 
-/// Says which rows of a remote buffer step i of a serialised graph uses, for the index `row` with which the graph is called. A
-/// block of `steps` rows of the buffer belongs to one index. The step uses row
+/// Rows of a remote buffer for the steps of a serialised graph, which is called with an index `row`. A block of `steps` rows of
+/// the buffer belongs to one index. Step i uses row
 ///
 ///  - `i` for tw::none: all calls use the first block;
 ///  - `(row + n) * steps + i` for a number n;
@@ -46,11 +46,11 @@ class RowOffset {
   Function function_ = nullptr;
 };
 
-/// Rows of a remote buffer that a serialised graph loads or stores. If `shard_group` is given, rows are shards of the tensor: a
-/// load gathers it from the replicas of the group, and a store keeps this replica's shard.
+/// Rows of a remote buffer that a serialised graph loads or stores.
 struct RemoteHandle {
-  RemoteBuffer buffer{};
-  RowOffset row_offset = 0;
+  RemoteBuffer buffer{};  ///< grows to the rows of all steps and indices
+  RowOffset row_offset = 0;  ///< which rows the steps use
+  /// If given, rows are shards: a load gathers the tensor from the replicas of the group, a store keeps this replica's shard
   ReplicaGrouping shard_group{};
 };
 

@@ -50,7 +50,7 @@ class BatchSerialiser {
   }
 
  private:
-  /// What steps use, as tensors of the graph that is being built.
+  /// The tensors that steps use, in the graph that is being built.
   struct State {
     Tensor step{};           // number of the step that is loaded next; invalid if no handle has rows
     Tensor seed{};           // of the steps that have not run; invalid if there is none

@@ -50,8 +50,8 @@ class SerialGradients {
       const Tensor input = gradient_.graph().input(static_cast<int>(i)), forward = connections[i].fwd_tensor;
       if (find(of_gradient_.load_handles, input) || input == of_gradient_.seed_input) continue;
       if (connections[i].connection_type == ExpectedConnectionType::FwdGrad)
-        ir.fail(text("batch_serialise_fwd_and_grad: ", to_text(input), ", the gradient of ", to_text(forward), ", of ",
-                     gradient_.graph().name(), " has no load handle: one expected"));
+        ir.fail(text("batch_serialise_fwd_and_grad: input ", i, " of ", gradient_.graph().name(), ", the gradient of ",
+                     to_text(forward), ", has no load handle: one expected"));
       else if (!bind_by_name(input, forward)) of_gradient_.load_handles.push_back({input, LoadHandle(rows_of(forward))});
     }
   }

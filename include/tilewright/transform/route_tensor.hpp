@@ -35,12 +35,12 @@ class TensorRoute {
   constexpr Tensor into(GraphId graph) {
     if (routed_[graph].valid()) return routed_[graph];
     if (ir_.tables.record(graph).call_sites.empty()) return fail_without_path(graph);
-    List<Site> sites = sites_of(graph);
-    for (Site& site : sites) {
-      const Tensor argument = into(site.caller);
-      if (ir_.failed() || !check_order(site, graph)) return Tensor::invalid(ir_);
-      site.argument = argument.number();
+    const auto calls = ir_.tables.record(graph).call_sites;
+    for (const auto& [caller, node] : calls) {
+      into(caller);
+      if (ir_.failed() || !check_order(caller, node, graph)) return Tensor::invalid(ir_);
     }
+    List<Site> sites = sites_of(graph);  // now: routes to callers move inputs of conditionals
     int input = find_input(graph, sites);
     if (input < 0) input = add_input(graph, sites);
     if (is_modified_) set_modified(graph, sites, input);
@@ -55,7 +55,7 @@ class TensorRoute {
       if (has_item(seen, site)) continue;
       seen.push_back(site);
       for_each_callee(ir_.tables.record(site.first).nodes[site.second], [&](GraphId callee, int first_input) {
-        if (callee == graph) sites.push_back({site.first, site.second, first_input});
+        if (callee == graph) sites.push_back({site.first, site.second, first_input, routed_[site.first].number()});
       });
     }
     return sites;
@@ -106,9 +106,9 @@ class TensorRoute {
     for (const Site& site : sites)
       modify_input(ir_, site.caller, node_of(site), site.first_input + input, site.first_input, count);
   }
-  constexpr bool check_order(const Site& site, GraphId called) {
+  constexpr bool check_order(GraphId caller, NodeId call, GraphId called) {
     const NodeId producer = ir_.tables.record(tensor_).producer;
-    if (site.caller != tensor_.graph_id() || producer == NodeId::none || producer < site.node) return true;
+    if (caller != tensor_.graph_id() || producer == NodeId::none || producer < call) return true;
     fail(" is made after the call of ", ir_.tables.record(called).name, ": a tensor made before it");
     return false;
   }
