@@ -89,6 +89,11 @@ Case<[](const Scene& s) {
 }>
     row_offset_of_floats;
 
+// CASE row_offset_below_0
+// expect: batch_serialise of graph_subgraph(0): row_offset -3 for 3 rows: at least -2 expected
+Case<[](const Scene& s) { s.serialise({.store_buffers = {{s.y, {s.ir.remote_buffer({2, 3}), -3}}}, .rows = 3}); }>
+    row_offset_below_0;
+
 // CASE no_io_tiles
 // expect: HostLoad
 // expect: on IO tiles of IPU 0: the target has no IO tiles: Target::with_io_tiles expected

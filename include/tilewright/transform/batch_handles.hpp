@@ -49,7 +49,7 @@ class RowOffset {
 /// Rows of a remote buffer that a serialised graph loads or stores.
 struct RemoteHandle {
   RemoteBuffer buffer{};  ///< grows to the rows of all steps and indices
-  RowOffset row_offset = 0;  ///< which rows the steps use
+  RowOffset row_offset = 0;  ///< row of each step
   /// If given, rows are shards: a load gathers the tensor from the replicas of the group, a store keeps this replica's shard
   ReplicaGrouping shard_group{};
 };

@@ -125,6 +125,8 @@ class BatchSerialiser {
   /// Gives the buffer of a handle enough rows. Returns the index of the handle's offset.
   constexpr int take_rows(const RemoteHandle& rows) {
     const RowOffset& offset = rows.row_offset;
+    if (offset.number() <= -options_.rows)
+      fail("row_offset ", offset.number(), " for ", options_.rows, " rows: at least ", 1 - options_.rows);
     double blocks = 1;
     if (offset.kind() != RowOffset::Kind::none)
       blocks = static_cast<double>(options_.rows) + static_cast<double>(std::max<std::int64_t>(offset.number(), 0));

@@ -1,4 +1,7 @@
 #pragma once
+#include <optional>
+#include <utility>
+
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/callees.hpp"
@@ -132,20 +135,22 @@ class TensorRoute {
 
 /// Makes a tensor usable in a graph that its own graph calls, directly or through others, by calls, loops or conditionals. Every
 /// graph on every path gets an input, and every call on the path passes it. Returns the tensor of `graph` that stands for t: t
-/// itself in its own graph, and the input of an earlier call of this function if there was one. If `modified` is true, the inputs
-/// are by reference: in-place changes reach t. Calls that are added later must pass the new input.
+/// itself in its own graph, and the input of an earlier call of this function if there was one. Without a graph, it is the
+/// current one. If `modified` is true, the inputs are by reference: in-place changes reach t. Calls that are added later must
+/// pass the new input.
 ///
-/// t: any shape and dtype. Errors: a graph that t's graph does not call; one that another graph calls, too, to which no path
-/// leads from t's graph; a tensor that is made after the call; with `modified`, a constant.
-constexpr Tensor route_tensor_into_graph(Tensor t, Graph graph, bool modified = false) {
+/// t: any shape and dtype. Errors: a graph that t's graph does not call; one that is also called from where no path leads back to
+/// t's graph; a tensor that is made after the call; with `modified`, a constant.
+constexpr Tensor route_tensor_into_graph(Tensor t, const std::optional<Graph>& graph = {}, bool modified = false) {
   if (!t.is_usable() || t.ir().failed()) return t;
-  if (&graph.ir() != &t.ir())
-    return t.ir().fail(
-        text("route_tensor_into_graph: ", to_text(t), " into ", graph.name(), " of another Ir: a graph of its Ir expected"));
-  if (t.kind() == TensorKind::remote)
-    return t.ir().fail(
-        text("route_tensor_into_graph: ", to_text(t), " lives in streaming memory: what remote_load gives of it expected"));
-  return detail::TensorRoute(t, graph, modified).route();
+  Ir& ir = t.ir();
+  const Graph destination = graph ? *graph : ir.graph(ir.tables.current_graph);
+  const auto fail = [&](const auto&... problem) {
+    return ir.fail(text("route_tensor_into_graph: ", to_text(t), problem..., " expected"));
+  };
+  if (&destination.ir() != &ir) return fail(" into ", destination.name(), " of another Ir: a graph of its Ir");
+  if (t.kind() == TensorKind::remote) return fail(" lives in streaming memory: what remote_load gives of it");
+  return detail::TensorRoute(t, destination, modified).route();
 }
 
 }  // namespace tilewright

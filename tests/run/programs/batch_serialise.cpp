@@ -14,7 +14,7 @@ namespace ops = tw::ops;
 constexpr int steps = 4, rows = 3;
 constexpr tw::Shape shape{2, 3};
 
-/// The element `index` of a tensor of `count` rows of three numbers.
+/// A product, of which a half is dropped, times a scale that changes by step.
 struct Noisy : tw::Module<Noisy> {
   constexpr Tensor build(Tensor x, Tensor scale, Tensor seed) {
     const Tensor weight = add_variable_input("weight", tw::normal(0, 1), {3, 3});
@@ -74,8 +74,8 @@ constexpr void gradients(Ir& ir) {
   const auto [accumulators, gradient] = tw::autodiff_with_accumulation(forward, forward.args(),
                                                                        {.grads_required = {{forward.graph().input(0)}}});
   const auto info = gradient.grad_graph_info();
-  const auto x = ir.h2d_stream("x", shape), dy = ir.h2d_stream("dy", shape);
-  const auto y = ir.d2h_stream("y", shape), dx = ir.d2h_stream("dx", shape);
+  const auto x = ir.h2d_stream("layers_x", shape), dy = ir.h2d_stream("dy", shape);
+  const auto y = ir.d2h_stream("layers_y", shape), dx = ir.d2h_stream("dx", shape);
   tw::NamedTensors variables[layers];
   for (int i = 0; i < layers; ++i) variables[i] = factories.init(tw::text("layer", i).view());
   const auto means_of = [&](std::string_view name, int layer) { return accumulators.init(tw::text(name, layer).view()); };
@@ -111,12 +111,28 @@ constexpr void gradients(Ir& ir) {
   }
 }
 
-template <auto build>
-void on_both_machines(auto f) {
-  tw::Session<build> on_cpu({.seed = 3, .threads = 2});
-  f(on_cpu);
-  TestSession<build, tw::gc200.with_io_tiles(32)> on_ipu({.seed = 3});
-  f(on_ipu);
+/// total gets t (y + (y + 1) + y) in a graph that is called and, in another one, repeated; and a graph that repeats itself.
+constexpr void routes(Ir& ir) {
+  const Tensor t = load(ir, "t", shape), y = load(ir, "routed_y", shape);
+  const Tensor total = ir.variable(tw::zeros(), shape, tw::float32, "total");
+  const Graph inner = ir.create_graph([](Tensor x) { return x + 1; }, y);
+  const Graph outer = ir.create_graph([&](Tensor x) { return Tensor(tw::repeat(inner, 2, x)) + Tensor(tw::call(inner, x)); }, y);
+  store("routed", tw::call(outer, y));
+  {
+    const tw::GraphScope scope(inner);
+    const Tensor factor = tw::route_tensor_into_graph(t), sum = tw::route_tensor_into_graph(total, inner, true);
+    ops::add_(sum, factor * inner.input(0));
+  }
+  store("total_of_run", total);
+  const Graph doubles = ir.create_graph([](Tensor x) { return x * 2; }, y);
+  store("doubled", tw::call(doubles, y));
+  tw::repeat_graph(doubles, 3);
+}
+
+constexpr void program(Ir& ir) {
+  forward(ir);
+  gradients(ir);
+  routes(ir);
 }
 
 /// `count` tensors with numbers between -1 and 1, and all of them `times` times.
@@ -132,34 +148,55 @@ Floats repeated(const Floats& values, int times) {
   return result;
 }
 
-TEST_CASE("batch_serialise: in all modes, rows and offsets the bits of calls in order") {
-  constexpr std::size_t calls = rows * steps;
-  const auto x = tensors(calls, 1, 1);
-  on_both_machines<forward>([&](auto& session) {
-    const xt::xtensor<std::uint32_t, 1> seed{1, 2};
-    const auto results = session.run("x"_s = tensors(calls, 3, 1), "x_plain"_s = x, "seed"_s = seed);
-    const Floats expected = elements(results["expected"_s]);
-    CHECK(elements(results["y"_s]) == repeated(expected, 3));
-    Floats stored = expected;  // of the input, the last row's steps are in the rows without an offset
-    stored.insert(stored.end(), x.data() + (rows - 1) * steps * 6, x.data() + rows * steps * 6);
-    CHECK(elements(results["again"_s]) == repeated(stored, 3));
-  });
+void check_forward(const auto& results, const auto& x) {
+  const Floats expected = elements(results["expected"_s]);
+  CHECK(elements(results["y"_s]) == repeated(expected, 3));
+  Floats stored = expected;  // of the input, the last row's steps are in the rows without an offset
+  stored.insert(stored.end(), x.data() + (rows - 1) * steps * 6, x.data() + rows * steps * 6);
+  CHECK(elements(results["again"_s]) == repeated(stored, 3));
+}
+void check_gradients(const auto& results, const auto& session) {
+  const auto check_thrice = [](const Floats& all) { CHECK(all == repeated(Floats(all.begin(), all.begin() + steps * 6), 3)); };
+  check_thrice(elements(results["layers_y"_s]));
+  check_thrice(elements(results["dx"_s]));
+  const auto check_means = [&](auto plain, auto compute, auto overlapped) {
+    const Floats expected = elements(session.get_tensor_data(plain));
+    CHECK(elements(session.get_tensor_data(compute)) == expected);
+    CHECK(elements(session.get_tensor_data(overlapped)) == expected);
+  };
+  check_means("plain0.accum.weight"_s, "compute0.accum.weight"_s, "overlapped0.accum.weight"_s);
+  check_means("plain1.accum.bias"_s, "compute1.accum.bias"_s, "overlapped1.accum.bias"_s);
+}
+void check_routes(const auto& results, const auto& t, const auto& y) {
+  Floats routed, total, doubled;
+  for (std::size_t i = 0; i < 6; ++i) {
+    const float of_t = t.data()[i], of_y = y.data()[i];
+    routed.push_back((of_y + 1 + 1) + (of_y + 1));
+    total.push_back(of_t * of_y + of_t * (of_y + 1) + of_t * of_y);
+    doubled.push_back(of_y * 8);
+  }
+  CHECK(elements(results["routed"_s]) == routed);
+  CHECK(elements(results["doubled"_s]) == doubled);
+  const Floats sums = elements(results["total_of_run"_s]);
+  for (std::size_t i = 0; i < 6; ++i) CHECK(sums[i] == Approx(total[i]).margin(1e-6));
+}
+template <class Session>
+void check_all() {
+  Session session({.seed = 3, .threads = 2});
+  const auto x = tensors(rows * steps, 1, 1);
+  const xt::xtensor<float, 2> t{{1, -2, 3}, {0.5, 4, -1}}, y{{2, 1, -1}, {3, 0.25, 0}};
+  const xt::xtensor<std::uint32_t, 1> seed{1, 2};
+  const auto results = session.run("x"_s = tensors(rows * steps, 3, 1), "x_plain"_s = x, "seed"_s = seed,
+                                   "layers_x"_s = tensors(steps, 3, 1), "dy"_s = tensors(steps, 3, 2), "t"_s = t,
+                                   "routed_y"_s = y);
+  check_forward(results, x);
+  check_gradients(results, session);
+  check_routes(results, t, y);
 }
 
-TEST_CASE("batch_serialise_fwd_and_grad: layers in turn have the gradients of calls in order") {
-  on_both_machines<gradients>([&](auto& session) {
-    const auto results = session.run("x"_s = tensors(steps, 3, 1), "dy"_s = tensors(steps, 3, 2));
-    const auto check_thrice = [](const Floats& all) { CHECK(all == repeated(Floats(all.begin(), all.begin() + steps * 6), 3)); };
-    check_thrice(elements(results["y"_s]));
-    check_thrice(elements(results["dx"_s]));
-    const auto check_means = [&](auto plain, auto compute, auto overlapped) {
-      const Floats expected = elements(session.get_tensor_data(plain));
-      CHECK(elements(session.get_tensor_data(compute)) == expected);
-      CHECK(elements(session.get_tensor_data(overlapped)) == expected);
-    };
-    check_means("plain0.accum.weight"_s, "compute0.accum.weight"_s, "overlapped0.accum.weight"_s);
-    check_means("plain1.accum.bias"_s, "compute1.accum.bias"_s, "overlapped1.accum.bias"_s);
-  });
+TEST_CASE("batch_serialise: the bits of calls in order in all modes, with gradients; repeat_graph and route_tensor_into_graph") {
+  check_all<tw::Session<program>>();
+  check_all<TestSession<program, tw::gc200.with_io_tiles(32)>>();
 }
 
 }  // namespace
