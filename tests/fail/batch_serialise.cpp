@@ -105,7 +105,8 @@ constexpr void on_io_tiles(Ir& ir) {
 tw::Session<on_io_tiles, tw::ipu_model> no_io_tiles;
 
 // CASE buffer_without_rows
-// expect: batch_serial_buffer of Tensor[float32 (2, 3)]: 4 steps, 0 rows: at least 1 of each expected
+// expect: batch_serial_buffer of Tensor[float32 (2, 3)]: 4 steps, 0 rows: at least 1 of each,
+// expect: and at most 2^47 bytes together, expected
 Case<[](const Scene& s) { tw::batch_serial_buffer(s.x, 4, 0); }> buffer_without_rows;
 
 // CASE no_handle_for_the_gradient

@@ -106,17 +106,19 @@ struct BatchSerialResult {
 };
 
 /// Creates a remote buffer for a tensor of each of `steps` steps and each of `rows` indices. With a `shard_group`, the rows are
-/// shards of the tensor for the replicas of a group. Errors: less than 1 step or row; elements that do not divide into shards.
+/// shards of the tensor for the replicas of a group. Errors: less than 1 step or row; more than 2^47 bytes; elements that do not
+/// divide into shards.
 constexpr RemoteBuffer batch_serial_buffer(Tensor t, std::int64_t steps, std::int64_t rows = 1,
                                            const ReplicaGrouping& shard_group = {}) {
   if (!t.is_usable() || t.ir().failed()) return RemoteBuffer::invalid(t.ir());
-  if (steps < 1 || rows < 1) {
-    t.ir().fail(text("batch_serial_buffer of ", to_text(t), ": ", steps, " steps, ", rows, " rows: at least 1 of each expected"));
+  const std::int64_t parts = shard_group.valid() ? shard_group.group_size() : 1;
+  const double entries = static_cast<double>(steps) * static_cast<double>(rows);
+  if (steps < 1 || rows < 1 || entries * static_cast<double>(t.spec().bytes()) > max_tensor_bytes * static_cast<double>(parts)) {
+    t.ir().fail(text("batch_serial_buffer of ", to_text(t), ": ", steps, " steps, ", rows,
+                     " rows: at least 1 of each, and at most 2^47 bytes together, expected"));
     return RemoteBuffer::invalid(t.ir());
   }
-  const double entries = static_cast<double>(steps) * static_cast<double>(rows);
-  const std::int64_t count = entries > most_runs ? static_cast<std::int64_t>(most_runs) : steps * rows;  // too many: reported
-  return create_remote_buffer(t.ir(), t.spec(), count, shard_group, shard_group.valid() ? shard_group.group_size() : 1);
+  return create_remote_buffer(t.ir(), t.spec(), steps * rows, shard_group, parts);
 }
 
 }  // namespace tilewright

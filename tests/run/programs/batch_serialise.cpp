@@ -14,6 +14,22 @@ namespace ops = tw::ops;
 constexpr int steps = 4, rows = 3;
 constexpr tw::Shape shape{2, 3};
 
+/// Stores rows of a buffer in a stream, and tensors of a stream in rows.
+constexpr void read_rows(RemoteBuffer buffer, int first, int count, tw::DeviceToHostStream to) {
+  const auto read = [&](Tensor row) {
+    ops::host_store(to, ops::remote_load(buffer, row));
+    return row + 1;
+  };
+  tw::repeat(buffer.ir().create_graph(read, tw::TensorSpec{{}, tw::uint32}), count, buffer.ir().constant(first, tw::uint32));
+}
+constexpr void write_rows(RemoteBuffer buffer, int first, int count, tw::HostToDeviceStream from) {
+  const auto write = [&](Tensor row) {
+    ops::remote_store(buffer, row, ops::host_load(from));
+    return row + 1;
+  };
+  tw::repeat(buffer.ir().create_graph(write, tw::TensorSpec{{}, tw::uint32}), count, buffer.ir().constant(first, tw::uint32));
+}
+
 /// A product, of which a half is dropped, times a scale that changes by step.
 struct Noisy : tw::Module<Noisy> {
   constexpr Tensor build(Tensor x, Tensor scale, Tensor seed) {
@@ -30,7 +46,7 @@ constexpr void forward(Ir& ir) {
   const auto variables = factories.init();
   const Tensor seed = load(ir, "seed", {2}, tw::uint32);
   const RemoteBuffer scales = ir.remote_buffer(shape, tw::float32, rows * steps);
-  for (int i = 0; i < rows * steps; ++i) ir.remote_variable(tw::normal(0, 1), scales, i, tw::text("scale", i).view());
+  write_rows(scales, 0, rows * steps, ir.h2d_stream("scales", shape));
   const auto x = ir.h2d_stream("x", shape), plain = ir.h2d_stream("x_plain", shape);
   const auto y = ir.d2h_stream("y", shape), expected = ir.d2h_stream("expected", shape), again = ir.d2h_stream("again", shape);
   for (int row = 0; row < rows; ++row) {
@@ -54,8 +70,8 @@ constexpr void forward(Ir& ir) {
          .rows = rows,
          .io_mode = mode});
     for (int row = 0; row < rows; ++row) serial.graph.bind(variables).call(ir.constant(row, tw::uint32), seed);
-    for (int i = 0; i < rows * steps; ++i) ops::host_store(again, ops::remote_load(results, steps + i));
-    for (int i = 0; i < steps; ++i) ops::host_store(again, ops::remote_load(last, i));
+    read_rows(results, steps, rows * steps, again);
+    read_rows(last, 0, steps, again);
   }
 }
 
@@ -96,18 +112,16 @@ constexpr void gradients(Ir& ir) {
          .store_buffers = {{forward.graph().output(0), {activations, 1}}, {gradient.graph().output(0), {differences}}},
          .rows = layers,
          .io_mode = mode});
-    for (int step = 0; step < steps; ++step) ops::remote_store(activations, step, ops::host_load(x));
+    write_rows(activations, 0, steps, x);
     for (int layer = 0; layer < layers; ++layer) serial.forward.graph.bind(variables[layer]).call(ir.constant(layer, tw::uint32));
-    for (int step = 0; step < steps; ++step) {
-      ops::host_store(y, ops::remote_load(activations, layers * steps + step));
-      ops::remote_store(differences, layers * steps + step, ops::host_load(dy));
-    }
+    read_rows(activations, layers * steps, steps, y);
+    write_rows(differences, layers * steps, steps, dy);
     for (int layer = layers; layer-- > 0;) {
       tw::NamedTensors all = means_of(mode == IoMode::compute ? "compute" : "overlapped", layer);
       all.update(variables[layer]);
       serial.gradient.graph.bind(all).call(ir.constant(layer, tw::uint32));
     }
-    for (int step = 0; step < steps; ++step) ops::host_store(dx, ops::remote_load(differences, step));
+    read_rows(differences, 0, steps, dx);
   }
 }
 
@@ -186,8 +200,8 @@ void check_all() {
   const auto x = tensors(rows * steps, 1, 1);
   const xt::xtensor<float, 2> t{{1, -2, 3}, {0.5, 4, -1}}, y{{2, 1, -1}, {3, 0.25, 0}};
   const xt::xtensor<std::uint32_t, 1> seed{1, 2};
-  const auto results = session.run("x"_s = tensors(rows * steps, 3, 1), "x_plain"_s = x, "seed"_s = seed,
-                                   "layers_x"_s = tensors(steps, 3, 1), "dy"_s = tensors(steps, 3, 2), "t"_s = t,
+  const auto results = session.run("scales"_s = tensors(rows * steps, 1, 3), "x"_s = tensors(rows * steps, 3, 1), "x_plain"_s = x,
+                                   "seed"_s = seed, "layers_x"_s = tensors(steps, 3, 1), "dy"_s = tensors(steps, 3, 2), "t"_s = t,
                                    "routed_y"_s = y);
   check_forward(results, x);
   check_gradients(results, session);

@@ -134,7 +134,7 @@ tw::BatchSerialFwdAndGrad with_gradient(const Scene& s, Whole steps) {
   const Tensor dy = gradient.graph().input(0);
   return tw::batch_serialise_fwd_and_grad(
       graph, {gradient.graph(), {}, gradient}, {}, steps,
-      {.load_handles = {{graph.input(0), s.ir.h2d_stream("x", {2})}, {dy, s.ir.h2d_stream("dy", {2})}}});
+      {.load_handles = {{graph.input(0), s.ir.h2d_stream("serialised", {2})}, {dy, s.ir.h2d_stream("dy", {2})}}});
 }
 const Case serial_graphs[] = {
     whole("batch_serialise.steps", from(1, 0x7fff'ffff), [](const Scene& s, Whole n) { return serialised(s, n), s.x; }),
