@@ -246,61 +246,6 @@ class BatchSerialiser {
 
   // ---- all steps
 
-  constexpr void run_in_turn(State& state) {
-    List<Tensor> kept;
-    repeat_steps(steps_, state, kept, [this](State& inner, List<Tensor>&) {
-      const List<Tensor> rows = rows_of(inner, inner.step);
-      List<Tensor> loaded;
-      in_exchange([&] { loaded = load(rows); });
-      const List<Tensor> results = on_other_tiles(compute(inner, gathered(on_other_tiles(loaded))));
-      in_exchange([&] { store(rows, results); });
-      advance(inner);
-    });
-  }
-  /// Runs the steps so that the exchange of a cycle has the loads of the next step and the stores of the previous one.
-  constexpr void run_overlapped(State& state) {
-    List<Tensor> loaded, results;
-    const auto load_next = [&](State& at, List<Tensor>& to) {
-      const List<Tensor> rows = rows_of(at, at.step);
-      in_exchange([&] { to = load(rows); });
-      advance(at);
-    };
-    load_next(state, loaded);
-    loaded = on_other_tiles(loaded);
-    List<Tensor> next;
-    load_next(state, next);
-    results = on_other_tiles(compute(state, gathered(loaded)));
-    List<Tensor> kept = on_other_tiles(next);
-    for (const Tensor& result : results) kept.push_back(result);
-    if (steps_ > 2)
-      repeat_steps(steps_ - 2, state, kept, [this](State& inner, List<Tensor>& tensors) {
-        const List<Tensor> rows = rows_of(inner, inner.step), earlier = rows_before(inner, 2);
-        const auto [to_use, to_store] = halves(tensors);
-        List<Tensor> fresh;
-        in_exchange([&] {
-          fresh = load(rows);
-          store(earlier, to_store);
-        });
-        advance(inner);
-        const List<Tensor> made = on_other_tiles(compute(inner, gathered(to_use)));
-        tensors = on_other_tiles(fresh);
-        for (const Tensor& each : made) tensors.push_back(each);
-      });
-    const auto [to_use, to_store] = halves(kept);
-    const List<Tensor> earlier = rows_before(state, 2), last = rows_before(state, 1);
-    in_exchange([&] { store(earlier, to_store); });
-    const List<Tensor> made = on_other_tiles(compute(state, gathered(to_use)));
-    in_exchange([&] { store(last, made); });
-  }
-  constexpr List<Tensor> rows_before(const State& state, int steps) const {
-    if (!state.step.valid()) return {};
-    return rows_of(state, state.step - steps);
-  }
-  /// Returns the loaded tensors, and those that are to be stored.
-  constexpr std::pair<List<Tensor>, List<Tensor>> halves(const List<Tensor>& kept) const {
-    const std::size_t count = std::min(loads_.size(), kept.size());
-    return {List<Tensor>(kept.begin(), kept.begin() + count), List<Tensor>(kept.begin() + count, kept.end())};
-  }
   /// Calls f for the tensors that a step hands on to the next one.
   static constexpr void for_each_carried(State& state, List<Tensor>& kept, auto&& f) {
     if (state.step.valid()) f(state.step);
@@ -332,6 +277,64 @@ class BatchSerialiser {
     for_each_carried(state, kept, [&](Tensor& t) { t = outputs[next++]; });
   }
 
+  constexpr void run_in_turn(State& state) {
+    List<Tensor> kept;
+    repeat_steps(steps_, state, kept, [this](State& inner, List<Tensor>&) {
+      const List<Tensor> rows = rows_of(inner, inner.step);
+      List<Tensor> loaded;
+      in_exchange([&] { loaded = load(rows); });
+      const List<Tensor> results = on_other_tiles(compute(inner, gathered(on_other_tiles(loaded))));
+      in_exchange([&] { store(rows, results); });
+      advance(inner);
+    });
+  }
+  /// Runs the steps so that the exchange of a cycle has the loads of the next step and the stores of the previous one.
+  constexpr void run_overlapped(State& state) {
+    List<Tensor> loaded, results;
+    const auto load_next = [&](State& at, List<Tensor>& to) {
+      const List<Tensor> rows = rows_of(at, at.step);
+      in_exchange([&] { to = load(rows); });
+      advance(at);
+    };
+    load_next(state, loaded);
+    loaded = on_other_tiles(loaded);
+    List<Tensor> next;
+    load_next(state, next);
+    results = on_other_tiles(compute(state, gathered(loaded)));
+    List<Tensor> kept = on_other_tiles(next);
+    for (const Tensor& result : results) kept.push_back(result);
+    if (steps_ > 2)
+      repeat_steps(steps_ - 2, state, kept, [this](State& inner, List<Tensor>& tensors) {
+        const List<Tensor> rows = rows_of(inner, inner.step), earlier = rows_before(inner, 2);
+        const Kept before = halves(tensors);
+        List<Tensor> fresh;
+        in_exchange([&] {
+          fresh = load(rows);
+          store(earlier, before.to_store);
+        });
+        advance(inner);
+        const List<Tensor> made = on_other_tiles(compute(inner, gathered(before.to_use)));
+        tensors = on_other_tiles(fresh);
+        for (const Tensor& each : made) tensors.push_back(each);
+      });
+    const Kept before = halves(kept);
+    const List<Tensor> earlier = rows_before(state, 2), last = rows_before(state, 1);
+    in_exchange([&] { store(earlier, before.to_store); });
+    const List<Tensor> made = on_other_tiles(compute(state, gathered(before.to_use)));
+    in_exchange([&] { store(last, made); });
+  }
+  constexpr List<Tensor> rows_before(const State& state, int steps) const {
+    if (!state.step.valid()) return {};
+    return rows_of(state, state.step - steps);
+  }
+  /// Returns the loaded tensors, and those that are to be stored.
+  struct Kept {
+    List<Tensor> to_use, to_store;
+  };
+  constexpr Kept halves(const List<Tensor>& kept) const {
+    const std::size_t count = std::min(loads_.size(), kept.size());
+    return {List<Tensor>(kept.begin(), kept.begin() + count), List<Tensor>(kept.begin() + count, kept.end())};
+  }
   Ir& ir_;
   const GraphWithNamedArgs& graph_;
   std::int64_t steps_;

@@ -37,6 +37,12 @@ class SerialGradients {
 
  private:
   constexpr BatchSerialOptions& options_for(Tensor t) { return gradient_.graph().contains(t) ? of_gradient_ : of_forward_; }
+  template <class T>
+  static constexpr const T* find(const List<std::pair<Tensor, T>>& entries, Tensor key) {
+    for (const auto& [tensor, value] : entries)
+      if (tensor == key) return &value;
+    return nullptr;
+  }
   /// Gives each input of the gradient graph a name or a handle.
   constexpr void connect_inputs() {
     Ir& ir = forward_.ir();
@@ -72,12 +78,6 @@ class SerialGradients {
     const RemoteHandle rows{batch_serial_buffer(forward, steps_, of_forward_.rows)};
     of_forward_.store_buffers.push_back({forward, rows});
     return rows;
-  }
-  template <class T>
-  static constexpr const T* find(const List<std::pair<Tensor, T>>& entries, Tensor key) {
-    for (const auto& [tensor, value] : entries)
-      if (tensor == key) return &value;
-    return nullptr;
   }
 
   const GraphWithNamedArgs& forward_;

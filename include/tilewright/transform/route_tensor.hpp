@@ -35,6 +35,10 @@ class TensorRoute {
     TensorId argument{};
   };
 
+  constexpr Tensor fail(const auto&... problem) {
+    if (ir_.failed()) return Tensor::invalid(ir_);
+    return ir_.fail(text("route_tensor_into_graph: ", to_text(tensor_), " into ", destination_.name(), problem..., " expected"));
+  }
   constexpr Tensor into(GraphId graph) {
     if (routed_[graph].valid()) return routed_[graph];
     if (ir_.tables.record(graph).call_sites.empty()) return fail_without_path(graph);
@@ -119,10 +123,6 @@ class TensorRoute {
     const Text from = place_of(tensor_, ir_);
     if (graph == destination_.id()) return fail(": ", from, " does not call it: a graph that it calls, directly or not,");
     return fail(", which is called from ", place_of({ir_, graph, TensorId{}}, ir_), ", too: calls from ", from, " alone");
-  }
-  constexpr Tensor fail(const auto&... problem) {
-    if (ir_.failed()) return Tensor::invalid(ir_);
-    return ir_.fail(text("route_tensor_into_graph: ", to_text(tensor_), " into ", destination_.name(), problem..., " expected"));
   }
 
   Ir& ir_;
