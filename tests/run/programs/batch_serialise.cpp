@@ -94,7 +94,9 @@ constexpr void gradients(Ir& ir) {
   const auto y = ir.d2h_stream("layers_y", shape), dx = ir.d2h_stream("dx", shape);
   tw::NamedTensors variables[layers];
   for (int i = 0; i < layers; ++i) variables[i] = factories.init(tw::text("layer", i).view());
-  const auto means_of = [&](std::string_view name, int layer) { return accumulators.init(tw::text(name, layer).view()); };
+  const auto means_of = [&made = accumulators](std::string_view name, int layer) {
+    return made.init(tw::text(name, layer).view());
+  };
   tw::NamedTensors means[layers]{means_of("plain", 0), means_of("plain", 1)};
   for (int step = 0; step < steps; ++step) {
     const auto first = forward.bind(variables[0]).call_with_info(ops::host_load(x));
