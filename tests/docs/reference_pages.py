@@ -60,6 +60,8 @@ REFERENCE = {
         "Gradients": ["program/grad_graph_info.hpp", "graph/gradient_rule.hpp", "transform/autodiff_options.hpp",
                       "transform/autodiff.hpp", "transform/accumulation.hpp", "transform/recompute_graph.hpp",
                       "transform/composed_forms.hpp", "transform/fuse_across_calls.hpp", "transform/decompose_sum.hpp"],
+        "Serialised graphs": ["transform/batch_serialise.hpp", "transform/batch_serialise_gradients.hpp",
+                              "transform/batch_handles.hpp", "transform/repeat_graph.hpp", "transform/route_tensor.hpp"],
         "Balance": ["execute/host_balance.hpp", "lower/host/balance.hpp"],
         "Several processes": ["distributed/session_options.hpp"],
         "Scaling": ["scaling/planned.hpp", "scaling/step_time.hpp", "scaling/simulate.hpp", "scaling/algorithm.hpp",

@@ -16,6 +16,9 @@
 #include "tilewright/ops/nn/losses.hpp"
 #include "tilewright/ops/reduce/grad_reduce_square_add.hpp"
 #include "tilewright/tilewright.hpp"
+#include "tilewright/transform/batch_serialise_gradients.hpp"
+#include "tilewright/transform/repeat_graph.hpp"
+#include "tilewright/transform/route_tensor.hpp"
 
 namespace {
 namespace tw = tilewright;
@@ -237,6 +240,12 @@ const Case of_ops[] = {
     {"remote_load", [] { (void)ops::remote_load(tw::RemoteBuffer(), 0); }},
     {"remote_load_", [] { (void)ops::remote_load_(tw::RemoteBuffer(), 0, Tensor()); }},
     {"remote_store", [] { (void)ops::remote_store(tw::RemoteBuffer(), 0, Tensor()); }},
+    {"batch_serialise", [] { (void)tw::batch_serialise(Graph(), 2); }},
+    {"batch_serialise_fwd_and_grad", [] { (void)tw::batch_serialise_fwd_and_grad(Graph(), Graph(), {}, 2); }},
+    {"batch_serial_buffer", [] { (void)tw::batch_serial_buffer(Tensor(), 2); }},
+    {"repeat_graph", [] { (void)tw::repeat_graph(Graph(), 2); }},
+    {"is_subgraph", [] { (void)tw::is_subgraph(Graph(), Graph()); }},
+    {"route_tensor_into_graph", [] { (void)tw::route_tensor_into_graph(Tensor(), Graph()); }},
     {"remote_code_load", [] { (void)ops::remote_code_load(Graph()); }},
     {"roi_align", [] { (void)ops::roi_align(Tensor(), Tensor(), Tensor()); }},
     {"scaled_add", [] { (void)ops::scaled_add(Tensor(), Tensor()); }},

@@ -5,6 +5,8 @@
 #include "tilewright/ops/collective/sharded_loss.hpp"
 #include "tilewright/program/named_streams.hpp"
 #include "tilewright/scaling/scaling.hpp"
+#include "tilewright/transform/batch_serialise_gradients.hpp"
+#include "tilewright/transform/repeat_graph.hpp"
 #include "wrong_numbers.hpp"
 
 namespace {
@@ -130,6 +132,39 @@ const Case trees[] = {
           replicated<[](const Scene& s, Whole n) { return factories(s).replica_sharded(0, n), s.x; }>),
 };
 
+/// Twice a tensor of a stream, in so many steps.
+tw::BatchSerialResult serialised(const Scene& s, Whole steps, tw::BatchSerialOptions options = {}) {
+  const tw::Graph graph = twice(s);
+  options.load_handles = {{graph.input(0), s.ir.h2d_stream("serialised", {2})}};
+  options.io_mode = tw::IoMode::compute;
+  const auto result = tw::batch_serialise(graph, steps, options);
+  if (!s.ir.failed()) result.graph.call(s.ir.constant(0, tw::uint32));
+  return result;
+}
+tw::BatchSerialFwdAndGrad with_gradient(const Scene& s, Whole steps) {
+  const tw::Graph graph = twice(s);
+  const auto gradient = tw::autodiff(graph);
+  const Tensor dy = gradient.graph().input(0);
+  return tw::batch_serialise_fwd_and_grad(
+      graph, {gradient.graph(), {}, gradient}, {}, steps,
+      {.load_handles = {{graph.input(0), s.ir.h2d_stream("serialised", {2})}, {dy, s.ir.h2d_stream("dy", {2})}}});
+}
+const Case serial_graphs[] = {
+    whole("batch_serialise.steps", from(1, 0x7fff'ffff), [](const Scene& s, Whole n) { return serialised(s, n), s.x; }),
+    whole("BatchSerialOptions.rows", at_least_1, [](const Scene& s, Whole n) { return serialised(s, 2, {.rows = n}), s.x; }),
+    whole("batch_serialise_fwd_and_grad.steps", from(1, 0x7fff'ffff),
+          [](const Scene& s, Whole n) { return with_gradient(s, n), s.x; }),
+    whole("batch_serial_buffer.steps", any_outcome, [](const Scene& s, Whole n) { return tw::batch_serial_buffer(s.x, n), s.x; }),
+    whole("batch_serial_buffer.rows", any_outcome,
+          [](const Scene& s, Whole n) { return tw::batch_serial_buffer(s.x, 2, n), s.x; }),
+    whole("repeat_graph.repeat_count", from(1, 0x1p48),
+          [](const Scene& s, Whole n) {
+            const tw::Graph graph = twice(s);
+            tw::repeat_graph(graph, n);
+            return tw::call(graph, s.tensor({2}))[0];
+          }),
+};
+
 const Case calls[] = {
     real("set_available_memory_proportion_by_ipu.proportions", {0, 1},
          [](const Scene& s, double n) { return tw::set_available_memory_proportion_by_ipu(s.ir, {n}), s.x; }),
@@ -252,6 +287,7 @@ const Case replicas[] = {
 TEST_CASE("wrong numbers as values of variables and constants") { CHECK(in_main_problems(values) == ""); }
 TEST_CASE("wrong numbers in main graphs") { CHECK(in_main_problems(of_main) == ""); }
 TEST_CASE("wrong numbers in calls and loops") { CHECK(problems(calls) == ""); }
+TEST_CASE("wrong numbers in serialised and repeated graphs") { CHECK(problems(serial_graphs) == ""); }
 TEST_CASE("wrong numbers in trees of names") { CHECK(in_main_problems(trees) == ""); }
 TEST_CASE("wrong numbers of replicas") { CHECK(in_main_problems(replicas) == ""); }
 
