@@ -11,6 +11,7 @@
 #include "tilewright/module/graph_cache.hpp"
 #include "tilewright/ops/collective/replica_sharding.hpp"
 #include "tilewright/ops/memory/named_remote_buffers.hpp"
+#include "tilewright/ops/memory/remote_code_load.hpp"
 #include "tilewright/train/update.hpp"
 #include "tilewright/transform/autodiff.hpp"
 #include "tilewright/transform/recompute_graph.hpp"
@@ -40,6 +41,9 @@ struct PhasedOptions {
   /// Whether each replica keeps a shard of every variable and of its optimiser state, see NamedVariableFactories::replica_sharded
   bool replica_sharded = false;
   bool use_io_tiles = false;  ///< whether the IO tiles transfer rows, see RemoteGraphOptions
+  /// Whether the code of a phase is loaded before it, see ops::remote_code_load. Otherwise the code of all phases stays on the
+  /// machine.
+  bool load_code = false;
   std::string_view optimiser_prefix = "optimiser";  ///< prefix of the names of the optimiser's variables; "": none
 };
 
@@ -333,6 +337,7 @@ class PhasedLayers {
     List<Tensor> inputs{x, ir().constant(0, uint32)};
     for (const Tensor& other : others) inputs.push_back(other);
     const std::span<const Tensor> all(inputs.data(), inputs.size());
+    if (options_.load_code) ops::remote_code_load(graph);
     const auto call = [&] {
       if (layers_ > 1) return repeat_with_info(graph, layers_, all);
       return call_with_info(graph, all);
