@@ -15,16 +15,15 @@ namespace ops = tw::ops;
 namespace train = tw::train;
 using tw::train::PhasedLayers;
 
-constexpr std::int64_t batch = 6, width = 8, classes = 4;
+constexpr std::int64_t batch = 6, width = 8;
 
 struct Layer : tw::Module<Layer> {
   BOOST_HANA_DEFINE_STRUCT(Layer, (tw::layers::Linear<width>, linear));
   constexpr Tensor build(Tensor x) { return ops::tanh(linear(x)); }
   constexpr Tensor build(Tensor x, Tensor factor) { return ops::tanh(linear(x)) * factor; }
 };
-using Head = tw::layers::Linear<classes>;
 struct Net : tw::Module<Net> {
-  BOOST_HANA_DEFINE_STRUCT(Net, (Layer, a), (Layer, b), (Layer, c), (Head, head));
+  BOOST_HANA_DEFINE_STRUCT(Net, (Layer, a), (Layer, b), (Layer, c), (Layer, head));
   constexpr Tensor build(Tensor x) { return head(c(b(a(x)))); }
 };
 
@@ -46,7 +45,7 @@ constexpr void phased(Ir& ir) {
   const auto [image, label] = Batch(ir);
   PhasedLayers layers(tw::create_graph(Layer{}, image), {"a", "b", "c"}, adam, {.input_gradient = false, .load_code = true});
   const Tensor x = layers.forward(image);
-  PhasedLayers head(tw::create_graph(Head{}, x), {"head"}, adam);
+  PhasedLayers head(tw::create_graph(Layer{}, x), {"head"}, adam);
   layers.backward(head.backward(gradient_of_loss(head.forward(x), label)));
 }
 
@@ -67,7 +66,7 @@ constexpr void sharded(Ir& ir) {
   const Tensor x = layers.forward(image, {one});
   store("evaluated", layers.evaluate(image, {one}) - x);
 
-  const PhasedLayers head(tw::create_graph(Head{}, x), {"head"}, momentum(rate), {.replica_sharded = true});
+  const PhasedLayers head(tw::create_graph(Layer{}, x), {"head"}, momentum(rate), {.replica_sharded = true});
   const tw::GraphWithNamedArgs backward = tw::autodiff(head.graph());
   const tw::GradGraphInfo info = backward.grad_graph_info();
   const tw::NamedTensors shards = head.load(0), variables = head.gather(shards);
@@ -89,7 +88,7 @@ void compare(auto& expected, auto& session, const auto&... rate) {
   xt::xtensor<std::int32_t, sizeof...(replicas) + 1> label(std::array{replicas..., std::size_t{batch}});
   for (std::size_t step = 0; step < 5; ++step) {
     for (std::size_t i = 0; i < image.size(); ++i) image.data()[i] = static_cast<float>((step + i) * 7 % 11) / 5 - 1;
-    for (std::size_t i = 0; i < label.size(); ++i) label.data()[i] = static_cast<std::int32_t>((step + i) % classes);
+    for (std::size_t i = 0; i < label.size(); ++i) label.data()[i] = static_cast<std::int32_t>((step + i) % width);
     const auto run = [&](auto& program) { return program.run("image"_s = image, "label"_s = label, ("rate"_s = rate)...); };
     const auto outputs = run(session);
     CHECK(elements(outputs["loss"_s]) == elements(run(expected)["loss"_s]));
