@@ -19,19 +19,30 @@
 namespace tilewright::train {
 
 /// Names of layers of one kind, one for each layer. They begin the names of the layers' variables.
-struct LayerNames {
-  List<Text> names;
-
+class LayerNames {
+ public:
   /// Names in the order of the layers: `{"fc2", "fc3"}`.
-  constexpr LayerNames(std::initializer_list<std::string_view> given) {
-    for (const std::string_view name : given) names.push_back(Text(name));
+  constexpr LayerNames(std::initializer_list<std::string_view> names) : count_(static_cast<std::int64_t>(names.size())) {
+    for (const std::string_view name : names) names_.push_back(Text(name));
   }
   /// Returns `prefix.0`, `prefix.1` and so on: the names of the elements of a member `prefix` that is an array of layers.
   static constexpr LayerNames numbered(std::string_view prefix, std::int64_t count) {
     LayerNames result{};
-    for (std::int64_t i = 0; i < count; ++i) result.names.push_back(dotted(prefix, text(i).view()));
+    result.prefix_ = Text(prefix);
+    result.count_ = count;
     return result;
   }
+  constexpr std::int64_t count() const { return count_; }
+  /// Returns the name of a layer, from 0 to count() - 1.
+  constexpr Text operator[](std::int64_t layer) const {
+    if (names_.empty()) return dotted(prefix_.view(), text(layer).view());
+    return names_[static_cast<std::size_t>(layer)];
+  }
+
+ private:
+  List<Text> names_{};
+  Text prefix_{};
+  std::int64_t count_ = 0;
 };
 
 /// Options of PhasedLayers.
@@ -89,9 +100,9 @@ constexpr Tensor mean_for(const VariableFactory& factory, Tensor gradient, Tenso
 /// variables, `names.<layer>.<variable>`, and the optimiser's, `optimiser.<layer>.<variable>.<state>`, as train_step names those
 /// of a model with such members. Variables that no gradient reaches are constant.
 ///
-/// Errors: no layer; an output that does not fit; a layer that changes a variable, such as a running mean, or has side effects;
-/// an input that no gradient reaches, with input_gradient. Norms over all gradients, micro-batches and loss scaling are not
-/// possible: each layer's step comes before the gradients of the next one.
+/// Errors: no layer, or more than 65,536; a name that is in use; an output that does not fit; a layer that changes a variable,
+/// such as a running mean, or has side effects; an input that no gradient reaches, with input_gradient. Norms over all gradients,
+/// micro-batches and loss scaling are not possible: each layer's step comes before the gradients of the next one.
 template <OptimiserParameters Parameters>
 class PhasedLayers {
  public:
@@ -103,7 +114,7 @@ class PhasedLayers {
         backward_graph_(layer.graph),
         parameters_(parameters),
         options_(options),
-        layers_(static_cast<std::int64_t>(names.names.size())) {
+        layers_(names.count()) {
     if (!check()) return;
     if (options.replica_sharded) factories_ = factories_.replica_sharded();
     differentiate();
@@ -117,11 +128,7 @@ class PhasedLayers {
     load_state_.emplace(load_remote_graph(ir(), state_buffers_, {options.use_io_tiles}));
     store_state_.emplace(store_remote_graph(ir(), state_buffers_, {options.use_io_tiles}));
     inputs_ = ir().remote_buffer(input().shape(), input().dtype(), layers_);
-    for (std::int64_t i = 0; i < layers_; ++i) {
-      const Text& name = names.names[static_cast<std::size_t>(i)];
-      factories_.init_remote(buffers_, i, name.view());
-      state_factories_.init_remote(state_buffers_, i, dotted(options.optimiser_prefix, name.view()).view());
-    }
+    for (std::int64_t i = 0; i < layers_ && !ir().failed(); ++i) add_variables(i, names[i], options.optimiser_prefix);
   }
 
   constexpr std::int64_t layers() const { return layers_; }
@@ -177,8 +184,7 @@ class PhasedLayers {
   /// gradient of x; a Tensor() without input_gradient. Fails before a call of forward.
   constexpr Tensor backward(Tensor dy, std::initializer_list<Tensor> others = {}) {
     if (!ir().failed() && !has_inputs_)
-      ir().fail(
-          text("PhasedLayers: backward of ", graph_.graph().name(), " without a forward: a call of forward before expected"));
+      ir().fail(text("PhasedLayers: backward of ", graph_.graph().name(), " without inputs: a call of forward before expected"));
     if (!backward_) backward_.emplace(make_backward());
     List<Tensor> all(others);
     for (const Tensor& tensor : detail::tensors_of(parameters_)) all.push_back(tensor);
@@ -200,7 +206,7 @@ class PhasedLayers {
       ir().fail(text("PhasedLayers: ", graph.name(), " ", what...));
       return false;
     };
-    if (layers_ < 1) return fail("without names: the name of each layer expected");
+    if (layers_ < 1 || layers_ > most_layers) return fail("for ", layers_, " layers: from 1 to ", most_layers, " expected");
     if (inputs.size() <= graph_.args().len_flat() || is_variable(inputs[0]))
       return fail("takes only variables: an input x as the first argument of build expected");
     if (outputs.size() != 1) return fail("has ", outputs.size(), " outputs: one expected");
@@ -217,6 +223,15 @@ class PhasedLayers {
     for (const auto& [name, variable] : graph_.args().to_dict())
       if (variable == t) return true;
     return false;
+  }
+
+  /// Creates the remote variables of a layer and of its optimiser.
+  constexpr void add_variables(std::int64_t layer, const Text& name, std::string_view optimiser_prefix) const {
+    for (const auto& [path, variable] : factories_.init_remote(buffers_, layer, name.view()).to_dict())
+      if (const Text expected = dotted(name.view(), path.view()); variable.valid() && variable.name() != expected.view())
+        ir().fail(
+            text("PhasedLayers: '", expected, "' exists already: another name of layer ", layer, " than '", name, "' expected"));
+    state_factories_.init_remote(state_buffers_, layer, dotted(optimiser_prefix, name.view()).view());
   }
 
   /// Makes the gradient graph of a layer, which computes the layer again.
@@ -346,6 +361,8 @@ class PhasedLayers {
     if (call.outputs().size() == 0) return {};
     return call.output(0);
   }
+
+  static constexpr std::int64_t most_layers = 65536;  // more are a wrong number, and would take long to trace
 
   NamedVariableFactories factories_, state_factories_{};
   GraphWithNamedArgs graph_, backward_graph_;
