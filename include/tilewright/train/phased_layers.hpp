@@ -33,13 +33,15 @@ class LayerNames {
     return result;
   }
   constexpr std::int64_t count() const { return count_; }
-  /// Returns the name of a layer, from 0 to count() - 1.
-  constexpr Text operator[](std::int64_t layer) const {
+
+ private:
+  template <OptimiserParameters>
+  friend class PhasedLayers;
+  constexpr Text name(std::int64_t layer) const {
     if (names_.empty()) return dotted(prefix_.view(), text(layer).view());
     return names_[static_cast<std::size_t>(layer)];
   }
 
- private:
   List<Text> names_{};
   Text prefix_{};
   std::int64_t count_ = 0;
@@ -128,7 +130,7 @@ class PhasedLayers {
     load_state_.emplace(load_remote_graph(ir(), state_buffers_, {options.use_io_tiles}));
     store_state_.emplace(store_remote_graph(ir(), state_buffers_, {options.use_io_tiles}));
     inputs_ = ir().remote_buffer(input().shape(), input().dtype(), layers_);
-    for (std::int64_t i = 0; i < layers_ && !ir().failed(); ++i) add_variables(i, names[i], options.optimiser_prefix);
+    for (std::int64_t i = 0; i < layers_ && !ir().failed(); ++i) add_variables(i, names.name(i), options.optimiser_prefix);
   }
 
   constexpr std::int64_t layers() const { return layers_; }
