@@ -122,13 +122,11 @@ class PhasedLayers {
     differentiate();
     if (ir().failed()) return;
     buffers_ = named_variable_buffers(factories_, layers_);
-    load_.emplace(load_remote_graph(ir(), buffers_, {options.use_io_tiles}));
-    store_.emplace(store_remote_graph(ir(), buffers_, {options.use_io_tiles}));
+    make_transfers(buffers_, load_, store_);
     make_updates();
     if (ir().failed()) return;
     state_buffers_ = named_variable_buffers(state_factories_, layers_);
-    load_state_.emplace(load_remote_graph(ir(), state_buffers_, {options.use_io_tiles}));
-    store_state_.emplace(store_remote_graph(ir(), state_buffers_, {options.use_io_tiles}));
+    make_transfers(state_buffers_, load_state_, store_state_);
     inputs_ = ir().remote_buffer(input().shape(), input().dtype(), layers_);
     for (std::int64_t i = 0; i < layers_ && !ir().failed(); ++i) add_variables(i, names.name(i), options.optimiser_prefix);
   }
@@ -164,8 +162,8 @@ class PhasedLayers {
   constexpr void store(RemoteOffset row, const NamedTensors& variables, const NamedTensors& state) const {
     const Tensor number = detail::row_tensor(ir(), row, layers_);
     if (ir().failed()) return;
-    if (buffers_.size() > 0) store_->bind(variables).call(number);
-    if (state_buffers_.size() > 0) store_state_->bind(state).call(number);
+    if (store_) store_->bind(variables).call(number);
+    if (store_state_) store_state_->bind(state).call(number);
   }
 
   // All layers.
@@ -177,7 +175,7 @@ class PhasedLayers {
     has_inputs_ = true;
     return run(*forward_, x, others);
   }
-  /// Calls the layers in order without a later backward, as tests need it.
+  /// Calls the layers in order, and keeps nothing for backward: a test of the model.
   constexpr Tensor evaluate(Tensor x, std::initializer_list<Tensor> others = {}) {
     if (!evaluate_) evaluate_.emplace(make_forward(false));
     return run(*evaluate_, x, others);
@@ -236,6 +234,13 @@ class PhasedLayers {
     state_factories_.init_remote(state_buffers_, layer, dotted(optimiser_prefix, name.view()).view());
   }
 
+  /// Makes the graphs that load and store a row of the buffers; none if there are no buffers.
+  constexpr void make_transfers(const NamedRemoteBuffers& buffers, std::optional<LoadRemoteGraph>& load,
+                                std::optional<GraphWithNamedArgs>& store) const {
+    if (buffers.size() == 0) return;
+    load.emplace(load_remote_graph(ir(), buffers, {options_.use_io_tiles}));
+    store.emplace(store_remote_graph(ir(), buffers, {options_.use_io_tiles}));
+  }
   /// Makes the gradient graph of a layer, which computes the layer again.
   constexpr void differentiate() {
     List<Tensor> required;
@@ -255,6 +260,7 @@ class PhasedLayers {
 
   /// Makes the optimiser's graphs of all variables that a gradient reaches, and the factories of its state.
   constexpr void make_updates() {
+    if (!load_) return;
     const NamedTensors shards = NamedTensors::pack(load_->names, Outputs(ir(), load_->graph.outputs()));
     Cached<typename Parameters::Optimiser> optimiser;
     for (const Tensor& of : gradients())
@@ -268,7 +274,7 @@ class PhasedLayers {
   }
   constexpr NamedTensors load_row(const std::optional<LoadRemoteGraph>& graph, const RemoteOffset& row) const {
     const Tensor number = detail::row_tensor(ir(), row, layers_);
-    if (ir().failed() || !graph || graph->names.empty()) return {};
+    if (ir().failed() || !graph) return {};
     return graph->call(number);
   }
   constexpr void step(const NamedTensors& variables, const NamedTensors& state, const NamedTensors& gradients,
