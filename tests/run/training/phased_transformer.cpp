@@ -1,4 +1,4 @@
-// labels: more strict
+// labels: more
 // A transformer whose embedding, blocks and head take turns on the machine: what fits there, and that it learns as a plain one.
 #include <random>
 
@@ -100,8 +100,8 @@ constexpr Size small{.width = 128, .length = 32, .blocks = 4};
 
 template <tw::Target machine>
 void compare() {
-  TestSession<plain<small>, machine> expected({.seed = 1});
-  TestSession<phased<small>, machine> session({.seed = 1});
+  tw::Session<plain<small>, machine> expected({.seed = 1});
+  tw::Session<phased<small>, machine> session({.seed = 1});
   std::minstd_rand random(1);
   const auto draw = [&random] {
     xt::xtensor<std::int32_t, 2> result(std::array{std::size_t{1}, std::size_t{small.length}});
