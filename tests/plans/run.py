@@ -40,6 +40,7 @@ PROGRAMS = {
     "examples/mnist.cpp": ["train_step<Net, 8, 28, 28>", "test_step<Net, 80, 28, 28>"],
     "examples/more/mnist_float8.cpp": ["train_step<ConvNet, 8, 28, 28>", "float8_test_step<tw::float8_143, 80>"],
     "examples/more/mnist_guide.cpp": ["train_step", "test_step"],
+    "examples/more/mnist_phased.cpp": ["train_plain", "train_in_phases", "test_step<HiddenNet, 80, 28, 28>"],
     "examples/more/mnist_replicas.cpp": ["train_on_replicas", "test_step<Net, 80, 28, 28>"],
     "examples/more/mnist_rts.cpp": ["train_with_shards", "test_step<Net, 80, 28, 28>"],
     "examples/more/multiple_bound_graphs.cpp": ["program"],

@@ -33,6 +33,17 @@ constexpr GroupOptions options_of(const List<ParameterGroup>& groups, std::strin
   }
   return result;
 }
+/// Returns the tensors among an optimiser's parameters, in the order of its graph's inputs.
+template <class Parameters>
+constexpr List<Tensor> tensors_of(const Parameters& parameters) {
+  List<Tensor> result;
+  if constexpr (tilewright::detail::ParameterStruct<Parameters>)
+    tilewright::detail::for_each_member(parameters, [&result](const auto& parameter) {
+      if constexpr (std::same_as<std::remove_cvref_t<decltype(parameter)>, NumberOrTensor>)
+        if (parameter.tensor) result.push_back(*parameter.tensor);
+    });
+  return result;
+}
 }  // namespace detail
 
 /// Updates variables one by one. Each variable has its own optimiser state. Variables of one shape, dtype and parameters share a
@@ -73,11 +84,7 @@ class Updater {
       if (optim::detail::is_plain(parameters)) return optim::detail::descend(variable, gradient, parameters.lr);
     const auto [factories, graph] = optimiser_.create_graph(variable, gradient.spec(), parameters);
     List<Tensor> inputs{variable, gradient};
-    if constexpr (tilewright::detail::ParameterStruct<Parameters>)
-      tilewright::detail::for_each_member(parameters, [&inputs](const auto& parameter) {
-        if constexpr (std::same_as<std::remove_cvref_t<decltype(parameter)>, NumberOrTensor>)
-          if (parameter.tensor) inputs.push_back(*parameter.tensor);  // in the order of the graph's inputs
-      });
+    for (const Tensor& tensor : detail::tensors_of(parameters)) inputs.push_back(tensor);
     graph.bind(factories.init(dotted(state_.view(), name).view())).call_with_inputs(inputs, {});
   }
 

@@ -5,6 +5,7 @@
 #include "../../catch.hpp"
 #include "tilewright/optim/optim.hpp"
 #include "tilewright/train/minimise.hpp"
+#include "tilewright/train/phased_layers.hpp"
 #include "tilewright/train/step.hpp"
 #include "wrong_numbers.hpp"
 
@@ -340,6 +341,12 @@ const Case optimisers[] = {
          [](const Scene& s, double n) { return scaled(s, optim::static_loss_scaling(n)); }),
     whole("StepOptions.micro_batches", from(1, 0x1p31 - 1),
           [](const Scene& s, Whole n) { return train(s, {.micro_batches = n}); }),
+    whole("LayerNames::numbered.count", from(1, 65536),
+          [](const Scene& s, Whole n) {
+            tw::train::PhasedLayers(tw::create_graph(Classifier{}, s.tensor({2, 3})), tw::train::LayerNames::numbered("a", n),
+                                    SgdParameters{.lr = 0.1});
+            return s.x;
+          }),
     whole("StepOptions.target_shape", any_outcome, [](const Scene& s, Whole n) { return train(s, {.target_shape = {n}}); }),
     whole("Input::Input.shape", any_outcome, [](const Scene& s, Whole n) { return minimise(s, {}, {2, n}); }),
     real("GroupOptions.lr", not_negative, [](const Scene& s, double n) { return minimise(s, {.groups = {{"*", {.lr = n}}}}); }),

@@ -4,6 +4,7 @@
 #include "../../support/same.hpp"
 #include "models.hpp"
 #include "tilewright/tilewright.hpp"
+#include "tilewright/train/phased_layers.hpp"
 
 namespace {
 
@@ -267,4 +268,35 @@ constexpr tw::RemoteTraffic rows_on_io_tiles = plan_of(copied_rows<true>, with_i
 static_assert(rows_on_io_tiles.loaded_bytes == 4096 + 256 && rows_on_io_tiles.stored_bytes == 4096 + 256);
 static_assert(rows_on_host.loaded_bytes == 4096 + 256, "the host has one set of tiles");
 static_assert(plan_of(copied_rows<false>, with_io_tiles).remote.loaded_bytes == 4096 + 256);
+
+// ---- layers that take turns
+
+struct Product : tw::Module<Product> {
+  constexpr Tensor build(Tensor x) { return ops::tanh(x.matmul(add_variable_input("weight", tw::normal(0, 1), {8, 8}))); }
+};
+/// Without state of the optimiser, for which there are no graphs of loads and stores.
+template <std::int64_t layers, bool use_io_tiles = false>
+constexpr auto in_phases = [](Ir& ir) {
+  const Tensor x = support::load(ir, "x", {4, 8});
+  tw::train::PhasedLayers phases(tw::create_graph(Product{}, x), tw::train::LayerNames::numbered("h", layers),
+                                 tw::optim::SgdParameters{}, {.use_io_tiles = use_io_tiles});
+  store("dx", phases.backward(phases.forward(x)));
+};
+constexpr tw::Text one_graph_for_all_layers() {
+  Ir two, many;
+  in_phases<2>(two);
+  in_phases<12>(many);
+  Facts facts;
+  facts.check(many.tables.graphs.size() == two.tables.graphs.size(), "as many graphs of 12 layers as of 2");
+  facts.check(many.main_graph().called_graphs().size() == 2, "loops of a forward and of a backward phase");
+  const auto variables = many.main_graph().variables();
+  return facts.check(variables.size() == 12 && variables[11].name() == "h.11.weight", "a variable of each layer");
+}
+TW_SAME(one_graph_for_all_layers(), "");
+constexpr std::int64_t weight = 8 * 8 * 4, kept_input = 4 * 8 * 4;
+constexpr tw::RemoteTraffic of_phases = plan_of(in_phases<12>).remote,
+                            of_phases_on_io_tiles = plan_of(in_phases<12, true>, with_io_tiles).remote;
+static_assert(of_phases.loaded_bytes == 12 * (2 * weight + kept_input) && of_phases.stored_bytes == 12 * (weight + kept_input));
+static_assert(of_phases_on_io_tiles.loaded_bytes == of_phases.loaded_bytes &&
+              of_phases_on_io_tiles.stored_bytes == of_phases.stored_bytes);
 }  // namespace

@@ -84,6 +84,12 @@ constexpr void transfer_remote(Ir& ir, const RemoteGraphOptions& options, auto&&
   const IoTileExchange exchange(ir, false);
   f();
 }
+/// Adds the input for the entry to the current graph. Returns it where rows are transferred.
+constexpr Tensor entry_input(Ir& ir, const RemoteGraphOptions& options) {
+  const Tensor entry = graph_input(ir, {}, uint32, "entry");
+  if (!options.use_io_tiles) return entry;
+  return ops::io_tile_copy(entry);
+}
 /// Returns the tensors as copies on the other set of tiles, if a graph uses IO tiles.
 constexpr NamedTensors on_other_tiles(const RemoteGraphOptions& options, const NamedTensors& tensors) {
   if (!options.use_io_tiles) return tensors;
@@ -95,7 +101,7 @@ constexpr NamedTensors on_other_tiles(const RemoteGraphOptions& options, const N
 constexpr LoadRemoteGraph load_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers, const RemoteGraphOptions& options = {}) {
   LoadRemoteGraph result{ir.create_empty_graph("load_remote"), {}};
   const GraphScope scope(result.graph);
-  const Tensor entry = graph_input(ir, {}, uint32, "entry");
+  const Tensor entry = detail::entry_input(ir, options);
   NamedTensors loaded;
   detail::transfer_remote(ir, options, [&] { loaded = load_remote(buffers, entry); });
   for (const auto& [name, tensor] : detail::on_other_tiles(options, loaded).to_dict()) {
@@ -110,7 +116,7 @@ constexpr GraphWithNamedArgs store_remote_graph(Ir& ir, const NamedRemoteBuffers
                                                 const RemoteGraphOptions& options = {}) {
   const Graph graph = ir.create_empty_graph("store_remote");
   const GraphScope scope(graph);
-  const Tensor entry = graph_input(ir, {}, uint32, "entry");
+  const Tensor entry = detail::entry_input(ir, options);
   const NamedTensors inputs = buffers.sorted().transform<Tensor>(
       "", [&ir](std::string_view name, const RemoteBuffer& buffer) { return detail::add_graph_input(ir, buffer.spec(), name); });
   const NamedTensors stored = detail::on_other_tiles(options, inputs);
