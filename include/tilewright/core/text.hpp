@@ -213,6 +213,14 @@ constexpr Text text(const TextPiece& a, const TextPiece& b, const TextPiece& c, 
   return result;
 }
 
+template <class... Rest>
+  requires(sizeof...(Rest) > 0)
+constexpr Text text(const TextPiece& a, const TextPiece& b, const TextPiece& c, const TextPiece& d, const TextPiece& e,
+                    const TextPiece& f, const TextPiece& g, const TextPiece& h, const TextPiece& i, const TextPiece& j,
+                    const TextPiece& k, const TextPiece& l, const TextPiece& m, const Rest&... rest) {
+  return text(text(a, b, c, d, e, f, g, h, i, j, k, l, m), text(rest...));
+}
+
 /// Joins pieces with a separator: join({"a", "b"}, ", ") is "a, b".
 constexpr Text join(const List<Text>& pieces, std::string_view separator) {
   Text result;

@@ -1,5 +1,7 @@
 #pragma once
 // Arrays of the host for variables with groups of replicas: popxl.addons' array_munging.
+#include "tilewright/core/requirements.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
