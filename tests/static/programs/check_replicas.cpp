@@ -383,13 +383,16 @@ struct DividedStep {
 };
 static_assert(failure_of(DividedStep{}) == "");
 TW_SAME(error_of(DividedStep{.declares_data = false}),
-        "Accumulate.115: variable 'weight', of which all 4 replicas have one value, changed by what is equal within the groups 0 1 0 1 "
+        "Accumulate.115: variable 'weight', of which all 4 replicas have one value, changed by what is equal within the groups 0 "
+        "1 0 1 "
         "only, since HostLoad.100 of stream 'x'");
 TW_SAME(error_of(DividedStep{.begins = false}),
-        "Accumulate.113: variable 'weight', of which all 4 replicas have one value, changed by what is equal within the groups 0 1 0 1 "
+        "Accumulate.113: variable 'weight', of which all 4 replicas have one value, changed by what is equal within the groups 0 "
+        "1 0 1 "
         "only, since HostLoad.100 of stream 'x'");
 TW_SAME(error_of(DividedStep{.reduces = false}),
-        "Accumulate.115: variable 'weight', of which all 4 replicas have one value, changed by what is equal within the groups 0 0 1 1 "
+        "Accumulate.115: variable 'weight', of which all 4 replicas have one value, changed by what is equal within the groups 0 "
+        "0 1 1 "
         "only, since HostLoad.100 of stream 'x'");
 
 }  // namespace
