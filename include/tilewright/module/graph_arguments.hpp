@@ -13,13 +13,14 @@ namespace tilewright::detail {
 /// A struct that has a function for its members. (Boost.Hana's macro makes compilers instantiate some 20 templates per member, in
 /// each file that includes the struct.)
 template <class T>
-concept MemberVisitor = requires(T& parameters) { T::visit_members(parameters, [](const auto&) {}); };
+concept TiesMembers = requires(T& parameters) { T::members(parameters); };
 /// A struct whose members are known, for example an optimiser's parameters: each member may be a tensor.
 template <class T>
-concept ParameterStruct = MemberVisitor<T> || boost::hana::Struct<T>::value;
+concept ParameterStruct = TiesMembers<T> || boost::hana::Struct<T>::value;
 
 constexpr void for_each_member(auto& parameters, auto f) {
-  if constexpr (MemberVisitor<std::remove_cvref_t<decltype(parameters)>>) parameters.visit_members(parameters, f);
+  if constexpr (TiesMembers<std::remove_cvref_t<decltype(parameters)>>)
+    std::apply([&f](auto&... members) { (f(members), ...); }, parameters.members(parameters));
   else
     boost::hana::for_each(boost::hana::accessors<std::remove_cvref_t<decltype(parameters)>>(),
                           [&](auto accessor) { f(boost::hana::second(accessor)(parameters)); });

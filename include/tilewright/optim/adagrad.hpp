@@ -1,6 +1,8 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include <tuple>
+
 #include "tilewright/optim/descend.hpp"
 #include "tilewright/optim/divide_by_root.hpp"
 #include "tilewright/optim/state.hpp"
@@ -20,13 +22,9 @@ struct AdagradParameters {
   NumberOrTensor epsilon = 1e-10;  ///< added to the root of the sum
 
   using Optimiser = Adagrad;
-  /// Calls f with each member of parameters, in their order.
-  static constexpr void visit_members(auto& p, auto f) {
-    f(p.lr);
-    f(p.lr_decay);
-    f(p.weight_decay);
-    f(p.initial_accumulator_value);
-    f(p.epsilon);
+  /// Returns references to the members of parameters, in their order.
+  static constexpr auto members(auto& p) {
+    return std::tie(p.lr, p.lr_decay, p.weight_decay, p.initial_accumulator_value, p.epsilon);
   }
 };
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <tuple>
 
 #include "tilewright/optim/descend.hpp"
 #include "tilewright/optim/moments.hpp"
@@ -22,16 +23,9 @@ struct AdamParameters {
   bool amsgrad = false;  ///< whether the largest second moment so far replaces the current one
 
   using Optimiser = Adam;
-  /// Calls f with each member of parameters, in their order.
-  static constexpr void visit_members(auto& p, auto f) {
-    f(p.lr);
-    f(p.beta1);
-    f(p.beta2);
-    f(p.epsilon);
-    f(p.weight_decay);
-    f(p.first_order_dtype);
-    f(p.bias_correction);
-    f(p.amsgrad);
+  /// Returns references to the members of parameters, in their order.
+  static constexpr auto members(auto& p) {
+    return std::tie(p.lr, p.beta1, p.beta2, p.epsilon, p.weight_decay, p.first_order_dtype, p.bias_correction, p.amsgrad);
   }
 };
 
@@ -69,15 +63,9 @@ struct AdamWParameters {
   bool amsgrad = false;  ///< whether the largest second moment so far replaces the current one
 
   using Optimiser = AdamW;
-  /// Calls f with each member of parameters, in their order.
-  static constexpr void visit_members(auto& p, auto f) {
-    f(p.lr);
-    f(p.beta1);
-    f(p.beta2);
-    f(p.epsilon);
-    f(p.weight_decay);
-    f(p.first_order_dtype);
-    f(p.amsgrad);
+  /// Returns references to the members of parameters, in their order.
+  static constexpr auto members(auto& p) {
+    return std::tie(p.lr, p.beta1, p.beta2, p.epsilon, p.weight_decay, p.first_order_dtype, p.amsgrad);
   }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <limits>
+#include <tuple>
 
 #include "tilewright/optim/moments.hpp"
 
@@ -20,16 +21,9 @@ struct LambParameters {
   bool bias_correction = true;  ///< whether moments are divided by 1 - beta^step
 
   using Optimiser = Lamb;
-  /// Calls f with each member of parameters, in their order.
-  static constexpr void visit_members(auto& p, auto f) {
-    f(p.lr);
-    f(p.beta1);
-    f(p.beta2);
-    f(p.epsilon);
-    f(p.weight_decay);
-    f(p.max_weight_norm);
-    f(p.first_order_dtype);
-    f(p.bias_correction);
+  /// Returns references to the members of parameters, in their order.
+  static constexpr auto members(auto& p) {
+    return std::tie(p.lr, p.beta1, p.beta2, p.epsilon, p.weight_decay, p.max_weight_norm, p.first_order_dtype, p.bias_correction);
   }
 };
 

@@ -1,6 +1,8 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include <tuple>
+
 #include "tilewright/optim/descend.hpp"
 #include "tilewright/optim/state.hpp"
 
@@ -18,14 +20,8 @@ struct LionParameters {
   std::optional<DType> first_order_dtype{};  ///< dtype of the first moment; none: the weight's, or float32 for half precision
 
   using Optimiser = Lion;
-  /// Calls f with each member of parameters, in their order.
-  static constexpr void visit_members(auto& p, auto f) {
-    f(p.lr);
-    f(p.beta1);
-    f(p.beta2);
-    f(p.weight_decay);
-    f(p.first_order_dtype);
-  }
+  /// Returns references to the members of parameters, in their order.
+  static constexpr auto members(auto& p) { return std::tie(p.lr, p.beta1, p.beta2, p.weight_decay, p.first_order_dtype); }
 };
 
 /// Lion for one variable: `build(weight by reference, gradient, parameters)`. Subtracts lr sign(beta1 first_order + (1 - beta1)

@@ -1,6 +1,8 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include <tuple>
+
 #include "tilewright/ops/elementwise/select.hpp"
 #include "tilewright/optim/descend.hpp"
 #include "tilewright/optim/divide_by_root.hpp"
@@ -22,15 +24,8 @@ struct RmsPropParameters {
   bool centered = false;  ///< whether the gradient's variance replaces its mean square
 
   using Optimiser = RmsProp;
-  /// Calls f with each member of parameters, in their order.
-  static constexpr void visit_members(auto& p, auto f) {
-    f(p.lr);
-    f(p.alpha);
-    f(p.epsilon);
-    f(p.weight_decay);
-    f(p.momentum);
-    f(p.centered);
-  }
+  /// Returns references to the members of parameters, in their order.
+  static constexpr auto members(auto& p) { return std::tie(p.lr, p.alpha, p.epsilon, p.weight_decay, p.momentum, p.centered); }
 };
 
 /// RMSprop for one variable: `build(weight by reference, gradient, parameters)`. State: the variable `second_order`, the moving

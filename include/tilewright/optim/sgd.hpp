@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tuple>
+
 #include "tilewright/optim/descend.hpp"
 #include "tilewright/optim/state.hpp"
 
@@ -17,14 +19,8 @@ struct SgdParameters {
   std::optional<DType> momentum_dtype{};  ///< dtype of the velocity; none: the weight's, or float32 for half precision
 
   using Optimiser = Sgd;
-  /// Calls f with each member of parameters, in their order.
-  static constexpr void visit_members(auto& p, auto f) {
-    f(p.lr);
-    f(p.momentum);
-    f(p.weight_decay);
-    f(p.nesterov);
-    f(p.momentum_dtype);
-  }
+  /// Returns references to the members of parameters, in their order.
+  static constexpr auto members(auto& p) { return std::tie(p.lr, p.momentum, p.weight_decay, p.nesterov, p.momentum_dtype); }
 };
 
 namespace detail {
