@@ -1,5 +1,4 @@
 #pragma once
-
 #include <tuple>
 
 #include "tilewright/optim/descend.hpp"
