@@ -389,3 +389,7 @@ Case<[](Ir&, const Replicated& with) { ops::grad_reduce_square_add(with.x.cast(t
 // CASE squares_by_two_scales
 // expect: grad_reduce_square_add: loss_scaling (4,) float32: one element of floating point expected
 Case<[](Ir&, const Replicated& with) { ops::grad_reduce_square_add(with.x, with.x[0]); }> squares_by_two_scales;
+
+// CASE squares_by_a_scale_of_0
+// expect: grad_reduce_square_add: loss_scaling 0: a finite number above 0 expected
+Case<[](Ir&, const Replicated& with) { ops::grad_reduce_square_add(with.x, 0); }> squares_by_a_scale_of_0;

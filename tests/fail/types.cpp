@@ -65,16 +65,16 @@ Case<[](Tensor x) { return ops::group_quantize_decompress({tensor(x, {2, 4}), te
 // CASE place_outside_of_a_matrix
 // expect: static_sparse_matmul: 2 rows and 2 columns of places in (2, 2): as many of both, inside of the matrix, expected
 Case<[](Tensor x) {
-  const tw::SparsePattern pattern{.row_count = 2, .column_count = 2, .rows = {0, 1}, .columns = {0, 2}};
+  tw::SparsePattern pattern{.row_count = 2, .column_count = 2, .rows = {0, 1}, .columns = {0, 2}};
   return ops::static_sparse_matmul(tensor(x, {2}), pattern, x);
 }>
     place_outside_of_a_matrix;
 
 // CASE values_of_a_sparse_matrix
-// expect: static_sparse_matmul: values (3,) float32 by (2, 3) float32: (2,) by (2, n), both float16, bfloat16 or float32,
+// expect: static_sparse_matmul: values (3,) float32 by (2, 3) float32: (2,) by (2, n), both float16, bfloat16 or
 // expect: float32, expected
 Case<[](Tensor x) {
-  const tw::SparsePattern pattern{.row_count = 2, .column_count = 2, .rows = {0, 1}, .columns = {0, 1}};
+  tw::SparsePattern pattern{.row_count = 2, .column_count = 2, .rows = {0, 1}, .columns = {0, 1}};
   return ops::static_sparse_matmul(tensor(x, {3}), pattern, x);
 }>
     values_of_a_sparse_matrix;

@@ -36,7 +36,7 @@ namespace ops {
 /// a row of `dense` for each value, so it needs memory for count n elements in float32. Errors: places outside of the matrix, no
 /// places, and other shapes or dtypes.
 ///
-///     const tw::SparsePattern diagonal{.row_count = 3, .column_count = 3, .rows = {0, 1, 2}, .columns = {0, 1, 2}};
+///     tw::SparsePattern diagonal{.row_count = 3, .column_count = 3, .rows = {0, 1, 2}, .columns = {0, 1, 2}};
 ///     const Tensor scaled = ops::static_sparse_matmul(factors, diagonal, x);  // factors: (3,), x: (3, n)
 template <class...>
 constexpr Tensor static_sparse_matmul(Tensor values, const SparsePattern& pattern, Tensor dense) {
