@@ -75,12 +75,11 @@ constexpr void count_tile_memory(const Ir& ir, const List<CodeUse>& code, TileHo
   if (!target.checks_memory() || tile.total() <= target.bytes_per_tile) return;
   Text where;
   if (sets.size() > 1) where = text(", on ", to_text(sets.placement(fullest)), ",");
-  const Text needed = text(memory_error, "tile ", sets.first(fullest), " of ", sets.all(), where, " needs ", tile.total(),
-                           " bytes: at most ", target.bytes_per_tile, " expected");
-  const Text data = text("; variables ", tile.variables, ", constants ", tile.constants, ", frame ", tile.frame, ", padding ",
-                         tile.padding);
-  const Text rest = text(", code ", tile.code.total(), ", stack ", tile.stack, ", reserve ", tile.reserve);
-  plan.fail(text(needed, data, rest, "; largest tensors: ", detail::largest_rooms(ir, plan, homes, sets, fullest)));
+  plan.fail(text(memory_error, "tile ", sets.first(fullest), " of ", sets.all(), where, " needs ", tile.total(),
+                 " bytes: at most ", target.bytes_per_tile, " expected; variables ", tile.variables, ", constants ",
+                 tile.constants, ", frame ", tile.frame, ", padding ", tile.padding, ", code ", tile.code.total(), ", stack ",
+                 tile.stack, ", reserve ", tile.reserve,
+                 "; largest tensors: ", detail::largest_rooms(ir, plan, homes, sets, fullest)));
 }
 
 }  // namespace tilewright::internal

@@ -48,8 +48,8 @@ constexpr void check_placements(const Ir& ir, const LiveCode& live, const Target
       const Node& node = record.nodes[NodeId(n)];
       const auto fail = [&](const auto&... problem) {
         const bool is_named = !record.name.empty();
-        plan.fail(text(text(node.op->name, ".", node.id, is_named ? " in " : "", record.name), " on ", to_text(node.placement),
-                       text(problem...), " expected"));
+        plan.fail(text(node.op->name, ".", node.id, is_named ? " in " : "", record.name, " on ", to_text(node.placement),
+                       problem..., " expected"));
       };
       if (!live.nodes[graph][NodeId(n)] || !node.placement.is_known()) continue;
       if (node.placement.ipu >= target.ipus)
