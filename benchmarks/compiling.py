@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Shows where the seconds of compiling one source go, by phase, with GCC and with Clang: this is `./dev bench compiling`.
 
-GCC reports by -ftime-report: seconds of processor time, and memory that it allocated, of which a part is freed again. Clang reports by
--ftime-trace: seconds of wall time, so the machine should have no other work, and the templates and headers that take most. Both
-reports slow the compilers down by some percent. The options are those that a user's target gets.
+GCC reports by -ftime-report: seconds of processor time, and memory that it allocated, of which a part is freed again. Clang
+reports by -ftime-trace: seconds of wall time, so the machine should have no other work, and the templates and headers that take
+most. Both reports slow the compilers down by some percent. The options are those that a user's target gets.
 """
 
 import argparse
@@ -20,8 +20,8 @@ import build_costs
 
 ROOT = Path(__file__).resolve().parent.parent
 # GCC's timers. The phases are all; the others lie within them, and not within each other.
-GCC_PHASES = {"phase setup": "start", "phase parsing": "reading headers and source", "phase lang. deferred": "templates at the end",
-              "phase opt and generate": "optimising and generating", "phase last asm": "writing", "phase finalize": "end"}
+GCC_PHASES = {"phase setup": "start", "phase parsing": "reading headers and source",
+              "phase lang. deferred": "templates at the end", "phase opt and generate": "optimising and generating", "phase last asm": "writing", "phase finalize": "end"}
 GCC_WITHIN = {"template instantiation": "templates", "constant expression evaluation": "constant expressions",
               "|overload resolution": "choosing overloads", "|name lookup": "looking up names",
               "garbage collection": "collecting garbage"}
@@ -129,7 +129,8 @@ def show_clang(command, source, count):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="./dev bench compiling", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(prog="./dev bench compiling", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", nargs="?", type=Path, default=ROOT / "examples/mnist.cpp", help="examples/mnist.cpp by default")
     parser.add_argument("--build-dir", type=Path, default=ROOT / "build/gcc", help="configured by the preset bench")
     parser.add_argument("--clang-build-dir", type=Path, default=ROOT / "build/clang", help="configured by the preset bench-clang")
