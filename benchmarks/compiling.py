@@ -21,7 +21,8 @@ import build_costs
 ROOT = Path(__file__).resolve().parent.parent
 # GCC's timers. The phases are all; the others lie within them, and not within each other.
 GCC_PHASES = {"phase setup": "start", "phase parsing": "reading headers and source",
-              "phase lang. deferred": "templates at the end", "phase opt and generate": "optimising and generating", "phase last asm": "writing", "phase finalize": "end"}
+              "phase lang. deferred": "templates at the end", "phase opt and generate": "optimising and generating",
+              "phase last asm": "writing", "phase finalize": "end"}
 GCC_WITHIN = {"template instantiation": "templates", "constant expression evaluation": "constant expressions",
               "|overload resolution": "choosing overloads", "|name lookup": "looking up names",
               "garbage collection": "collecting garbage"}
