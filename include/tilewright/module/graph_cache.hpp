@@ -22,9 +22,9 @@ using KindOfArgument =
 /// Creates each graph once. create_graph with an equal module and arguments of equal shapes, dtypes, meta shapes and IPUs, in a
 /// scope of the same IPU and mode, returns the same graph, but new factories for the variables. Modules are equal if their types
 /// and their keys are. A module whose graph depends on data members needs a member `constexpr std::int64_t cache_key() const`.
-/// Other arguments are numbers, enumerations, or Boost.Hana structs of these, and are compared by value, or they are graphs and
-/// bound graphs: equal ones are the same graph, bound to the same tensors. A module with a build_grad is an error. One cache
-/// serves one Ir.
+/// Other arguments are numbers, enumerations, and Boost.Hana structs or trees of these, and are compared by value, or they are
+/// graphs and bound graphs: equal ones are the same graph, bound to the same tensors. A module with a build_grad is an error. One
+/// cache serves one Ir.
 class GraphCache {
  public:
   template <std::derived_from<ModuleBase> M, class... Arguments>
@@ -121,6 +121,14 @@ class GraphCache {
       const std::size_t before = key.specs.size();
       for (const Tensor& tensor : argument) add(key, tensor);
       key.numbers.push_back(static_cast<double>(key.specs.size() - before));  // ranges of other lengths are other arguments
+    } else if constexpr (requires { argument.to_dict(); }) {
+      const auto leaves = argument.to_dict();
+      key.numbers.push_back(static_cast<double>(leaves.size()));
+      for (const auto& [name, leaf] : leaves) {
+        key.numbers.push_back(static_cast<double>(name.size()));
+        for (const char letter : name.view()) key.numbers.push_back(letter);
+        add(key, leaf);
+      }
     } else if constexpr (std::same_as<T, NumberOrTensor>) {
       key.numbers.push_back(argument.tensor || argument.spec ? 1 : 0);  // whether the next number counts
       key.numbers.push_back(argument.number);

@@ -48,6 +48,10 @@ class RowOffset {
 
 /// Rows of a remote buffer that a serialised graph loads or stores.
 struct RemoteHandle {
+  constexpr RemoteHandle() = default;
+  constexpr RemoteHandle(RemoteBuffer rows, RowOffset offset = 0, ReplicaGrouping group = {})
+      : buffer(rows), row_offset(offset), shard_group(std::move(group)) {}
+
   RemoteBuffer buffer{};  ///< grows to the rows of all steps and indices
   RowOffset row_offset = 0;  ///< row of each step
   /// If given, rows are shards: a load gathers the tensor from the replicas of the group, a store keeps this replica's shard
@@ -60,7 +64,7 @@ class LoadHandle {
   constexpr LoadHandle(HostToDeviceStream stream) : stream_(stream) {}
   constexpr LoadHandle(RemoteHandle rows) : rows_(std::move(rows)) {}
   constexpr LoadHandle(RemoteBuffer buffer, RowOffset row_offset = 0, ReplicaGrouping shard_group = {})
-      : rows_{{buffer, row_offset, std::move(shard_group)}} {}
+      : rows_(RemoteHandle(buffer, row_offset, std::move(shard_group))) {}
 
   /// Returns the rows, or nothing for a stream.
   constexpr const std::optional<RemoteHandle>& rows() const { return rows_; }

@@ -111,7 +111,7 @@ constexpr void gradients(Ir& ir) {
     const auto serial = tw::batch_serialise_fwd_and_grad(
         forward, gradient, forward.args(), steps,
         {.load_handles = {{forward.graph().input(0), activations}, {gradient.graph().input(0), {differences, 1}}},
-         .store_buffers = {{forward.graph().output(0), {activations, 1}}, {gradient.graph().output(0), {differences}}},
+         .store_buffers = {{forward.graph().output(0), {activations, 1}}, {gradient.graph().output(0), differences}},
          .rows = layers,
          .io_mode = mode});
     write_rows(activations, 0, steps, x);
@@ -143,6 +143,29 @@ constexpr void routes(Ir& ir) {
   const Graph doubles = ir.create_graph([](Tensor x) { return x * 2; }, y);
   store("doubled", tw::call(doubles, y));
   tw::repeat_graph(doubles, 3);
+}
+
+/// Doubles tensors of which each of two replicas keeps a shard, in two steps, and counts; five times, as a loop.
+constexpr void sharded(Ir& ir) {
+  ir.set_replication_factor(2);
+  const tw::ReplicaGrouping all = ir.replica_grouping();
+  const Graph doubles = ir.create_graph([](Tensor t) { return t * 2; }, tw::TensorSpec{shape});
+  const Tensor in = doubles.input(0), out = doubles.output(0);
+  const RemoteBuffer loaded = tw::batch_serial_buffer(in, 2, 1, all), stored = tw::batch_serial_buffer(out, 2, 2, all);
+  const auto x = ir.h2d_stream("x", shape);
+  for (int i = 0; i < 2; ++i) {
+    const Tensor whole = ops::collectives::replicated_all_reduce_identical_inputs(ops::host_load(x), all);
+    ops::remote_store(loaded, i, ops::collectives::replica_sharded_slice(whole, all));
+  }
+  const auto serial = tw::batch_serialise(
+      tw::GraphWithNamedArgs(doubles), 2,
+      {.load_handles = {{in, {loaded, 0, all}}}, .store_buffers = {{out, {stored, 1, all}}}, .io_mode = IoMode::compute});
+  serial.graph.call(ir.constant(0, tw::uint32));
+  const auto y = ir.d2h_stream("y", {3});
+  for (int i = 0; i < 2; ++i) ops::host_store(y, ops::remote_load(stored, 2 + i));
+  const Tensor count = ir.variable(tw::zeros(), {}, tw::float32, "count");
+  store("count", ops::add_(count, ir.constant(1)));
+  tw::repeat_graph(ir.main_graph(), 5);
 }
 
 constexpr void on_host(Ir& ir) {
@@ -218,6 +241,19 @@ TEST_CASE("batch_serialise_fwd_and_grad: on IO tiles, layers in turn have the gr
                                    "layers_x"_s = tensors(steps, 3, 1), "dy"_s = tensors(steps, 3, 2));
   check_forward(results, x);
   check_gradients(results, session);
+}
+
+TEST_CASE("batch_serialise: shards of two replicas, in a main graph that repeat_graph repeats") {
+  tw::Session<sharded> session({.threads = 1});
+  xt::xtensor<float, 4> equal({10, 2, 2, 3});  // on both replicas
+  for (std::size_t i = 0; i < equal.size(); ++i) equal.data()[i] = static_cast<float>(6 * (i / 12) + i % 6);
+  const auto results = session.run("x"_s = equal);
+  Floats doubled, counts;
+  for (int i = 0; i < 60; ++i) doubled.push_back(static_cast<float>(2 * i));  // one replica's shard follows the other one's
+  for (int i = 0; i < 10; ++i) counts.push_back(static_cast<float>(i / 2 + 1));
+  CHECK(elements(results["y"_s]) == doubled);
+  CHECK(elements(results["count"_s]) == counts);
+  CHECK(session.get_tensor_data("count"_s)() == 5);
 }
 
 }  // namespace

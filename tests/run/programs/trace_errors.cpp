@@ -251,6 +251,12 @@ TEST_CASE("DotTree: errors without an Ir are std::out_of_range") {
   CHECK_THROWS_WITH(numbers["b.d"], "DotTree: no leaf 'b.d': one of a, b.c expected");
   CHECK_THROWS_AS(numbers["b"], std::out_of_range);
   CHECK_THROWS_AS(Numbers::pack({"a", "b"}, {1}), std::out_of_range);
+  for (const char* name : {".a", "a.", "b..c", "", "-1", "b.-1"}) {
+    INFO(name);
+    CHECK_THROWS_WITH(Numbers().insert(name, 3),
+                      "DotTree: '" + std::string(name) + "': identifiers or numbers, joined by dots, expected");
+  }
+  CHECK_THROWS_WITH(Numbers(numbers).insert("a.b", 3), Catch::Contains("'a'"));  // below a leaf
 }
 
 TEST_CASE("an Ir that records errors keeps the first and goes on") {

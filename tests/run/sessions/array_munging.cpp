@@ -51,6 +51,9 @@ TEST_CASE("popxl.addons' tables of shards and repeats") {
   const Array<2> rows{{0, 1}, {2, 3}, {4, 5}, {6, 7}};
   CHECK((munging::shard(rows, 2, 0) == Array<3>{{{0, 1}, {2, 3}}, {{4, 5}, {6, 7}}}));
   CHECK((munging::shard(rows, 2, 1) == Array<3>{{{0}, {2}, {4}, {6}}, {{1}, {3}, {5}, {7}}}));
+  // columns, and rows of these: the shard of one replica of 2 x 2
+  const Array<4> blocks = munging::shard(munging::shard(rows, 2, 1), 2, 1);
+  CHECK((blocks == Array<4>{{{{0}, {2}}, {{1}, {3}}}, {{{4}, {6}}, {{5}, {7}}}}));
   CHECK((munging::repeat(Array<1>{0, 1, 2}, 2) == Array<2>{{0, 1, 2}, {0, 1, 2}}));
   CHECK((munging::repeat(Array<1>{0, 1, 2}, 2, 1) == Array<2>{{0, 0}, {1, 1}, {2, 2}}));
 }

@@ -465,3 +465,20 @@ constexpr bool a_cache_knows_graphs() {
   return calls.size() == 3 && bound.size() == 4;
 }
 static_assert(a_cache_knows_graphs());
+
+/// Scales by a tree of numbers.
+struct Scales : tw::Module<Scales> {
+  constexpr Tensor build(Tensor x, const tw::DotTree<int>& factors) { return x * factors["a"]; }
+};
+constexpr bool a_cache_knows_trees() {
+  Ir ir;
+  const Tensor x = ir.variable(tw::ones(), {4}, tw::float32, "x");
+  tw::Cached<Scales> cached;
+  const auto graph = [&](tw::DotTree<int> factors) { return cached.create_graph(x, factors).graph.graph(); };
+  const Graph first = graph(tw::DotTree<int>::from_dict({{"a", 2}}));
+  return graph(tw::DotTree<int>::from_dict({{"a", 2}})) == first && graph(tw::DotTree<int>::from_dict({{"a", 3}})) != first &&
+         graph(tw::DotTree<int>::from_dict({{"a", 2}, {"b.c", 2}})) !=
+             graph(tw::DotTree<int>::from_dict({{"a", 2}, {"b.d", 2}})) &&
+         cached.size() == 4;
+}
+static_assert(a_cache_knows_trees());

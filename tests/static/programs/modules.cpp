@@ -5,6 +5,7 @@
 #include "../../support/same.hpp"
 #include "models.hpp"
 #include "tilewright/module/members_of.hpp"
+#include "tilewright/transform/recompute_graph.hpp"
 
 using tw::Graph, tw::Ir, tw::NamedTensors, tw::Tensor, tw::TensorSpec, tw::Text;
 
@@ -112,6 +113,21 @@ template <class M> constexpr std::size_t graph_count() {
   return ir.tables.graphs.size();
 }
 static_assert(graph_count<Linear<4>>() == 2 && graph_count<Tower>() == 2 && graph_count<NumberedOutlined>() == 3);
+
+constexpr bool gradients_and_recomputations_are_one_graph_more_each() {
+  Ir ir;
+  const tw::GraphWithNamedArgs graph = tw::create_graph(ir, Linear<4>{}, rows).graph;
+  const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x"), weight = ir.variable(tw::ones(), {4, 4}, tw::float32, "w"),
+               bias = ir.variable(tw::zeros(), {4}, tw::float32, "b");
+  const tw::TensorMap variables{{graph.args()["weight"], weight}, {graph.args()["bias"], bias}};
+  graph.call(graph.call(x, variables), variables);
+  const std::size_t called = ir.tables.graphs.size();
+  const tw::GraphWithNamedArgs gradient = tw::autodiff(graph);
+  const std::size_t differentiated = ir.tables.graphs.size();
+  tw::recompute_graph(gradient);
+  return called == 2 && differentiated == 3 && ir.tables.graphs.size() == 4;
+}
+static_assert(gradients_and_recomputations_are_one_graph_more_each());
 
 constexpr bool tensors_are_named_in_the_scope_of_their_member() {
   Ir ir;
@@ -259,6 +275,7 @@ constexpr bool tensors_of_factories_live_in_any_graph() {
   NamedTensors in_graph;
   const Graph graph = ir.create_graph([&](Tensor x) { return x.matmul((in_graph = facts.init_zero("state"))["weight"]); }, rows);
   const NamedTensors undefined = facts.init_undef();
+  if (in_graph.unpack().first != facts.unpack().first || undefined.unpack().first != facts.unpack().first) return false;
   return names(in_graph) == "bias weight" && in_graph["weight"].spec() == TensorSpec{{4, 32}, tw::float32} &&
          in_graph["weight"].name() == "state.weight" && in_graph["weight"].graph_id() == graph.id() &&
          undefined["bias"].name() == "bias" && ir.main_graph().variables().empty();

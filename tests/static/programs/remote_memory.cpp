@@ -145,6 +145,14 @@ constexpr tw::Text stored_by_two() {
   return tw::lower(tw::prepare(std::move(ir), tw::cpu)).failure;
 }
 TW_SAME(stored_by_two(), "remote_store: mapped buffer 'table', whose rows 2 replicas share: one replica expected");
+/// A session would give the array of the name to the variable.
+constexpr tw::Text named_as_a_variable() {
+  Ir ir(tw::OnError::record);
+  mapped(ir);
+  ir.variable(tw::zeros(), {5}, tw::float32, "table");
+  return tw::lower(tw::prepare(std::move(ir), tw::cpu)).failure;
+}
+TW_SAME(named_as_a_variable(), "mapped_buffer: 'table', which a variable is named: a name of its own expected");
 
 // ---- plans
 

@@ -37,6 +37,12 @@ constexpr void plan_variables(const Ir& ir, Plan& plan) {
     }
     plan.variables.push_back(std::move(planned));
   }
+  for (const PlannedRemoteBuffer& buffer : plan.remote_buffers) {
+    if (buffer.mapping == 0) continue;
+    for (const PlannedVariable& variable : plan.variables)  // a session knows both by their names
+      if (variable.name == buffer.name)
+        plan.fail(text("mapped_buffer: '", buffer.name, "', which a variable is named: a name of its own expected"));
+  }
 }
 constexpr void plan_constants(const Ir& ir, Plan& plan) {
   for (const ConstantRecord& constant : ir.tables.constants)
