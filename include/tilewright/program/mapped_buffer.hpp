@@ -9,8 +9,8 @@ namespace tilewright {
 /// array when it is created, from map_npy: `SessionOptions{.arrays = {{"table", tw::map_npy("table.npy")}}}`. The rows are the
 /// file's bytes in memory: nothing is copied, and the system reads from the file what remote_load touches.
 ///
-/// Rows have no variables. Fails for an empty name, for one that another mapped buffer or a variable has, and for less than one row. All
-/// replicas share the rows; a program that stores rows must have one replica.
+/// Rows have no variables. Fails for an empty name, for one that another mapped buffer or a variable has, and for less than one
+/// row. All replicas share the rows; a program that stores rows must have one replica.
 ///
 ///     const tw::RemoteBuffer table = tw::mapped_buffer(ir, "table", {4096, 1024}, tw::float32, 4096);  // 64 GiB
 constexpr RemoteBuffer mapped_buffer(Ir& ir, std::string_view name, const Shape& shape, DType dtype = float32,
