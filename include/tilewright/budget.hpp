@@ -28,7 +28,12 @@ struct BudgetText {
 using BudgetTexts = std::array<BudgetText, resource_count>;
 
 template <Target target, Limits limits>
-inline constexpr auto wrong_limits = [] { return check_limits(limits, target); };
+constexpr Text wrong_limits() {
+  return check_limits(limits, target);
+}
+/// A variable, because Clang 19 does not destroy the text in the condition of an `if constexpr`.
+template <Target target, Limits limits>
+inline constexpr bool has_wrong_limits = !wrong_limits<target, limits>().empty();
 
 /// Returns whether figures of a plan, all but the stack, are within their limits.
 template <auto program, Target target, Limits limits>
@@ -91,7 +96,7 @@ consteval auto require_within() {
 template <auto program, Target target, Limits limits>
 consteval auto require_budget() {
   namespace detail = internal::detail;
-  if constexpr (detail::wrong_limits<target, limits>().size() > 0) {
+  if constexpr (detail::has_wrong_limits<target, limits>) {
     Report<detail::wrong_limits<target, limits>>();
   } else if constexpr (require_fits<program, target>(); !detail::is_within<program, target, limits>() ||
                                                         detail::limited_stack<program, target, limits>().bytes > limits.stack) {
