@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "tilewright/execute/budget_errors.hpp"
 #include "tilewright/execute/program.hpp"
-#include "tilewright/lower/figures/budget.hpp"
 
 namespace tilewright {
 
@@ -35,7 +35,7 @@ constexpr Text wrong_limits() {
 template <Target target, Limits limits>
 inline constexpr bool has_wrong_limits = !wrong_limits<target, limits>().empty();
 
-/// Returns whether figures of a plan, all but the stack, are within their limits.
+/// Returns whether all figures of a plan except the stack are within their limits.
 template <auto program, Target target, Limits limits>
 consteval bool is_within() {
   constexpr const PlanDraft& draft = draft_of<program, target>;

@@ -14,7 +14,7 @@
 
 namespace tilewright::internal {
 
-/// What a part of a frame is for.
+/// Purpose of a part of a frame.
 enum class FramePart : std::uint8_t {
   kept,       ///< results of a differentiated graph that its gradient graph reads
   gradients,  ///< results of a gradient graph
@@ -33,7 +33,7 @@ struct PeakTensor {
 
 /// The fullest step of a frame, and what the frame has there.
 struct FramePeak {
-  Text step{};  ///< its ops and their module
+  Text step{};  ///< ops of the step, and their module
   List<PeakTensor> tensors{};
 };
 

@@ -11,8 +11,8 @@
 
 namespace tilewright {
 
-/// What a program may need: for tw::require_budget. A figure without a limit is free. On a simulated IPU, bytes are those of the
-/// tile that has most of them; on the host, those of one replica.
+/// Limits of a program's figures, for tw::require_budget. A figure without a limit is free. On a simulated IPU, bytes are those
+/// of the tile that has most of them; on the host, those of one replica.
 struct Limits {
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();  ///< of a figure without a limit
   std::int64_t variables = none;  ///< bytes of weights, optimiser state and other variables outside of remote memory, at least 0
