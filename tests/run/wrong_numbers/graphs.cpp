@@ -300,6 +300,7 @@ const Case replicas[] = {
 
 TEST_CASE("wrong numbers as values of variables and constants") { CHECK(in_main_problems(values) == ""); }
 TEST_CASE("wrong numbers in main graphs") { CHECK(in_main_problems(of_main) == ""); }
+TEST_CASE("wrong numbers as limits of budgets") { CHECK(in_main_problems(of_budgets) == ""); }
 TEST_CASE("wrong numbers in calls and loops") { CHECK(problems(calls) == ""); }
 TEST_CASE("wrong numbers in serialised and repeated graphs") { CHECK(problems(serial_graphs) == ""); }
 TEST_CASE("wrong numbers in trees of names") { CHECK(in_main_problems(trees) == ""); }
