@@ -63,6 +63,7 @@ REFERENCE = {
         "Serialised graphs": ["transform/batch_serialise.hpp", "transform/batch_serialise_gradients.hpp",
                               "transform/batch_handles.hpp", "transform/repeat_graph.hpp", "transform/route_tensor.hpp"],
         "Balance": ["execute/host_balance.hpp", "lower/host/balance.hpp"],
+        "Budgets": ["budget.hpp", "execute/budget_errors.hpp"],
         "Several processes": ["distributed/session_options.hpp"],
         "Scaling": ["scaling/planned.hpp", "scaling/step_time.hpp", "scaling/simulate.hpp", "scaling/algorithm.hpp",
                     "scaling/cluster.hpp", "scaling/clusters.hpp"],
@@ -82,7 +83,8 @@ REFERENCE = {
 }
 # Of these headers only what is named is shown.
 ONLY = {"data/generated_digits.hpp": ["generated_digits"], "data/generated_text.hpp": ["generated_text"],
-        "ops/collective/differs_by_replica.hpp": ["differs_by_replica"]}
+        "ops/collective/differs_by_replica.hpp": ["differs_by_replica"],
+        "budget.hpp": ["require_budget"], "execute/budget_errors.hpp": ["Limits"]}
 
 
 # Of these folders, what only the library uses.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What pages and comments point to exists: links between pages, their anchors, and the files and directories that are named. A link
-whose text is a file's name leads to that file.
+whose text is a file's name leads to that file. Headings that messages of headers name are there, too: docs/page.md#heading.
 
 A path may begin at any of ROOTS, or beside the file that names it. A file's name alone must be that of some file of the project.
 """
@@ -92,6 +92,16 @@ def named(file, known_names):
                 yield f"{file}:{number}: {name}: no such file"
 
 
+def headings_of_messages(file):
+    """Each heading that a header names, as errors do, and that is not there."""
+    if file.suffix != ".hpp":
+        return
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        for page, anchor in re.findall(r"(docs/[\w-]+\.md)#([\w-]+)", line):
+            if not (PROJECT / page).exists() or anchor not in anchors(PROJECT / page):
+                yield f"{file}:{number}: {page}#{anchor}: no such heading"
+
+
 def main():
     files = files_of_project()
     known_names = {file.name for file in files}
@@ -100,6 +110,7 @@ def main():
         if file.suffix == ".md":
             problems += links(file)
         problems += named(file, known_names)
+        problems += headings_of_messages(file)
     print("\n".join(problems) or f"{len(files)} files: all that they name is there")
     sys.exit(bool(problems))
 

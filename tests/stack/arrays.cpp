@@ -44,4 +44,4 @@ constexpr void program(tw::Ir& ir) {
   store("softmax", authoring::apply<Softmax>({x}));
 }
 
-int main() { return check_stack<program>("arrays"); }
+int main() { return check_memory<program>("arrays"); }

@@ -12,4 +12,4 @@ constexpr void program(tw::Ir& ir) {
                  bools({2, 150}));
 }
 
-int main() { return check_stack<program>("attention"); }
+int main() { return check_memory<program>("attention"); }

@@ -25,4 +25,4 @@ constexpr void program(Ir& ir) {
   ops::host_store(ir.d2h_stream("y", y.spec()), y);
 }
 
-int main() { return check_stack<program>("calls"); }
+int main() { return check_memory<program>("calls"); }

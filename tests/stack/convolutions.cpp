@@ -11,4 +11,4 @@ constexpr void program(tw::Ir& ir) {
   layer(ir, "half", layers::Conv2d<32, {3, 3}, {.padding = {1, 1}}>{}, floats<tw::float16>({2, 16, 16, 16}));
 }
 
-int main() { return check_stack<program>("convolutions"); }
+int main() { return check_memory<program>("convolutions"); }

@@ -19,4 +19,4 @@ constexpr void program(Ir& ir) {
   ops::host_store(ir.d2h_stream("logits", logits.spec()), logits);
 }
 
-int main() { return check_stack<program>("generation"); }
+int main() { return check_memory<program>("generation"); }

@@ -16,4 +16,4 @@ constexpr void program(Ir& ir) {
       op_cases::f32({1, 4, 32, 320}));
 }
 
-int main() { return check_stack<program>("images"); }
+int main() { return check_memory<program>("images"); }

@@ -1,14 +1,86 @@
 #pragma once
-// Programs whose run is made on a stack that was painted before: what a run has written to is what it needs, at least.
+// Programs whose run is made on a stack and with a frame that were painted before: what a run has written to is what it needs, at
+// least.
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <tilewright/tilewright.hpp>
+#include <vector>
 
 namespace tw = tilewright;
+
+/// Aligned memory that this program allocates: each block stands between zones that nobody owns.
+namespace zones {
+
+inline constexpr std::size_t zone = std::size_t{1} << 16;  ///< bytes behind each block; before it are as many as its alignment
+struct Block {
+  unsigned char* data = nullptr;
+  std::size_t bytes = 0, before = 0;
+};
+/// The first blocks that were asked for without an exception, which only the memory of sessions is, since `count` was set to 0.
+inline std::array<Block, 4> first_blocks;
+inline std::size_t count = first_blocks.size();
+
+inline void* allocate(std::size_t bytes, std::align_val_t alignment) noexcept {
+  const auto before = static_cast<std::size_t>(alignment);
+  const std::size_t all = (before + bytes + zone + before - 1) / before * before;
+  auto* const base = static_cast<unsigned char*>(std::aligned_alloc(before, all));
+  return base == nullptr ? nullptr : base + before;
+}
+inline void release(void* data, std::align_val_t alignment) noexcept {
+  if (data != nullptr) std::free(static_cast<unsigned char*>(data) - static_cast<std::size_t>(alignment));
+}
+
+}  // namespace zones
+
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  if (void* const data = zones::allocate(bytes, alignment)) return data;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  void* const data = zones::allocate(bytes, alignment);
+  if (zones::count < zones::first_blocks.size())
+    zones::first_blocks[zones::count++] = {static_cast<unsigned char*>(data), bytes, static_cast<std::size_t>(alignment)};
+  return data;
+}
+void operator delete(void* data, std::align_val_t alignment) noexcept { zones::release(data, alignment); }
+void operator delete(void* data, std::size_t, std::align_val_t alignment) noexcept { zones::release(data, alignment); }
+
+/// The frame of a session, with the zones around it.
+class PaintedFrame {
+ public:
+  /// `frame`: bytes of the memory of a run, as the session allocates it behind variables, constants and remote memory.
+  explicit PaintedFrame(std::size_t frame) : block_(zones::first_blocks[3]), is_written_(all(), 0) {
+    if (block_.bytes != frame) std::printf("the session allocates %zu bytes, not %zu\n", block_.bytes, frame), std::abort();
+  }
+  void paint(unsigned char paint) { std::memset(begin(), paint, all()); }
+  /// Notes the bytes that no longer have the paint.
+  void look(unsigned char paint) {
+    for (std::size_t i = 0; i < all(); ++i) is_written_[i] |= begin()[i] != paint;
+  }
+  /// Returns the bytes from the start of the frame to behind the last that was written, and -1 if one before was written.
+  long bytes() const {
+    std::size_t end = all();
+    while (end > 0 && is_written_[end - 1] == 0) --end;
+    for (std::size_t i = 0; i < block_.before; ++i)
+      if (is_written_[i] != 0) return -1;
+    return end < block_.before ? 0 : static_cast<long>(end - block_.before);
+  }
+
+ private:
+  unsigned char* begin() const { return block_.data - block_.before; }
+  std::size_t all() const { return block_.before + block_.bytes + zones::zone; }
+
+  zones::Block block_;
+  std::vector<unsigned char> is_written_;
+};
 
 /// How much of a stack a run uses.
 template <class Session>
@@ -53,12 +125,25 @@ class PaintedRun {
   const unsigned char* first_ = nullptr;
 };
 
-/// Checks the constant of a program without inputs against what a run of it paints: at least as much, and at most four times.
-template <auto build>
-int check_stack(const char* name) {
-  tw::Session<build> session({.threads = 1});
-  const long painted = PaintedRun(session).bytes(), stated = tw::stack_bytes<build, tw::cpu>;
-  std::printf("%-14s painted %7ld, stated %7ld, %.2f times\n", name, painted, stated,
-              static_cast<double>(stated) / static_cast<double>(painted));
-  return painted > 0 && painted <= stated && stated <= 4 * painted ? 0 : 1;
+/// Checks the constants of a program without inputs against what runs of it paint. The stack has at least as much, and at most
+/// 16 KB more. The frame has the same, but for what fills its last line of a cache.
+template <auto build, tw::Target target = tw::cpu>
+int check_memory(const char* name) {
+  zones::count = 0;
+  tw::Session<build, target> session({.threads = 1});
+  constexpr auto& plan = tw::Program<build, target>::plan;
+  constexpr std::int64_t of_replica = tw::internal::align(plan.memory.frame), replicas = plan.replicas;
+  PaintedFrame frame(replicas * of_replica);
+  long painted = 0;
+  for (const unsigned char paint : std::array<unsigned char, 2>{0xa5, 0x5a}) {  // a run may write what was painted
+    frame.paint(paint);
+    painted = std::max(painted, PaintedRun(session).bytes());
+    frame.look(paint);
+  }
+  constexpr long stated = tw::stack_bytes<build, target>;
+  const long in_frame = tw::internal::align(frame.bytes());
+  std::printf("%-14s stack painted %7ld, stated %7ld, %6ld more; frame painted %8ld, stated %8ld\n", name, painted, stated,
+              stated - painted, in_frame, static_cast<long>(replicas * of_replica));
+  const bool stack_holds = painted > 0 && painted <= stated && stated <= painted + 16 * 1024;
+  return stack_holds && in_frame == replicas * of_replica ? 0 : 1;
 }

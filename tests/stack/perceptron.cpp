@@ -6,4 +6,4 @@
 
 constexpr void program(tw::Ir& ir) { layer_cases::layer(ir, "net", Net{}, op_cases::f32({8, 28, 28})); }
 
-int main() { return check_stack<program>("perceptron"); }
+int main() { return check_memory<program>("perceptron"); }

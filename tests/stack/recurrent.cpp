@@ -5,4 +5,4 @@
 
 constexpr void program(tw::Ir& ir) { layer_cases::layer(ir, "lstm", tw::layers::LSTM<128>{}, op_cases::f32({8, 20, 64})); }
 
-int main() { return check_stack<program>("recurrent"); }
+int main() { return check_memory<program>("recurrent"); }

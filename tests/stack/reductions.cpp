@@ -16,4 +16,4 @@ constexpr void program(Ir& ir) {
   store("length", ops::l2(x.cast(tw::float64), 0));
 }
 
-int main() { return check_stack<program>("reductions"); }
+int main() { return check_memory<program>("reductions"); }

@@ -13,4 +13,4 @@ constexpr void program(Ir& ir) {
   store("indices", top.indices);
 }
 
-int main() { return check_stack<program>("top"); }
+int main() { return check_memory<program>("top"); }

@@ -10,4 +10,4 @@ constexpr void program(tw::Ir& ir) {
   layer_cases::layer(ir, "block", Block{}, op_cases::f32({4, 256, 384}));
 }
 
-int main() { return check_stack<program>("transformer"); }
+int main() { return check_memory<program>("transformer"); }

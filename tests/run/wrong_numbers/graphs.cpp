@@ -1,6 +1,7 @@
 // labels: none
 // Wrong numbers as parameters of graphs, variables, streams, remote buffers, replicas and call sites.
 #include "../../catch.hpp"
+#include "tilewright/execute/budget_errors.hpp"
 #include "tilewright/ops/collective/distributed_norm.hpp"
 #include "tilewright/ops/collective/sharded_loss.hpp"
 #include "tilewright/program/named_streams.hpp"
@@ -48,6 +49,19 @@ const Case values[] = {
     real("eye.diagonal", numbers, [](const Scene& s, double n) { return constant(s, tw::eye(n)); }),
     real("causal_mask.masked", numbers, [](const Scene& s, double n) { return constant(s, tw::causal_mask(n)); }),
     real("causal_mask.kept", numbers, [](const Scene& s, double n) { return constant(s, tw::causal_mask(0, n)); }),
+};
+
+Tensor budget(const Scene& s, const tw::Limits& limits) {
+  const tw::Text error = tw::internal::check_limits(limits, tw::gc200);
+  if (!error.empty()) s.ir.fail(error);
+  return s.x;
+}
+const Case of_budgets[] = {
+    whole("Limits.variables", whole_not_negative, [](const Scene& s, Whole n) { return budget(s, {.variables = n}); }),
+    whole("Limits.frame", whole_not_negative, [](const Scene& s, Whole n) { return budget(s, {.frame = n}); }),
+    whole("Limits.stack", whole_not_negative, [](const Scene& s, Whole n) { return budget(s, {.stack = n}); }),
+    whole("Limits.code", whole_not_negative, [](const Scene& s, Whole n) { return budget(s, {.code = n}); }),
+    whole("Limits.cycles", whole_not_negative, [](const Scene& s, Whole n) { return budget(s, {.cycles = n}); }),
 };
 
 const Case of_main[] = {
@@ -286,6 +300,7 @@ const Case replicas[] = {
 
 TEST_CASE("wrong numbers as values of variables and constants") { CHECK(in_main_problems(values) == ""); }
 TEST_CASE("wrong numbers in main graphs") { CHECK(in_main_problems(of_main) == ""); }
+TEST_CASE("wrong numbers as limits of budgets") { CHECK(in_main_problems(of_budgets) == ""); }
 TEST_CASE("wrong numbers in calls and loops") { CHECK(problems(calls) == ""); }
 TEST_CASE("wrong numbers in serialised and repeated graphs") { CHECK(problems(serial_graphs) == ""); }
 TEST_CASE("wrong numbers in trees of names") { CHECK(in_main_problems(trees) == ""); }
