@@ -64,7 +64,7 @@ void print_plan(const char* name, const heat::HeatEquation& equation, double pub
   for (const tw::Profile::Step& step : profile.steps)
     if (step.times > 1) moved += step.times * step.exchanged_bytes;
   const double halos = static_cast<double>(equation.halo_bytes()), in_a_step = static_cast<double>(moved / equation.steps);
-  const std::int64_t bytes = profile.tile_sets[0].fullest_tile_bytes;
+  const std::int64_t bytes = profile.fullest().total();
   std::printf("%s: %.3f s, published %.2f s; %lld bytes of a tile; halos of %.1f MB, %.1f MB exchanged in a step\n", name,
               profile.totals().seconds, published, static_cast<long long>(bytes), 1e-6 * halos, 1e-6 * in_a_step);
   // A halo goes to the tile that has its place in the concatenation of all edges and the rim, and then to the block.
