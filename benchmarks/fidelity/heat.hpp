@@ -19,7 +19,8 @@ inline std::int64_t cost_of_block(const tw::Shape& block) {
 /// Returns the program for a body of `shape` or a little more, cut for `tiles` tiles of each IPU as fits best.
 inline heat::HeatEquation heat_equation(tw::Shape shape, int ipus, std::int64_t tiles) {
   shape[0] = tw::ceil_divide(shape[0], std::int64_t{ipus});
-  heat::HeatEquation best{.ipus = ipus};
+  heat::HeatEquation best{};
+  best.ipus = ipus;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   const auto compare = [&](tw::Shape blocks) {
     tw::Shape block = shape;
