@@ -1,43 +1,43 @@
 #pragma once
-// The heat equation in two and three dimensions, explicit: a step adds to each inner element a part of the differences from its
-// neighbours.
-#include <tilewright/tilewright.hpp>
+// The heat equation of examples/more, in blocks for the tiles of a chip.
+#include <cstdint>
+#include <limits>
+
+#include "../../examples/more/heat_equation.hpp"
 
 namespace fidelity {
 
 namespace tw = tilewright;
 
-struct HeatEquation {
-  tw::Shape shape;
-  std::int64_t steps = 1000;
-
-  constexpr void operator()(tw::Ir& ir) const {
-    const tw::Tensor u = ir.variable(tw::zeros(), shape, tw::float32, "u");
-    const tw::Graph step = ir.create_graph([](tw::TensorByRef x) { advance(x); }, u);
-    tw::repeat(step, steps, {u});
-  }
-
- private:
-  static constexpr double part = 0.1;
-
-  /// Returns the elements of x that are `shift` further along an axis than the inner ones.
-  static constexpr tw::Tensor neighbours(tw::Tensor x, int axis, std::int64_t shift) {
-    tw::Positions start, stop;
-    for (int i = 0; i < x.rank(); ++i) {
-      start.add(i == axis ? 1 + shift : 1);
-      stop.add(i == axis ? x.shape(i) - 1 + shift : x.shape(i) - 1);
+/// Returns the cycles of a step that differ from one cut to another: loads and stores of a block's elements, and its halos, which
+/// move twice.
+inline std::int64_t cost_of_block(const tw::Shape& block) {
+  std::int64_t halo = 0;
+  for (int axis = 0; axis < block.rank; ++axis) halo += 2 * block.nelms() / block[axis];
+  return (2 * block.rank + 2) * block.nelms() + 2 * halo;
+}
+/// Returns the program for a body of `shape` or a little more, cut for `tiles` tiles of each IPU as fits best.
+inline heat::HeatEquation heat_equation(tw::Shape shape, int ipus, std::int64_t tiles) {
+  shape[0] = tw::ceil_divide(shape[0], std::int64_t{ipus});
+  heat::HeatEquation best{};
+  best.ipus = ipus;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  const auto compare = [&](tw::Shape blocks) {
+    tw::Shape block = shape;
+    for (int axis = 0; axis < shape.rank; ++axis) {
+      block[axis] = tw::ceil_divide(shape[axis], blocks[axis]);
+      blocks[axis] = tw::ceil_divide(shape[axis], block[axis]);
     }
-    return tw::ops::slice(x, start, stop);
-  }
-  static constexpr void advance(tw::Tensor x) {
-    const tw::Tensor inner = neighbours(x, 0, 0);
-    tw::Tensor sum = neighbours(x, 0, -1) + neighbours(x, 0, 1);
-    for (int axis = 1; axis < x.rank(); ++axis) sum = sum + neighbours(x, axis, -1) + neighbours(x, axis, 1);
-    const tw::Tensor next = inner * (1 - 2 * x.rank() * part) + sum * part;
-    tw::Positions start, stop;
-    for (int i = 0; i < x.rank(); ++i) start.add(1), stop.add(-1);
-    tw::ops::copy_var_update_(tw::ops::slice_(x, start, stop), next);
-  }
-};
+    const std::int64_t cost = cost_of_block(block);
+    if (cost >= least) return;
+    least = cost;
+    best.blocks = blocks;
+    best.block = block;
+  };
+  for (std::int64_t first = 1; first <= tiles; ++first)
+    for (std::int64_t second = 1; second <= tiles / first; ++second)
+      compare(shape.rank == 2 ? tw::Shape{first, second} : tw::Shape{first, second, tiles / first / second});
+  return best;
+}
 
 }  // namespace fidelity

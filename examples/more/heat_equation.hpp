@@ -1,0 +1,111 @@
+#pragma once
+// The heat equation in two or three dimensions, explicit, as a program for simulated IPUs. Each tile has a block of the body. In
+// a step it gets the edges of the blocks beside it, its halos, and nothing else.
+#include <cstdint>
+#include <tilewright/tilewright.hpp>
+
+#include "heat_ops.hpp"
+
+namespace heat {
+
+/// Steps on a body of random temperatures, on one IPU or several, which share its first axis. Along each axis, the temperature
+/// before the body stays 1, and behind it 0.
+struct HeatEquation {
+  tw::Shape blocks;  ///< of one IPU: at most one for each tile
+  tw::Shape block;  ///< shape of a block
+  int ipus = 1;
+  std::int64_t steps = 1000;  ///< even
+  double part = 0.1;  ///< time step times diffusivity, divided by the square of the distance between elements
+
+  /// Returns the shape of an IPU's part of the body.
+  constexpr tw::Shape part_of_ipu() const {
+    tw::Shape shape = block;
+    for (int axis = 0; axis < shape.rank; ++axis) shape[axis] *= blocks[axis];
+    return shape;
+  }
+  /// Returns the bytes of the halos of all blocks.
+  constexpr std::int64_t halo_bytes() const {
+    std::int64_t elements = 0;
+    for (int axis = 0; axis < block.rank; ++axis) elements += 2 * part_of_ipu().nelms() / block[axis];
+    return ipus * elements * tw::size_of(tw::float32);
+  }
+  constexpr void operator()(tw::Ir& ir) const;
+};
+
+/// Two steps of all IPUs: from the variables to other memory, and back.
+struct TwoSteps : tw::Module<TwoSteps> {
+  HeatEquation heat;
+  constexpr explicit TwoSteps(const HeatEquation& of) : heat(of) {}
+
+  constexpr void build() {
+    Parts now, next;
+    for (int ipu = 0; ipu < heat.ipus; ++ipu) {
+      const auto device = tw::ipu(ir(), ipu);
+      const tw::Text name = tw::text("u", ipu);
+      const tw::Shape shape = heat.part_of_ipu();
+      now.push_back(in_blocks(add_variable_input(name.view(), tw::normal(0, 1), shape, tw::float32, {.by_ref = true})));
+      next.push_back(in_blocks(tw::ops::init(ir(), shape, tw::float32, tw::InitType::undef)));
+    }
+    step(now, next);
+    step(next, now);
+  }
+
+ private:
+  using Parts = tw::List<tw::Tensor>;  ///< of the body, one for each IPU
+  /// The edges of the blocks of a part, by axis.
+  struct Edges {
+    tw::List<tw::Tensor> first, last;
+    constexpr explicit Edges(tw::Tensor part) {
+      for (int axis = 0; axis < part.rank() / 2; ++axis) {
+        first.push_back(authoring::apply<Edge>({part}, {axis, 0}));
+        last.push_back(authoring::apply<Edge>({part}, {axis, 1}));
+      }
+    }
+  };
+
+  /// Returns an alias of a part: its blocks, then the elements of a block.
+  constexpr tw::Tensor in_blocks(tw::Tensor x) const {
+    tw::Shape shape, order;
+    for (int axis = 0; axis < dimensions(); ++axis) shape.push_back(heat.blocks[axis]), shape.push_back(heat.block[axis]);
+    for (int first = 0; first < 2; ++first)
+      for (int axis = 0; axis < dimensions(); ++axis) order.push_back(2 * axis + first);
+    return x.reshape_(shape).transpose_(order);
+  }
+  constexpr void step(const Parts& now, const Parts& next) {
+    tw::List<Edges> edges;  // of all IPUs, before any moves to another
+    for (const tw::Tensor part : now) edges.push_back(Edges(part));
+    tw::List<tw::List<tw::Tensor>> inputs;
+    for (int ipu = 0; ipu < heat.ipus; ++ipu) inputs.push_back({next[ipu], now[ipu]});
+    for (int axis = 0; axis < dimensions(); ++axis)
+      for (int ipu = 0; ipu < heat.ipus; ++ipu) {
+        const bool follows = axis == 0 && ipu > 0, is_followed = axis == 0 && ipu + 1 < heat.ipus;
+        const tw::Tensor before = follows ? tw::ops::slice(edges[ipu - 1].last[0], -1).copy_to_ipu(ipu) : rim(axis, 1);
+        const tw::Tensor behind = is_followed ? tw::ops::slice(edges[ipu + 1].first[0], 0, 1).copy_to_ipu(ipu) : rim(axis, 0);
+        const auto device = tw::ipu(ir(), ipu);
+        const tw::Tensor last = tw::ops::concat({before, edges[ipu].last[axis]}, axis);
+        const tw::Tensor first = tw::ops::concat({edges[ipu].first[axis], behind}, axis);
+        inputs[ipu].push_back(tw::ops::slice(last, 0, -1, {}, {axis}));
+        inputs[ipu].push_back(tw::ops::slice(first, 1, tw::none, {}, {axis}));
+      }
+    for (int ipu = 0; ipu < heat.ipus; ++ipu) {
+      const auto device = tw::ipu(ir(), ipu);
+      if (dimensions() == 2) authoring::apply_all<Diffuse<2>>(ir(), inputs[ipu], {heat.part});
+      else authoring::apply_all<Diffuse<3>>(ir(), inputs[ipu], {heat.part});
+    }
+  }
+  /// Returns what is beside the body, as the edges of one more row of blocks along an axis.
+  constexpr tw::Tensor rim(int axis, double temperature) {
+    tw::Shape shape = heat.blocks;
+    for (int other = 0; other < dimensions(); ++other) shape.push_back(heat.block[other]);
+    shape[axis] = shape[dimensions() + axis] = 1;
+    return ir().constant({temperature}, shape);
+  }
+  constexpr int dimensions() const { return heat.block.rank; }
+};
+
+constexpr void HeatEquation::operator()(tw::Ir& ir) const {
+  const auto [factories, graph] = tw::create_graph(ir, TwoSteps(*this));
+  tw::repeat(graph.bind(factories.init()), steps / 2);
+}
+
+}  // namespace heat
