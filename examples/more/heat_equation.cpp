@@ -2,7 +2,7 @@
 // compared with plain loops. For the bodies of published measurements it prints what the model says: time, memory, and the bytes
 // that tiles send each other.
 //
-// labels: strict
+// labels: more strict
 // test:
 // expect: 24 x 30, 1 IPU, 40 steps: as plain loops
 // expect: 16 x 9 x 10, 2 IPUs, 40 steps: as plain loops
