@@ -4,7 +4,7 @@
 
 #include "tilewright/verified/footprints.hpp"
 
-namespace tilewright::internal::proof {
+namespace tilewright::internal::proof::detail {
 
 /// Bytes that a step accesses in the memory at an index of a base.
 struct StepAccess {
@@ -55,4 +55,4 @@ class Barriers {
   List<Earlier> steps_{};  // since the last barrier of all workers
 };
 
-}  // namespace tilewright::internal::proof
+}  // namespace tilewright::internal::proof::detail

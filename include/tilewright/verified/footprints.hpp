@@ -7,15 +7,15 @@
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/verified/values.hpp"
 
-namespace tilewright::internal::proof {
+namespace tilewright::internal::proof::detail {
 
 /// Consecutive bytes.
 struct Run {
   std::int64_t begin = 0, end = 0;
-  std::int64_t vertex = 0;  ///< that accesses them
+  std::int64_t vertex = 0;  ///< number of the vertex with these bytes
 };
 
-/// Adds the bytes of an access as runs.
+/// Appends the bytes of an access as runs.
 constexpr void add_runs(const Access& access, std::int64_t vertex, List<Run>& runs) {
   if (access.elements() == 0) return;
   std::pair<std::int64_t, std::int64_t> axes[max_rank]{};  // stride and extent, the smallest stride first
@@ -133,4 +133,4 @@ class Division {
   const std::int64_t* strides_;
 };
 
-}  // namespace tilewright::internal::proof
+}  // namespace tilewright::internal::proof::detail

@@ -12,10 +12,10 @@
 #include "tilewright/ops/elementwise/unary.hpp"
 #include "tilewright/verified/terms.hpp"
 
-namespace tilewright::internal::proof {
+namespace tilewright::internal::proof::detail {
 
-/// What a run does that others see.
-struct Effects {
+/// Effects of a run that others see.
+struct RunEffects {
   List<List<ValueId>> stored{};  ///< by stream: the elements that go to the host, in their order
   List<std::int64_t> loaded{};  ///< by stream: the number of elements that come from the host
   List<ValueId> printed{};  ///< results of ops with other effects, in their order
@@ -27,9 +27,9 @@ struct Effects {
 /// and ops in place are what the trace says; there is no schedule, no fusion and no place in memory but one for each tensor.
 class GraphRun {
  public:
-  constexpr GraphRun(const Ir& ir, Terms& terms) : ir_(ir), tables_(ir.tables), terms_(terms) {}
+  constexpr GraphRun(const Ir& ir, ValueTerms& terms) : ir_(ir), tables_(ir.tables), terms_(terms) {}
 
-  constexpr Effects run() {
+  constexpr RunEffects run() {
     effects_.stored.resize(tables_.streams.size());
     effects_.loaded.assign(tables_.streams.size(), 0);
     for (const RemoteBufferRecord& buffer : tables_.remote_buffers) {
@@ -354,12 +354,12 @@ class GraphRun {
 
   const Ir& ir_;
   const IrTables& tables_;
-  Terms& terms_;
+  ValueTerms& terms_;
   List<Memory> memories_{};
   List<Memory> results_{};  // of a conditional, while it is joined
   List<Bound> variables_{}, constants_{};  // by number
   List<Bound> buffers_{};  // all rows of each remote buffer
-  Effects effects_{};
+  RunEffects effects_{};
 };
 
-}  // namespace tilewright::internal::proof
+}  // namespace tilewright::internal::proof::detail

@@ -6,7 +6,7 @@
 #include "tilewright/core/items.hpp"
 #include "tilewright/verified/values.hpp"
 
-namespace tilewright::internal::proof {
+namespace tilewright::internal::proof::detail {
 
 /// The values in one memory, by byte. It keeps segments: bytes with evenly spaced elements of one value.
 class Memory {
@@ -212,4 +212,4 @@ constexpr Memory Memory::joined(const Memory& a, const Memory& b, const Choose& 
   return result;
 }
 
-}  // namespace tilewright::internal::proof
+}  // namespace tilewright::internal::proof::detail

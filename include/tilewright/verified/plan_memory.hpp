@@ -5,7 +5,7 @@
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/verified/terms.hpp"
 
-namespace tilewright::internal::proof {
+namespace tilewright::internal::proof::detail {
 
 /// A memory of a plan.
 struct Stored {
@@ -19,7 +19,7 @@ struct Stored {
 template <class AnyPlan>
 class PlanMemory {
  public:
-  constexpr PlanMemory(const AnyPlan& plan, Terms& terms) : plan_(&plan), terms_(&terms) {}
+  constexpr PlanMemory(const AnyPlan& plan, ValueTerms& terms) : plan_(&plan), terms_(&terms) {}
 
   /// Puts what is there before a run into the memories. Returns what is wrong; empty: nothing.
   constexpr Text start() {
@@ -116,11 +116,11 @@ class PlanMemory {
   }
 
   const AnyPlan* plan_;
-  Terms* terms_;
+  ValueTerms* terms_;
   List<Stored> memories_{};
   List<bool> moves_{};  // by stream
   List<std::int64_t> next_{};  // by stream that moves: the number of its next element
   Text problem_{};
 };
 
-}  // namespace tilewright::internal::proof
+}  // namespace tilewright::internal::proof::detail

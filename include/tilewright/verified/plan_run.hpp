@@ -12,7 +12,7 @@
 #include "tilewright/verified/plan_memory.hpp"
 #include "tilewright/verified/vertices.hpp"
 
-namespace tilewright::internal::proof {
+namespace tilewright::internal::proof::detail {
 
 /// Runs a plan, or a frozen one, on values in place of numbers, step by step, with every call. It finds the first step that
 /// accesses bytes beyond its memory, reads what no step wrote, computes what no graph says, or runs at the same time as a step
@@ -20,11 +20,13 @@ namespace tilewright::internal::proof {
 template <class AnyPlan>
 class PlanRun {
  public:
-  constexpr PlanRun(const AnyPlan& plan, Terms& terms)
+  constexpr PlanRun(const AnyPlan& plan, ValueTerms& terms)
       : plan_(plan), terms_(terms), memory_(plan, terms), checked_sets_(plan.compute_sets.size(), false) {}
 
+  /// Ignores a rule, to find out what only this rule refuses.
+  constexpr void ignore(std::string_view rule) { ignored_ = rule; }
   /// Returns what is wrong; empty: nothing. `expected`: what graphs do.
-  constexpr Text run(const Effects& expected) {
+  constexpr Text run(const RunEffects& expected) {
     if (Text wrong = memory_.start(); !wrong.empty()) return wrong;
     for (const BodyId root : {plan_.after_upload, BodyId::main, plan_.before_download})
       if (root != BodyId::none && problem_.empty()) {
@@ -40,6 +42,7 @@ class PlanRun {
   using Place = Location;
 
   constexpr bool fail(std::string_view rule, const auto&... what) {
+    if (rule == ignored_) return true;
     if (problem_.empty()) problem_ = text(rule, ": ", what..., ", in step ", step_number_, " of body ", body_);
     return false;
   }
@@ -103,7 +106,7 @@ class PlanRun {
     barriers_.pass(-1);
     const Stored* const stored = memory_.find(places[0].base, places[0].index);
     const Content read = stored->values.read({places[0].offset, 1, 0, {}, {}});
-    if (has_unwritten(read)) return void(fail("written before it is read", "a condition that no step wrote: a bool expected"));
+    if (has_unwritten(read)) return void(fail("values", "a condition that no step wrote: a bool expected"));
     const ValueId condition = terms_.number(read, {});
     const PlanMemory<AnyPlan> before = memory_;
     run_body(step.body, list(1, step.arguments), frame);
@@ -159,13 +162,14 @@ class PlanRun {
     if (step.location_count != set.location_count)
       return void(fail("tables", step.location_count, " locations: ", set.location_count, " expected"));
     if (!checked_sets_[static_cast<std::size_t>(step.compute_set)]) {
-      if (const Text wrong = SetCheck(plan_, set, terms_).run(); !wrong.empty()) return void(fail_with(wrong));
+      if (const Text wrong = SetCheck(plan_, set, terms_).run(); !wrong.empty() && !fail_with(wrong)) return;
       checked_sets_[static_cast<std::size_t>(step.compute_set)] = true;
     }
     const Division division(plan_, set);
     const bool is_collective = step.kind == StepKind::collective;
-    if (step.vertices != (is_collective ? 0 : division.vertices()))
-      return void(fail("vertices", step.vertices, " vertices: ", division.vertices(), ", one for each block, expected"));
+    if (step.vertices != (is_collective ? 0 : division.vertices()) &&
+        !fail("vertices", step.vertices, " vertices: ", division.vertices(), ", one for each block, expected"))
+      return;
     if (step.barrier_before) barriers_.pass(step.joins_ipus && body.ipu < 0 ? -1 : step.ipu);
     List<StepAccess> accesses;
     scratch_.clear();
@@ -177,9 +181,7 @@ class PlanRun {
       fail("barriers", "no barrier before a step that shares bytes with an earlier one: a barrier expected");
     memory_.move(step.stream);
   }
-  constexpr void fail_with(const Text& wrong) {
-    fail(wrong.view().substr(0, wrong.view().find(": ")), wrong.view().substr(wrong.view().find(": ") + 2));
-  }
+  constexpr bool fail_with(const Text& wrong) { return fail("vertices", wrong); }
 
   constexpr void run_stage(const ComputeSet& set, const Division& division, int s, const List<Place>& places,
                            List<StepAccess>& accesses) {
@@ -208,12 +210,11 @@ class PlanRun {
         const ValueId value = result(stage, given, o - stage.input_count, operand, parts);
         if (parts == 1 && bytes.elements() > 0 && !terms_.is_known(value))
           return void(reads_unwritten
-                          ? fail("written before it is read", "stage ", s, " (", stage.name, ") reads bytes that no step wrote")
-                          : fail("steps compute what graphs say", "stage ", s, " (", stage.name,
-                                 ") computes of its operands what no graph does"));
+                          ? fail("values", "stage ", s, " (", stage.name, ") reads bytes that no step wrote")
+                          : fail("values", "stage ", s, " (", stage.name, ") computes of its operands what no graph does"));
         made = whole_of(value, bytes);
       } else if (reads_unwritten) {
-        return void(fail("written before it is read", "stage ", s, " (", stage.name, ") copies bytes that no step wrote"));
+        return void(fail("values", "stage ", s, " (", stage.name, ") copies bytes that no step wrote"));
       }
       store(operand, bytes, places, made, s, o == stage.input_count);
     }
@@ -342,14 +343,14 @@ class PlanRun {
 
   // ---- what is there after a run
 
-  constexpr void compare(const Effects& expected) {
+  constexpr void compare(const RunEffects& expected) {
     body_ = BodyId::main;
     step_number_ = plan_.bodies.data()[0].step_count;
     const auto check = [&](ValueId expected_value, Base base, int index, const Access& access, const Shape& shape,
                            std::string_view what, std::size_t number) {
       const Stored* const memory = memory_.find(base, index);
       if (memory == nullptr || terms_.number(memory->values.read(access), shape) != expected_value)
-        fail("results arrive", what, " ", number, " has another value after the run than in the graphs: the same expected");
+        fail("values", what, " ", number, " has another value after the run than in the graphs: the same expected");
     };
     for (std::size_t i = 0; i < expected.variables.size(); ++i) {
       const auto& variable = plan_.variables[i];
@@ -364,19 +365,17 @@ class PlanRun {
     }
     for (std::size_t i = 0; i < plan_.streams.size(); ++i) compare_stream(expected, i, check);
     if (printed_.size() != expected.printed.size())
-      fail("results arrive", printed_.size(), " ops with other effects ran: ", expected.printed.size(), " expected");
+      fail("values", printed_.size(), " ops with other effects ran: ", expected.printed.size(), " expected");
     for (std::size_t i = 0; i < printed_.size() && problem_.empty(); ++i)
-      if (printed_[i] != expected.printed[i])
-        fail("results arrive", "ops with other effects run in another order or on other values");
+      if (printed_[i] != expected.printed[i]) fail("values", "ops with other effects run in another order or on other values");
   }
-  constexpr void compare_stream(const Effects& expected, std::size_t i, const auto& check) {
+  constexpr void compare_stream(const RunEffects& expected, std::size_t i, const auto& check) {
     const auto& stream = plan_.streams[i];
     const bool loads = stream.direction == StreamDirection::host_to_device;
     const std::int64_t count = loads ? expected.loaded[i] : static_cast<std::int64_t>(expected.stored[i].size());
     const bool moves = memory_.moves(static_cast<int>(i));
     const std::int64_t moved = moves ? memory_.moved(static_cast<int>(i)) : memory_.elements_of(static_cast<int>(i));
-    if (moved != count && (moves || moved >= 0))
-      fail("results arrive", moved, " elements of stream ", i, " move: ", count, " expected");
+    if (moved != count && (moves || moved >= 0)) fail("values", moved, " elements of stream ", i, " move: ", count, " expected");
     if (loads) return;
     const std::int64_t pitch = plan_.replicas * stream.spec.bytes();
     for (std::int64_t k = 0; k < count && problem_.empty(); ++k)
@@ -385,7 +384,7 @@ class PlanRun {
   }
 
   const AnyPlan& plan_;
-  Terms& terms_;
+  ValueTerms& terms_;
   PlanMemory<AnyPlan> memory_;
   List<bool> checked_sets_;
   Barriers barriers_{};
@@ -394,7 +393,8 @@ class PlanRun {
   List<ValueId> printed_{};
   BodyId body_ = BodyId::main;
   int step_number_ = 0;
+  std::string_view ignored_{};
   Text problem_{};
 };
 
-}  // namespace tilewright::internal::proof
+}  // namespace tilewright::internal::proof::detail

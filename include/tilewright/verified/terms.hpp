@@ -8,7 +8,7 @@
 #include "tilewright/ops/update/accumulate.hpp"
 #include "tilewright/verified/memory.hpp"
 
-namespace tilewright::internal::proof {
+namespace tilewright::internal::proof::detail {
 
 /// An operand of an op: its type and what it is when the op reads it.
 struct Operand {
@@ -25,12 +25,12 @@ struct PartialResults {
   std::int64_t parts = 1;
   const OpInfo* op = nullptr;
   PackedAttributes attributes{};
-  List<std::int64_t> term{};  ///< of the whole result, but for its dtype
+  List<std::int64_t> term{};  ///< of the whole result, without its dtype
   Shape shape{};  ///< of the whole result
 };
 
-/// Terms of values: what graphs compute, and what plans compute. Both number them here, so equal terms have one number.
-class Terms {
+/// Numbers of the values that graphs and plans compute. Both number them here, so equal terms have one number.
+class ValueTerms {
  public:
   constexpr ValueId initial(Origin origin, std::int64_t number, std::int64_t element = 0) {
     return values_.number({word(TermKind::initial), static_cast<std::int64_t>(origin), number, element});
@@ -46,7 +46,7 @@ class Terms {
     }
     return values_.number(term);
   }
-  /// Returns the term of an op's output, but for the output's spec.
+  /// Returns the term of an op's output, without the spec of the output.
   constexpr List<std::int64_t> term_of(const OpTag* op, const PackedAttributes& attributes, const List<Operand>& inputs,
                                        int output) {
     List<std::int64_t> term{word(TermKind::result), number_of(op), output, static_cast<std::int64_t>(attributes.count)};
@@ -127,4 +127,4 @@ class Terms {
   List<PartialResults> partials_{};
 };
 
-}  // namespace tilewright::internal::proof
+}  // namespace tilewright::internal::proof::detail

@@ -6,8 +6,8 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 
-/// Proof that a plan computes what its graphs say. Not for users, but for `tw::verified`.
-namespace tilewright::internal::proof {
+/// Proof that a plan computes what its graphs say. Users see `tw::verified` only.
+namespace tilewright::internal::proof::detail {
 
 /// Number of a value: a tensor that some op computes of other values, or that exists before a run.
 enum class ValueId : int { unwritten = 0 };
@@ -105,8 +105,8 @@ struct Access {
   }
 };
 
-/// What an access finds: elements of one value, or of several. Elements of a value are numbered in row-major order. Equal
-/// elements have equal contents, however memory was written.
+/// Elements that an access finds: elements of one value, or of several. Elements of a value are numbered in row-major order.
+/// Equal elements have equal contents, however memory was written.
 struct Content {
   ValueId value = ValueId::unwritten;
   std::int64_t first = 0;  ///< number of the first element
@@ -152,4 +152,4 @@ constexpr Access access_of(std::int64_t offset, const TensorSpec& spec, const au
   return result;
 }
 
-}  // namespace tilewright::internal::proof
+}  // namespace tilewright::internal::proof::detail

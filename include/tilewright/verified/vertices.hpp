@@ -7,13 +7,13 @@
 #include "tilewright/verified/footprints.hpp"
 #include "tilewright/verified/terms.hpp"
 
-namespace tilewright::internal::proof {
+namespace tilewright::internal::proof::detail {
 
 /// Checks how a compute set divides its stages among vertices: that each vertex gets the blocks that belong together, and that
 /// blocks are where the whole operand has them. `run` returns what is wrong, or an empty text.
 class SetCheck {
  public:
-  constexpr SetCheck(const auto& plan, const ComputeSet& set, Terms& terms)
+  constexpr SetCheck(const auto& plan, const ComputeSet& set, ValueTerms& terms)
       : set_(set),
         stages_(plan.stages.data() + set.first_stage),
         operands_(plan.operands.data()),
@@ -23,7 +23,7 @@ class SetCheck {
   constexpr Text run() {
     for (int axis = 0; axis < set_.blocks.size(); ++axis)
       if (set_.blocks[axis] < 1 || set_.extents[axis] < 1)
-        return text("vertices: blocks of ", set_.blocks[axis], " along an axis of ", set_.extents[axis], ": 1 or more expected");
+        return text("blocks of ", set_.blocks[axis], " along an axis of ", set_.extents[axis], ": 1 or more expected");
     for (int s = 0; s < set_.stage_count && problem_.empty(); ++s) check_stage(s);
     if (problem_.empty()) check_scratch();
     return problem_;
@@ -32,7 +32,7 @@ class SetCheck {
  private:
   constexpr const StageOperand& operand(int s, int o) const { return operands_[stages_[s].first_operand + o]; }
   constexpr void fail(int s, int o, const auto&... what) {
-    if (problem_.empty()) problem_ = text("vertices: operand ", o, " of stage ", s, " (", stages_[s].name, ") ", what...);
+    if (problem_.empty()) problem_ = text("operand ", o, " of stage ", s, " (", stages_[s].name, ") ", what...);
   }
   constexpr void check_stage(int s) {
     const Stage& stage = stages_[s];
@@ -155,9 +155,9 @@ class SetCheck {
   const Stage* stages_;
   const StageOperand* operands_;
   Division division_;
-  Terms& terms_;
+  ValueTerms& terms_;
   int made_operand_ = 0;
   Text problem_{};
 };
 
-}  // namespace tilewright::internal::proof
+}  // namespace tilewright::internal::proof::detail
