@@ -56,6 +56,16 @@ constexpr bool overlap(const List<Run>& a, const List<Run>& b) {
   }
   return false;
 }
+/// Returns whether runs of different vertices share a byte.
+constexpr bool share_bytes(List<Run>& a, List<Run>& b) {
+  sort_runs(a), sort_runs(b);
+  for (std::size_t i = 0, first = 0; i < a.size(); ++i) {
+    while (first < b.size() && b[first].end <= a[i].begin) ++first;
+    for (std::size_t k = first; k < b.size() && b[k].begin < a[i].end; ++k)
+      if (b[k].end > a[i].begin && b[k].vertex != a[i].vertex) return true;
+  }
+  return false;
+}
 /// Returns whether two accesses to one memory share a byte.
 constexpr bool overlap(const Access& a, const Access& b) {
   const auto [below_a, above_a] = a.reach();

@@ -105,6 +105,7 @@ class PlanRun {
   constexpr void branch(const Step& step, const List<Place>& places, const auto& list, std::int64_t frame) {
     barriers_.pass(-1);
     const Stored* const stored = memory_.find(places[0].base, places[0].index);
+    if (stored == nullptr) return void(fail_always("a condition that is in no memory: a bool expected"));
     const Content read = stored->values.read({places[0].offset, 1, 0, {}, {}});
     if (has_unwritten(read)) return void(fail("values", "a condition that no step wrote: a bool expected"));
     const ValueId condition = terms_.number(read, {});
@@ -181,18 +182,25 @@ class PlanRun {
       fail("barriers", "no barrier before a step that shares bytes with an earlier one: a barrier expected");
     memory_.move(step.stream);
   }
+  constexpr bool fail_always(std::string_view what) {
+    ignored_ = {};
+    return fail("tables", what);
+  }
   constexpr bool fail_with(const Text& wrong) { return fail("vertices", wrong); }
 
   constexpr void run_stage(const ComputeSet& set, const Division& division, int s, const List<Place>& places,
                            List<StepAccess>& accesses) {
     const Stage& stage = plan_.stages[static_cast<std::size_t>(set.first_stage + s)];
+    for (int o = 0; o < stage.operand_count; ++o)
+      if (const StageOperand& each = plan_.operands[static_cast<std::size_t>(stage.first_operand + o)];
+          each.source == Source::memory && (each.index < 0 || static_cast<std::size_t>(each.index) >= places.size()))
+        return void(fail_always("an operand at a location that the step does not have: one of its locations expected"));
     List<Operand> inputs;
     bool reads_unwritten = false;
     for (int o = 0; o < stage.input_count; ++o) {
       const StageOperand& operand = plan_.operands[static_cast<std::size_t>(stage.first_operand + o)];
       const Access bytes = access(operand, places, 1);
-      if (operand.source == Source::memory && !note(places[static_cast<std::size_t>(operand.index)], bytes, false, accesses))
-        return;
+      if (operand.source == Source::memory && !note(places, operand.index, bytes, false, accesses)) return;
       inputs.push_back({{operand.view.shape, operand.view.dtype}, read(operand, bytes, places)});
       reads_unwritten = reads_unwritten || (bytes.elements() > 0 && has_unwritten(inputs.back().content));
     }
@@ -200,8 +208,7 @@ class PlanRun {
       const StageOperand& operand = plan_.operands[static_cast<std::size_t>(stage.first_operand + o)];
       const std::int64_t parts = division.parts(operand);
       const Access bytes = access(operand, places, parts);
-      if (operand.source == Source::memory && !note(places[static_cast<std::size_t>(operand.index)], bytes, true, accesses))
-        return;
+      if (operand.source == Source::memory && !note(places, operand.index, bytes, true, accesses)) return;
       Content made = inputs.empty() ? Content{} : inputs[0].content;
       if (stage.op != op_info<Identity>.tag) {
         List<Operand> given = inputs;
@@ -223,7 +230,8 @@ class PlanRun {
       printed_.push_back(terms_.result(terms_.term_of(stage.op, stage.attributes, inputs, -1), {}));
   }
   constexpr Content read(const StageOperand& operand, const Access& bytes, const List<Place>& places) {
-    if (operand.source == Source::value) return registers_[static_cast<std::size_t>(operand.index)].read(bytes);
+    const auto index = static_cast<std::size_t>(operand.index);
+    if (operand.source == Source::value) return index < registers_.size() ? registers_[index].read(bytes) : Content{};
     if (operand.source == Source::scratch) {
       for (const auto& [offset, memory] : scratch_)
         if (offset == operand.index) return memory.read(bytes);
@@ -290,7 +298,9 @@ class PlanRun {
     return is_right ? partials : nullptr;
   }
   /// Records an access, and checks that its memory has the bytes.
-  constexpr bool note(const Place& place, const Access& bytes, bool writes, List<StepAccess>& accesses) {
+  constexpr bool note(const List<Place>& places, int location, const Access& bytes, bool writes, List<StepAccess>& accesses) {
+    const Place& place = places[static_cast<std::size_t>(location)];
+    if (place.base == Base::position && writes) return fail_always("a write to positions, which are no memory: a read expected");
     if (place.base == Base::position || bytes.elements() == 0) return true;
     const Stored& memory = *memory_.find(place.base, place.index);
     const auto [below, above] = bytes.reach();
@@ -330,17 +340,6 @@ class PlanRun {
       });
     });
   }
-  /// Returns whether runs of different vertices share a byte.
-  static constexpr bool share_bytes(List<Run>& a, List<Run>& b) {
-    sort_runs(a), sort_runs(b);
-    for (std::size_t i = 0, first = 0; i < a.size(); ++i) {
-      while (first < b.size() && b[first].end <= a[i].begin) ++first;
-      for (std::size_t k = first; k < b.size() && b[k].begin < a[i].end; ++k)
-        if (b[k].end > a[i].begin && b[k].vertex != a[i].vertex) return true;
-    }
-    return false;
-  }
-
   // ---- what is there after a run
 
   constexpr void compare(const RunEffects& expected) {
