@@ -23,7 +23,6 @@ class PlanRun {
   constexpr PlanRun(const AnyPlan& plan, ValueTerms& terms)
       : plan_(plan), terms_(terms), memory_(plan, terms), checked_sets_(plan.compute_sets.size(), false) {}
 
-  /// Ignores a rule, to find out what only this rule refuses.
   constexpr void ignore(std::string_view rule) { ignored_ = rule; }
   /// Returns what is wrong; empty: nothing. `expected`: what graphs do.
   constexpr Text run(const RunEffects& expected) {
@@ -302,7 +301,9 @@ class PlanRun {
     const Place& place = places[static_cast<std::size_t>(location)];
     if (place.base == Base::position && writes) return fail_always("a write to positions, which are no memory: a read expected");
     if (place.base == Base::position || bytes.elements() == 0) return true;
-    const Stored& memory = *memory_.find(place.base, place.index);
+    const Stored* const found = memory_.find(place.base, place.index);
+    if (found == nullptr) return fail_always("an operand in no memory of the plan: one of its memories expected");
+    const Stored& memory = *found;
     const auto [below, above] = bytes.reach();
     if (bytes.offset + below < 0 || (memory.bytes >= 0 && bytes.offset + above > memory.bytes))
       return fail("memory", "bytes ", bytes.offset + below, " to ", bytes.offset + above, " of memory `", name_of(place.base),
