@@ -3,12 +3,13 @@
 
 # Components: the extras of docs/architecture.md, and data, whose readers of files need zlib. Those whose packages are found become
 # targets; some need none beyond the core's.
-set(tilewright_components data images profile checkpoint scaling distributed)
+set(tilewright_components data images profile checkpoint scaling verified distributed)
 set(tilewright_data_packages ZLIB)
 set(tilewright_images_packages ZLIB PNG)
 set(tilewright_profile_packages)
 set(tilewright_checkpoint_packages ZLIB LibZip nlohmann_json)
 set(tilewright_scaling_packages)
+set(tilewright_verified_packages)
 set(tilewright_distributed_packages ZLIB MPI)
 # Debian's and Ubuntu's names.
 set(tilewright_debian_ZLIB zlib1g-dev)
@@ -51,6 +52,7 @@ tilewright_add_component(images ZLIB::ZLIB PNG::PNG)
 tilewright_add_component(profile)
 tilewright_add_component(checkpoint ZLIB::ZLIB LibZip::LibZip nlohmann_json::nlohmann_json)
 tilewright_add_component(scaling)
+tilewright_add_component(verified)
 tilewright_add_component(distributed ZLIB::ZLIB MPI::MPI_CXX)
 
 # clang-cl takes Clang's own options after "/clang:".

@@ -42,7 +42,7 @@ set_tests_properties(package/missing PROPERTIES PASS_REGULAR_EXPRESSION
                      "needs ZLIB, LibZip, nlohmann_json .on Debian:[ \n]+zlib1g-dev libzip-dev nlohmann-json3-dev.")
 tilewright_add_package_test(unknown -DCOMPONENTS=datta)
 set_tests_properties(package/unknown PROPERTIES PASS_REGULAR_EXPRESSION
-                     "Component datta is unknown: one of data, images, profile, checkpoint,[ \n]+scaling,[ \n]+distributed expected")
+                     "Component datta is unknown: one of data, images, profile, checkpoint,[ \n]+scaling,[ \n]+verified,[ \n]+distributed expected")
 add_test(NAME package/pkg_config COMMAND Python3::Interpreter ${package_source_dir}/pkg_config.py
                                          ${package_build_dir}/prefix ${CMAKE_CXX_COMPILER} ${PROJECT_VERSION})
 set_tests_properties(package/pkg_config PROPERTIES FIXTURES_REQUIRED package SKIP_RETURN_CODE 77)

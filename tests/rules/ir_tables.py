@@ -27,6 +27,7 @@ OTHERS = {
     "ops/memory/remote_code_load.hpp": "the graph that is open",
     "ops/nn/composed_attention.hpp": "the graph that is open",
     "train/phased_layers.hpp": "inputs by reference",
+    "verified/graph_run.hpp": "all graphs, which it runs",
 }
 
 

@@ -1,0 +1,130 @@
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "tilewright/core/list.hpp"
+#include "tilewright/graph/op_info/op_info.hpp"
+#include "tilewright/graph/op_info/packed_attributes.hpp"
+#include "tilewright/ops/update/accumulate.hpp"
+#include "tilewright/verified/memory.hpp"
+
+namespace tilewright::internal::proof::detail {
+
+/// An operand of an op: its type and what it is when the op reads it.
+struct Operand {
+  TensorSpec spec{};
+  Content content{};
+};
+
+/// Memory of the program before a run, and the host's.
+enum class Origin : std::int64_t { variable, constant, remote_row, stream, position };
+
+/// Partial results of an op: `parts` tensors, one after the other.
+struct PartialResults {
+  ValueId value = ValueId::unwritten;
+  std::int64_t parts = 1;
+  const OpInfo* op = nullptr;
+  PackedAttributes attributes{};
+  List<std::int64_t> term{};  ///< of the whole result, without its dtype
+  Shape shape{};  ///< of the whole result
+};
+
+/// Numbers of the values that graphs and plans compute. Both number them here, so equal terms have one number.
+class ValueTerms {
+ public:
+  constexpr ValueId initial(Origin origin, std::int64_t number, std::int64_t element = 0) {
+    return values_.number({word(TermKind::initial), static_cast<std::int64_t>(origin), number, element});
+  }
+  /// Returns the number of what an access finds.
+  constexpr ValueId number(const Content& content, const Shape& shape, int axis = 0) {
+    List<std::int64_t> term{word(TermKind::content), static_cast<std::int64_t>(content.parts.size())};
+    for (const Content& part : content.parts) term.push_back(static_cast<std::int64_t>(number(part, shape, axis + 1)));
+    if (content.parts.empty()) {
+      term.push_back(static_cast<std::int64_t>(content.value));
+      term.push_back(content.first);
+      for (int i = axis; i < shape.rank; ++i) term.push_back(content.steps[i - axis]);
+    }
+    return values_.number(term);
+  }
+  /// Returns the term of an op's output, without the spec of the output.
+  constexpr List<std::int64_t> term_of(const OpTag* op, const PackedAttributes& attributes, const List<Operand>& inputs,
+                                       int output) {
+    List<std::int64_t> term{word(TermKind::result), number_of(op), output, static_cast<std::int64_t>(attributes.count)};
+    for (std::size_t i = 0; i < attributes.count; ++i) term.push_back(attributes.words[i]);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      add_spec(term, inputs[i].spec);
+      const bool is_read = i > 0 || op != op_info<CopyVarUpdate>.tag;  // which overwrites all of its operand
+      term.push_back(is_read ? static_cast<std::int64_t>(number(inputs[i].content, inputs[i].spec.shape)) : -1);
+    }
+    return term;
+  }
+  constexpr ValueId result(List<std::int64_t> term, const TensorSpec& spec) {
+    add_spec(term, spec);
+    return values_.number(term);
+  }
+  /// Returns the value of several parts of a result, and remembers what it is.
+  constexpr ValueId partials(PartialResults&& of) {
+    List<std::int64_t> term{word(TermKind::partials), of.parts};
+    for (const std::int64_t each : of.term) term.push_back(each);
+    const ValueId value = of.value = values_.number(term);
+    if (!find_partials(value)) partials_.push_back(std::move(of));
+    return value;
+  }
+  constexpr const PartialResults* find_partials(ValueId value) const {
+    for (const PartialResults& each : partials_)
+      if (each.value == value) return &each;
+    return nullptr;
+  }
+  /// Returns what is one of two contents of a row of elements, as a condition says; unwritten if one of them is.
+  constexpr Content choice(ValueId condition, const Content& a, const Content& b) {
+    if (same(a, b)) return a;
+    if (a.value == ValueId::unwritten || b.value == ValueId::unwritten) return {};
+    Content result = a;
+    result.value = values_.number({word(TermKind::choice), static_cast<std::int64_t>(condition),
+                                   static_cast<std::int64_t>(a.value), static_cast<std::int64_t>(b.value), b.first - a.first});
+    return result;
+  }
+
+  constexpr const Values& values() const { return values_; }
+  /// Records that a graph computes a value.
+  constexpr void add_known(ValueId value) {
+    while (static_cast<int>(known_.size()) <= static_cast<int>(value)) known_.push_back(false);
+    known_[static_cast<std::size_t>(value)] = true;
+  }
+  constexpr bool is_known(ValueId value) const {
+    return static_cast<std::size_t>(value) < known_.size() && known_[static_cast<std::size_t>(value)];
+  }
+  /// Records an op that graphs use, so that a plan's tag leads back to it.
+  constexpr void add_op(const OpInfo& op) {
+    const auto number = static_cast<std::size_t>(number_of(op.tag));
+    infos_[number] = &op;
+  }
+  /// Records an op that stores one row of a table, which only the run knows: the other rows stay.
+  constexpr void add_row_store(const OpTag* tag) { row_stores_.push_back(tag); }
+  constexpr bool is_row_store(const OpTag* tag) const { return has_item(row_stores_, tag); }
+  constexpr const OpInfo* find_op(const OpTag* tag) { return infos_[static_cast<std::size_t>(number_of(tag))]; }
+
+ private:
+  static constexpr std::int64_t word(TermKind kind) { return static_cast<std::int64_t>(kind); }
+  static constexpr void add_spec(List<std::int64_t>& term, const TensorSpec& spec) {
+    term.push_back(static_cast<std::int64_t>(spec.dtype));
+    term.push_back(spec.shape.rank);
+    for (int axis = 0; axis < spec.shape.rank; ++axis) term.push_back(spec.shape[axis]);
+  }
+  constexpr std::int64_t number_of(const OpTag* tag) {
+    for (std::size_t i = 0; i < tags_.size(); ++i)
+      if (tags_[i] == tag) return static_cast<std::int64_t>(i);
+    tags_.push_back(tag);
+    infos_.push_back(nullptr);
+    return static_cast<std::int64_t>(tags_.size()) - 1;
+  }
+
+  Values values_{};
+  List<bool> known_{};  // by value: whether a graph computes it
+  List<const OpTag*> tags_{};
+  List<const OpInfo*> infos_{};  // by tag; null: no graph has it
+  List<const OpTag*> row_stores_{};
+  List<PartialResults> partials_{};
+};
+
+}  // namespace tilewright::internal::proof::detail
