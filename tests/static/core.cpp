@@ -14,6 +14,11 @@ static_assert(tw::text(0) == "0");
 static_assert(tw::text(INT64_MAX) == "9223372036854775807");
 static_assert(tw::text(INT64_MIN) == "-9223372036854775808");
 static_assert(tw::text(UINT64_MAX) == "18446744073709551615");
+static_assert([] {
+  char name[3]{};  // no literal: GCC does not know its length before it runs
+  name[0] = 'x';
+  return tw::text(name, 1) == "x1";
+}());
 static_assert(tw::text() == "" && Text().empty() && Text("abc").size() == 3);
 static_assert(Text("10") < Text("2") && Text("bias") < Text("weight") && Text("a") < Text("ab"));
 // A name is a Text or a std::string_view: functions of either take both, and both compare with literals.

@@ -157,7 +157,7 @@ constexpr std::size_t hash_of(std::string_view name) {
 /// each row of types.)
 class TextPiece {
  public:
-  constexpr TextPiece(const char* characters) : characters_(characters), size_(__builtin_strlen(characters)) {}
+  constexpr TextPiece(const char* characters) : TextPiece(std::string_view(characters)) {}
   constexpr TextPiece(std::string_view characters) : characters_(characters.data()), size_(characters.size()) {}
   constexpr TextPiece(const Text& text) : TextPiece(text.view()) {}
   TextPiece(const std::string& characters) : TextPiece(std::string_view(characters)) {}
