@@ -37,12 +37,13 @@ class MoveOnlyFunction<Result(Arguments...)> {
   };
   template <class F>
   struct Holder : Held {
-    constexpr explicit Holder(F f)
-        : Held{[](Held* self, Arguments... arguments) -> Result {
-                 return static_cast<Holder*>(self)->function(std::forward<Arguments>(arguments)...);
-               },
-               [](Held* self) { delete static_cast<Holder*>(self); }},
-          function(std::move(f)) {}
+    constexpr explicit Holder(F f) : Held{&Holder::call_held, &Holder::destroy_held}, function(std::move(f)) {}
+    // No lambdas: GCC 13 to 16 call none by a pointer in constant expressions if it returns an object with a destructor.
+    static constexpr Result call_held(Held* self, Arguments... arguments) {
+      return static_cast<Holder*>(self)->function(std::forward<Arguments>(arguments)...);
+    }
+    static constexpr void destroy_held(Held* self) { delete static_cast<Holder*>(self); }
+
     F function;
   };
 

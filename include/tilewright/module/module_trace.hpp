@@ -2,6 +2,7 @@
 #include <concepts>
 #include <string_view>
 
+#include "tilewright/core/move_only_function.hpp"
 #include "tilewright/graph/gradient_rule.hpp"
 #include "tilewright/module/named_tensors.hpp"
 #include "tilewright/module/variable_factory.hpp"
@@ -21,10 +22,10 @@ class GraphWithNamedArgs;
 struct CallModuleOptions {
   std::string_view name{};  ///< of the variables; empty: the member's name, or the class's name for a module that is no member
   GradientMethod method = GradientMethod::automatic;  ///< how autodiff of callers makes the gradient graph
-  /// Returns the outputs of the graph whose gradients callers provide; null: all of floating point.
-  List<Tensor> (*grads_provided)(const GraphWithNamedArgs&) = nullptr;
-  /// Returns the inputs of the graph whose gradients callers require; null: all that a gradient reaches.
-  List<Tensor> (*grads_required)(const GraphWithNamedArgs&) = nullptr;
+  /// Returns the outputs of the graph whose gradients callers provide; none: all of floating point.
+  detail::MoveOnlyFunction<List<Tensor>(const GraphWithNamedArgs&)> grads_provided{};
+  /// Returns the inputs of the graph whose gradients callers require; none: all that a gradient reaches.
+  detail::MoveOnlyFunction<List<Tensor>(const GraphWithNamedArgs&)> grads_required{};
 };
 
 namespace detail {
