@@ -55,8 +55,8 @@ constexpr void plain_on_replicas(Ir& ir) {
   ir.set_replication_factor(2);
   train::train_step(ir, Net{}, momentum(support::load(ir, "rate", {})), {{batch, width}});
 }
-/// The same with shards of variables and velocities, and a factor of 1 that all layers share. The head's phase is written by
-/// hand, and keeps activations instead of computing them again.
+/// Phases with shards of variables and velocities, and with a factor of 1 that all layers share. The phase of the head is written
+/// out: it keeps activations, and computes nothing again.
 constexpr void sharded(Ir& ir) {
   ir.set_replication_factor(2);
   const Tensor rate = support::load(ir, "rate", {});

@@ -146,7 +146,7 @@ const Case trees[] = {
           replicated<[](const Scene& s, Whole n) { return factories(s).replica_sharded(0, n), s.x; }>),
 };
 
-/// Twice a tensor of a stream, in so many steps.
+/// A serialised graph of `steps` steps, which doubles a tensor of a stream.
 tw::BatchSerialResult serialised(const Scene& s, Whole steps, tw::BatchSerialOptions options = {}) {
   const tw::Graph graph = twice(s);
   options.load_handles = {{graph.input(0), s.ir.h2d_stream("serialised", {2})}};
