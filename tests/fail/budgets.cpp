@@ -1,5 +1,6 @@
 // labels: none
-// Programs that need more than tw::require_budget allows.
+// Programs that need more than tw::require_budget allows. Bytes of stack, and the step that needs most, depend on the width of
+// vectors.
 #include <tilewright/budget.hpp>
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/tilewright.hpp>
@@ -35,12 +36,11 @@ static_assert(tw::require_budget<train_step, tw::cpu, tw::Limits{.variables = 80
 static_assert(tw::require_budget<train_step, tw::cpu, tw::Limits{.frame = 4'000}>());
 
 // CASE stack
-// expect: require_budget: stack 10688 bytes: at most 9000 expected;
-// expect: of these arrays of kernels 853, of the step MatMul [Mul];
-// expect: ReduceSum [Accumulate, Accumulate, ScaledAddLhsInplace <AdamUpdater>];
-// expect: MatMul [Accumulate, Accumulate, ScaledAddLhsInplace <AdamUpdater>]
-// expect: in Net_subgraph(0)_bwd/fc2 (a thread with more stack: docs/sessions.md#memory-and-stack),
-// expect: functions 9835
+// expect: require_budget: stack 10
+// expect: bytes: at most 9000 expected; of these arrays of kernels
+// expect: , of the step MatMul [
+// expect: in Net_subgraph(0)
+// expect: /fc2 (a thread with more stack: docs/sessions.md#memory-and-stack), functions 983
 static_assert(tw::require_budget<train_step, tw::cpu, tw::Limits{.stack = 9'000}>());
 
 // CASE code
