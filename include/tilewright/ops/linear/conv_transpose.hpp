@@ -78,7 +78,7 @@ struct ConvTransposeDataGrad : ConvOp<ConvTransposeDataGrad, WindowsAttributes> 
   template <PackedAttributes A, class DY, class W, class DX>
   static void compute(DY dy, W w, DX dx) {
     static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
-    detail::convolve<windows>(dy, w, dx);
+    detail::convolve<windows, ConvOp::template rounds_sums<A, DY>>(dy, w, dx);
   }
   template <PackedAttributes A, class... V>
   static constexpr std::int64_t stack_bytes() {
@@ -141,7 +141,7 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
   static void compute(X x, W w, Y y) {
     // the attributes are those of the whole tensors: a vertex has their spatial axes, but not all of their channels
     static constexpr kernel::Windows windows = detail::transposed_windows(X::shape, W::shape, unpack<Attributes>(A));
-    detail::convolve_back<windows>(x, w, y);
+    detail::convolve_back<windows, ConvOp::template rounds_sums<A, X>>(x, w, y);
   }
   template <PackedAttributes A, class X, class W, class Y>
   static constexpr std::int64_t stack_bytes() {
