@@ -40,6 +40,10 @@ constexpr void program(Ir& ir) {
                  {18, 20, 3, 3}, {2, 18, 4, 5});
   const Tensor a = ops::host_load(ir.h2d_stream("a", {5, 200})).cast(tw::float16);
   const Tensor b = ops::host_load(ir.h2d_stream("b", {200, 40})).cast(tw::float16);
+  const Tensor dy = ops::host_load(ir.h2d_stream("dy", {2, 18, 4, 5})).cast(tw::float16);
+  const Tensor w = ops::host_load(ir.h2d_stream("w", {18, 20, 3, 3})).cast(tw::float16);
+  const Tensor transposed = ops::conv_transpose(dy, w, {.padding = {1, 1, 1, 1}});
+  ops::host_store(ir.d2h_stream("transposed", {2, 20, 4, 5}), transposed.cast(tw::float32));
   ops::host_store(ir.d2h_stream("epilogue", {5, 40}), ops::relu(a.matmul(b)).cast(tw::float32));
   ops::host_store(ir.d2h_stream("float32", {5, 40}), ops::matmul(a, b, {.partials_type = tw::float32}).cast(tw::float32));
 }
@@ -60,9 +64,10 @@ template <tw::Target target>
 void check(bool strict) {
   tw::Session<program, target> session({.threads = 1, .strict = strict});
   const auto a = eighths({5, 200}, 7, 61), b = eighths({200, 40}, 11, 53);
+  const auto w = eighths({18, 20, 3, 3}, 11, 53), dy = eighths({2, 18, 4, 5}, 5, 31);
   const auto results = session.run("product a"_s = a, "product b"_s = b, "product dy"_s = eighths({5, 40}, 5, 31),
-                                   "conv a"_s = eighths({2, 20, 4, 5}, 7, 61), "conv b"_s = eighths({18, 20, 3, 3}, 11, 53),
-                                   "conv dy"_s = eighths({2, 18, 4, 5}, 5, 31), "a"_s = a, "b"_s = b);
+                                   "conv a"_s = eighths({2, 20, 4, 5}, 7, 61), "conv b"_s = w, "conv dy"_s = dy, "a"_s = a,
+                                   "b"_s = b, "dy"_s = dy, "w"_s = w);
   CHECK(checksum(results["product y"_s]) == 5039.875);
   CHECK(checksum(results["product da"_s]) == -2822.546875);
   CHECK(checksum(results["product db"_s]) == 459.921875);
@@ -71,6 +76,7 @@ void check(bool strict) {
   CHECK(checksum(results["conv y"_s]) == -7861.375);
   CHECK(checksum(results["conv da"_s]) == 10012.0);
   CHECK(checksum(results["conv db"_s]) == -11159.453125);
+  CHECK(checksum(results["transposed"_s]) == 10012.0);  // the same sums as the gradient of the data
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ class RoundedSum {
 inline constexpr std::int64_t rounded_rows = 32, rounded_columns = 2 * float_width;
 /// Bytes of the stack: the partial sums, and the terms of a, for `rounded_rows`; the terms of b.
 inline constexpr std::int64_t rounded_stack_bytes = 4 * (rounded_rows * (rounded_columns + terms_of_rounded_sum) +
-                                                         terms_of_rounded_sum * rounded_columns);
+                                                         terms_of_rounded_sum * rounded_columns) +
+                                                    2 * static_cast<std::int64_t>(line_bytes);
 
 /// Computes the product of matrices of float16 with sums of float16. Calls the epilogue as matmul_kernel does.
 template <MatMulShape s>

@@ -204,9 +204,10 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
     static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
     detail::convolve_back<windows, ConvOp::template rounds_sums<A, DY>>(dy, w, dx);
   }
-  template <PackedAttributes A, class... V>
+  template <PackedAttributes A, class DY, class W, class DX>
   static constexpr std::int64_t stack_bytes() {
-    return detail::convolve_back_stack_bytes<unpack<Attributes>(A).windows(), V...>();
+    if constexpr (ConvOp::template rounds_sums<A, DY>) return 0;
+    else return detail::convolve_back_stack_bytes<unpack<Attributes>(A).windows(), DY, W, DX>();
   }
 };
 
@@ -251,7 +252,7 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
   template <PackedAttributes A, class X, class DY, class DW>
   static constexpr std::int64_t stack_bytes() {
     constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
-    if constexpr (detail::conv_planes<X, DW, DY>)
+    if constexpr (detail::conv_planes<X, DW, DY> && !ConvOp::template rounds_sums<A, X>)
       if constexpr (kernel::has_conv_weights_kernel<detail::conv_shape<windows, X, DW, DY>>)
         return kernel::conv_weights_stack_bytes<detail::conv_shape<windows, X, DW, DY>, typename DY::element>;
     return 0;
@@ -307,7 +308,7 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
   template <PackedAttributes A, class X, class W, class Y>
   static constexpr std::int64_t stack_bytes() {
     constexpr kernel::Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
-    return detail::convolve_stack_bytes<windows, X, W, Y>();
+    return ConvOp::template rounds_sums<A, X> ? 0 : detail::convolve_stack_bytes<windows, X, W, Y>();
   }
 };
 
