@@ -1,10 +1,10 @@
 // labels: none
 // Sums of float16, where the target asks for them, on the host and in strict mode. tests/reference/make_rounded_sums.py prints
 // the numbers that are expected: NumPy rounds its sums after each 16 products.
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string_view>
-#include <vector>
 
 #include "../../catch.hpp"
 #include "tilewright/execute/strict_executor.hpp"
@@ -48,8 +48,9 @@ constexpr void program(Ir& ir) {
   ops::host_store(ir.d2h_stream("float32", {5, 40}), ops::matmul(a, b, {.partials_type = tw::float32}).cast(tw::float32));
 }
 /// Element i: (step i mod modulus - modulus / 2) / 8.
-auto eighths(std::initializer_list<std::size_t> shape, std::int64_t step, std::int64_t modulus) {
-  xt::xarray<float> result = xt::zeros<float>(std::vector<std::size_t>(shape));
+template <std::size_t rank>
+xt::xtensor<float, rank> eighths(const std::size_t (&shape)[rank], std::int64_t step, std::int64_t modulus) {
+  auto result = xt::xtensor<float, rank>::from_shape(std::to_array(shape));
   std::int64_t i = 0;
   for (float& element : result) element = static_cast<float>(i++ * step % modulus - modulus / 2) / 8;
   return result;
