@@ -43,6 +43,11 @@ error below that says nothing. Three readings had to be assumed, because the sou
 Other assumptions stand beside their rows below."""
 
 
+OF_NETWORKS = """\
+The time of a run by kinds of cycles, in percent of the published time: a row whose kinds add up to 100 takes as long as the
+measurement. Published training had partial sums of float16, and the plans have them too (`Target::with_partials_type`)."""
+
+
 def percent(value, digits=1):
     text = f"{100 * value:+.{digits}f}"
     return f"{'0' if float(text) == 0 else text} %"
@@ -234,6 +239,22 @@ def notes(rows):
                 yield f"  {figure['key'][0].upper() + figure['key'][1:]}: {figure['detail']}."
 
 
+def table_of_cycles(rows):
+    """Where the cycles of whole networks go, in percent of the published time."""
+    kinds = ("compute", "exchange", "barriers", "streams", "links", "waiting")
+    lines = []
+    for row in rows:
+        for figure in row.get("figures", ()):
+            if "cycles" not in figure:
+                continue
+            whole = figure["measured"] / figure["modelled"]  # of rates: the modelled time over the published one
+            cycles = figure["cycles"]
+            shares = [100 * whole * cycles[kind] / sum(cycles.values()) for kind in kinds]
+            lines.append([str(row["row"]), f"{row['what']}: {figure['key']}", *(f"{share:.0f}" for share in shares),
+                          f"{100 * whole:.0f}", f"{1 / whole:.2f}"])
+    return table(["row", "figure", *kinds, "all", "modelled / measured rate"], lines, (1,))
+
+
 def few_rows(rows):
     """What the points of 4 and 16 columns of float32 say of the estimate for few rows."""
     points = {(point["m"], point["n"]): point for point in next(row for row in rows if row["row"] == 3)["points"]}
@@ -254,6 +275,7 @@ def page(data):
     for row in rows:
         if "points" in row:
             parts += [f"### {SERIES[row['row']][0]}", table_of_points(row)]
+    parts += ["## Where the cycles of networks go", wrap_paragraphs(OF_NETWORKS), table_of_cycles(rows)]
     parts += ["## What is computed, and what is missing", wrap_list(notes(rows)), "## Rows that are not computed",
               table(["row", "what", "configuration", "why not"],
                     [[str(row["row"]), row["what"], row["configuration"], row["unused"]] for row in rows if "unused" in row],

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <tilewright/lower/ipu/product_partition.hpp>
+#include <tilewright/lower/tile_figures.hpp>
 #include <tilewright/target/ipu_cycles.hpp>
 #include <tilewright/target/ipu_exchange_cycles.hpp>
 #include <utility>
@@ -23,6 +24,7 @@ using std::int64_t;
 struct Modelled {
   double value = 0;
   std::string detail{};
+  tw::internal::CycleUse cycles{};  ///< of a run, for rates of whole networks
 
   Modelled(double modelled = 0, std::string more = {}) : value(modelled), detail(std::move(more)) {}
 };

@@ -19,11 +19,16 @@ json of_model(const Row& row, const Model& model) {
   for (const Figure& figure : figures) {
     if (figure.row != row.number) continue;
     const Modelled modelled = model.modelled(figure);
+    const tw::internal::CycleUse& cycles = modelled.cycles;
     result["figures"].push_back({{"key", figure.key},
                                  {"unit", figure.unit},
                                  {"measured", figure.value},
                                  {"modelled", modelled.value},
                                  {"detail", modelled.detail}});
+    if (cycles.total() > 0)
+      result["figures"].back()["cycles"] = {{"compute", cycles.compute}, {"exchange", cycles.exchange},
+                                            {"barriers", cycles.sync},   {"streams", cycles.host},
+                                            {"links", cycles.links},     {"waiting", cycles.waiting}};
   }
   return result;
 }

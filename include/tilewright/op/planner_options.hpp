@@ -9,9 +9,9 @@
 namespace tilewright {
 
 /// Planner options of products and convolutions, as attributes: 2 words, all 0 without options. `partials_type` is the dtype of
-/// partial sums if a sum is divided into blocks, for results of float16 and float32. `available_memory_proportion` limits the
-/// share of a tile's memory for a product on a simulated IPU. The planner uses both. Dithering exists for PopXL's sake: printed
-/// graphs show it, and nothing else reads it.
+/// partial sums: of float16 operands, and, if a sum is divided into blocks, of the blocks' sums. `available_memory_proportion`
+/// limits the share of a tile's memory for a product on a simulated IPU. The planner uses both. Dithering exists for PopXL's
+/// sake: printed graphs show it, and nothing else reads it.
 struct PlannerAttributes {
   double available_memory_proportion = 0;
   std::int8_t has_proportion = 0;
@@ -59,6 +59,8 @@ struct PlannerAttributes {
     if (dithering != 0) given.push_back(text("enable_conv_dithering=", dithering == 2 ? "true" : "false"));
     return join(given, ", ");
   }
+  /// Whether kernels round their sums to float16: those of float16 operands, as the units of IPUs do.
+  constexpr bool rounds_sums(DType operand) const { return partials != 0 && partials_type() == float16 && operand == float16; }
   constexpr DType partials_dtype(DType output) const {
     if (!computes_in_float(output)) return output;
     return partials == 0 ? float32 : partials_type();
@@ -92,6 +94,14 @@ constexpr PackedAttributes with_planner_proportion(const PackedAttributes& packe
   auto attributes = unpack<Attributes>(packed);
   attributes.planner.available_memory_proportion = proportion;
   attributes.planner.has_proportion = 1;
+  return pack(attributes);
+}
+/// Returns the attributes of such an op with a partials_type, if they have none.
+template <class Attributes>
+constexpr PackedAttributes with_planner_partials(const PackedAttributes& packed, DType partials_type) {
+  auto attributes = unpack<Attributes>(packed);
+  if (attributes.planner.partials != 0) return packed;
+  attributes.planner.partials = static_cast<std::int8_t>(1 + static_cast<int>(partials_type));
   return pack(attributes);
 }
 

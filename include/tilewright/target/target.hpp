@@ -37,6 +37,7 @@ struct Target {
   int ipus = 1;  ///< of a replica; each has its own `tiles`
   std::int64_t io_tiles = 0;  ///< number of `tiles` that only move data, see tw::io_tiles
   const IpuModel* ipu = nullptr;  ///< a static object: the simulated IPU, whose cycles are counted; null for the host
+  DType partials_type = DType::float32;  ///< of the sums of products and convolutions of float16: see with_partials_type
 
   constexpr Target without_fusion() const {
     Target result = *this;
@@ -70,19 +71,17 @@ struct Target {
     result.io_tiles = count;
     return result;
   }
+  /// Returns a machine whose products and convolutions of float16, and their gradients, have partial sums of another dtype:
+  /// float16 or float32 (the default). An op's own `partials_type` is stronger. With float16, the host and simulated IPUs round
+  /// sums as an IPU's unit does: docs/numerics.md. Throws std::invalid_argument for other dtypes.
+  constexpr Target with_partials_type(DType dtype) const {
+    if (dtype != DType::float16 && dtype != DType::float32)
+      throw std::invalid_argument("with_partials_type: another dtype than float16 and float32: one of these expected");
+    Target result = *this;
+    result.partials_type = dtype;
+    return result;
+  }
   static constexpr std::int64_t min_io_tiles = 32;  ///< popart's limit, in irlowering
-  /// Returns a machine with the compute tiles only.
-  constexpr Target without_io_tiles() const {
-    Target result = with_tiles(tiles - io_tiles);
-    result.io_tiles = 0;
-    return result;
-  }
-  /// Returns a machine with the IO tiles only.
-  constexpr Target io_tiles_alone() const {
-    Target result = with_tiles(io_tiles);
-    result.io_tiles = 0;
-    return result;
-  }
   constexpr Target with_bytes_per_tile(std::int64_t bytes) const {
     Target result = *this;
     result.bytes_per_tile = bytes;
@@ -111,6 +110,21 @@ struct Target {
   constexpr bool checks_memory() const { return bytes_per_tile > 0; }
   constexpr bool operator==(const Target&) const = default;
 };
+
+namespace internal {
+/// Returns a machine with the compute tiles only.
+constexpr Target without_io_tiles(const Target& target) {
+  Target result = target.with_tiles(target.tiles - target.io_tiles);
+  result.io_tiles = 0;
+  return result;
+}
+/// Returns a machine with the IO tiles only.
+constexpr Target io_tiles_alone(const Target& target) {
+  Target result = target.with_tiles(target.io_tiles);
+  result.io_tiles = 0;
+  return result;
+}
+}  // namespace internal
 
 /// The host: its cores as a few large tiles. The number of tiles is fixed, so that results do not depend on the host. With 8
 /// tiles, 8 threads have work in each step; twice as many tiles would have twice as many partials of sums, and shorter loops.

@@ -9,6 +9,7 @@
 #include "tilewright/transform/composed_forms.hpp"
 #include "tilewright/transform/fuse_across_calls.hpp"
 #include "tilewright/transform/loop_inputs.hpp"
+#include "tilewright/transform/partials_types.hpp"
 #include "tilewright/transform/trace_for.hpp"
 
 namespace tilewright {
@@ -28,8 +29,9 @@ class Prepared {
   Target target_;
 };
 
-/// Prepares a traced program for a machine: checks replicas and loads of code, replaces composed forms by ops, moves ops into
-/// called graphs (for the host), and wraps graphs of loops whose inputs would change. Takes ownership of the Ir, so its tensors
+/// Prepares a traced program for a machine: checks replicas and loads of code, replaces composed forms by ops, gives products
+/// the target's dtype of partial sums, moves ops into called graphs (for the host), and wraps graphs of loops whose inputs would
+/// change. Takes ownership of the Ir, so its tensors
 /// and graphs become invalid. Errors: an Ir that was traced for another kind of machine; errors of the checks.
 constexpr Prepared prepare(Ir&& ir, const Target& target) {
   Prepared prepared(std::move(ir), target);
@@ -43,6 +45,7 @@ constexpr Prepared prepare(Ir&& ir, const Target& target) {
   check_replicas(graphs);
   for (std::size_t graph = 0; graph < graphs.tables.graphs.size(); ++graph) replace_composed_forms(graphs, GraphId(graph));
   check_code_loads(graphs);
+  if (target.partials_type != float32) set_partials_types(graphs, target.partials_type);
   if (graphs.failed()) return prepared;
   if (target.fuses && target.ipu == nullptr) move_ops_into_callees(graphs);
   keep_loop_inputs(graphs);

@@ -20,7 +20,7 @@ static_assert(sets.of(0) == 1 && sets.of(64) == 0 && sets.of(1472) == 3 && sets.
 static_assert(sets.number({2, tw::TileSet::io}) == 5 && sets.placement(5) == tw::Placement{2, tw::TileSet::io});
 constexpr TileSets one(tw::gc200);
 static_assert(one.size() == 1 && one.number({}) == 0 && one.count(0) == 1472 && one.first(0) == 0);
-static_assert(tw::gc200.with_io_tiles(64).without_io_tiles() == tw::gc200.with_tiles(1408));
+static_assert(tw::internal::without_io_tiles(tw::gc200.with_io_tiles(64)) == tw::gc200.with_tiles(1408));
 
 // ---- memory
 

@@ -139,6 +139,8 @@ struct CutRules {
   double (*memory_proportion)(const PackedAttributes&) = nullptr;
   /// Returns the attributes with another share; null: they have none.
   PackedAttributes (*with_memory_proportion)(const PackedAttributes&, double proportion) = nullptr;
+  /// Returns the attributes with a dtype of partial sums, if they have none of their own; null: the op's cannot be chosen.
+  PackedAttributes (*with_partials_type)(const PackedAttributes&, DType partials_type) = nullptr;
 };
 
 /// Data movement of an op, or results that it provides without computing.

@@ -7,6 +7,7 @@
 #include "tilewright/kernel/matmul/epilogue.hpp"
 #include "tilewright/kernel/matmul/inner.hpp"
 #include "tilewright/kernel/matmul/outer.hpp"
+#include "tilewright/kernel/matmul/rounded_sums.hpp"
 #include "tilewright/kernel/matmul/row.hpp"
 #include "tilewright/kernel/matmul/shape.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
@@ -14,7 +15,7 @@
 
 namespace tilewright::kernel {
 
-enum class MatMulKernel { loop, inner, outer, outer_transposed, row_by_row, column_by_column };
+enum class MatMulKernel { loop, inner, outer, outer_transposed, row_by_row, column_by_column, rounded };
 
 /// Selects the kernel for a product of floats, of 32 or 16 bits. If b is contiguous along k, `outer` transposes b, and `inner`
 /// adds up the elements of a register for each sum. Transposing takes about 70 instructions for each of the k n / float_width^2
@@ -22,6 +23,7 @@ enum class MatMulKernel { loop, inner, outer, outer_transposed, row_by_row, colu
 /// from k = 10 m on. But `inner` reads all of a for every two columns of b, so a must fit in a cache. One row times a large
 /// matrix reads the matrix in the order of memory.
 constexpr MatMulKernel matmul_kernel_of(const MatMulShape& s) {
+  if (s.float16_sums) return MatMulKernel::rounded;
   if (streams_rows(s)) return MatMulKernel::row_by_row;
   if (streams_columns(s)) return MatMulKernel::column_by_column;
   const bool dot = s.a_k == 1 && s.b_k == 1 && s.k >= 2 * float_width && !s.half_a && !s.half_b;
@@ -57,6 +59,7 @@ struct MatMulChoice {
                                               : kernel == MatMulKernel::outer_transposed ? outer_stack_bytes(s.transposed())
                                               : kernel == MatMulKernel::row_by_row       ? rows_stack_bytes(s)
                                               : kernel == MatMulKernel::column_by_column ? columns_stack_bytes(s)
+                                              : kernel == MatMulKernel::rounded          ? rounded_stack_bytes
                                                                                          : 0;
 };
 /// Whether the product of b^T and a^T is computed, because elements of a column of c are contiguous.
@@ -95,6 +98,7 @@ inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue, cons
     outer_matmul<s.transposed()>(b, a, TransposedEpilogue<Epilogue>{epilogue}, pieces);
   else if constexpr (kernel == MatMulKernel::row_by_row) stream_rows<s>(a, b, epilogue);
   else if constexpr (kernel == MatMulKernel::column_by_column) stream_columns<s>(a, b, epilogue);
+  else if constexpr (kernel == MatMulKernel::rounded) RoundedProduct<s>::compute(a, b, epilogue);
   else loop_matmul<s>(a, b, epilogue);
 }
 

@@ -41,7 +41,7 @@ class IpuPlanner {
   /// `homes`: gets the positions of variables and constants on tiles.
   constexpr IpuPlanner(Planning& planning, TileHomes& homes)
       : planning_(planning),
-        computing_(planning.target.without_io_tiles()),
+        computing_(without_io_tiles(planning.target)),
         sets_(planning.target),
         homes_(homes),
         partitions_(product_machine(computing_)) {

@@ -17,7 +17,7 @@ namespace detail {
 class Cutter {
  public:
   constexpr Cutter(BodyDraft& draft, const Target& target)
-      : draft_(draft), computing_(target.without_io_tiles()), io_(target.io_tiles_alone()) {}
+      : draft_(draft), computing_(without_io_tiles(target)), io_(io_tiles_alone(target)) {}
 
   constexpr Cut cut(const Group& group) {
     const Operation& first = draft_.operation(group.members[0]);

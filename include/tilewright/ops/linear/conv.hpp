@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/kernel/conv/data.hpp"
 #include "tilewright/kernel/conv/loops.hpp"
+#include "tilewright/kernel/conv/rounded_sums.hpp"
 #include "tilewright/kernel/conv/weights.hpp"
 #include "tilewright/op/window.hpp"
 #include "tilewright/ops/linear/conv_blocks.hpp"
@@ -17,7 +18,7 @@ struct ConvOptions {
   PadType pad_type = PadType::not_set;  ///< if set, it determines the padding, as ONNX's auto_pad
   // Lists of one element, or none. Gradients have the same.
   List<double> available_memory_proportions{};  ///< from 0 to 1: as in MatMulOptions
-  List<DType> partials_types{};  ///< float16 or float32: dtype of partial sums, if the sum is divided
+  List<DType> partials_types{};  ///< float16 or float32: dtype of partial sums, as in MatMulOptions
   List<bool> enable_conv_dithering{};  ///< stored on the op and printed; it has no effect
 };
 
@@ -108,10 +109,12 @@ inline void for_each_group(X* x, W* w, Y* y, F&& f) {
 template <class X, class W>
 inline constexpr std::int64_t group_count = X::shape[1] / W::shape[1];
 
-/// Computes y, the convolution of x with w.
-template <kernel::Windows windows, class X, class W, class Y>
+/// Computes y, the convolution of x with w. `float16_sums`: whether sums are rounded to float16.
+template <kernel::Windows windows, bool float16_sums, class X, class W, class Y>
 inline void convolve(X x, W w, Y y) {
-  if constexpr (conv_planes<X, W, Y>) {
+  if constexpr (float16_sums) {
+    return kernel::RoundedConv<windows, X, W, Y>::forward(x, w, y);
+  } else if constexpr (conv_planes<X, W, Y>) {
     static constexpr kernel::ConvShape s = conv_shape<windows, X, W, Y>;
     if constexpr (kernel::has_conv_kernel<s>)
       return for_each_group<s, group_count<X, W>>(
@@ -126,10 +129,12 @@ constexpr std::int64_t convolve_stack_bytes() {
       return kernel::conv_stack_bytes<conv_shape<windows, X, W, Y>>;
   return 0;
 }
-/// Computes dx, the gradient of the data of a convolution.
-template <kernel::Windows windows, class DY, class W, class DX>
+/// Computes dx, the gradient of the data of a convolution. `float16_sums`: whether sums are rounded to float16.
+template <kernel::Windows windows, bool float16_sums, class DY, class W, class DX>
 inline void convolve_back(DY dy, W w, DX dx) {
-  if constexpr (conv_planes<DX, W, DY>) {
+  if constexpr (float16_sums) {
+    return kernel::RoundedConv<windows, DX, W, DY>::data_gradient(dy, w, dx);
+  } else if constexpr (conv_planes<DX, W, DY>) {
     static constexpr kernel::ConvShape s = conv_shape<windows, DX, W, DY>;
     if constexpr (kernel::has_conv_data_kernel<s>)
       return for_each_group<s, group_count<DX, W>>(
@@ -159,7 +164,8 @@ struct ConvOp : Op<D> {
     return CutRules{.partials_dtype = partials_dtype,
                     .expand_in_blocks = D::expand_in_blocks,
                     .memory_proportion = memory_proportion,
-                    .with_memory_proportion = with_planner_proportion<A>};
+                    .with_memory_proportion = with_planner_proportion<A>,
+                    .with_partials_type = with_planner_partials<A>};
   }
   static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
     return unpack<A>(packed).planner.partials_dtype(output);
@@ -167,6 +173,11 @@ struct ConvOp : Op<D> {
   static constexpr double memory_proportion(const PackedAttributes& packed) {
     return unpack<A>(packed).planner.memory_proportion();
   }
+
+ protected:
+  /// Whether the kernel of an op with such a first operand rounds its sums to float16.
+  template <PackedAttributes attributes, class View>
+  static constexpr bool rounds_sums = unpack<A>(attributes).planner.rounds_sums(View::spec.dtype);
 };
 
 /// The gradient of a convolution's data: inputs (dy, weight), result dx.
@@ -191,11 +202,12 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
   template <PackedAttributes A, class DY, class W, class DX>
   static void compute(DY dy, W w, DX dx) {
     static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
-    detail::convolve_back<windows>(dy, w, dx);
+    detail::convolve_back<windows, ConvOp::template rounds_sums<A, DY>>(dy, w, dx);
   }
-  template <PackedAttributes A, class... V>
+  template <PackedAttributes A, class DY, class W, class DX>
   static constexpr std::int64_t stack_bytes() {
-    return detail::convolve_back_stack_bytes<unpack<Attributes>(A).windows(), V...>();
+    if constexpr (ConvOp::template rounds_sums<A, DY>) return 0;
+    else return detail::convolve_back_stack_bytes<unpack<Attributes>(A).windows(), DY, W, DX>();
   }
 };
 
@@ -226,7 +238,9 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
   template <PackedAttributes A, class X, class DY, class DW>
   static void compute(X x, DY dy, DW dw) {
     static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
-    if constexpr (detail::conv_planes<X, DW, DY>) {
+    if constexpr (ConvOp::template rounds_sums<A, X>) {
+      return kernel::RoundedConv<windows, X, DW, DY>::weights_gradient(x, dy, dw);
+    } else if constexpr (detail::conv_planes<X, DW, DY>) {
       static constexpr kernel::ConvShape s = detail::conv_shape<windows, X, DW, DY>;
       if constexpr (kernel::has_conv_weights_kernel<s>)
         return detail::for_each_group<s, detail::group_count<X, DW>>(
@@ -238,7 +252,7 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
   template <PackedAttributes A, class X, class DY, class DW>
   static constexpr std::int64_t stack_bytes() {
     constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
-    if constexpr (detail::conv_planes<X, DW, DY>)
+    if constexpr (detail::conv_planes<X, DW, DY> && !ConvOp::template rounds_sums<A, X>)
       if constexpr (kernel::has_conv_weights_kernel<detail::conv_shape<windows, X, DW, DY>>)
         return kernel::conv_weights_stack_bytes<detail::conv_shape<windows, X, DW, DY>, typename DY::element>;
     return 0;
@@ -289,12 +303,12 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
   template <PackedAttributes A, class X, class W, class Y>
   static void compute(X x, W w, Y y) {
     static constexpr kernel::Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
-    detail::convolve<windows>(x, w, y);
+    detail::convolve<windows, ConvOp::template rounds_sums<A, X>>(x, w, y);
   }
   template <PackedAttributes A, class X, class W, class Y>
   static constexpr std::int64_t stack_bytes() {
     constexpr kernel::Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
-    return detail::convolve_stack_bytes<windows, X, W, Y>();
+    return ConvOp::template rounds_sums<A, X> ? 0 : detail::convolve_stack_bytes<windows, X, W, Y>();
   }
 };
 
@@ -315,9 +329,11 @@ namespace ops {
 /// Convolves x with a kernel (cross-correlation: the kernel is not flipped). x: (N, C, spatial...) with 1 to 3 spatial axes,
 /// float16, bfloat16, float32 or float64; weight: (M, C / groups, kernel...), the same dtype. Result: (N, M, spatial...) with (in
 /// + padding - dilation (kernel - 1) - 1) / stride + 1 elements along each spatial axis, rounded down. Half precision is summed
-/// in float32. If the sum over channels is divided into blocks for tiles, partial sums are rounded to `partials_types`, {float16}
-/// or {float32} (the default); float64 keeps float64. Gradients: of x and weight. Errors: lists of a wrong length, numbers out of
-/// range, groups that do not divide the channels, a kernel larger than the padded input.
+/// in float32. With `partials_types` {float16}, sums of float16 are rounded after each 16 channels of an element of the kernel,
+/// and those of weights' gradients after each 16 places. If the sum over channels is divided into blocks for tiles, the sums of
+/// blocks have this dtype. Without the option it is the target's (Target::with_partials_type), by default {float32}; float64
+/// keeps float64. Gradients: of x and weight. Errors: lists of a wrong length, numbers out of range, groups that do not divide
+/// the channels, a kernel larger than the padded input.
 ///
 ///     y = ops::conv(x, weight, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});
 constexpr Tensor conv(Tensor x, Tensor weight, const ConvOptions& options = {}) {

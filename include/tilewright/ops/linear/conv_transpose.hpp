@@ -14,7 +14,7 @@ struct ConvTransposeOptions {
   List<std::int64_t> output_padding{};  ///< elements added at the end of the result
   List<std::int64_t> output_shape{};  ///< extents of the result, spatial or all; they determine the padding
   List<double> available_memory_proportions{};  ///< from 0 to 1: as in MatMulOptions
-  List<DType> partials_types{};  ///< float16 or float32: dtype of partial sums, if the sum is divided
+  List<DType> partials_types{};  ///< float16 or float32: dtype of partial sums, as in MatMulOptions
   List<bool> enable_conv_dithering{};  ///< stored on the op and printed; it has no effect
 };
 
@@ -78,11 +78,12 @@ struct ConvTransposeDataGrad : ConvOp<ConvTransposeDataGrad, WindowsAttributes> 
   template <PackedAttributes A, class DY, class W, class DX>
   static void compute(DY dy, W w, DX dx) {
     static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
-    detail::convolve<windows>(dy, w, dx);
+    detail::convolve<windows, ConvOp::template rounds_sums<A, DY>>(dy, w, dx);
   }
-  template <PackedAttributes A, class... V>
+  template <PackedAttributes A, class DY, class W, class DX>
   static constexpr std::int64_t stack_bytes() {
-    return detail::convolve_stack_bytes<unpack<Attributes>(A).windows(), V...>();
+    if constexpr (ConvOp::template rounds_sums<A, DY>) return 0;
+    else return detail::convolve_stack_bytes<unpack<Attributes>(A).windows(), DY, W, DX>();
   }
 };
 
@@ -141,11 +142,13 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
   static void compute(X x, W w, Y y) {
     // the attributes are those of the whole tensors: a vertex has their spatial axes, but not all of their channels
     static constexpr kernel::Windows windows = detail::transposed_windows(X::shape, W::shape, unpack<Attributes>(A));
-    detail::convolve_back<windows>(x, w, y);
+    detail::convolve_back<windows, ConvOp::template rounds_sums<A, X>>(x, w, y);
   }
   template <PackedAttributes A, class X, class W, class Y>
   static constexpr std::int64_t stack_bytes() {
-    return detail::convolve_back_stack_bytes<detail::transposed_windows(X::shape, W::shape, unpack<Attributes>(A)), X, W, Y>();
+    if constexpr (ConvOp::template rounds_sums<A, X>) return 0;
+    else
+      return detail::convolve_back_stack_bytes<detail::transposed_windows(X::shape, W::shape, unpack<Attributes>(A)), X, W, Y>();
   }
 
  private:

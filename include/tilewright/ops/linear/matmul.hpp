@@ -11,7 +11,7 @@ struct MatMulOptions {
   /// From 0 to 1: share of a tile's memory for the operands and results of a product, on a simulated IPU. Nothing: 0.6.
   std::optional<double> available_memory_proportion{};
   std::optional<DType> output_type{};  ///< dtype of the result; nothing: the operands'
-  std::optional<DType> partials_type{};  ///< float16 or float32: dtype of partial sums, if the sum is divided; nothing: float32
+  std::optional<DType> partials_type{};  ///< float16 or float32: dtype of partial sums; nothing: Target::partials_type, float32
 };
 
 /// Matrix products: (..., m, k) x (..., k, n) to (..., m, n); leading axes broadcast.
@@ -42,7 +42,8 @@ struct MatMul : Op<MatMul> {
   constexpr operator CutRules() const {
     return CutRules{.partials_dtype = partials_dtype,
                     .memory_proportion = memory_proportion,
-                    .with_memory_proportion = with_planner_proportion<Attributes>};
+                    .with_memory_proportion = with_planner_proportion<Attributes>,
+                    .with_partials_type = with_planner_partials<Attributes>};
   }
   static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
     return unpack<Attributes>(packed).planner.partials_dtype(output);
@@ -103,34 +104,34 @@ struct MatMul : Op<MatMul> {
     work.follow(2, c.rank - 2, m), work.follow(2, c.rank - 1, n);
     return work;
   }
-  template <PackedAttributes, class A, class B, class C>
+  template <PackedAttributes attributes, class A, class B, class C>
   static void compute(A a, B b, C c, const kernel::Pieces& pieces = {}) {
     if constexpr (rows_are_one_matrix<C, A, B>()) {
-      kernel::matmul_kernel<rows_of_all<A, B, C>()>(a.data, b.data, c.data, pieces);
+      kernel::matmul_kernel<rows_of_all<attributes, A, B, C>()>(a.data, b.data, c.data, pieces);
     } else {
       for_each_matrix<C, A, B, C>(pieces, [&](const auto& at, std::int64_t, const kernel::Pieces& of_matrix) {
-        kernel::matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], c.data + at[2], of_matrix);
+        kernel::matmul_kernel<matrix<attributes, A, B, C>()>(a.data + at[0], b.data + at[1], c.data + at[2], of_matrix);
       });
     }
   }
-  template <PackedAttributes, class C, class Epilogue, class A, class B>
+  template <PackedAttributes attributes, class C, class Epilogue, class A, class B>
   static void compute_with(const Epilogue& epilogue, A a, B b, const kernel::Pieces& pieces = {}) {
     if constexpr (rows_are_one_matrix<C, A, B>() && Epilogue::rows_are_one_matrix) {
-      kernel::matmul_kernel<rows_of_all<A, B, C>()>(a.data, b.data, epilogue, pieces);
+      kernel::matmul_kernel<rows_of_all<attributes, A, B, C>()>(a.data, b.data, epilogue, pieces);
     } else {
       for_each_matrix<C, A, B>(pieces, [&](const auto& at, std::int64_t number, const kernel::Pieces& of_matrix) {
-        kernel::matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], epilogue.matrix(number), of_matrix);
+        kernel::matmul_kernel<matrix<attributes, A, B, C>()>(a.data + at[0], b.data + at[1], epilogue.matrix(number), of_matrix);
       });
     }
   }
-  template <PackedAttributes, class A, class B, class C>
+  template <PackedAttributes attributes, class A, class B, class C>
   static constexpr std::int64_t stack_bytes() {
     const auto of = []<kernel::MatMulShape s>(std::integral_constant<kernel::MatMulShape, s>) {
       return kernel::matmul_stack_bytes<s, typename A::element, typename B::element, typename C::element>;
     };
-    const std::int64_t of_matrix = of(std::integral_constant<kernel::MatMulShape, matrix<A, B, C>()>());
+    const std::int64_t of_matrix = of(std::integral_constant<kernel::MatMulShape, matrix<attributes, A, B, C>()>());
     if constexpr (!rows_are_one_matrix<C, A, B>()) return of_matrix;
-    else return std::max(of_matrix, of(std::integral_constant<kernel::MatMulShape, rows_of_all<A, B, C>()>()));
+    else return std::max(of_matrix, of(std::integral_constant<kernel::MatMulShape, rows_of_all<attributes, A, B, C>()>()));
   }
 
  private:
@@ -140,10 +141,18 @@ struct MatMul : Op<MatMul> {
     result.extents[shape.rank - 1] = result.extents[shape.rank - 2] = 0;
     return result;
   }
-  template <class A, class B, class C>
+  template <PackedAttributes attributes, class A, class B, class C>
   static constexpr kernel::MatMulShape matrix() {
-    return {C::shape[-2],       C::shape[-1],       A::shape[-1],       A::spec.stride(-2), A::spec.stride(-1),
-            B::spec.stride(-2), B::spec.stride(-1), C::spec.stride(-2), C::spec.stride(-1)};
+    return {.m = C::shape[-2],
+            .n = C::shape[-1],
+            .k = A::shape[-1],
+            .a_m = A::spec.stride(-2),
+            .a_k = A::spec.stride(-1),
+            .b_k = B::spec.stride(-2),
+            .b_n = B::spec.stride(-1),
+            .c_m = C::spec.stride(-2),
+            .c_n = C::spec.stride(-1),
+            .float16_sums = unpack<Attributes>(attributes).planner.rounds_sums(A::spec.dtype)};
   }
   /// Calls f(offsets of operands, number, pieces of the matrix) for each matrix of c in which pieces have a part. A piece is some
   /// matrices, or a part of the only one.
@@ -169,9 +178,9 @@ struct MatMul : Op<MatMul> {
     return tilewright::rows_are_one_matrix(C::spec, C::shape) && tilewright::rows_are_one_matrix(A::spec, C::shape) &&
            batch_of(B::shape).nelms() == 1;
   }
-  template <class A, class B, class C>
+  template <PackedAttributes attributes, class A, class B, class C>
   static constexpr kernel::MatMulShape rows_of_all() {
-    kernel::MatMulShape result = matrix<A, B, C>();
+    kernel::MatMulShape result = matrix<attributes, A, B, C>();
     result.m *= batch_of(C::shape).nelms();
     return result;
   }
@@ -221,8 +230,10 @@ constexpr Tensor multiply_with_vectors(Tensor a, Tensor b, const Product& multip
 namespace ops {
 /// Multiplies matrices as NumPy does: (..., m, k) x (..., k, n) to (..., m, n). Leading axes broadcast; a vector on the left is a
 /// row, on the right a column. Both dtypes are equal, floating point or integers, which wrap around. Half precision is summed in
-/// float32 and rounded once, to `output_type`, an option for floating-point operands. If the sum is divided into blocks for
-/// tiles, partial sums of float16 and float32 results have `partials_type`, by default float32; float16 rounds each of them.
+/// float32 and rounded once, to `output_type`, an option for floating-point operands. `partials_type` float16 rounds sums of
+/// float16 operands after each 16 products, as the units of IPUs do. If the sum is divided into blocks for tiles, the sums of
+/// blocks have this dtype, also those of float32 operands. Without the option it is the target's (Target::with_partials_type), by
+/// default float32.
 /// Gradients: dy b^T and a^T dy, where dy is first rounded to the operands' dtype. Errors: inner extents that differ, leading
 /// axes that do not broadcast, scalars, dtypes that differ, options out of range.
 ///
