@@ -201,7 +201,7 @@ struct ConvWeightsByPixels {
   /// Number of result channels with sums on the stack at once, each sum a vector.
   static constexpr std::int64_t most_results = most_sums / sums_per_result;
   static constexpr bool fits = Columns::fits && most_results >= std::min<std::int64_t>(s.results, 8);
-  static constexpr std::int64_t block_results = std::min(even_block(s.results, most_results), s.results);
+  static constexpr std::int64_t block_results = fits ? std::min(even_block(s.results, most_results), s.results) : 1;
   using Sums = WeightSums<is_long_product(s.images* s.h.out* s.v.out / lanes), block_results * sums_per_result>;
 
   template <std::int64_t results, std::int64_t taps_h, std::int64_t taps_v, std::int64_t pixels, class DY>

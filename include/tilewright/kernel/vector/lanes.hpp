@@ -8,6 +8,7 @@
 #include "tilewright/kernel/blocks.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/vector/half.hpp"
+#include "tilewright/kernel/vector/line.hpp"
 
 namespace tilewright::kernel {
 
@@ -100,12 +101,10 @@ inline void transpose_panel(const T* from, std::int64_t from_stride, std::int64_
 template <std::int64_t rows, std::int64_t columns, class T, class To>
 inline void transpose_narrow_panel(const T* from, std::int64_t from_stride, To&& to) {
   static_assert(rows <= lanes && columns <= lanes);
-  alignas(64) T copy[std::size_t(rows * lanes)];  // memory beyond the rows must not be read
-  for (std::int64_t i = 0; i < rows; ++i) std::memcpy(copy + i * lanes, from + i * from_stride, columns * sizeof(T));
   std::array<Lanes, lanes> square;
   unrolled<lanes>([&](auto row) __attribute__((always_inline)) {
     constexpr std::int64_t i = row;
-    if constexpr (i < rows) square[i] = load_floats<Lanes>(copy + i * lanes);
+    if constexpr (i < rows) square[i] = Line<const T, 1>{from + i * from_stride}.template load<columns>(0);
     else square[i] = Lanes(0.f);
   });
   transpose_square(square);
