@@ -37,6 +37,15 @@ inline void in_blocks(F&& f) {
 /// Hides the value of a pointer from the compiler, which otherwise would keep elements for the next step in registers, where none
 /// are free.
 [[gnu::always_inline]] inline void keep_apart(const float*& pointer) { asm("" : "+r"(pointer)); }
+/// Keeps a vector that several sums use in a register. Compilers otherwise load it for each sum, and a core loads no more vectors
+/// than it multiplies.
+[[gnu::always_inline]] inline void keep_in_register([[maybe_unused]] Lanes& x) {
+#if defined(__x86_64__)
+  typename Lanes::register_type vector = x;
+  asm("" : "+v"(vector));
+  x = Lanes(vector);
+#endif
+}
 
 /// Returns the first or `second` row of a 2 x 2 block of squares of `step` lanes, transposed as a block.
 template <std::size_t step, bool second, class V, std::size_t... i>
