@@ -192,14 +192,13 @@ struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
   static void compute_with(const Epilogue& epilogue, X x, DY dy) {
     if constexpr (takes_epilogue(A)) {
       static constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
-      std::int64_t plane = 0;
+      constexpr std::int64_t in = windows[1].in * windows[2].in, out = windows[1].out * windows[2].out;
+      std::int64_t matrix = 0;
       kernel::for_each_plane(
           [&](const auto* x_plane, const auto* dy_plane) {
-            kernel::PoolPairs<windows, typename X::element>::maximum_gradient(
-                x_plane, dy_plane, [&](std::int64_t i, std::int64_t row, std::int64_t column, const auto& gradient) {
-                  epilogue.matrix(plane + i)(row, column, gradient);
-                });
-            plane += windows[0].in;
+            for (std::int64_t i = 0; i < windows[0].in; ++i)
+              kernel::PoolPairs<windows, typename X::element>::maximum_gradient(x_plane + i * in, dy_plane + i * out,
+                                                                                epilogue.matrix(matrix++));
           },
           x, dy);
     }
