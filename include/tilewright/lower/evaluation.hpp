@@ -28,13 +28,13 @@ class Evaluator {
     int epilogue_of = -1;
     for (int i = 0; i < count_; ++i) {
       const bool follows = epilogue_of >= 0 && fits_epilogue(epilogue_of, i);
-      if (!follows) epilogue_of = operation(i).op->has_epilogue ? i : -1;
+      if (!follows) epilogue_of = takes_epilogue(operation(i)) ? i : -1;
       result_.kinds.push_back(follows ? Evaluation::epilogue : Evaluation::kernel);
       result_.kernels.push_back(follows ? epilogue_of : i);
     }
     for (int i = 0; i < count_; ++i) inline_value(i);
     for (int i = 0; i < count_; ++i)
-      if (operation(i).op->has_epilogue) keep_in_registers(i, i);
+      if (takes_epilogue(operation(i))) keep_in_registers(i, i);
       else if (result_.kinds[i] == Evaluation::epilogue) keep_in_registers(i, result_.kernels[i]);
     return std::move(result_);
   }
@@ -44,6 +44,9 @@ class Evaluator {
   constexpr const Value& result_of(int member) const {
     const Operation& op = *operations_[member];
     return op.operands.data()[op.input_count];
+  }
+  static constexpr bool takes_epilogue(const Operation& op) {
+    return op.op->has_epilogue && (!op.op->takes_epilogue || op.op->takes_epilogue(op.attributes));
   }
   static constexpr bool same_view(const Value& a, const Value& b) {
     return a.storage == b.storage && a.layout == b.layout && a.spec == b.spec;

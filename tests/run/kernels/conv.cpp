@@ -151,3 +151,15 @@ TEST_CASE("convolutions with strides in large images") {
   check<tw::Shape{1, 3, 65, 61}, tw::Shape{50, 3, 7, 7},
         tw::WindowAttributes{.stride = {2, 2}, .padding = {3, 3, 3, 3}, .stride_count = 2, .padding_count = 4}>();
 }
+TEST_CASE("convolutions of rows that a tile holds read the input where it is") {
+  check<tw::Shape{2, 20, 12, 13}, tw::Shape{34, 20, 3, 3}, tw::WindowAttributes{}>();
+  check<tw::Shape{1, 120, 21, 19}, tw::Shape{40, 120, 3, 5},
+        tw::WindowAttributes{.stride = {2, 2},
+                             .dilation = {2, 1},
+                             .padding = {3, 2, 1, 0},
+                             .stride_count = 2,
+                             .dilation_count = 2,
+                             .padding_count = 4}>();
+  check<tw::Shape{1, 20, 5, 12}, tw::Shape{34, 20, 3, 3},  // with rows of results that see padding only
+        tw::WindowAttributes{.padding = {4, 1, 4, 1}, .padding_count = 4}>();
+}

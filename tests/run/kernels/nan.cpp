@@ -59,10 +59,10 @@ void check_losses() {
   }
 }
 
-/// Pooling a plane of 9 x 9 with a NaN at each place, and of some with another one before it.
-template <class T, std::int64_t kernel, std::int64_t stride, std::int64_t begin>
+/// Pooling a square plane with a NaN at each place, and of some with another one before it.
+template <class T, std::int64_t kernel, std::int64_t stride, std::int64_t begin, std::int64_t in = 9>
 void check_max_pool() {
-  constexpr std::int64_t in = 9, out = (in + 2 * begin - kernel) / stride + 1;
+  constexpr std::int64_t out = (in + 2 * begin - kernel) / stride + 1;
   constexpr tw::kernel::Window side{.in = in, .out = out, .kernel = kernel, .stride = stride, .begin = begin};
   using Pool = tw::kernel::Pool<tw::kernel::Windows{{{}, side, side}}, T>;
   T x[in * in], y[out * out], dx[in * in], dy[out * out];
@@ -113,10 +113,14 @@ TEST_CASE("relu and its gradient keep NaN") {
 
 TEST_CASE("max_pool keeps NaN wherever it is in a window, and gives the last NaN the gradient") {
   check_max_pool<float, 2, 2, 0>();
+  check_max_pool<float, 2, 2, 0, 4>();
+  check_max_pool<float, 2, 2, 0, 37>();  // rows of several vectors
   check_max_pool<float, 3, 3, 0>();
   check_max_pool<float, 3, 1, 1>();
+  check_max_pool<double, 2, 2, 0, 21>();
   check_max_pool<double, 3, 2, 1>();
   check_max_pool<tw::float16_t, 2, 2, 0>();
+  check_max_pool<tw::float16_t, 2, 2, 0, 36>();
   check_max_pool<tw::float16_t, 3, 2, 1>();
   SUCCEED();
 }

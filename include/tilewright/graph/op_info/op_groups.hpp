@@ -122,6 +122,8 @@ struct Fusion {
   bool elementwise = has_formula;  ///< whether each element of output 0 depends on the elements at the same position only
   /// Whether `compute_with<A, Y>(epilogue, inputs...)` runs an epilogue on the result in registers.
   bool has_epilogue = false;
+  /// Whether an op with these attributes runs epilogues; null: with any attributes. Not read if `has_epilogue` is false.
+  bool (*takes_epilogue)(const PackedAttributes&) = nullptr;
   /// Whether its formula uses masks (kernel/mask.hpp) for bools in batches; false: one bool at a time
   bool bools_are_masks = false;
 };

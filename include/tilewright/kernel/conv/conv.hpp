@@ -3,9 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "tilewright/kernel/conv/rows.hpp"
-#include "tilewright/kernel/reduce/long_sums.hpp"
-#include "tilewright/kernel/vector/lanes.hpp"
+#include "tilewright/kernel/conv/by_pixels.hpp"
 
 namespace tilewright::kernel {
 
@@ -58,10 +56,27 @@ struct ConvByChannels {
   static constexpr bool whole_rows = chunk.columns == s.v.out;
   static constexpr bool all_channels = chunk.channels == s.channels;
   static constexpr std::int64_t pitch = chunk.x_columns();
+  static constexpr bool columns_inside = s.v.first_inner() == 0 && s.v.last_inner() == s.v.out;
+  /// Largest number of taps in a row of the kernel that are unrolled, to leave out columns of padding.
+  static constexpr std::int64_t most_unrolled_taps = 5;
+  /// Whether kernels read the input where it is, without a copy: tiles have whole rows, so it is known while compiling which
+  /// columns of a tap are padding, and a tile has one row, or there is no padding above and below.
+  template <class X>
+  static constexpr bool in_place = [] {
+    constexpr bool rows_inside = s.h.first_inner() == 0 && s.h.last_inner() == s.h.out;
+    if (!std::is_same_v<X, float> || s.h_spacing != 1 || s.v_spacing != 1 || tile_columns != s.v.out) return false;
+    if (!columns_inside && s.v.kernel > most_unrolled_taps) return false;
+    for (std::int64_t o = 0; o < s.h.out; ++o) {  // each row of results sees a row
+      bool sees = false;
+      for (std::int64_t k = 0; k < s.h.kernel; ++k) sees = sees || s.h.contains(s.h.at(o, k));
+      if (!sees) return false;
+    }
+    return rows_inside || tile_rows == 1;
+  }();
 
   /// Adds the products of `channels` channels and the kernel's rows [k_begin, k_end) to a tile of sums. If `first`, the sums
-  /// begin with these products.
-  template <std::int64_t rows, std::int64_t columns>
+  /// begin with these products. x: the copy of the input, or with `in_place`, the input, without padding.
+  template <bool in_place, std::int64_t rows, std::int64_t columns>
   static void tile(const float* x, const float* w, std::int64_t channels, std::int64_t k_begin, std::int64_t k_end, bool first,
                    float* sums, std::int64_t sums_row) {
     std::array<std::array<Lanes, std::size_t(vectors)>, std::size_t(rows * columns)> sum;
@@ -72,24 +87,35 @@ struct ConvByChannels {
         else sum[p][v] = Lanes::load_aligned(sums + p / columns * sums_row + p % columns * tile_results + v * lanes);
       });
     });
-    const auto add_tap = [&](const float* at) __attribute__((always_inline)) {
+    constexpr std::int64_t x_plane = in_place ? s.x_c : chunk.plane(), x_row = in_place ? s.v.in : pitch;
+    constexpr std::int64_t all_columns = -1;
+    // column_tap: the tap's column in the kernel, to leave out results that see padding there
+    const auto add_tap = [&]<std::int64_t column_tap>(const float* at) __attribute__((always_inline)) {
       keep_apart(at);
       std::array<Lanes, std::size_t(vectors)> weight;
       unrolled<vectors>([&](auto v) __attribute__((always_inline)) { weight[v.value] = Lanes::load_aligned(w + v * lanes); });
       unrolled<rows * columns>([&](auto pixel) __attribute__((always_inline)) {
-        constexpr std::int64_t p = pixel, offset = p / columns * s.h.stride * pitch + p % columns * s.v.stride;
-        const Lanes element(at[offset]);
-        unrolled<vectors>([&](auto v) __attribute__((always_inline)) {
-          sum[p][v.value] = math::fma(element, weight[v.value], sum[p][v.value]);
-        });
+        constexpr std::int64_t p = pixel, offset = p / columns * s.h.stride * x_row + p % columns * s.v.stride;
+        if constexpr (column_tap == all_columns || s.v.contains(s.v.at(p % columns, column_tap))) {
+          const Lanes element(at[offset]);
+          unrolled<vectors>([&](auto v) __attribute__((always_inline)) {
+            sum[p][v.value] = math::fma(element, weight[v.value], sum[p][v.value]);
+          });
+        }
       });
       w += tile_results;
     };
     w += k_begin * s.v.kernel * tile_results;
-    for (std::int64_t c = 0; c < channels; ++c, x += chunk.plane()) {
+    for (std::int64_t c = 0; c < channels; ++c, x += x_plane) {
       for (std::int64_t k = k_begin; k < k_end; ++k) {
-        const float* row = x + k * s.h.dilation * pitch;
-        for (std::int64_t l = 0; l < s.v.kernel; ++l) add_tap(row + l * s.v.dilation);
+        const float* row = x + k * s.h.dilation * x_row;
+        if constexpr (in_place && !columns_inside)
+          unrolled<s.v.kernel>([&](auto l) __attribute__((always_inline)) {
+            constexpr std::int64_t tap = l;
+            add_tap.template operator()<tap>(row + tap * s.v.dilation);
+          });
+        else
+          for (std::int64_t l = 0; l < s.v.kernel; ++l) add_tap.template operator()<all_columns>(row + l * s.v.dilation);
       }
       w += (s.h.kernel - (k_end - k_begin)) * s.v.kernel * tile_results;
     }
@@ -106,7 +132,8 @@ struct ConvByChannels {
       });
     });
   }
-  /// Computes all tiles of `rows` x `columns` results, whose first row is `first_row`.
+  /// Computes all tiles of `rows` x `columns` results, whose first row is `first_row`. x: what the first tile reads.
+  template <bool in_place>
   static void tiles(const float* x, const float* w, std::int64_t channels, bool first, std::int64_t first_row, std::int64_t rows,
                     std::int64_t columns, float* sums) {
     const auto along = [](std::int64_t extent, auto block, auto rest, auto&& f) {
@@ -126,8 +153,9 @@ struct ConvByChannels {
             }
             along(columns, integral_constant<std::int64_t, tile_columns>(),
                   integral_constant<std::int64_t, s.v.out % tile_columns>(), [&](std::int64_t j, auto tile_j) {
-                    tile<tile_i, tile_j>(x + i * s.h.stride * pitch + j * s.v.stride, w, channels, k_begin, k_end, first,
-                                         sums + (i * columns + j) * tile_results, columns * tile_results);
+                    constexpr std::int64_t x_row = in_place ? s.v.in : pitch;
+                    tile<in_place, tile_i, tile_j>(x + i * s.h.stride * x_row + j * s.v.stride, w, channels, k_begin, k_end,
+                                                   first, sums + (i * columns + j) * tile_results, columns * tile_results);
                   });
           });
   }
@@ -216,16 +244,19 @@ struct ConvByChannels {
             for (std::int64_t c = 0; c < s.channels; c += chunk.channels) {
               const std::int64_t channels = std::min(chunk.channels, s.channels - c);
               if constexpr (!all_channels) pack_weights(w, m, c, channels, weights);
-              for (std::int64_t channel = 0; channel < channels; ++channel)
-                for (std::int64_t row = 0; row < (rows - 1) * s.h.stride + s.h.span(); ++row) {
-                  const X* plane = x + n * s.x_n + (c + channel) * s.x_c;
-                  float* to = input + channel * chunk.plane() + row * pitch;
-                  if constexpr (whole_rows) copy_whole_padded_row<s, pitch, -s.v.begin>(plane, s.h.at(i, 0) + row, to);
-                  else copy_padded_row<s, pitch>(plane, s.h.at(i, 0) + row, s.v.at(j, 0), to);
-                }
+              const float* from = input;
+              if constexpr (in_place<X>) from = x + n * s.x_n + c * s.x_c + s.h.at(i, 0) * s.v.in - s.v.begin;
+              else
+                for (std::int64_t channel = 0; channel < channels; ++channel)
+                  for (std::int64_t row = 0; row < (rows - 1) * s.h.stride + s.h.span(); ++row) {
+                    const X* plane = x + n * s.x_n + (c + channel) * s.x_c;
+                    float* to = input + channel * chunk.plane() + row * pitch;
+                    if constexpr (whole_rows) copy_whole_padded_row<s, pitch, -s.v.begin>(plane, s.h.at(i, 0) + row, to);
+                    else copy_padded_row<s, pitch>(plane, s.h.at(i, 0) + row, s.v.at(j, 0), to);
+                  }
               for (std::int64_t block = 0; block < blocks; ++block)
-                tiles(input, weights + block * channels * s.taps() * tile_results, channels, c == 0, i, rows, columns,
-                      sums + block * sums_block);
+                tiles<in_place<X>>(from, weights + block * channels * s.taps() * tile_results, channels, c == 0, i, rows, columns,
+                                   sums + block * sums_block);
             }
             if constexpr (long_sums) LongSums::finish(sums, blocks * sums_block, chunk.sums());
             for (std::int64_t block = 0; block < blocks; ++block) {
@@ -235,122 +266,6 @@ struct ConvByChannels {
             }
           }
     }
-  }
-};
-
-/// The input as a matrix (im2col): a row for each channel and tap, a column for each result in a chunk of rows of results. With a
-/// stride of 1, taps in one column of the kernel share elements. Vectors run along results, across the ends of rows.
-template <ConvShape s>
-struct ConvColumns {
-  static constexpr bool shares_rows = s.h.stride == 1;
-  /// Largest number of floats of all rows, which are on the stack and stay in the second-level cache. The plan of Conv/1x28x28 to
-  /// 32 of ./dev bench kernels depends on the number.
-  static constexpr std::int64_t most_floats = 24'576;
-  static constexpr std::int64_t planes = s.channels * s.v.kernel * (shares_rows ? 1 : s.h.kernel);
-  static constexpr std::int64_t plane(std::int64_t count) {
-    return (count + (shares_rows ? s.h.span() - 1 : 0)) * s.v.out + lanes;
-  }
-  /// Number of rows of results in a chunk: the result's rows, halved until they fit in most_floats.
-  static constexpr std::int64_t rows = [] {
-    std::int64_t count = s.h.out;
-    while (count > 1 && planes * plane(count) > most_floats) count = (count + 1) / 2;
-    return count;
-  }();
-  static constexpr std::int64_t rest_rows = s.h.out % rows;
-  static constexpr std::int64_t size = planes * plane(rows);
-  static constexpr bool fits = size <= most_floats && s.h_spacing == 1 && s.v_spacing == 1 && rows * s.v.out >= lanes &&
-                               (rest_rows == 0 || rest_rows * s.v.out >= lanes);
-  /// Returns the offset of a tap's elements, in floats.
-  static constexpr std::int64_t offset(std::int64_t c, std::int64_t k, std::int64_t l) {
-    if (shares_rows) return (c * s.v.kernel + l) * plane(rows) + k * s.h.dilation * s.v.out;
-    return ((c * s.h.kernel + k) * s.v.kernel + l) * plane(rows);
-  }
-
-  /// Copies the elements of one image that the rows of results [first, first + count) need.
-  template <class X>
-  static void copy(const X* x, std::int64_t first, std::int64_t count, float* columns) {
-    for (std::int64_t c = 0; c < s.channels; ++c)
-      unrolled<s.v.kernel>([&](auto column) {
-        constexpr std::int64_t l = column;
-        for (std::int64_t k = 0; k < (shares_rows ? 1 : s.h.kernel); ++k) {
-          float* to = columns + offset(c, k, l);
-          const std::int64_t x_rows = shares_rows ? count + s.h.span() - 1 : count;
-          for (std::int64_t row = 0; row < x_rows; ++row, to += s.v.out)
-            copy_row<l>(x + c * s.x_c, shares_rows ? s.h.at(first, 0) + row : s.h.at(first + row, k), to);
-          std::fill_n(to, lanes, 0.f);
-        }
-      });
-  }
-
- private:
-  template <std::int64_t l, class X>
-  static void copy_row(const X* plane, std::int64_t row, float* to) {
-    if constexpr (s.v.stride == 1) {
-      copy_whole_padded_row<s, s.v.out, s.v.at(0, l)>(plane, row, to);
-    } else {
-      const X* from = plane + row * s.v.in;
-      for (std::int64_t j = 0; j < s.v.out; ++j)
-        to[j] = s.h.contains(row) && s.v.contains(s.v.at(j, l)) ? static_cast<float>(from[s.v.at(j, l)]) : 0.f;
-    }
-  }
-};
-
-/// Convolution with vectors along results, for short sums or few result channels: ConvColumns times the weights, unpacked.
-template <ConvShape s>
-struct ConvByPixels {
-  using Columns = ConvColumns<s>;
-  static constexpr bool fits = Columns::fits && s.y_v == 1 && s.y_row() == s.v.out && !is_long_product(s.terms());
-
-  template <std::int64_t results, std::int64_t vectors, class W, class Y>
-  static void tile(const float* columns, const W* w, Y* y) {
-    std::array<std::array<Lanes, std::size_t(vectors)>, std::size_t(results)> sum;
-    unrolled<results>([&](auto i) __attribute__((always_inline)) {
-      unrolled<vectors>([&](auto j) __attribute__((always_inline)) { sum[i.value][j.value] = Lanes(0.f); });
-    });
-    for (std::int64_t c = 0; c < s.channels; ++c)
-      for (std::int64_t k = 0; k < s.h.kernel; ++k)
-        for (std::int64_t l = 0; l < s.v.kernel; ++l) {
-          const float* from = columns + Columns::offset(c, k, l);
-          const W* weight = w + c * s.w_c + k * s.w_h + l * s.w_v;
-          std::array<Lanes, std::size_t(vectors)> element;
-          unrolled<vectors>([&](auto j)
-                                __attribute__((always_inline)) { element[j.value] = Lanes::load_unaligned(from + j * lanes); });
-          unrolled<results>([&](auto i) __attribute__((always_inline)) {
-            const Lanes factor(static_cast<float>(weight[i * s.w_m]));
-            unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
-              sum[i.value][j.value] = math::fma(factor, element[j.value], sum[i.value][j.value]);
-            });
-          });
-        }
-    unrolled<results>([&](auto i) __attribute__((always_inline)) {
-      unrolled<vectors>([&](auto j)
-                            __attribute__((always_inline)) { store_floats(y + i * s.y_m + j * lanes, sum[i.value][j.value]); });
-    });
-  }
-  template <std::int64_t pixels, class W, class Y>
-  static void run_chunk(const float* columns, const W* w, Y* y) {
-    constexpr std::int64_t vectors = std::min<std::int64_t>(3, pixels / lanes), step = vectors * lanes;
-    in_blocks<s.results, even_block(s.results, most_accumulators / vectors)>([&](std::int64_t m, auto results) {
-      std::int64_t q = 0;
-      for (; q + step <= pixels; q += step) tile<results, vectors>(columns + q, w + m * s.w_m, y + m * s.y_m + q);
-      // the last ones overlap those before
-      if constexpr (pixels % step != 0)
-        tile<results, vectors>(columns + pixels - step, w + m * s.w_m, y + m * s.y_m + pixels - step);
-    });
-  }
-  /// Arrays of a convolution on the stack.
-  struct Arrays {
-    alignas(64) float columns[Columns::size];
-  };
-  template <class X, class W, class Y>
-  [[gnu::noinline]] static void run(const X* x, const W* w, Y* y) {
-    Arrays arrays;
-    auto& [columns] = arrays;
-    for (std::int64_t n = 0; n < s.images; ++n)
-      in_blocks<s.h.out, Columns::rows>([&](std::int64_t i, auto rows) {
-        Columns::copy(x + n * s.x_n, i, rows, columns);
-        run_chunk<rows * s.v.out>(columns, w, y + n * s.y_n + i * s.v.out);
-      });
   }
 };
 

@@ -120,7 +120,8 @@ struct ConvWeightsByChannels {
         unrolled<results>([&](auto m) __attribute__((always_inline)) { element[m.value] = Lanes(dy_row[m * dy_m]); });
         unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
           constexpr std::int64_t t = tap, at = t / taps_v * s.h.dilation * pitch + t % taps_v * s.v.dilation;
-          const Lanes channels = Lanes::load_aligned(x_row + at * lanes);
+          Lanes channels = Lanes::load_aligned(x_row + at * lanes);
+          keep_in_register(channels);
           unrolled<results>([&](auto m) __attribute__((always_inline)) {
             sum[m.value][t] = math::fma(element[m.value], channels, sum[m.value][t]);
           });
@@ -201,7 +202,7 @@ struct ConvWeightsByPixels {
   /// Number of result channels with sums on the stack at once, each sum a vector.
   static constexpr std::int64_t most_results = most_sums / sums_per_result;
   static constexpr bool fits = Columns::fits && most_results >= std::min<std::int64_t>(s.results, 8);
-  static constexpr std::int64_t block_results = std::min(even_block(s.results, most_results), s.results);
+  static constexpr std::int64_t block_results = fits ? std::min(even_block(s.results, most_results), s.results) : 1;
   using Sums = WeightSums<is_long_product(s.images* s.h.out* s.v.out / lanes), block_results * sums_per_result>;
 
   template <std::int64_t results, std::int64_t taps_h, std::int64_t taps_v, std::int64_t pixels, class DY>
@@ -220,7 +221,8 @@ struct ConvWeightsByPixels {
                          __attribute__((always_inline)) {
                            unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
                              constexpr std::int64_t t = tap, at = Columns::offset(0, t / taps_v, t % taps_v);
-                             const Lanes x = Lanes::load_unaligned(from + at);
+                             Lanes x = Lanes::load_unaligned(from + at);
+                             keep_in_register(x);
                              unrolled<results>([&](auto m) __attribute__((always_inline)) {
                                sum[m.value][t] = math::fma(element[m.value], x, sum[m.value][t]);
                              });

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tilewright/kernel/image/pool_pairs.hpp"
 #include "tilewright/kernel/image/window.hpp"
 #include "tilewright/kernel/view.hpp"
 
@@ -72,8 +73,9 @@ struct Pool {
   static constexpr Window a = windows[0], b = windows[1], c = windows[2];
 
   static void maximum(const T* x, T* y) {
-    if (has_nan<windows.in()>(x)) [[unlikely]]
-      reduce_to_largest_or_nan(x, y);
+    if constexpr (is_in_pairs(windows))
+      for (std::int64_t i = 0; i < a.out; ++i) PoolPairs<windows, T>::maximum(x + i * b.in * c.in, y + i * b.out * c.out);
+    else if (has_nan<windows.in()>(x)) [[unlikely]] reduce_to_largest_or_nan(x, y);
     else reduce(x, y, least, [](Sum p, Sum q) { return p > q ? p : q; }, as_it_is);
   }
   static void average(const T* x, T* y) {
@@ -87,7 +89,12 @@ struct Pool {
   /// in PyTorch. D is T, or float32 if several windows contribute to an element.
   template <class D>
   static void maximum_gradient(const T* x, const T* dy, D* dx) {
-    if constexpr (std::is_same_v<D, T> && a.kernel == 1 && a.out == a.in && b.tiles() && c.tiles()) {
+    if constexpr (std::is_same_v<D, T> && is_in_pairs(windows)) {
+      for (std::int64_t i = 0; i < a.out; ++i, x += b.in * c.in, dx += b.in * c.in, dy += b.out * c.out)
+        PoolPairs<windows, T>::maximum_gradient(x, dy, [dx](std::int64_t row, std::int64_t column, const auto& gradient) {
+          store_batch(Line<T, 1>{dx + row * c.in}, column, gradient);
+        });
+    } else if constexpr (std::is_same_v<D, T> && a.kernel == 1 && a.out == a.in && b.tiles() && c.tiles()) {
       if constexpr (b.kernel != b.stride || c.kernel != c.stride || b.out * b.stride != b.in || c.out * c.stride != c.in)
         std::fill_n(dx, windows.in(), D{});
       const bool is_special = has_nan<windows.in()>(x);

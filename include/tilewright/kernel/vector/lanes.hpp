@@ -8,6 +8,7 @@
 #include "tilewright/kernel/blocks.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/vector/half.hpp"
+#include "tilewright/kernel/vector/line.hpp"
 
 namespace tilewright::kernel {
 
@@ -36,6 +37,15 @@ inline void in_blocks(F&& f) {
 /// Hides the value of a pointer from the compiler, which otherwise would keep elements for the next step in registers, where none
 /// are free.
 [[gnu::always_inline]] inline void keep_apart(const float*& pointer) { asm("" : "+r"(pointer)); }
+/// Keeps a vector that several sums use in a register. Compilers otherwise load it for each sum, and a core loads no more vectors
+/// than it multiplies.
+[[gnu::always_inline]] inline void keep_in_register([[maybe_unused]] Lanes& x) {
+#if defined(__x86_64__)
+  typename Lanes::register_type vector = x;
+  asm("" : "+v"(vector));
+  x = Lanes(vector);
+#endif
+}
 
 /// Returns the first or `second` row of a 2 x 2 block of squares of `step` lanes, transposed as a block.
 template <std::size_t step, bool second, class V, std::size_t... i>
@@ -100,12 +110,10 @@ inline void transpose_panel(const T* from, std::int64_t from_stride, std::int64_
 template <std::int64_t rows, std::int64_t columns, class T, class To>
 inline void transpose_narrow_panel(const T* from, std::int64_t from_stride, To&& to) {
   static_assert(rows <= lanes && columns <= lanes);
-  alignas(64) T copy[std::size_t(rows * lanes)];  // memory beyond the rows must not be read
-  for (std::int64_t i = 0; i < rows; ++i) std::memcpy(copy + i * lanes, from + i * from_stride, columns * sizeof(T));
   std::array<Lanes, lanes> square;
   unrolled<lanes>([&](auto row) __attribute__((always_inline)) {
     constexpr std::int64_t i = row;
-    if constexpr (i < rows) square[i] = load_floats<Lanes>(copy + i * lanes);
+    if constexpr (i < rows) square[i] = Line<const T, 1>{from + i * from_stride}.template load<columns>(0);
     else square[i] = Lanes(0.f);
   });
   transpose_square(square);

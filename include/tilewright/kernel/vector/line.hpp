@@ -80,6 +80,13 @@ inline constexpr bool is_part_of_batch = false;
 template <std::int64_t elements, class Batch>
 inline constexpr bool is_part_of_batch<PartOfBatch<elements, Batch>> = true;
 
+/// Writes a batch, or the elements of a batch that count, to a line from its k-th element on.
+template <class L, class X>
+[[gnu::always_inline]] inline void store_batch(L line, std::int64_t k, const X& x) {
+  if constexpr (is_part_of_batch<X>) line.template store<X::count>(k, x.batch);
+  else line.store(k, x);
+}
+
 /// One number as a line of any length.
 template <class T>
 struct BroadcastLine {

@@ -172,6 +172,11 @@ struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
   static constexpr std::string_view name = "MaxPoolGrad";
   constexpr operator VertexCost() const { return loop_cost(CostFormula::window, {5, 2}, {5, 4}, Confidence::published); }
   using Attributes = PoolGradAttributes;
+  constexpr operator Fusion() const { return Fusion{.has_epilogue = true, .takes_epilogue = takes_epilogue}; }
+  static constexpr bool takes_epilogue(const PackedAttributes& packed) {
+    const auto attributes = unpack<Attributes>(packed);
+    return attributes.gaps().none() && kernel::is_in_pairs(attributes.windows.windows());
+  }
   static constexpr void infer(Inference& op) {
     op.output({op.input(0).shape, op.attributes<Attributes>().result_dtype(op.input(0).dtype)});
   }
@@ -182,6 +187,21 @@ struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
     static constexpr kernel::PoolGaps gaps = unpack<Attributes>(A).gaps();
     kernel::for_each_plane(
         detail::pool_kernel<windows, gaps, typename X::element>::template maximum_gradient<typename DX::element>, x, dy, dx);
+  }
+  template <PackedAttributes A, class DX, class Epilogue, class X, class DY>
+  static void compute_with(const Epilogue& epilogue, X x, DY dy) {
+    if constexpr (takes_epilogue(A)) {
+      static constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
+      constexpr std::int64_t in = windows[1].in * windows[2].in, out = windows[1].out * windows[2].out;
+      std::int64_t matrix = 0;
+      kernel::for_each_plane(
+          [&](const auto* x_plane, const auto* dy_plane) {
+            for (std::int64_t i = 0; i < windows[0].in; ++i)
+              kernel::PoolPairs<windows, typename X::element>::maximum_gradient(x_plane + i * in, dy_plane + i * out,
+                                                                                epilogue.matrix(matrix++));
+          },
+          x, dy);
+    }
   }
 };
 
