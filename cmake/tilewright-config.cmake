@@ -6,6 +6,7 @@ find_dependency(Threads)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-targets.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-components.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-check.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/tilewright-precompile.cmake)
 
 # A component that is asked for by name must be there.
 foreach(component IN LISTS tilewright_FIND_COMPONENTS)

@@ -25,6 +25,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # tests/fail has the texts of errors w
 endif()
 tilewright_add_package_test(core ${no_packages} ${checked})
 tilewright_add_package_test(subdirectory -DHOW=subdirectory ${no_packages})
+tilewright_add_package_test(precompiled -DPRECOMPILED=ON)
+tilewright_add_package_test(precompiled_mixed -DPRECOMPILED=MIXED)
+set_tests_properties(package/precompiled_mixed PROPERTIES PASS_REGULAR_EXPRESSION
+                     "COMPILE_OPTIONS is.*for main and.*-O2.*for[ \n]+second:[ \n]+equal[ \n]+options,")
 find_package(Git QUIET)
 set(fetched_from "SOURCE_DIR$<SEMICOLON>${PROJECT_SOURCE_DIR}")  # of an archive, or a checkout that is another user's
 set(status 1)

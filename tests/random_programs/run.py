@@ -76,7 +76,7 @@ EXCEPTIONS = {
 def default_flags(include):
     return shlex.split(f"-std=c++20 -O0 -w -march=native -I{include} -I{PROJECT / 'tests'} -DXTENSOR_USE_XSIMD -pthread "
                        "-fconstexpr-ops-limit=4000000000 -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096 "
-                       "--param=ggc-min-heapsize=320000 --param=ggc-min-expand=45")
+                       "--param=ggc-min-heapsize=540000 --param=ggc-min-expand=45")
 
 
 def source_of(first, count, spread):
