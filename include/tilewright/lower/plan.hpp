@@ -78,6 +78,14 @@ enum class Evaluation : std::uint8_t {
   epilogue  ///< element by element, while the nearest earlier kernel has its result in registers
 };
 
+/// What a stage does with parts of sums if one worker runs all vertices, in the order of the grid. Then the stage that makes the
+/// parts adds them up in the memory of the first part, and the stage that combines them reads this memory only.
+enum class SumParts : std::uint8_t {
+  apart,  ///< it has none, or they stay apart
+  made,  ///< they are its only result
+  combined  ///< they are its only input, along the first axis
+};
+
 /// An op of a compute set, which each vertex runs on its block. A stage has the op's tag, not its OpInfo: a frozen plan with
 /// pointers to OpInfo would keep the code of the trace in the program.
 struct Stage {
@@ -88,6 +96,7 @@ struct Stage {
   int input_count = 0;  ///< of its operands, which come before its outputs
   int first_operand = 0;  ///< in the plan's operands
   int operand_count = 0;
+  SumParts parts = SumParts::apart;
   bool can_fault = false;  ///< whether its kernel reports to a `Faults`; it has a fault site in each step of the set
 };
 

@@ -56,9 +56,9 @@ struct SumOp : ReductionOp<D> {
     kernel::assign_sum<ReductionRules::axis_bits(attributes, In::shape.rank)>(in, out, attributes.scale);
   }
   template <PackedAttributes A, class Out, class Epilogue, class In>
-  static void compute_with(const Epilogue& epilogue, In in) {
+  static void compute_with(const Epilogue& epilogue, In in, bool first_only = false) {
     constexpr auto attributes = unpack<Attributes>(A);
-    kernel::sum_elements<ReductionRules::axis_bits(attributes, In::shape.rank), Out>(in, attributes.scale, epilogue);
+    kernel::sum_elements<ReductionRules::axis_bits(attributes, In::shape.rank), Out>(in, attributes.scale, epilogue, first_only);
   }
   /// Returns 0, because sums are kept in registers.
   template <PackedAttributes, class... V>
