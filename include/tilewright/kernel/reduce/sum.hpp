@@ -224,6 +224,7 @@ struct StoreElements {
 template <class Out>
 struct AddElements {
   static constexpr bool rows_are_one_matrix = true;  // parts are dense
+  static constexpr bool takes_registers = true;
   typename Out::element* data;  // of part 0 if parts are added
   SumPart part{};
 
