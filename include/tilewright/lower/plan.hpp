@@ -78,12 +78,12 @@ enum class Evaluation : std::uint8_t {
   epilogue  ///< element by element, while the nearest earlier kernel has its result in registers
 };
 
-/// What a stage does with parts of sums if one worker runs all vertices, in the order of the grid. Then the stage that makes the
-/// parts adds them up in the memory of the first part, and the stage that combines them reads this memory only.
+/// Role of a stage whose parts of sums one worker adds up, if it runs all vertices in the order of the grid. The stage that makes
+/// the parts then adds them up in the memory of the first part, and the stage that combines them reads only this memory.
 enum class SumParts : std::uint8_t {
-  apart,  ///< it has none, or they stay apart
-  made,  ///< they are its only result
-  combined  ///< they are its only input, along the first axis
+  apart,  ///< none: the stage has no parts, or all workers keep them apart
+  made,  ///< parts are the only result of the stage
+  combined  ///< parts are the only input of the stage, along the first axis
 };
 
 /// An op of a compute set, which each vertex runs on its block. A stage has the op's tag, not its OpInfo: a frozen plan with

@@ -78,7 +78,7 @@ constexpr Operation combine_parts(BodyDraft& draft, const Partials& how, Value& 
 constexpr bool adds_parts(const Operation& operation, const Target& target, std::int64_t parts) {
   constexpr std::int64_t most_parts = 15;  // more terms may have several chains: kernel/reduce/sum.hpp
   const Value& result = operation.operands[operation.input_count];
-  return !target.ipu && parts <= most_parts && operation.op->has_epilogue && !operation.op->partials &&
+  return target.keeps_weights && parts <= most_parts && operation.op->has_epilogue && !operation.op->partials &&
          operation.operands.size() == static_cast<std::size_t>(operation.input_count) + 1 && result.spec.dtype == float32 &&
          result.spec.nelms() > 1;
 }
