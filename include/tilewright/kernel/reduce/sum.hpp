@@ -72,8 +72,8 @@ struct SumLoops {
 };
 
 /// Calls f(offset) for the terms of a sum, or only for the first one.
-template <const auto& loops, class F>
-inline void for_each_term(bool first_only, const F& f) {
+template <const auto& loops, class FirstOnly, class F>
+inline void for_each_term(FirstOnly first_only, const F& f) {
   if (first_only) f(std::array<std::int64_t, 1>{});
   else for_each_offset<1>(loops.summed, loops.summed_strides, f);
 }
@@ -82,8 +82,8 @@ inline float start_of_sum(bool first_only) { return first_only ? -0.f : 0.f; }
 
 /// For each v below `vectors`, sums the batches that load(offset of a term, v) returns for all terms, multiplies the sum by
 /// scale, and calls f(v, sum). With first_only, there is only the first term.
-template <const auto& loops, std::int64_t vectors, class Batch, class Load, class F>
-inline void sum_vectors(Load&& load, double scale, bool first_only, const F& f) {
+template <const auto& loops, std::int64_t vectors, class Batch, class Load, class FirstOnly, class F>
+inline void sum_vectors(Load&& load, double scale, FirstOnly first_only, const F& f) {
   constexpr auto width = static_cast<std::int64_t>(Batch::size);
   constexpr bool in_parts = loops.summed.nelms() > terms_of_accumulator;
   Batch sum[std::size_t(vectors)];
@@ -118,8 +118,8 @@ inline void sum_vectors(Load&& load, double scale, bool first_only, const F& f) 
 /// x is the element (b, i, j), where b counts all leading axes, or an xsimd batch of it and its neighbours along j, or a part of
 /// a batch at the end of a row. Half precision is summed in float. With first_only, the sums have only the first term, which is
 /// the sum of all terms; they are then at most 15 terms of float, at least two elements apart.
-template <std::uint64_t reduced, class Out, class In, class Epilogue>
-inline void sum_elements(In in, double scale, const Epilogue& epilogue, bool first_only = false) {
+template <std::uint64_t reduced, class Out, class In, class Epilogue, class FirstOnly = std::false_type>
+inline void sum_elements(In in, double scale, const Epilogue& epilogue, FirstOnly first_only = {}) {
   using Sum = compute_t<typename Out::element>;
   using Batch = xsimd::batch<float>;
   constexpr auto width = static_cast<std::int64_t>(Batch::size);
@@ -223,31 +223,35 @@ struct StoreElements {
 /// from 0, as in sum_elements.
 template <class Out>
 struct AddElements {
+  using Element = typename Out::element;
   static constexpr bool rows_are_one_matrix = true;  // parts are dense
   static constexpr bool takes_registers = true;
-  typename Out::element* data;  // of part 0 if parts are added
+  Element* data;  // of part 0 if parts are added
   SumPart part{};
 
   AddElements matrix(std::int64_t number) const { return {StoreElements<Out>{data}.matrix(number).data, part}; }
   template <class X>
   void operator()(std::int64_t i, std::int64_t j, const X& x) const {
-    auto* const at = address(i, j);
+    Element* const at = address(i, j);
     if constexpr (is_part_of_batch<X>) {
-      const Line<typename Out::element, 1> line{at};
-      auto sum = x.batch;
-      if (part.number > 0) sum += line.template load<X::count>(0);
-      else if (part.is_added()) sum += decltype(sum)(0.f);
-      line.template store<X::count>(0, sum);
+      const Line<Element, 1> line{at};
+      line.template store<X::count>(0, x.batch + before<decltype(x.batch)>([&] { return line.template load<X::count>(0); }));
     } else if constexpr (std::is_arithmetic_v<X>) {
-      *at = part.number > 0 ? *at + x : part.is_added() ? 0.f + x : x;
+      *at = x + before<X>([&] { return *at; });
     } else {
-      (part.number > 0 ? X::load_unaligned(at) + x : part.is_added() ? X(0.f) + x : x).store_unaligned(at);
+      (x + before<X>([&] { return X::load_unaligned(at); })).store_unaligned(at);
     }
   }
   void prefetch(std::int64_t i, std::int64_t j) const { __builtin_prefetch(address(i, j), 1); }
 
  private:
-  typename Out::element* address(std::int64_t i, std::int64_t j) const {
+  /// Returns what a part is added to; -0 changes no number.
+  template <class X>
+  [[gnu::always_inline]] X before(const auto& load) const {
+    if (part.number > 0) return load();
+    return X(part.is_added() ? 0.f : -0.f);
+  }
+  Element* address(std::int64_t i, std::int64_t j) const {
     if constexpr (Out::shape.rank > 1) return data + i * Out::spec.stride(-2) + j;
     else return data + j;
   }

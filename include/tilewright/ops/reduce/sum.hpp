@@ -55,8 +55,9 @@ struct SumOp : ReductionOp<D> {
     constexpr auto attributes = unpack<Attributes>(A);
     kernel::assign_sum<ReductionRules::axis_bits(attributes, In::shape.rank)>(in, out, attributes.scale);
   }
-  template <PackedAttributes A, class Out, class Epilogue, class In>
-  static void compute_with(const Epilogue& epilogue, In in, bool first_only = false) {
+  /// With a bool that is true, each sum is its first term: parts are added up there.
+  template <PackedAttributes A, class Out, class Epilogue, class In, class FirstOnly = std::false_type>
+  static void compute_with(const Epilogue& epilogue, In in, FirstOnly first_only = {}) {
     constexpr auto attributes = unpack<Attributes>(A);
     kernel::sum_elements<ReductionRules::axis_bits(attributes, In::shape.rank), Out>(in, attributes.scale, epilogue, first_only);
   }
