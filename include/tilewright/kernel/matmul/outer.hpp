@@ -144,7 +144,7 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
 #pragma GCC diagnostic pop
 #endif
     outer_block<block_shape<s>(), b_k, rows, b_columns, prefetch>(a, b, s.k, start_at_zero, finish_register);
-  } else if constexpr (requires { Epilogue::takes_registers; }) {
+  } else if constexpr (takes_registers<Epilogue>) {
     outer_block<block_shape<s>(), b_k, rows, b_columns, prefetch>(a, b, s.k, start_at_zero, finish_register, ahead);
   } else {
     // Through the stack, so that the epilogue's code is there once and not for every register.
