@@ -284,7 +284,7 @@ class Transport final : public ReplicaTransport {
     items_of(step, collective);  // results of other processes' replicas are those of this process's
     const ComputeFunction function = functions_[static_cast<std::size_t>(step.compute_set)];
     for (std::int64_t group = 0; group < groups.num_groups(); ++group)
-      function(operands_.data(), group * chunks + first_chunk(own), group * chunks + first_chunk(own + 1));
+      function(operands_.data(), group * chunks + first_chunk(own), group * chunks + first_chunk(own + 1), false);
     for_each_other([&](int rank) {
       for (std::int64_t group = 0; group < groups.num_groups(); ++group) {
         std::byte* const result = output(member_of(groups, group, own));

@@ -11,8 +11,9 @@
 namespace tilewright::internal {
 
 /// Function that runs the pieces [first, last) of all vertices of a compute set, vertex after vertex, on operands at the given
-/// addresses. ComputeSet::pieces is the number of pieces of a vertex.
-using ComputeFunction = void (*)(std::byte* const* operands, std::int64_t first, std::int64_t last);
+/// addresses. ComputeSet::pieces is the number of pieces of a vertex. `adds_parts`: sums are added up in the memory of their
+/// first part (SumParts); the call then runs all vertices, and it is true for all steps of a run, or for none.
+using ComputeFunction = void (*)(std::byte* const* operands, std::int64_t first, std::int64_t last, bool adds_parts);
 
 namespace detail {
 
@@ -53,7 +54,7 @@ struct Grid {
 template <const auto& plan, std::size_t index, class... SomePieces>
 inline constexpr auto codelets = []<std::size_t... v>(std::index_sequence<v...>) {
   using G = Grid<plan, index>;
-  using Codelet = void (*)(std::byte* const*, const SomePieces&...);
+  using Codelet = void (*)(std::byte* const*, VertexIndex, const SomePieces&...);
   constexpr auto codelet = []<std::size_t variant>() -> Codelet {
     if constexpr ((variant & ~std::size_t{G::variant_bits}) == 0)
       return &run_stages<plan, index, G::extents(unsigned{variant}), SomePieces...>;
@@ -64,7 +65,7 @@ inline constexpr auto codelets = []<std::size_t... v>(std::index_sequence<v...>)
 
 /// Runs the pieces [first, last) of a compute set's vertices in the order of its grid, last axis fastest.
 template <const auto& plan, std::size_t set_index>
-inline void run_vertices(std::byte* const* operands, std::int64_t first, std::int64_t last) {
+inline void run_vertices(std::byte* const* operands, std::int64_t first, std::int64_t last, [[maybe_unused]] bool adds_parts) {
   using G = Grid<plan, set_index>;
   constexpr std::int64_t pieces = G::set.pieces;
   constexpr auto location_count = static_cast<std::size_t>(G::set.location_count);
@@ -80,9 +81,10 @@ inline void run_vertices(std::byte* const* operands, std::int64_t first, std::in
     for (std::size_t o = 0; o < location_count; ++o) at[o] += index[axis] * G::stride(a, o);
     if (index[axis] == G::count(a) - 1) variant |= 1u << a;
   }
+  const VertexIndex added = adds_parts ? index.data() : nullptr;
   const auto run = [&](const auto&... some) {
-    if constexpr (G::variant_bits == 0) run_stages<plan, set_index, G::extents(0)>(at.data(), some...);
-    else codelets<plan, set_index, std::remove_cvref_t<decltype(some)>...>[variant & G::variant_bits](at.data(), some...);
+    if constexpr (G::variant_bits == 0) run_stages<plan, set_index, G::extents(0)>(at.data(), added, some...);
+    else codelets<plan, set_index, std::remove_cvref_t<decltype(some)>...>[variant & G::variant_bits](at.data(), added, some...);
   };
   for (std::int64_t next = first; next < last;) {
     if constexpr (pieces == 1) {
@@ -115,7 +117,7 @@ constexpr TensorSpec collective_spec(int o) {
 }
 /// Runs the items [first, last) of a collective. `operands` are the inputs of all replicas, then their outputs.
 template <const auto& plan, std::size_t set_index>
-inline void run_collective_set(std::byte* const* operands, std::int64_t first, std::int64_t last) {
+inline void run_collective_set(std::byte* const* operands, std::int64_t first, std::int64_t last, bool) {
   using B = Block<plan, set_index, Extents{}>;
   B::template OpOf<0>::template run_collective<B::stage(0).attributes, collective_spec<B>(0), collective_spec<B>(1)>(operands,
                                                                                                                      first, last);

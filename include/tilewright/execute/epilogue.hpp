@@ -221,6 +221,19 @@ class Epilogue {
 
  public:
   static constexpr std::int64_t row_floats = row_offset(places.size());
+  /// Whether it only copies floats to memory: kernels then call it for each register (kernel/matmul/epilogue.hpp).
+  static constexpr bool takes_registers = [] {
+    if constexpr (!has(kernel + 1)) {
+      return false;
+    } else if constexpr (B::stage(kernel + 1).evaluation == Evaluation::epilogue && !has(kernel + 2)) {
+      constexpr int output = B::stage(kernel + 1).input_count;
+      return Expression<B, kernel + 1>::is_copy && B::operand(kernel, result).source == Source::value &&
+             std::is_same_v<typename B::template Element<kernel + 1, output>, float> &&
+             broadcast_stride(B::slice(kernel + 1, output), -1) == 1;
+    } else {
+      return false;
+    }
+  }();
   /// Whether the kernel may call it as if the rows of all matrices were one matrix.
   static constexpr bool rows_are_one_matrix = [] {
     for (const Leaf& place : places)

@@ -290,7 +290,7 @@ class Executor {
         take_all(*shared.steps[i], running, (running.worker + distance) % active_, shared.tickets[i], Shares::Side::last);
     shared.count = 0;
   }
-  /// Runs some of the vertices of all replicas, or of their pieces.
+  /// Runs some vertices of all replicas, or of their pieces. A worker that is alone runs all in order, and adds up parts of sums.
   void run_parts(const Step& step, const Running& running, Shares::Range parts) {
     const Location* const locations = program_.locations.data() + step.first_location;
     std::byte* operands[max_locations + 1];
@@ -304,7 +304,7 @@ class Executor {
         detail::printing_replica = held_.first + replica;
       for (int i = 0; i < step.location_count; ++i) operands[i] = memory_.address(locations[i], running, replica);
       recorded(recorder_.get(), running.worker, Recording::Kind::compute, step, last - first,
-               [&] { program_.functions[static_cast<std::size_t>(step.compute_set)](operands, first, last); });
+               [&] { program_.functions[std::size_t(step.compute_set)](operands, first, last, active_ == 1 && shuffle_ == 0); });
       parts.first += last - first;
     }
   }
@@ -335,7 +335,7 @@ class Executor {
     const std::int64_t first = items * number / crew.count, last = items * (number + 1) / crew.count;
     if (first == last) return;
     recorded(recorder_.get(), running.worker, Recording::Kind::collective, step, last - first, [&] {
-      program_.functions[static_cast<std::size_t>(step.compute_set)](work.operands, work.first + first, work.first + last);
+      program_.functions[static_cast<std::size_t>(step.compute_set)](work.operands, work.first + first, work.first + last, false);
     });
   }
   void run_conditional(const Step& step, const Running& running) {

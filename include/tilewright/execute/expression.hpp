@@ -30,6 +30,10 @@ struct Block {
   static constexpr const StageOperand& operand(int s, int o) {
     return plan.operands[static_cast<std::size_t>(stage(s).first_operand + o)];
   }
+  /// Returns the bytes from one block to the next along an axis of the grid.
+  static constexpr std::int64_t stride(int axis, int location) {
+    return plan.strides[static_cast<std::size_t>(set.first_stride + axis + location * set.blocks.size())];
+  }
   static constexpr ViewSpec slice(int s, int o) { return slice_of(operand(s, o), extents); }
   template <int s, int o>
   using Element = element_t<operand(s, o).view.dtype>;

@@ -6,6 +6,7 @@
 
 #include "tilewright/execute/epilogue.hpp"
 #include "tilewright/kernel/copy/streamed_copy.hpp"
+#include "tilewright/kernel/reduce/sum.hpp"
 
 namespace tilewright::internal::detail {
 
@@ -40,13 +41,40 @@ template <class B, int s>
 inline constexpr std::int64_t row_memory_bytes = std::max<std::int64_t>(1, Epilogue<B, s>::row_floats) *
                                                  static_cast<std::int64_t>(sizeof(float));
 
+/// Index of a vertex along the axes of its grid, if the sums of parts are added up in the memory of the first part; otherwise
+/// null.
+using VertexIndex = const std::int64_t*;
+
+/// Returns the axis of the grid along which stage s makes parts of sums: parts are apart along it, but no axis of them follows
+/// it.
+template <class B, int s>
+constexpr int axis_of_parts() {
+  constexpr const StageOperand& part = B::operand(s, B::stage(s).input_count);
+  unsigned followed = 0;
+  for (int axis = 0; axis < part.view.shape.rank; ++axis)
+    if (part.grid_axis[axis] >= 0) followed |= 1u << part.grid_axis[axis];
+  int axis = B::set.blocks.size() - 1;
+  while ((followed >> axis & 1) != 0 || B::stride(axis, part.index) == 0) --axis;
+  return axis;
+}
+/// Returns the epilogue that stores a vertex's part of sums, which is at `part`, or adds it to the first one.
+template <class B, int s, class Part>
+inline kernel::AddElements<Part> part_of_sums(Part part, VertexIndex added) {
+  constexpr int axis = axis_of_parts<B, s>();
+  constexpr std::int64_t step = B::stride(axis, B::operand(s, B::stage(s).input_count).index) / size_of(Part::spec.dtype);
+  if (added == nullptr) return {part.data};
+  return {part.data - added[axis] * step, kernel::SumPart{added[axis]}};
+}
+
 /// Runs a stage that is a kernel, with its expression or epilogue. Other stages run as parts of these. For a kernel with pieces,
 /// runs some of them.
 template <class B, int s>
-inline void run_stage(std::byte* const* locations, std::byte* scratch, [[maybe_unused]] const auto&... pieces) {
+inline void run_stage(std::byte* const* locations, std::byte* scratch, [[maybe_unused]] VertexIndex added,
+                      [[maybe_unused]] const auto&... pieces) {
   if constexpr (B::stage(s).evaluation == Evaluation::kernel) {
     using O = typename B::template OpOf<s>;
     constexpr int result = B::stage(s).input_count;
+    constexpr SumParts parts = B::stage(s).parts;
     const auto view = [&]<int stage, int o>() {
       return view_at<B::slice(stage, o)>(B::template data<stage, o>(locations, scratch));
     };
@@ -67,14 +95,21 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch, [[maybe_u
         kernel::assign_elementwise<E>(view.template operator()<s, result>(),
                                       view.template operator()<E::leaves[l].stage, E::leaves[l].operand>()...);
       }(std::make_index_sequence<E::leaves.size()>{});
-    } else if constexpr (op_info<O>.has_epilogue && has_epilogue<B, s>()) {
-      using E = Epilogue<B, s>;
-      alignas(memory_alignment) std::byte row_memory[static_cast<std::size_t>(row_memory_bytes<B, s>)];
-      [&]<std::size_t... o>(std::index_sequence<o...>) {
-        O::template compute_with<B::stage(s).attributes, View<B::slice(s, result)>>(
-            E(locations, scratch, reinterpret_cast<float*>(row_memory)), operand.template operator()<static_cast<int>(o)>()...,
-            pieces...);
-      }(std::make_index_sequence<static_cast<std::size_t>(result)>{});
+    } else if constexpr (op_info<O>.has_epilogue && (has_epilogue<B, s>() || parts != SumParts::apart)) {
+      const auto compute_with = [&](const auto& epilogue, const auto&... last) {
+        [&]<std::size_t... o>(std::index_sequence<o...>) {
+          O::template compute_with<B::stage(s).attributes, View<B::slice(s, result)>>(
+              epilogue, operand.template operator()<static_cast<int>(o)>()..., last...);
+        }(std::make_index_sequence<static_cast<std::size_t>(result)>{});
+      };
+      if constexpr (parts == SumParts::made) {
+        compute_with(part_of_sums<B, s>(view.template operator()<s, result>(), added), pieces...);
+      } else {
+        alignas(memory_alignment) std::byte row_memory[static_cast<std::size_t>(row_memory_bytes<B, s>)];
+        const Epilogue<B, s> epilogue(locations, scratch, reinterpret_cast<float*>(row_memory));
+        if constexpr (parts == SumParts::combined) compute_with(epilogue, added != nullptr);
+        else compute_with(epilogue, pieces...);
+      }
     } else {
       [&]<std::size_t... o>(std::index_sequence<o...>) {
         O::template compute<B::stage(s).attributes>(operand.template operator()<static_cast<int>(o)>()..., pieces...);
@@ -86,11 +121,11 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch, [[maybe_u
 /// The codelet of a compute set for vertices of the given extents: runs its stages in sequence. With pieces, the only kernel
 /// supports pieces.
 template <const auto& plan, std::size_t set_index, Extents extents, class... SomePieces>
-inline void run_stages(std::byte* const* locations, const SomePieces&... pieces) {
+inline void run_stages(std::byte* const* locations, VertexIndex added, const SomePieces&... pieces) {
   using B = Block<plan, set_index, extents>;
   alignas(memory_alignment) std::byte scratch[static_cast<std::size_t>(scratch_memory_bytes<B>)];
   [&]<std::size_t... s>(std::index_sequence<s...>) {
-    (run_stage<B, static_cast<int>(s)>(locations, scratch, pieces...), ...);
+    (run_stage<B, static_cast<int>(s)>(locations, scratch, added, pieces...), ...);
   }(std::make_index_sequence<static_cast<std::size_t>(B::set.stage_count)>{});
 }
 

@@ -12,4 +12,11 @@ struct Pieces {
   constexpr std::int64_t end(std::int64_t units) const { return units * last / count; }
 };
 
+/// A part of sums that a kernel makes. `number` counts parts from 0. -1: the kernel stores the part. Otherwise it adds the part
+/// to the sum of the parts before it, in the memory of part 0.
+struct SumPart {
+  std::int64_t number = -1;
+  constexpr bool is_added() const { return number >= 0; }
+};
+
 }  // namespace tilewright::kernel

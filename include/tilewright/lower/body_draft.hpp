@@ -60,6 +60,7 @@ struct Operation {
   /// Whether it produces partials: an axis of a reduction (gives_partials) is divided. Each output that does not follow that axis
   /// is the first of Partition::partials tensors, which its storage holds in sequence.
   bool partial = false;
+  SumParts parts = SumParts::apart;  ///< whether one worker adds up partials that it makes or combines
   Calling calling{};
   GraphId graph =
       GraphId::none;  ///< graph in which the op was traced; none: a call, a load of code, or a copy or sum of the planner

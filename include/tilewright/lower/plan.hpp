@@ -78,6 +78,14 @@ enum class Evaluation : std::uint8_t {
   epilogue  ///< element by element, while the nearest earlier kernel has its result in registers
 };
 
+/// Role of a stage whose parts of sums one worker adds up, if it runs all vertices in the order of the grid. The stage that makes
+/// the parts then adds them up in the memory of the first part, and the stage that combines them reads only this memory.
+enum class SumParts : std::uint8_t {
+  apart,  ///< none: the stage has no parts, or all workers keep them apart
+  made,  ///< parts are the only result of the stage
+  combined  ///< parts are the only input of the stage, along the first axis
+};
+
 /// An op of a compute set, which each vertex runs on its block. A stage has the op's tag, not its OpInfo: a frozen plan with
 /// pointers to OpInfo would keep the code of the trace in the program.
 struct Stage {
@@ -88,6 +96,7 @@ struct Stage {
   int input_count = 0;  ///< of its operands, which come before its outputs
   int first_operand = 0;  ///< in the plan's operands
   int operand_count = 0;
+  SumParts parts = SumParts::apart;
   bool can_fault = false;  ///< whether its kernel reports to a `Faults`; it has a fault site in each step of the set
 };
 

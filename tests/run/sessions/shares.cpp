@@ -117,6 +117,37 @@ constexpr int most_pieces(const auto& plan) {
 }
 static_assert(most_pieces(tw::Program<products>::plan) == 2 && most_pieces(tw::Program<training>::plan) == 1);
 
+/// Products of large weights, whose parts one worker adds up and several workers do not: vertices of equal and of different
+/// numbers of rows, columns that are no whole vectors, sums that another product follows, and a single row.
+constexpr void parts_of_sums(Ir& ir) {
+  ir.set_replication_factor(2);
+  const auto weight = [&](const tw::Shape& shape, std::string_view name) {
+    return ir.variable(tw::normal(0, 0.1), shape, tw::float32, name);
+  };
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {2, 136})), row = ops::host_load(ir.h2d_stream("row", {1, 512}));
+  const Tensor w = weight({136, 200}, "w");
+  const Tensor hidden = ops::gelu(x.matmul(w) + 1);
+  ops::host_store(ir.d2h_stream("y", {2, 10}), ops::gelu(hidden.matmul(weight({200, 128}, "v"))).matmul(weight({128, 10}, "u")));
+  ops::host_store(ir.d2h_stream("of row", {1, 72}), row.matmul(weight({512, 72}, "t")));
+  ops::scaled_add_(w, ops::collectives::replicated_all_reduce(ops::matmul(x.T(), hidden)), 1.0, 1e-3);
+}
+constexpr int stages_with(const auto& plan, tw::internal::SumParts parts) {
+  return static_cast<int>(std::ranges::count_if(plan.stages, [&](const auto& stage) { return stage.parts == parts; }));
+}
+constexpr bool adds_parts(const auto& plan, int products) {
+  return stages_with(plan, tw::internal::SumParts::made) == products &&
+         stages_with(plan, tw::internal::SumParts::combined) == products;
+}
+static_assert(adds_parts(tw::Program<parts_of_sums>::plan, 4) && adds_parts(tw::Program<products>::plan, 0));
+static_assert(adds_parts(tw::Program<parts_of_sums,
+                                     [] {
+                                       tw::Target target = tw::cpu;
+                                       target.keeps_weights = false;
+                                       return target;
+                                     }()>::plan,
+                         0));
+static_assert(adds_parts(tw::Program<parts_of_sums, tw::ipu_model>::plan, 0), "a simulated IPU adds parts as its tiles would");
+
 using Bytes = std::vector<std::vector<std::byte>>;
 
 /// What runs of a program leave: all streams and all variables.
@@ -186,3 +217,4 @@ TEST_CASE("loops, branches and independent steps have the same bits on any numbe
 }
 TEST_CASE("products in pieces have the same bits on any number of threads, in 1,000 orders") { check_orders<products>(); }
 TEST_CASE("replicas have the same bits on any number of threads, in 1,000 orders") { check_orders<replicas>(); }
+TEST_CASE("parts of sums have the same bits on any number of threads, in 1,000 orders") { check_orders<parts_of_sums>(); }

@@ -44,7 +44,7 @@ class StrictVertices {
       std::byte* operands[max_locations + 1];
       for (int i = 0; i < step_.location_count; ++i) operands[i] = address(i, side);
       operands[step_.location_count] = reinterpret_cast<std::byte*>(side == 0 ? faults : ignored);
-      function(operands, vertex, vertex + 1);
+      function(operands, vertex, vertex + 1, false);
     }
     if (group_.runs_once)
       for (std::size_t k = 0; k < group_.operands.size(); ++k) copy_results(k);

@@ -31,9 +31,15 @@ inline void for_each_element(const X& x, const F& f) {
   }
 }
 
+/// Whether an epilogue does so little with a vector that a kernel calls it for each register. Others get vectors from the stack,
+/// in a loop, so their code is there once.
+template <class Epilogue>
+inline constexpr bool takes_registers = requires { requires Epilogue::takes_registers; };
+
 /// The epilogue that stores to memory with strides c_m and c_n.
 template <std::int64_t c_m, std::int64_t c_n, class C>
 struct StoreSums {
+  static constexpr bool takes_registers = c_n == 1 && std::is_same_v<C, float>;
   C* c;
   template <class X>
   void operator()(std::int64_t i, std::int64_t j, const X& x) const {

@@ -122,6 +122,13 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
 [[gnu::always_inline]] inline void whole_block(const float* a, const B* b, std::int64_t i0, std::int64_t j0,
                                                const Epilogue& epilogue, const Ahead& ahead = {}) {
   constexpr std::int64_t full = columns / float_width, stride = ceil_div(columns, float_width) * float_width;
+  const Epilogue own = epilogue;  // whose members no store can change
+  const auto finish_register = [&](std::int64_t i, std::int64_t v, const FloatBatch& sum) __attribute__((always_inline)) {
+    if (v < full) return own(i0 + i, j0 + v * float_width, sum);
+    alignas(line_bytes) float rest[float_width];
+    sum.store_aligned(rest);
+    finish_row<columns % float_width>(rest, i0 + i, j0 + full * float_width, own);
+  };
   if constexpr (outer_plan(s).short_sums) {
     // What the epilogue reads for the next block, while this one is computed.
     const bool last_strip = j0 + 2 * columns > s.n;
@@ -136,13 +143,9 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
-    outer_block<block_shape<s>(), b_k, rows, b_columns, prefetch>(
-        a, b, s.k, start_at_zero, [&](std::int64_t i, std::int64_t v, const FloatBatch& sum) __attribute__((always_inline)) {
-          if (v < full) return epilogue(i0 + i, j0 + v * float_width, sum);
-          alignas(line_bytes) float rest[float_width];
-          sum.store_aligned(rest);
-          finish_row<columns % float_width>(rest, i0 + i, j0 + full * float_width, epilogue);
-        });
+    outer_block<block_shape<s>(), b_k, rows, b_columns, prefetch>(a, b, s.k, start_at_zero, finish_register);
+  } else if constexpr (takes_registers<Epilogue>) {
+    outer_block<block_shape<s>(), b_k, rows, b_columns, prefetch>(a, b, s.k, start_at_zero, finish_register, ahead);
   } else {
     // Through the stack, so that the epilogue's code is there once and not for every register.
     alignas(line_bytes) float sums[std::size_t(rows * stride)];
@@ -151,7 +154,6 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
         [&](std::int64_t i, std::int64_t v, const FloatBatch& sum)
             __attribute__((always_inline)) { sum.store_aligned(sums + i * stride + v * float_width); },
         ahead);
-    const Epilogue own = epilogue;  // whose members no store can change
 #pragma GCC unroll 1
     for (std::int64_t i = 0; i < rows; ++i) finish_row<columns>(sums + i * stride, i0 + i, j0, own);
   }

@@ -5,6 +5,7 @@
 
 #include "tilewright/kernel/elementwise.hpp"
 #include "tilewright/kernel/math.hpp"
+#include "tilewright/kernel/pieces.hpp"
 #include "tilewright/kernel/vector/half.hpp"
 #include "tilewright/kernel/vector/line.hpp"
 
@@ -70,14 +71,23 @@ struct SumLoops {
   }
 };
 
+/// Calls f(offset) for the terms of a sum, or only for the first one.
+template <const auto& loops, class FirstOnly, class F>
+inline void for_each_term(FirstOnly first_only, const F& f) {
+  if (first_only) f(std::array<std::int64_t, 1>{});
+  else for_each_offset<1>(loops.summed, loops.summed_strides, f);
+}
+/// Returns what sums start with. A sum of the first term only is that term, even if the term is -0.
+inline float start_of_sum(bool first_only) { return first_only ? -0.f : 0.f; }
+
 /// For each v below `vectors`, sums the batches that load(offset of a term, v) returns for all terms, multiplies the sum by
-/// scale, and calls f(v, sum).
-template <const auto& loops, std::int64_t vectors, class Batch, class Load, class F>
-inline void sum_vectors(Load&& load, double scale, const F& f) {
+/// scale, and calls f(v, sum). With first_only, there is only the first term.
+template <const auto& loops, std::int64_t vectors, class Batch, class Load, class FirstOnly, class F>
+inline void sum_vectors(Load&& load, double scale, FirstOnly first_only, const F& f) {
   constexpr auto width = static_cast<std::int64_t>(Batch::size);
   constexpr bool in_parts = loops.summed.nelms() > terms_of_accumulator;
   Batch sum[std::size_t(vectors)];
-  for (std::int64_t v = 0; v < vectors; ++v) sum[v] = Batch(0.f);
+  for (std::int64_t v = 0; v < vectors; ++v) sum[v] = Batch(start_of_sum(first_only));
   [[maybe_unused]] double totals[static_cast<std::size_t>(in_parts ? vectors * width : 1)]{};
   [[maybe_unused]] std::int64_t terms = 0;
   [[maybe_unused]] const auto empty = [&] {
@@ -89,7 +99,7 @@ inline void sum_vectors(Load&& load, double scale, const F& f) {
     for (std::int64_t i = 0; i < vectors * width; ++i) totals[i] += static_cast<double>(elements[i]);
     terms = 0;
   };
-  for_each_offset<1>(loops.summed, loops.summed_strides, [&](const auto& at) {
+  for_each_term<loops>(first_only, [&](const auto& at) {
     for (std::int64_t v = 0; v < vectors; ++v) sum[v] += load(at[0], v);
     if constexpr (in_parts)
       if (++terms == terms_of_accumulator) empty();
@@ -106,9 +116,10 @@ inline void sum_vectors(Load&& load, double scale, const F& f) {
 
 /// Calls epilogue.matrix(b)(i, j, x) for the elements of scale * (sum of in over the axes of `reduced`), a tensor of Out's shape:
 /// x is the element (b, i, j), where b counts all leading axes, or an xsimd batch of it and its neighbours along j, or a part of
-/// a batch at the end of a row. Half precision is summed in float.
-template <std::uint64_t reduced, class Out, class In, class Epilogue>
-inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
+/// a batch at the end of a row. Half precision is summed in float. With first_only, the sums have only the first term, which is
+/// the sum of all terms; they are then at most 15 terms of float, at least two elements apart.
+template <std::uint64_t reduced, class Out, class In, class Epilogue, class FirstOnly = std::false_type>
+inline void sum_elements(In in, double scale, const Epilogue& epilogue, FirstOnly first_only = {}) {
   using Sum = compute_t<typename Out::element>;
   using Batch = xsimd::batch<float>;
   constexpr auto width = static_cast<std::int64_t>(Batch::size);
@@ -140,8 +151,11 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
       give(element++, static_cast<Sum>(total * scale));
     } else {
       Sum sum{};
-      for_each_offset<1>(terms, loops.summed_strides,
-                         [&](const auto& at) { sum = math::add(sum, static_cast<Sum>(term(at[0]))); });
+      if constexpr (std::is_same_v<Sum, float>) sum = start_of_sum(first_only);
+      if (first_only) sum = math::add(sum, static_cast<Sum>(term(0)));
+      else
+        for_each_offset<1>(terms, loops.summed_strides,
+                           [&](const auto& at) { sum = math::add(sum, static_cast<Sum>(term(at[0]))); });
       give(element++, math::multiply(sum, static_cast<Sum>(scale)));
     }
   };
@@ -154,9 +168,9 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
       std::int64_t j = 0;
       const auto load = [&](std::int64_t term, std::int64_t v) { return load_floats<Batch>(row + term + j + v * width); };
       const auto vector = [&](std::int64_t v, const Batch& x) { give(element + j + v * width, x); };
-      for (; j + chunk <= columns; j += chunk) sum_vectors<loops, 4, Batch>(load, scale, vector);
+      for (; j + chunk <= columns; j += chunk) sum_vectors<loops, 4, Batch>(load, scale, first_only, vector);
       if constexpr (rest > 0) {
-        sum_vectors<loops, rest, Batch>(load, scale, vector);
+        sum_vectors<loops, rest, Batch>(load, scale, first_only, vector);
         j += rest * width;
       }
       if constexpr (constexpr std::int64_t last = columns % width; last > 0)
@@ -164,7 +178,7 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
             [&](std::int64_t term, std::int64_t) {
               return Line<std::remove_pointer_t<decltype(row)>, 1>{row + term}.template load<last>(j);
             },
-            scale, [&](std::int64_t, const Batch& x) { give(element + j, PartOfBatch<last, Batch>{x}); });
+            scale, first_only, [&](std::int64_t, const Batch& x) { give(element + j, PartOfBatch<last, Batch>{x}); });
       element += columns;
     });
   } else {
@@ -202,6 +216,44 @@ struct StoreElements {
       for (std::size_t k = 0; k < X::size; ++k)
         at[static_cast<std::int64_t>(k) * column] = static_cast<typename Out::element>(elements[k]);
     }
+  }
+};
+
+/// Stores the elements of a part of sums, which a kernel passes to its epilogue, or adds them to the parts before it. Sums start
+/// from 0, as in sum_elements.
+template <class Out>
+struct AddElements {
+  using Element = typename Out::element;
+  static constexpr bool rows_are_one_matrix = true;  // parts are dense
+  static constexpr bool takes_registers = true;
+  Element* data;  // of part 0 if parts are added
+  SumPart part{};
+
+  AddElements matrix(std::int64_t number) const { return {StoreElements<Out>{data}.matrix(number).data, part}; }
+  template <class X>
+  void operator()(std::int64_t i, std::int64_t j, const X& x) const {
+    Element* const at = address(i, j);
+    if constexpr (is_part_of_batch<X>) {
+      const Line<Element, 1> line{at};
+      line.template store<X::count>(0, x.batch + before<decltype(x.batch)>([&] { return line.template load<X::count>(0); }));
+    } else if constexpr (std::is_arithmetic_v<X>) {
+      *at = x + before<X>([&] { return *at; });
+    } else {
+      (x + before<X>([&] { return X::load_unaligned(at); })).store_unaligned(at);
+    }
+  }
+  void prefetch(std::int64_t i, std::int64_t j) const { __builtin_prefetch(address(i, j), 1); }
+
+ private:
+  /// Returns what a part is added to; -0 changes no number.
+  template <class X>
+  [[gnu::always_inline]] X before(const auto& load) const {
+    if (part.number > 0) return load();
+    return X(part.is_added() ? 0.f : -0.f);
+  }
+  Element* address(std::int64_t i, std::int64_t j) const {
+    if constexpr (Out::shape.rank > 1) return data + i * Out::spec.stride(-2) + j;
+    else return data + j;
   }
 };
 

@@ -138,7 +138,8 @@ class ComputeSets {
       return false;
     for (std::size_t s = 0; s < set.stages.size(); ++s) {
       const Stage &a = plan.stages[static_cast<std::size_t>(known.first_stage) + s], &b = set.stages[s];
-      if (a.op != b.op || a.attributes != b.attributes || a.evaluation != b.evaluation || a.operand_count != b.operand_count)
+      if (a.op != b.op || a.attributes != b.attributes || a.evaluation != b.evaluation || a.operand_count != b.operand_count ||
+          a.parts != b.parts)
         return false;
       const StageOperand* const known_operands = plan.operands.data() + a.first_operand;
       const StageOperand* const operands = set.operands.data() + b.first_operand;

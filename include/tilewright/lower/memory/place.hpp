@@ -155,6 +155,7 @@ class ComputePlacer {
       written_[written_count_] = operands[o].storage;
       maker_of_[written_count_++] = member;
     }
+    stage.parts = added.parts;
     stage.can_fault = add_fault_site(added);
     set_.stages.push_back(stage);
     set_.set.code_bytes += target_.code().code(added.op->code_kind);

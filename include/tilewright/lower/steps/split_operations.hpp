@@ -73,6 +73,16 @@ constexpr Operation combine_parts(BodyDraft& draft, const Partials& how, Value& 
   return result;
 }
 
+/// Returns whether one worker may add up an operation's parts where the first one is, with the same roundings as the sum that
+/// combines them: that sum has a single chain of float32 additions for each element.
+constexpr bool adds_parts(const Operation& operation, const Target& target, std::int64_t parts) {
+  constexpr std::int64_t most_parts = 15;  // more terms may have several chains: kernel/reduce/sum.hpp
+  const Value& result = operation.operands[operation.input_count];
+  return target.keeps_weights && parts <= most_parts && operation.op->has_epilogue && !operation.op->partials &&
+         operation.operands.size() == static_cast<std::size_t>(operation.input_count) + 1 && result.spec.dtype == float32 &&
+         result.spec.nelms() > 1;
+}
+
 /// Returns how a target divides an operation. If an operation is divided into parts, and its blocks also need an input whole, it
 /// gets that input a second time.
 constexpr Partition cut_of(Operation& operation, const Target& target) {
@@ -129,9 +139,11 @@ class ReductionSplitter {
       return;
     }
     operation.partial = true;
+    const bool added = adds_parts(operation, target_, cut.partials);
     List<Operation> combining;
     for (int i = operation.input_count, count = static_cast<int>(operation.operands.size()); i < count; ++i)
       if (has_parts(operation, i, cut.blocks)) combining.push_back(combine(operation, i, cut.partials));
+    if (added && combining.size() == 1) operation.parts = SumParts::made, combining[0].parts = SumParts::combined;
     for (Operation& each : combining) add_combining(std::move(each));
   }
   constexpr Operation combine(Operation& operation, int output, std::int64_t parts) {

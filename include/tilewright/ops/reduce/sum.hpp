@@ -55,10 +55,11 @@ struct SumOp : ReductionOp<D> {
     constexpr auto attributes = unpack<Attributes>(A);
     kernel::assign_sum<ReductionRules::axis_bits(attributes, In::shape.rank)>(in, out, attributes.scale);
   }
-  template <PackedAttributes A, class Out, class Epilogue, class In>
-  static void compute_with(const Epilogue& epilogue, In in) {
+  /// With a bool that is true, each sum is its first term: parts are added up there.
+  template <PackedAttributes A, class Out, class Epilogue, class In, class FirstOnly = std::false_type>
+  static void compute_with(const Epilogue& epilogue, In in, FirstOnly first_only = {}) {
     constexpr auto attributes = unpack<Attributes>(A);
-    kernel::sum_elements<ReductionRules::axis_bits(attributes, In::shape.rank), Out>(in, attributes.scale, epilogue);
+    kernel::sum_elements<ReductionRules::axis_bits(attributes, In::shape.rank), Out>(in, attributes.scale, epilogue, first_only);
   }
   /// Returns 0, because sums are kept in registers.
   template <PackedAttributes, class... V>
