@@ -156,8 +156,8 @@ inline constexpr Model programs[] = {
     {9, row_9, "a plan of examples/more/heat_equation.hpp: a repeat with ops on blocks and their halos", heat_missing},
     {10, row_10, "as row 9", "as row 9"},
     {11, row_11, "row 10's program on several IPUs, which share the first axis",
-     "as row 9; the source does not say how the IPUs cut the cube; the IPUs copy their planes one after the other, and wait for "
-     "each other meanwhile, where all could copy at a time"},
+     "as row 9; the source does not say how the IPUs cut the cube; an IPU between two others exchanges planes with one after the "
+     "other, and does not compute meanwhile"},
     {17, row_17, "a plan of the network, whose norms are parts of the convolutions, with its streams",
      "streams and computation come one after the other; the float16 images cross a stream each time"},
     {19, row_19,

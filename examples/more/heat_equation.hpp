@@ -71,26 +71,41 @@ struct TwoSteps : tw::Module<TwoSteps> {
       for (int axis = 0; axis < dimensions(); ++axis) order.push_back(2 * axis + first);
     return x.reshape_(shape).transpose_(order);
   }
+  /// What an IPU gets from its neighbours: the planes beside its part. Without a neighbour, it is the rim.
+  struct Planes {
+    tw::Tensor before, behind;
+  };
+  /// Exchanges the planes between neighbours. All copies of IPUs 0 and 1, 2 and 3, ... are side by side, then those of 1 and 2,
+  /// ... In the order of the IPUs, each copy would wait for the one before.
+  constexpr tw::List<Planes> exchange(const tw::List<Edges>& edges) {
+    tw::List<Planes> planes;
+    for (int ipu = 0; ipu < heat.ipus; ++ipu) {
+      const auto device = tw::ipu(ir(), ipu);
+      planes.push_back({rim(0, 1), rim(0, 0)});
+    }
+    for (int first = 0; first < 2; ++first)
+      for (int ipu = first; ipu + 1 < heat.ipus; ipu += 2) {
+        planes[ipu + 1].before = tw::ops::slice(edges[ipu].last[0], -1).copy_to_ipu(ipu + 1);
+        planes[ipu].behind = tw::ops::slice(edges[ipu + 1].first[0], 0, 1).copy_to_ipu(ipu);
+      }
+    return planes;
+  }
   constexpr void step(const Parts& now, const Parts& next) {
     tw::List<Edges> edges;  // of all IPUs, before any moves to another
     for (const tw::Tensor part : now) edges.push_back(Edges(part));
-    tw::List<tw::List<tw::Tensor>> inputs;
-    for (int ipu = 0; ipu < heat.ipus; ++ipu) inputs.push_back({next[ipu], now[ipu]});
-    for (int axis = 0; axis < dimensions(); ++axis)
-      for (int ipu = 0; ipu < heat.ipus; ++ipu) {
-        const bool follows = axis == 0 && ipu > 0, is_followed = axis == 0 && ipu + 1 < heat.ipus;
-        const tw::Tensor before = follows ? tw::ops::slice(edges[ipu - 1].last[0], -1).copy_to_ipu(ipu) : rim(axis, 1);
-        const tw::Tensor behind = is_followed ? tw::ops::slice(edges[ipu + 1].first[0], 0, 1).copy_to_ipu(ipu) : rim(axis, 0);
-        const auto device = tw::ipu(ir(), ipu);
-        const tw::Tensor last = tw::ops::concat({before, edges[ipu].last[axis]}, axis);
-        const tw::Tensor first = tw::ops::concat({edges[ipu].first[axis], behind}, axis);
-        inputs[ipu].push_back(tw::ops::slice(last, 0, -1, {}, {axis}));
-        inputs[ipu].push_back(tw::ops::slice(first, 1, tw::none, {}, {axis}));
-      }
+    const tw::List<Planes> planes = exchange(edges);
     for (int ipu = 0; ipu < heat.ipus; ++ipu) {
       const auto device = tw::ipu(ir(), ipu);
-      if (dimensions() == 2) authoring::apply_all<Diffuse<2>>(ir(), inputs[ipu], {heat.part});
-      else authoring::apply_all<Diffuse<3>>(ir(), inputs[ipu], {heat.part});
+      tw::List<tw::Tensor> inputs = {next[ipu], now[ipu]};
+      for (int axis = 0; axis < dimensions(); ++axis) {
+        const auto [before, behind] = axis == 0 ? planes[ipu] : Planes{rim(axis, 1), rim(axis, 0)};
+        const tw::Tensor last = tw::ops::concat({before, edges[ipu].last[axis]}, axis);
+        const tw::Tensor first = tw::ops::concat({edges[ipu].first[axis], behind}, axis);
+        inputs.push_back(tw::ops::slice(last, 0, -1, {}, {axis}));
+        inputs.push_back(tw::ops::slice(first, 1, tw::none, {}, {axis}));
+      }
+      if (dimensions() == 2) authoring::apply_all<Diffuse<2>>(ir(), inputs, {heat.part});
+      else authoring::apply_all<Diffuse<3>>(ir(), inputs, {heat.part});
     }
   }
   /// Returns what is beside the body, as the edges of one more row of blocks along an axis.

@@ -1,17 +1,26 @@
 #pragma once
+#include <concepts>
 #include <optional>
 #include <span>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/print.hpp"
 #include "tilewright/module/named_tensors.hpp"
+#include "tilewright/program/call_inputs.hpp"
 #include "tilewright/program/conditional.hpp"
 #include "tilewright/program/grad_graph_info.hpp"
 #include "tilewright/program/repeat.hpp"
 
 namespace tilewright {
 
-/// Base of callable graphs, with all forms of a call. D defines `call_with_inputs(inputs, args)`.
+namespace detail {
+/// Inputs of a call of which at least one is no tensor, but a number or a list of tensors.
+template <class... Inputs>
+concept MixedInputs = (std::constructible_from<CallInput, const Inputs&> && ...) &&
+                      !(std::convertible_to<const Inputs&, Tensor> && ...);
+}  // namespace detail
+
+/// Base of callable graphs, with all forms of a call. D defines `call_with_inputs(inputs, args)` and `unbound_inputs()`.
 template <class D>
 class Callable {
  public:
@@ -29,6 +38,15 @@ class Callable {
   constexpr CallSiteInfo call_with_info(const Map& args) const {
     return static_cast<const D&>(*this).call_with_inputs({}, args);
   }
+  /// Calls the graph with numbers or lists of tensors among the inputs: `call(x, 2)`, `call(weights)`. A number becomes a
+  /// constant of the dtype of its input, and each tensor of a list is one input.
+  template <class... Inputs>
+    requires detail::MixedInputs<Inputs...>
+  constexpr CallSiteInfo call_with_info(const Inputs&... inputs) const {
+    const D& callable = static_cast<const D&>(*this);
+    const CallInput entries[] = {inputs...};
+    return callable.call_with_inputs(detail::tensors_of(callable.graph(), entries, callable.unbound_inputs()), {});
+  }
   /// Calls the graph and returns the outputs. Arguments are those of call_with_info.
   template <std::convertible_to<Tensor>... Tensors>
   constexpr Outputs call(const Tensors&... inputs) const {
@@ -39,6 +57,11 @@ class Callable {
   constexpr Outputs call(const Map& args) const {
     return call_with_info(args).outputs();
   }
+  template <class... Inputs>
+    requires detail::MixedInputs<Inputs...>
+  constexpr Outputs call(const Inputs&... inputs) const {
+    return call_with_info(inputs...).outputs();
+  }
 };
 
 /// A graph with parent tensors for some of its inputs, usually variables. A call passes the others, in order.
@@ -48,6 +71,13 @@ class BoundGraph : public Callable<BoundGraph> {
 
   constexpr Graph graph() const { return graph_; }
   constexpr const TensorMap& args() const { return args_; }
+  /// Returns the inputs that a call must pass, in order.
+  constexpr List<Tensor> unbound_inputs() const {
+    List<Tensor> result;
+    for (const Tensor& input : graph_.inputs())
+      if (!args_.find(input)) result.push_back(input);
+    return result;
+  }
   /// Returns this graph with more inputs bound. New bindings replace old ones.
   constexpr BoundGraph bind(const TensorMap& args) const {
     TensorMap all = args;
@@ -139,6 +169,8 @@ class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
   constexpr operator Graph() const { return graph_; }
   constexpr Ir& ir() const { return graph_.ir(); }
   constexpr const NamedTensors& args() const { return args_; }
+  /// Returns all inputs of the graph, because none is bound.
+  constexpr List<Tensor> unbound_inputs() const { return graph_.inputs(); }
   constexpr GradGraphInfo grad_graph_info() const {
     if (grad_graph_info_) return *grad_graph_info_;
     if (!ir().failed()) ir().fail(text("grad_graph_info of ", graph_.name(), ": a graph made by autodiff expected"));

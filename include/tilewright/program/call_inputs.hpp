@@ -44,10 +44,9 @@ struct CallInput : NumberOrTensor {
 };
 
 namespace detail {
-/// Returns the tensors of a call's positional inputs. A number becomes a constant of the dtype of the graph's input.
-constexpr List<Tensor> tensors_of(Graph graph, std::span<const CallInput> inputs) {
+/// Returns the tensors for `expected` inputs of a graph, in order. A number becomes a constant of its input's dtype.
+constexpr List<Tensor> tensors_of(Graph graph, std::span<const CallInput> inputs, const List<Tensor>& expected) {
   Ir& ir = graph.ir();
-  const List<TensorId>& ids = ir.tables.record(graph.id()).inputs;
   List<Tensor> result;
   for (const CallInput& input : inputs) {
     const std::size_t i = result.size();
@@ -55,12 +54,15 @@ constexpr List<Tensor> tensors_of(Graph graph, std::span<const CallInput> inputs
       for (const Tensor& tensor : input.tensors) result.push_back(tensor);
     else if (input.tensor) result.push_back(*input.tensor);
     else if (ir.failed()) result.push_back(Tensor::invalid(ir));
-    else if (i >= ids.size())  // too many, which the call reports
+    else if (i >= expected.size())  // too many, which the call reports
       result.push_back(ir.constant(0));
-    else
-      result.push_back(ir.number(text("call of ", graph.name()).view(), input.exact, graph.input(static_cast<int>(i)).dtype()));
+    else result.push_back(ir.number(text("call of ", graph.name()).view(), input.exact, expected[i].dtype()));
   }
   return result;
+}
+/// Returns the tensors of a call's positional inputs.
+constexpr List<Tensor> tensors_of(Graph graph, std::span<const CallInput> inputs) {
+  return tensors_of(graph, inputs, graph.inputs());
 }
 }  // namespace detail
 

@@ -352,6 +352,27 @@ constexpr Text numbers() {
   return facts.check(scaled.spec() == x.spec() && repeated.spec() == count.spec(), "outputs");
 }
 TW_SAME(numbers(), "");
+/// Calls of graphs with named inputs take numbers and lists, too: of all inputs, or of those that are not bound.
+constexpr Text numbers_and_lists_by_member() {
+  support::Facts facts;
+  Ir ir;
+  const Tensor x = variable(ir, "x", {2, 3}), count = variable(ir, "count", {}, tw::int32);
+  const auto scale = [](Tensor t, Tensor by) { return t * by.cast(tw::float32); };
+  const Graph graph = ir.create_graph(scale, x, count);
+  const tw::GraphWithNamedArgs named(graph);
+  const tw::BoundGraph bound(graph, {{graph.input(0), x}});
+  const auto is_call = [&](tw::CallSiteInfo call, std::int64_t by) {
+    const bool is_number = ir.tables.constants.back().values[0] == static_cast<double>(by);
+    return call.parent_input(0) == x && call.parent_input(1).spec() == count.spec() && is_number;
+  };
+  facts.check(is_call(named.call_with_info(x, 3), 3), "a number");
+  facts.check(is_call(bound.call_with_info(5), 5), "a number for an input that is not bound");
+  facts.check(named.call_with_info(tw::List<Tensor>{x, count}).parent_input(1) == count, "a list");
+  facts.check(bound.call_with_info(std::array{count}).parent_input(1) == count, "a list for inputs that are not bound");
+  const Tensor scaled = bound.call(7);
+  return facts.check(scaled.spec() == x.spec() && bound.unbound_inputs() == tw::List<Tensor>{graph.input(1)}, "outputs");
+}
+TW_SAME(numbers_and_lists_by_member(), "");
 constexpr Text number_failure(auto call) {
   return failure([call](Ir& ir) {
     const Tensor x = variable(ir, "x", {2}), count = variable(ir, "count", {}, tw::int32);
@@ -366,6 +387,10 @@ TW_SAME(number_failure([](Graph graph, Tensor) { tw::call(graph, {1, 2}); }),
         "call of graph_subgraph(0): () float32 for input 0, Tensor[float32 (2,)]: (2,) float32 expected");
 TW_SAME(number_failure([](Graph graph, Tensor x) { tw::call(graph, {x, 1, 2}); }),
         "call of graph_subgraph(0): 3 positional inputs: at most 2 expected");
+TW_SAME(number_failure([](Graph graph, Tensor x) { tw::BoundGraph(graph, {{graph.input(0), x}}).call(0.5); }),
+        "call of graph_subgraph(0): 0.5 as int32: a whole number from -2147483648 to 2147483647 expected");
+TW_SAME(number_failure([](Graph graph, Tensor x) { tw::BoundGraph(graph, {{graph.input(0), x}}).call(1, 2); }),
+        "call of graph_subgraph(0): 2 tensors for 1 unbound inputs: one for each expected");
 
 // ---- gradient graphs
 /// x * |x|, whose gradient is written by hand.
