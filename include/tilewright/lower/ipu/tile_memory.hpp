@@ -41,13 +41,27 @@ constexpr Text largest_rooms(const Ir& ir, const Plan& plan, const TileHomes& ho
   return join(names, ", ");
 }
 
+/// Returns the bytes between a set's homes and its frame. They are 0, or, if the tiles have free memory for it, the distance of
+/// banks, so that a step can load a variable and a tensor of the frame in one cycle.
+constexpr std::int64_t free_bytes_before_frame(const TileHomes& homes, int set, const Target& target, const TileMemory& tile) {
+  const std::int64_t distance = bank_distance(*target.ipu);
+  const std::int64_t memory = target.checks_memory() ? target.bytes_per_tile : target.ipu->bytes_per_tile.value;
+  if (memory - tile.total() < distance) return 0;
+  for (const BankStep& step : homes.bank_steps)
+    if (step.set == set && (step.x.has_home() != step.y.has_home() || step.x.has_home() != step.result.has_home()))
+      return distance;
+  return 0;
+}
+
 }  // namespace detail
 
 /// Counts the bytes of the fullest tile of each set of a simulated IPU's tiles. It is the set's first: every storage, every step
-/// and all code of the set have a part on it. Error: the target's tiles have less memory.
+/// and all code of the set have a part on it. Places homes and frames there. Error: the target's tiles have less memory.
 constexpr void count_tile_memory(const Ir& ir, const List<CodeUse>& code, TileHomes& homes, const Target& target, Plan& plan) {
   const TileSets sets(target);
   const List<std::int64_t> variables = place_homes(homes.variables, sets), constants = place_homes(homes.constants, sets);
+  for (Home& home : homes.constants)  // constants follow the variables
+    if (home.layout.is_decided()) home.address += variables[static_cast<std::size_t>(home.layout.places.set)];
   int fullest = 0;
   for (int set = 0; set < sets.size(); ++set) {
     const auto at = static_cast<std::size_t>(set);
@@ -65,6 +79,8 @@ constexpr void count_tile_memory(const Ir& ir, const List<CodeUse>& code, TileHo
     tile.code += code[at].loaded;
     tile.stack = target.ipu->code.stack;
     tile.reserve = target.ipu->code.reserve;
+    plan.tile_sets[at].frame_address = tile.variables + tile.constants +
+                                       detail::free_bytes_before_frame(homes, set, target, tile);
     if (tile.total() > plan.tile_sets[static_cast<std::size_t>(fullest)].tile.total()) fullest = set;
   }
   const auto at = static_cast<std::size_t>(fullest);
