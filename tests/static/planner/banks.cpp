@@ -1,6 +1,7 @@
 // labels: none
 // Banks of a tile's memory: where operands lie, and the cycles of the steps that follow from it.
 #include "../../support/programs.hpp"
+#include "tilewright/target/ipu_cycles.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace tw = tilewright;
@@ -50,5 +51,56 @@ static_assert(apart.count == 1 && apart.banks == OperandBanks::interleaved, "thr
 static_assert(apart.cycles.compute == 60 + 6 * (24 + 1599) && apart.cycles.sync == 126 && apart.cycles.exchange == 0);
 static_assert(terabytes_per_second(apart) >= 44 && terabytes_per_second(apart) < 46);
 static_assert(in_place.banks == OperandBanks::interleaved && terabytes_per_second(in_place) >= 44);
+
+// ---- small tensors: free memory of the tiles lies between them
+
+constexpr auto update = [](Ir& ir) { ops::scaled_add_(spread(ir, "w", 1000), load(ir, "dw", {1000 * tw::gc200.tiles})); };
+constexpr auto momentum = [](Ir& ir) { ops::scaled_add_(spread(ir, "w", 1000), spread(ir, "momentum", 1000), {.b = -0.1}); };
+constexpr auto in_frame = [](Ir& ir) {
+  const Tensor x = load(ir, "x", {1000 * tw::gc200.tiles}), y = load(ir, "y", {1000 * tw::gc200.tiles});
+  store("sum", ops::scaled_add(x, y, {.b = 3}));
+};
+constexpr std::int64_t one_cycle = 60 + 6 * (24 + 83), two_cycles = 60 + 6 * (24 + 2 * 83), three_cycles = 60 + 6 * (24 + 3 * 83);
+static_assert(step_of(update).banks == OperandBanks::interleaved && step_of(update).cycles.compute == one_cycle);
+static_assert(step_of(momentum).banks == OperandBanks::interleaved && step_of(momentum).cycles.compute == one_cycle);
+static_assert(step_of(in_frame).banks == OperandBanks::interleaved && step_of(in_frame).cycles.compute == one_cycle);
+static_assert(step_of([](Ir& ir) {
+                const Tensor x = spread(ir, "x", 1000);
+                ops::scaled_add_(x, x);
+              }).cycles.compute == three_cycles,
+              "both operands are one tensor");
+
+/// A tile with as much memory as the program needs, or with some more.
+constexpr tw::Target tight(auto build, std::int64_t more = 0) {
+  return tw::gc200.with_bytes_per_tile(support::plan_of(build, tw::gc200).tile.total() + more);
+}
+static_assert(step_of(update, tight(update)).banks == OperandBanks::same, "no memory is free");
+static_assert(step_of(update, tight(update)).cycles.compute == three_cycles);
+static_assert(step_of(update, tight(update, bank_distance(tw::gc200_model))).banks == OperandBanks::interleaved);
+
+/// A GC200 with less interleaved memory: the variable lies before it.
+constexpr tw::IpuModel little_interleaved = [] {
+  tw::IpuModel model = tw::gc200_model;
+  model.interleaved_bytes = 32 * 1024;
+  return model;
+}();
+constexpr Step before_region = step_of(update, tw::gc200.with_ipu(&little_interleaved));
+static_assert(before_region.banks == OperandBanks::different && before_region.cycles.compute == two_cycles);
+
+// ---- sums, differences and products load both operands in one cycle, and store in another
+
+constexpr auto add = [](Ir& ir) {
+  store("sum", load(ir, "x", {1000 * tw::gc200.tiles}) + load(ir, "y", {1000 * tw::gc200.tiles}));
+};
+constexpr auto add_halves = [](Ir& ir) {
+  const tw::Shape shape{1200 * tw::gc200.tiles};
+  store("sum", load(ir, "x", shape, tw::float16) + load(ir, "y", shape, tw::float16));
+};
+static_assert(step_of(add).banks == OperandBanks::different && step_of(add).cycles.compute == 11 + 6 * (29 + 2 * 84));
+static_assert(step_of(add_halves).cycles.compute == 11 + 6 * (26 + 2 * 50));
+static_assert(step_of([](Ir& ir) {
+                store("sum", load(ir, "x", {1000, 8 * tw::gc200.tiles}) + load(ir, "y", {8 * tw::gc200.tiles}));
+              }).count == 0,
+              "a broadcast operand has a loop of its own");
 
 }  // namespace

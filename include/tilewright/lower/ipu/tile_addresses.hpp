@@ -142,6 +142,9 @@ class TilePlacer {
         if (each.rooms[i] >= 0) each.operand(i).address = rooms_[each.rooms[i]].address;
       each.step.body = body_;
       homes_.bank_steps.push_back(each.step);
+      if (!each.step.x.has_home() || !each.step.y.has_home()) continue;
+      Home &x = *homes_.find(each.step.x.base, each.step.x.offset), &y = *homes_.find(each.step.y.base, each.step.y.offset);
+      if (!x.is_second && each.step.x.operand != each.step.y.operand) y.is_second = true;
     }
   }
   constexpr void add_group(int g) {
@@ -249,15 +252,17 @@ constexpr void place_tiles(TileDraft& draft, const Target& target, TileHomes& ho
   draft.tiles.rooms = detail::TilePlacer(draft, draft.tiles, target, homes, body).run();
 }
 
-/// Assigns addresses on tiles to the variables and constants of a plan. Returns the bytes on a tile, by set.
+/// Assigns addresses on tiles to the variables, or to the constants, of a plan: to those that are not second, then to the others.
+/// Returns the bytes on a tile, by set.
 constexpr List<std::int64_t> place_homes(List<Home>& homes, const TileSets& sets) {
   List<std::int64_t> bytes(static_cast<std::size_t>(sets.size()), 0);
-  for (Home& home : homes) {
-    if (!home.layout.is_decided()) continue;
-    std::int64_t& end = bytes[static_cast<std::size_t>(home.layout.places.set)];
-    home.address = end;
-    end += room_bytes(home.layout, home.spec.dtype, sets);
-  }
+  for (const bool second : {false, true})
+    for (Home& home : homes) {
+      if (!home.layout.is_decided() || home.is_second != second) continue;
+      std::int64_t& end = bytes[static_cast<std::size_t>(home.layout.places.set)];
+      home.address = end;
+      end += room_bytes(home.layout, home.spec.dtype, sets);
+    }
   return bytes;
 }
 

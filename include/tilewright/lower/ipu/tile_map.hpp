@@ -66,6 +66,7 @@ struct Home {
   TensorSpec spec{};
   TileLayout layout{};
   std::int64_t address = 0;  ///< on each tile with a part, in bytes from the start of the set's homes
+  bool is_second = false;  ///< whether it lies behind the others: a step loads both at the same time
 };
 
 /// A tensor that takes much of a tile's memory, for errors.
