@@ -46,13 +46,15 @@ constexpr std::int64_t add_in_place_cycles(const IpuModel& model, std::int64_t b
 }
 
 /// Several maps in one loop. For each op, the loop has the arithmetic of the op's own loop, that is without the 2 slots that load
-/// and store there. For loads and stores, it has 2 to 4 slots: one fewer than the number of tensors that it reads and writes.
-/// Assumed.
+/// and store there; a scaled addition and a conversion have an instruction for each vector. For loads and stores, it has 2 to 4
+/// slots: one fewer than the number of tensors that it reads and writes. Assumed.
 class FusedMap {
  public:
   constexpr explicit FusedMap(DType dtype, const IpuModel& model) : dtype_(dtype), width_(model.vector_width(dtype)) {}
   constexpr void add(const VertexCost& cost) {
-    const LoopCost loop = loop_of(cost, dtype_);
+    LoopCost loop = loop_of(cost, dtype_);
+    if (cost.formula == CostFormula::scaled_add || cost.formula == CostFormula::cast)
+      loop = {.cycles = 3, .elements = static_cast<std::int16_t>(width_)};
     if (loop.cycles == 0) return;
     const std::int64_t arithmetic = loop.cycles > 2 ? loop.cycles - 2 : 1;
     instructions_ += ceil_divide(width_ * arithmetic, loop.elements);
