@@ -30,8 +30,8 @@ class StrictExecutor final : public StrictRunner {
       load_homes(r);
     }
     const auto body = static_cast<std::size_t>(root);
-    open_rooms(body, 0, plan_.home_bytes, all);
-    if (!run_groups(body, plan_.home_bytes, all)) return false;
+    open_rooms(body, 0, plan_.frame_addresses, all);
+    if (!run_groups(body, plan_.frame_addresses, all)) return false;
     close_rooms(body, -1, all);
     for (int r = 0; r < program_.replicas; ++r) store_homes(r);
     is_clean_ = true;
@@ -47,7 +47,7 @@ class StrictExecutor final : public StrictRunner {
       std::int64_t bytes = 0;
       for (const StrictBody& body : plan_.bodies)
         for (std::size_t set = 0; set < body.frames.size(); ++set)
-          bytes = std::max(bytes, plan_.home_bytes[set] + body.frames[set].bytes);
+          bytes = std::max(bytes, plan_.frame_addresses[set] + body.frames[set].bytes);
       for (int r = 0; r < program_.replicas; ++r) machines_.push_back(std::make_unique<StrictMachine>(plan_, bytes));
     }
     if (!is_clean_) {

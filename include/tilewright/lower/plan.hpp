@@ -311,7 +311,13 @@ struct TileSetUse {
   int ipu = 0;  ///< of the replica
   bool is_io = false;  ///< whether they are its IO tiles; otherwise they are compute tiles
   TileMemory tile{};  ///< of each tile that has a part of all data of the set
+  /// Bytes from the first variable on a tile to the frame: variables, constants, and memory between that is free, so that homes
+  /// and the frame are in different banks
+  std::int64_t frame_address = 0;
   CycleUse cycles{};
+
+  /// Returns the bytes of a tile's data, from the first variable to the end of the largest frame.
+  constexpr std::int64_t data_bytes() const { return frame_address + tile.frame + tile.padding; }
 };
 
 /// Figures of a plan for the whole program.

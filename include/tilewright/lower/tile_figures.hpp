@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
 
+#include "tilewright/target/operand_banks.hpp"
+
 namespace tilewright::internal {
 
 /// Bytes of code on a tile, by purpose.
@@ -48,6 +50,7 @@ struct StepMoves {
   std::int64_t host_in = 0, host_out = 0;  ///< bytes of streams, from the host and to it
   int set = -1;  ///< tiles that run it, in TileSets; -1: those of the bodies that it calls
   int from_set = -1;  ///< of a copy from other tiles: the set whose memory it reads; otherwise -1
+  OperandBanks banks = OperandBanks::any;  ///< of its operands, if its cycles depend on them
 };
 
 /// Bytes on the fullest tile of a simulated IPU, by purpose.

@@ -199,6 +199,7 @@ class Profiler {
     const StepMoves& moves = plan.moves[planned];
     Profile::Step result;
     result.kind = kind_of(step, moves);
+    if (moves.banks != OperandBanks::any) result.banks = name_of(moves.banks);
     result.label = step.compute_set >= 0
                        ? detail::print_stages(plan, plan.compute_sets[static_cast<std::size_t>(step.compute_set)]).string()
                        : result.kind + " body " + std::to_string(static_cast<int>(step.body));

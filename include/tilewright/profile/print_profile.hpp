@@ -83,13 +83,16 @@ inline std::string print_dearest_steps(const Profile& profile, std::size_t most)
   std::sort(order.begin(), order.end(), dearer);
   order.resize(std::min(order.size(), most));
   const std::int64_t all = profile.totals().cycles;
+  const bool has_banks = std::any_of(order.begin(), order.end(), [&](std::size_t s) { return !profile.steps[s].banks.empty(); });
   std::vector<std::vector<std::string>> rows{
       {"step", "cycles", "share", "times", "compute", "exchange", "tiles", "balance", "ops", "module"}};
+  if (has_banks) rows[0].push_back("banks");
   for (const std::size_t index : order) {
     const Profile::Step& step = profile.steps[index];
     rows.push_back({std::to_string(index), grouped(step.cycles_in_run()), percent(double(step.cycles_in_run()), double(all)),
                     grouped(step.times), grouped(step.times * step.compute), grouped(step.times * step.exchange),
                     grouped(step.tiles_used), fixed(step.balance, 2), shortened(step.label, 40), step.module});
+    if (has_banks) rows.back().push_back(step.banks);
   }
   if (order.empty()) return "No steps\n";
   const std::string title = order.size() < profile.steps.size() ? "The " + std::to_string(order.size()) + " dearest of " +

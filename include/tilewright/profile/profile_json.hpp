@@ -102,6 +102,7 @@ inline void write_steps(JsonText& json, const Profile& profile) {
   json.key("steps").begin_array();
   for (const Profile::Step& step : profile.steps) {
     json.begin_object().member("label", step.label).member("module", step.module).member("kind", step.kind);
+    if (!step.banks.empty()) json.member("banks", step.banks);
     json.member("body", step.body)
         .member("tile_set", step.tile_set)
 

@@ -4,6 +4,7 @@
 #include "tilewright/graph/op_info/vertex_cost.hpp"
 #include "tilewright/target/cycle_count.hpp"
 #include "tilewright/target/ipu_model.hpp"
+#include "tilewright/target/operand_banks.hpp"
 
 // Cycles of loops over the elements of one tile, which all its workers share, after the estimates of poplibs sdk-release-3.4,
 // popops/popopsCycleEstimators.cpp and popops/PerformanceEstimation.cpp. A worker's instruction takes as many cycles of the tile
@@ -45,13 +46,15 @@ constexpr std::int64_t add_in_place_cycles(const IpuModel& model, std::int64_t b
 }
 
 /// Several maps in one loop. For each op, the loop has the arithmetic of the op's own loop, that is without the 2 slots that load
-/// and store there. For loads and stores, it has 2 to 4 slots: one fewer than the number of tensors that it reads and writes.
-/// Assumed.
+/// and store there; a scaled addition and a conversion have an instruction for each vector. For loads and stores, it has 2 to 4
+/// slots: one fewer than the number of tensors that it reads and writes. Assumed.
 class FusedMap {
  public:
   constexpr explicit FusedMap(DType dtype, const IpuModel& model) : dtype_(dtype), width_(model.vector_width(dtype)) {}
   constexpr void add(const VertexCost& cost) {
-    const LoopCost loop = loop_of(cost, dtype_);
+    LoopCost loop = loop_of(cost, dtype_);
+    if (cost.formula == CostFormula::scaled_add || cost.formula == CostFormula::cast)
+      loop = {.cycles = 3, .elements = static_cast<std::int16_t>(width_)};
     if (loop.cycles == 0) return;
     const std::int64_t arithmetic = loop.cycles > 2 ? loop.cycles - 2 : 1;
     instructions_ += ceil_divide(width_ * arithmetic, loop.elements);
@@ -78,17 +81,26 @@ constexpr std::int64_t cast_cycles(const IpuModel& model, std::int64_t elements)
   return 12 + model.workers * (18 + 19 + 2 * ceil_divide(ceil_divide(elements, model.workers), 4));
 }
 
-/// Memory banks of the operands x and y of a scaled addition. The more of x and y can be loaded in one cycle, the faster is the
-/// addition.
-enum class OperandBanks : std::uint8_t { same, different, interleaved };
+/// Returns the cycles of a sum, difference or product of two tensors: a binary map, whose loop has an instruction fewer if both
+/// inputs are in different banks. Published: poplibs sdk-release-3.4, popops/codelets/asm/binaryOps1D.S.
+constexpr std::int64_t arithmetic_cycles(const IpuModel& model, LoopCost loop, DType dtype, std::int64_t elements, bool in_place,
+                                         OperandBanks banks) {
+  if (banks >= OperandBanks::different) --loop.cycles;
+  return binary_map_cycles(model, loop, dtype, elements, in_place);
+}
+
 /// Returns the cycles of x + a y: 60 + w (24 + cycles x (e / v - 1)), with 3 cycles for a vector; 2 if x and y are in different
-/// banks of memory; 1 if they are also interleaved, from 16 vectors on. Published: 57 to 63 to start.
+/// banks; 1 if the store shares their cycle, from 16 vectors on. Published: 57 to 63 to start.
 constexpr std::int64_t scaled_add_cycles(const IpuModel& model, DType dtype, std::int64_t elements,
                                          OperandBanks banks = OperandBanks::same) {
   const std::int64_t vectors = ceil_divide(ceil_divide(elements, model.workers), model.vector_width(dtype));
-  const std::int64_t cycles = banks == OperandBanks::same ? 3 : banks == OperandBanks::interleaved && vectors >= 16 ? 1 : 2;
+  const std::int64_t cycles = banks < OperandBanks::different ? 3 : banks == OperandBanks::interleaved && vectors >= 16 ? 1 : 2;
   return 60 + model.workers * (24 + cycles * (vectors > 0 ? vectors - 1 : 0));
 }
+/// Returns the smallest distance in bytes between the starts of two tensors of which a loop is sure to find the elements with one
+/// index in different banks: two banks, which is one turn of interleaved memory, and the bytes by which the accesses of a cycle
+/// differ. Published: poplibs sdk-release-3.4, popops/codelets/asm/ScaledAddSupervisor_fp.S and binaryOps1D.S test it in a run.
+constexpr std::int64_t bank_distance(const IpuModel& model) { return 2 * model.memory_element_bytes + 0xb8 + 8; }
 
 /// Returns the cycles of setting elements to a number: 23 + elements / v, by one worker, because more workers would not speed up
 /// the stores. Published.

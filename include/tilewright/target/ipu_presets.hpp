@@ -80,7 +80,8 @@ inline constexpr IpuModel gc200{
     .copy_bytes = {8, published, ipu21},
     .accumulator_bytes = {16, published, "poplibs sdk-release-3.4: popops estimates of reductions"},
     .memory_element_bytes = {0x4000, published, "poplibs sdk-release-3.4: TileConstants.hpp"},
-    .interleaved_bytes = {416 * 1024, recalled, "user guide: memory of a tile"},
+    // from address 0x80000 on; the 624 KiB begin at 0x4c000
+    .interleaved_bytes = {416 * 1024, derived, "poplibs sdk-release-3.4: ScaledAddSupervisor_fp.S; a third-party compiler for ipu21"},
     .launch_cycles = {11, published, "poplibs sdk-release-3.4: basicOpSupervisorOverhead"},
     .copy_call_cycles = {288, published, ipu21},
     .products = product_units(16, 16,
@@ -134,7 +135,7 @@ inline constexpr IpuModel gc2 = [] {
   model.bytes_per_tile = {262'144, published, poplibs_2017};
   model.clock_hz = {1'600'000'000, derived, "arXiv 1912.03413: 124.5 Tflop/s / (1216 x 32 x 2); systems may run at 1.3 GHz"};
   model.data_path_bytes = {8, published, poplibs_2017};
-  model.interleaved_bytes = {128 * 1024, recalled, "user guide: memory of a tile"};
+  model.interleaved_bytes = {128 * 1024, published, "poplibs sdk-release-3.4: binaryOps1D.S, the map of memory"};
   model.copy_call_cycles = {250, assumed, own_choice};
   model.products = product_units(8, 8, "poplibs of January 2017, defaults of options; units for float32 from the published peak");
   model.exchange_bytes_per_cycle = {4, published, poplibs_2017};

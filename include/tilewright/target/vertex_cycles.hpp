@@ -19,9 +19,11 @@ enum class TermOrder : std::uint8_t {
 ///    slices that it moves.
 ///  - `reduced`: terms of each element; of an op on lines, the length of a line; of an indexed op, the elements of a row or
 ///    slice.
+///  - `banks`: where the operands of a sum, difference, product or scaled addition lie.
 /// These numbers give only a guess for a product: target/amp.hpp has the formulas, and pair_cycles those of pairs.
 constexpr CycleCount vertex_cycles(const VertexCost& cost, DType dtype, std::int64_t elements, std::int64_t reduced,
-                                   const IpuModel& model, bool in_place = false, TermOrder order = TermOrder::rows) {
+                                   const IpuModel& model, bool in_place = false, TermOrder order = TermOrder::rows,
+                                   OperandBanks banks = OperandBanks::same) {
   if (elements == 0 || cost.formula == CostFormula::none) return {};
   const LoopCost loop = loop_of(cost, dtype);
   const Confidence confidence = confidence_of(cost, dtype);
@@ -30,7 +32,8 @@ constexpr CycleCount vertex_cycles(const VertexCost& cost, DType dtype, std::int
   switch (cost.formula) {
     case CostFormula::map: return {map_cycles(model, loop, elements), confidence};
     case CostFormula::binary_map: return {binary_map_cycles(model, loop, dtype, elements, in_place), confidence};
-    case CostFormula::scaled_add: return {scaled_add_cycles(model, dtype, elements), confidence};
+    case CostFormula::arithmetic: return {arithmetic_cycles(model, loop, dtype, elements, in_place, banks), confidence};
+    case CostFormula::scaled_add: return {scaled_add_cycles(model, dtype, elements, banks), confidence};
     case CostFormula::cast: return {cast_cycles(model, elements), confidence};
     case CostFormula::fill: return {fill_cycles(model, dtype, elements), confidence};
     case CostFormula::copy: return {copy_cycles(model, elements * size_of(dtype)), cost.confidence};
@@ -66,8 +69,9 @@ constexpr CycleCount pair_cycles(const VertexCost& cost, DType dtype, std::int64
   return {cost.passes * product + line_cycles(model, loop_of(cost, dtype), 1, groups * lines, keys), Confidence::assumed};
 }
 constexpr CycleCount vertex_cycles(const OpInfo& op, DType dtype, std::int64_t elements, std::int64_t reduced,
-                                   const IpuModel& model, TermOrder order = TermOrder::rows) {
-  return vertex_cycles(op.vertex_cost, dtype, elements, reduced, model, op.modifies >= 0, order);
+                                   const IpuModel& model, TermOrder order = TermOrder::rows,
+                                   OperandBanks banks = OperandBanks::same) {
+  return vertex_cycles(op.vertex_cost, dtype, elements, reduced, model, op.modifies >= 0, order, banks);
 }
 
 }  // namespace tilewright

@@ -73,6 +73,19 @@ TEST_CASE("profile: its text has a line for each IPU") {
   CHECK(tw::profile_to_string(profile_of(tw::gc200.with_ipus(3))).find("IO tiles") == text.npos);
 }
 
+TEST_CASE("profile: a step has the banks of its operands if its cycles depend on them") {
+  const auto update = [](Ir& ir) {
+    const Tensor w = ir.variable(tw::zeros(), {1000 * 1472}, tw::float32, "w");
+    ops::scaled_add_(w, ops::host_load(ir.h2d_stream("dw", w.spec())));
+  };
+  const tw::Profile profile = tw::profile(update, tw::gc200, "an update");
+  REQUIRE(profile.steps.size() == 1);
+  CHECK(profile.steps[0].banks == "interleaved");
+  CHECK(tw::profile_to_string(profile_of(tw::gc200.with_ipus(3))).find("banks") == std::string::npos);
+  CHECK(tw::profile_to_string(profile).find("  banks\n") != std::string::npos);
+  CHECK(tw::profile_to_string(profile).find("  interleaved\n") != std::string::npos);
+}
+
 TEST_CASE("profile: steps have the cycles of streaming memory and of collectives") {
   const auto stored = [](Ir& ir) {
     const auto buffer = ir.remote_buffer({64}, tw::float32, 2);

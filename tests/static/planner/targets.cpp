@@ -80,7 +80,9 @@ static_assert(OfTarget<wide>::bytes == 8 && OfTarget<tw::bow>::bytes == 4, "a ta
 
 static_assert(wide_model.exchange_bytes_per_cycle.confidence == Confidence::given && !wide_model.tiles.has_source());
 static_assert(tw::gc200_model.clock_hz.confidence == Confidence::derived && !tw::gc200_model.clock_hz.guessed());
-static_assert(tw::gc200_model.hop_cycles.guessed() && tw::gc2_model.interleaved_bytes.confidence == Confidence::recalled);
+static_assert(tw::gc200_model.hop_cycles.guessed() && tw::gc2_model.host.bytes_per_second.confidence == Confidence::recalled);
+static_assert(tw::gc200_model.interleaved_bytes == tw::gc200_model.bytes_per_tile - (0x80000 - 0x4c000), "behind 0x80000");
+static_assert(!tw::gc200_model.interleaved_bytes.guessed() && !tw::gc2_model.interleaved_bytes.guessed());
 static_assert(tw::bow_model.sync_cycles.guessed() && !tw::gc200_model.sync_cycles.guessed());
 static_assert(name_of(Confidence::derived) == "derived" && name_of(Confidence::given) == "given");
 

@@ -27,8 +27,6 @@ class StrictExchange {
         home.bytes = storage.bytes;
         home.elements = storage.elements;
         home.set = storage.layout.places.set;
-        if (home.base == Base::constant)
-          home.address += plan_.program.tile_sets[static_cast<std::size_t>(home.set)].tile.variables;
         home.room_bytes = storage.layout.places.on_a_tile(plan_.program.sets) *
                           align(storage.layout.block_elements() * storage.bytes, 8);
       }

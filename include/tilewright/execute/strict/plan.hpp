@@ -16,7 +16,8 @@ struct StrictPlan {
   const ProgramView& program;
   std::vector<StrictBody> bodies;
   std::vector<StrictHome> homes;
-  std::vector<std::int64_t> home_bytes;  ///< on a tile, by set of tiles: of variables, then of constants
+  std::vector<std::int64_t> frame_addresses;  ///< of roots, by set of tiles: behind variables and constants
+  BankRules bank_rules{};
   List<Text> scopes, graphs;  ///< names
 
   explicit StrictPlan(const ProgramView& from) : program(from) { bodies.resize(from.bodies.size()); }

@@ -64,10 +64,13 @@ class StrictPlanReader {
       read_body(static_cast<std::size_t>(body));
     }
     List<Home> variables, constants;
-    each_shared_part(table_, variables, constants, plan_.scopes, plan_.graphs);
+    std::vector<BankStep> bank_steps;
+    each_shared_part(table_, variables, constants, plan_.bank_rules, bank_steps, plan_.scopes, plan_.graphs);
+    for (const BankStep& step : bank_steps)
+      plan_.bodies[static_cast<std::size_t>(step.body)].groups[static_cast<std::size_t>(step.group)].bank_step = step;
     for (const Home& home : variables) plan_.homes.push_back({{home}, Base::variable});
     for (const Home& home : constants) plan_.homes.push_back({{home}, Base::constant});
-    for (const TileSetUse& set : plan_.program.tile_sets) plan_.home_bytes.push_back(set.tile.variables + set.tile.constants);
+    for (const TileSetUse& set : plan_.program.tile_sets) plan_.frame_addresses.push_back(set.frame_address);
     StrictExchange exchange(plan_);
     for (std::size_t b = 0; b < plan_.bodies.size(); ++b) exchange.complete(b);
   }

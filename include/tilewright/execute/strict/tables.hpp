@@ -49,6 +49,7 @@ struct StrictCallOperand {
 };
 
 struct StrictGroup : StepRecord {
+  BankStep bank_step{};  ///< the banks for which the plan counts the cycles of the step
   std::vector<StrictOperand> operands{};  ///< operands on tiles, then those in streaming memory
   std::vector<StrictMove> before{}, after{};
   std::vector<StrictCallOperand> call_operands{};

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdlib>
 #include <memory>
 
 #include "tilewright/execute/strict/shadows.hpp"
@@ -38,6 +39,7 @@ class StrictVertices {
         if (runs_[k].empty() && storage(group_.operands[k]).elements > 0)
           fail(strict_text({"an operand that declares no element of ", plan_.name_of(b_, group_.operands[k].storage)}));
       }
+    if (group_.bank_step.banks >= OperandBanks::different) check_banks();
     for (std::size_t k = 0; k < group_.operands.size(); ++k) load(k);
     FaultRecord ignored[max_stages]{};
     for (int side = 0; side < (group_.runs_once ? 1 : 2); ++side) {
@@ -101,6 +103,44 @@ class StrictVertices {
     if (e < 0 || at >= of.tiles.size()) fail(strict_text({name(operand, e), ": there is no such element"}));
     if (of.tiles[at] != tile_) fail(strict_text({name(operand, e), " is on tile ", of.tiles[at]}));
     return of.offsets[at];
+  }
+
+  // ---- banks
+
+  /// Returns the address on the tile of the first element of the vertex's slice.
+  std::int64_t first_address(int operand) const {
+    const auto k = static_cast<std::size_t>(operand);
+    Source from = source(group_.operands[k]);
+    const std::int64_t offset = offset_of(from, group_.operands[k], runs_[k].front().first);
+    return from.room->begin + offset;
+  }
+  /// Checks that operands lie in the banks for which the plan counts the step's cycles.
+  [[gnu::cold]] void check_banks() const {
+    const BankStep& step = group_.bank_step;
+    const int x = step.x.operand, y = step.y.operand, result = step.result.operand;
+    expect_apart(x, y);
+    if (step.banks != OperandBanks::interleaved) return;
+    if (result == x) return expect_interleaved(x);
+    expect_apart(x, result);
+    expect_apart(y, result);
+  }
+  void expect_apart(int a, int b) const {
+    const std::int64_t first = first_address(a), second = first_address(b), least = plan_.bank_rules.distance;
+    if (std::abs(first - second) >= least) return;
+    fail(strict_text({name_of_operand(a), " at byte ", first, " and ", name_of_operand(b), " at byte ", second,
+                      " can share a bank, and the plan counts cycles for different ones: at least ", least,
+                      " bytes between them expected"}));
+  }
+  void expect_interleaved(int operand) const {
+    const std::int64_t first = first_address(operand);
+    const TileSetUse& set = plan_.program.tile_sets[static_cast<std::size_t>(group_.grid.places.set)];
+    const std::int64_t least = set.data_bytes() - plan_.bank_rules.interleaved_bytes;
+    if (first >= least) return;
+    fail(strict_text({name_of_operand(operand), " at byte ", first,
+                      " is not in interleaved memory, for which the plan counts cycles: byte ", least, " or more expected"}));
+  }
+  std::string name_of_operand(int operand) const {
+    return plan_.name_of(b_, group_.operands[static_cast<std::size_t>(operand)].storage);
   }
 
   void load(std::size_t k) {

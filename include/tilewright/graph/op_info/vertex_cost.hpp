@@ -11,6 +11,7 @@ enum class CostFormula : std::uint8_t {
   none,  ///< no cycles: views, and ops that are counted elsewhere (transfers, collectives)
   map,          ///< one loop over the block, with one input
   binary_map,  ///< a map with two inputs or more
+  arithmetic,  ///< x + y, x - y or x * y: a binary map that can load both inputs at the same time
   scaled_add,   ///< x + a y: one loop that loads and stores at the same time
   cast,         ///< one loop that converts
   fill,         ///< one loop that stores
@@ -82,6 +83,8 @@ constexpr VertexCost binary_map_cost(const LoopCost& float32, const LoopCost& fl
                                      Confidence confidence = Confidence::assumed) {
   return loop_cost(CostFormula::binary_map, float32, float16, confidence);
 }
+/// Returns the cost of a sum, difference or product of two tensors. Published.
+constexpr VertexCost arithmetic_cost() { return loop_cost(CostFormula::arithmetic, {3, 2}, {3, 4}, Confidence::published); }
 constexpr VertexCost reduction_cost(const LoopCost& float32, const LoopCost& float16,
                                     Confidence confidence = Confidence::assumed) {
   return loop_cost(CostFormula::reduction, float32, float16, confidence);

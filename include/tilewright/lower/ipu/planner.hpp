@@ -1,5 +1,6 @@
 #pragma once
 #include "tilewright/lower/ipu/argument_links.hpp"
+#include "tilewright/lower/ipu/bank_cycles.hpp"
 #include "tilewright/lower/ipu/map_tiles.hpp"
 #include "tilewright/lower/ipu/run_cycles.hpp"
 #include "tilewright/lower/ipu/step_cycles.hpp"
@@ -68,9 +69,10 @@ class IpuPlanner {
   }
   /// Counts the figures of the plan after all bodies are planned.
   constexpr void count(const List<CodeUse>& code) {
-    count_run_cycles(sets_, planning_.plan);
     count_tile_memory(planning_.ir, code, homes_, planning_.target, planning_.plan);
-    write_homes(planning_.ir, homes_, planning_.plan);
+    count_bank_cycles(homes_, planning_.target, planning_.plan);
+    count_run_cycles(sets_, planning_.plan);
+    write_homes(planning_.ir, homes_, *planning_.target.ipu, planning_.plan);
   }
 
  private:

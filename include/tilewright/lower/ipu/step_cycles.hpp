@@ -4,6 +4,7 @@
 // keeps: all else
 #include <cstdint>
 
+#include "tilewright/lower/ipu/bank_steps.hpp"
 #include "tilewright/lower/ipu/operand_cut.hpp"
 #include "tilewright/lower/ipu/product_blocks.hpp"
 #include "tilewright/lower/ipu/tile_draft.hpp"
@@ -65,14 +66,18 @@ class CycleCounter {
   constexpr void count_compute(std::size_t g, CycleUse& result) const {
     const Group& group = draft_.groups[g];
     CycleCount cycles;
+    const int arithmetic = find_arithmetic(draft_, group);  // a loop that also copies
     const Operation& last = draft_.operation(group.members[group.members.size() - 1]);
     FusedMap maps(last.operands.back().spec.dtype, model_);
     std::int64_t map_elements = 0;
     Confidence map_confidence = Confidence::published;
-    for (const Member& member : group.members) {
+    for (std::size_t m = 0; m < group.members.size(); ++m) {
+      const Member& member = group.members[m];
       const Operation& operation = draft_.operation(member);
       const std::int64_t elements = slice_elements(g, member, operation.input_count);
-      if (operation.op->work_kind == WorkKind::map && group.members.size() > 1) {
+      if (arithmetic >= 0) {
+        if (static_cast<int>(m) == arithmetic) cycles += vertex_of(g, member, elements);
+      } else if (operation.op->work_kind == WorkKind::map && group.members.size() > 1) {
         maps.add(operation.op->vertex_cost);
         map_elements = std::max(map_elements, elements);
         if (is_guess(confidence_of(operation.op->vertex_cost, last.operands.back().spec.dtype)))

@@ -1,15 +1,18 @@
 #pragma once
 // takes: a draft whose storages and groups are mapped to tiles
-// gives: TileMap::rooms: addresses and live ranges in the memory of tiles; the body's bytes on a tile
+// gives: TileMap::rooms: addresses and live ranges in the memory of tiles; the body's bytes on a tile; TileHomes::bank_steps:
+//        steps whose cycles depend on the banks of their operands
 // keeps: all else
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/lower/ipu/bank_steps.hpp"
 #include "tilewright/lower/ipu/fragments.hpp"
 #include "tilewright/lower/ipu/tile_draft.hpp"
 #include "tilewright/lower/memory/memory.hpp"
+#include "tilewright/target/ipu_cycles.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {
@@ -19,7 +22,13 @@ namespace detail {
 class TilePlacer {
  public:
   constexpr TilePlacer(const TileDraft& draft, const TileMap& map, const Target& target, TileHomes& homes, BodyId body)
-      : draft_(draft), map_(map), sets_(target), homes_(homes), body_(body), room_of_(draft.storages.size(), -1) {}
+      : draft_(draft),
+        map_(map),
+        target_(target),
+        sets_(target),
+        homes_(homes),
+        body_(body),
+        room_of_(draft.storages.size(), -1) {}
 
   constexpr List<Room> run() {
     for (std::size_t i = 0; i < draft_.storages.size(); ++i)  // inputs are there from the start
@@ -30,6 +39,7 @@ class TilePlacer {
     List<TileFrame>& frames = homes_.bodies[body_].frames;
     frames.resize(static_cast<std::size_t>(sets_.size()));
     for (int set = 0; set < sets_.size(); ++set) frames[static_cast<std::size_t>(set)] = place_rooms(set);
+    give_bank_steps();
     return std::move(rooms_);
   }
 
@@ -50,6 +60,7 @@ class TilePlacer {
     for (const Room& room : rooms_)
       if (room.set == set) blocks.push_back({room.bytes, room.first, room.last});
     TileFrame frame{allocate(blocks, static_cast<int>(draft_.groups.size()), tile_alignment)};
+    if (has_pairs(set)) frame.bytes = place_apart(set, blocks, frame.bytes);
     List<std::int64_t> change(draft_.groups.size() + 1, 0);  // of the bytes in use, by group
     std::size_t next = 0;
     for (Room& room : rooms_) {
@@ -61,6 +72,81 @@ class TilePlacer {
     for (std::size_t g = 0; g < draft_.groups.size(); ++g) frame.live_bytes = std::max(frame.live_bytes, bytes += change[g]);
     return frame;
   }
+
+  // ---- rooms in different banks
+
+  /// A step with the rooms of its operands.
+  struct PlacedBankStep {
+    BankStep step{};
+    int rooms[3]{-1, -1, -1};  // of x, y and the result; -1: it has a home
+
+    constexpr BankOperand& operand(int i) { return i == 0 ? step.x : i == 1 ? step.y : step.result; }
+    constexpr void set_room(int operand_of_group, int room) {
+      for (int i = 0; i < 3; ++i)
+        if (operand(i).operand == operand_of_group) rooms[i] = room;
+    }
+  };
+  constexpr bool has_pairs(int set) const {
+    for (const PlacedBankStep& each : bank_steps_)
+      if (each.step.set == set && each.rooms[0] >= 0 && each.rooms[1] >= 0 && each.rooms[0] != each.rooms[1]) return true;
+    return false;
+  }
+  /// Places blocks as `allocate` does, but the operands of a step that depends on banks apart from each other, where the frame
+  /// has room for that. The frame keeps its size if the tiles may need the memory. Returns its bytes.
+  constexpr std::int64_t place_apart(int set, List<LiveBlock>& blocks, std::int64_t bytes) const {
+    List<int> block_of(rooms_.size(), -1);
+    int count = 0;
+    for (std::size_t r = 0; r < rooms_.size(); ++r)
+      if (rooms_[r].set == set) block_of[r] = count++;
+    List<List<int>> others(blocks.size());  // that a block should be apart from
+    const auto add_pair = [&](int a, int b) {
+      if (a < 0 || b < 0 || a == b) return;
+      others[block_of[a]].push_back(block_of[b]);
+      others[block_of[b]].push_back(block_of[a]);
+    };
+    for (const PlacedBankStep& each : bank_steps_) {
+      if (each.step.set != set) continue;
+      add_pair(each.rooms[0], each.rooms[1]);
+      if (each.step.op->vertex_cost.formula != CostFormula::scaled_add) continue;
+      add_pair(each.rooms[0], each.rooms[2]);
+      add_pair(each.rooms[1], each.rooms[2]);
+    }
+    List<LiveBlock> placed = blocks;
+    const std::int64_t most = std::max(bytes, most_frame_bytes(set)), distance = bank_distance(*target_.ipu);
+    const std::int64_t result = allocate_with(
+        placed, static_cast<int>(draft_.groups.size()), tile_alignment, [&](FreeList& memory, std::size_t i, std::int64_t size) {
+          List<std::int64_t> offsets;
+          for (const int other : others[i])
+            if (other < static_cast<int>(i) && placed[other].last >= placed[i].first) offsets.push_back(placed[other].offset);
+          const std::int64_t offset = offsets.empty() ? -1 : memory.take_apart(size, offsets, distance, most);
+          return offset >= 0 ? offset : memory.take(size);
+        });
+    if (result > most) return bytes;
+    blocks = std::move(placed);
+    return result;
+  }
+  /// Returns the bytes up to which a frame may grow so that operands are in different banks: for the main graph, whose homes are
+  /// all known, what homes and a quarter of a tile's memory for code leave; for others none.
+  constexpr std::int64_t most_frame_bytes(int set) const {
+    if (body_ != BodyId::main) return 0;
+    std::int64_t homes = 0;
+    for (const List<Home>* list : {&homes_.variables, &homes_.constants})
+      for (const Home& home : *list)
+        if (home.layout.is_decided() && home.layout.places.set == set) homes += room_bytes(home.layout, home.spec.dtype, sets_);
+    const std::int64_t memory = target_.checks_memory() ? target_.bytes_per_tile : target_.ipu->bytes_per_tile.value;
+    return memory - memory / 4 - homes;
+  }
+  constexpr void give_bank_steps() {
+    for (PlacedBankStep& each : bank_steps_) {
+      for (int i = 0; i < 3; ++i)
+        if (each.rooms[i] >= 0) each.operand(i).address = rooms_[each.rooms[i]].address;
+      each.step.body = body_;
+      homes_.bank_steps.push_back(each.step);
+      if (!each.step.x.has_home() || !each.step.y.has_home()) continue;
+      Home &x = *homes_.find(each.step.x.base, each.step.x.offset), &y = *homes_.find(each.step.y.base, each.step.y.offset);
+      if (!x.is_second && each.step.x.operand != each.step.y.operand) y.is_second = true;
+    }
+  }
   constexpr void add_group(int g) {
     const Group& group = draft_.groups[g];
     const Operation& first = draft_.operation(group.members[0]);
@@ -71,14 +157,21 @@ class TilePlacer {
     const TileGroup& tiles = map_.groups[g];
     const int set = tiles.grid.places.set;
     const std::int64_t vertices = tiles.grid.places.on_a_tile(sets_);
-    for (const TileOperand& operand : tiles.operands) {
+    PlacedBankStep banks;
+    const bool has_banks = find_bank_step(draft_, map_, sets_, g, banks.step);
+    for (std::size_t k = 0; k < tiles.operands.size(); ++k) {
+      const TileOperand& operand = tiles.operands[k];
       use(operand.storage, g);
+      if (has_banks)
+        banks.set_room(static_cast<int>(k), operand.access == TileAccess::local ? room_of_[draft_.owner(operand.storage)]
+                                                                                : static_cast<int>(rooms_.size()));
       if (operand.access == TileAccess::local) continue;
       const std::int64_t bytes = vertices * align(operand.slice_elements * size_of(dtype_of(operand.storage)), tile_alignment);
       const bool received = operand.is_read || operand.access == TileAccess::shared;
       add({received ? RoomKind::received : RoomKind::sent, set, operand.storage, bytes, 0, g, g});
       note(operand.storage, set, bytes, g);
     }
+    if (has_banks) bank_steps_.push_back(banks);
     const std::int64_t scratch = scratch_bytes(g);
     if (scratch > 0) add({RoomKind::scratch, set, StorageId::none, vertices * scratch, 0, g, g});
   }
@@ -143,11 +236,13 @@ class TilePlacer {
 
   const TileDraft& draft_;
   const TileMap& map_;
+  const Target& target_;
   TileSets sets_;
   TileHomes& homes_;
   BodyId body_;
   PerStorage<int> room_of_;  // -1: none yet
   List<Room> rooms_{};
+  List<PlacedBankStep> bank_steps_{};
 };
 
 }  // namespace detail
@@ -157,15 +252,17 @@ constexpr void place_tiles(TileDraft& draft, const Target& target, TileHomes& ho
   draft.tiles.rooms = detail::TilePlacer(draft, draft.tiles, target, homes, body).run();
 }
 
-/// Assigns addresses on tiles to the variables and constants of a plan. Returns the bytes on a tile, by set.
+/// Assigns addresses on tiles to the variables, or to the constants, of a plan: to those that are not second, then to the others.
+/// Returns the bytes on a tile, by set.
 constexpr List<std::int64_t> place_homes(List<Home>& homes, const TileSets& sets) {
   List<std::int64_t> bytes(static_cast<std::size_t>(sets.size()), 0);
-  for (Home& home : homes) {
-    if (!home.layout.is_decided()) continue;
-    std::int64_t& end = bytes[static_cast<std::size_t>(home.layout.places.set)];
-    home.address = end;
-    end += room_bytes(home.layout, home.spec.dtype, sets);
-  }
+  for (const bool second : {false, true})
+    for (Home& home : homes) {
+      if (!home.layout.is_decided() || home.is_second != second) continue;
+      std::int64_t& end = bytes[static_cast<std::size_t>(home.layout.places.set)];
+      home.address = end;
+      end += room_bytes(home.layout, home.spec.dtype, sets);
+    }
   return bytes;
 }
 

@@ -66,6 +66,7 @@ struct Home {
   TensorSpec spec{};
   TileLayout layout{};
   std::int64_t address = 0;  ///< on each tile with a part, in bytes from the start of the set's homes
+  bool is_second = false;  ///< whether it lies behind the others: a step loads both at the same time
 };
 
 /// A tensor that takes much of a tile's memory, for errors.
@@ -106,11 +107,35 @@ struct BodyTiles {
   List<TileFrame> frames{};  ///< by set of tiles
 };
 
+/// An operand of a step whose cycles depend on banks: where the slices of a tile's vertices begin.
+struct BankOperand {
+  int operand = -1;  ///< in TileGroup::operands
+  Base base = Base::frame;  ///< variable or constant: it has a home; otherwise it is in a room of the body's frame
+  std::int64_t offset = 0;  ///< of a home, in its memory
+  std::int64_t address = 0;  ///< of a room, in the body's frame
+  std::int64_t slice_bytes = 0;  ///< from a vertex to the next
+
+  constexpr bool has_home() const { return base == Base::variable || base == Base::constant; }
+};
+/// A step whose cycles depend on the banks of its operands: result = x + y, or another arithmetic op.
+struct BankStep {
+  BodyId body = BodyId::none;
+  int group = 0;  ///< of its body
+  int set = 0;  ///< in TileSets
+  BankOperand x{}, y{}, result{};
+  const OpInfo* op = nullptr;
+  DType dtype = float32;
+  std::int64_t elements = 0;  ///< of a vertex
+  std::int64_t vertices = 0;  ///< on a tile
+  OperandBanks banks = OperandBanks::same;  ///< for which the plan counts cycles; set when all addresses are known
+};
+
 /// Data that bodies share: the layouts of variables, constants and kept tensors, and those of arguments.
 struct TileHomes {
   List<Home> variables{}, constants{};  ///< by offset
   List<BodyTiles, BodyId> bodies{};
   List<List<LargeRoom>> largest{};  ///< of all bodies, by set of tiles
+  List<BankStep> bank_steps{};  ///< of all bodies
   /// Returns the layout that an argument of a body should have, or null for any layout. The layout is decided if the other body
   /// is planned.
   constexpr const TileLayout* linked(BodyId body, int argument) const {

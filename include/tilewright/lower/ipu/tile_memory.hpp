@@ -41,13 +41,38 @@ constexpr Text largest_rooms(const Ir& ir, const Plan& plan, const TileHomes& ho
   return join(names, ", ");
 }
 
+/// Leaves free memory of a set's tiles between its homes and its frame, and before homes that are second, so that a step can load
+/// from both sides in one cycle: the distance of banks, or nothing if the tiles have no such room.
+constexpr void leave_room_for_banks(TileHomes& homes, int set, const Target& target, TileSetUse& use) {
+  const std::int64_t memory = target.checks_memory() ? target.bytes_per_tile : target.ipu->bytes_per_tile.value;
+  const std::int64_t distance = bank_distance(*target.ipu);
+  std::int64_t free = memory - use.tile.total();
+  use.frame_address = use.tile.variables + use.tile.constants;
+  bool before_frame = false, before_second = false;
+  for (const BankStep& step : homes.bank_steps)
+    if (step.set == set) {
+      const bool has_home = step.x.has_home();
+      before_frame = before_frame || has_home != step.y.has_home() || has_home != step.result.has_home();
+      before_second = before_second || (has_home && step.y.has_home());
+    }
+  if (before_frame && free >= distance) use.frame_address += distance, free -= distance;
+  if (!before_second || free < distance) return;
+  use.frame_address += distance;
+  for (List<Home>* list : {&homes.variables, &homes.constants})
+    for (Home& home : *list)
+      if (home.layout.is_decided() && home.layout.places.set == set && (home.is_second || list == &homes.constants))
+        home.address += distance;
+}
+
 }  // namespace detail
 
 /// Counts the bytes of the fullest tile of each set of a simulated IPU's tiles. It is the set's first: every storage, every step
-/// and all code of the set have a part on it. Error: the target's tiles have less memory.
+/// and all code of the set have a part on it. Places homes and frames there. Error: the target's tiles have less memory.
 constexpr void count_tile_memory(const Ir& ir, const List<CodeUse>& code, TileHomes& homes, const Target& target, Plan& plan) {
   const TileSets sets(target);
   const List<std::int64_t> variables = place_homes(homes.variables, sets), constants = place_homes(homes.constants, sets);
+  for (Home& home : homes.constants)  // constants follow the variables
+    if (home.layout.is_decided()) home.address += variables[static_cast<std::size_t>(home.layout.places.set)];
   int fullest = 0;
   for (int set = 0; set < sets.size(); ++set) {
     const auto at = static_cast<std::size_t>(set);
@@ -65,6 +90,7 @@ constexpr void count_tile_memory(const Ir& ir, const List<CodeUse>& code, TileHo
     tile.code += code[at].loaded;
     tile.stack = target.ipu->code.stack;
     tile.reserve = target.ipu->code.reserve;
+    detail::leave_room_for_banks(homes, set, target, plan.tile_sets[at]);
     if (tile.total() > plan.tile_sets[static_cast<std::size_t>(fullest)].tile.total()) fullest = set;
   }
   const auto at = static_cast<std::size_t>(fullest);

@@ -43,6 +43,12 @@ struct StepRecord {
   List<Value> call_values{};  ///< operands: for each, where its first element is
 };
 
+/// Numbers of a tile's memory that say which operands are in different banks.
+struct BankRules {
+  std::int64_t distance = 0;  ///< bank_distance of the model
+  std::int64_t interleaved_bytes = 0;  ///< at the end of a tile's memory
+};
+
 // ---- the order of fields in the table, for its writer and its reader
 
 template <class T, class Record>
@@ -81,14 +87,20 @@ constexpr void each_field(auto& table, ReadOrWritten<StepRecord> auto& step) {
     table(step.input_count, step.inputs, step.outputs, step.else_inputs, step.else_outputs, step.carried, step.call_values);
 }
 constexpr void each_field(auto& table, ReadOrWritten<Home> auto& home) { table(home.offset, home.address); }
+constexpr void each_field(auto& table, ReadOrWritten<BankStep> auto& step) {
+  table(step.body, step.group, step.x.operand, step.y.operand, step.result.operand, step.banks);
+}
+constexpr void each_field(auto& table, ReadOrWritten<BankRules> auto& rules) { table(rules.distance, rules.interleaved_bytes); }
 
 /// Visits the records of a body: lists of StorageRecord, TileFrame, Room and StepRecord. The body's id precedes them.
 constexpr void each_part(auto& table, auto& storages, auto& frames, auto& rooms, auto& steps) {
   table(storages, frames, rooms, steps);
 }
-/// Visits the records after all bodies and a BodyId::none: lists of Home, and of the names of scopes and graphs.
-constexpr void each_shared_part(auto& table, auto& variables, auto& constants, auto& scopes, auto& graphs) {
-  table(variables, constants, scopes, graphs);
+/// Visits the records after all bodies and a BodyId::none: lists of Home, BankRules, and lists of BankStep and of the names of
+/// scopes and graphs.
+constexpr void each_shared_part(auto& table, auto& variables, auto& constants, auto& rules, auto& bank_steps, auto& scopes,
+                                auto& graphs) {
+  table(variables, constants, rules, bank_steps, scopes, graphs);
 }
 
 }  // namespace tilewright::internal

@@ -9,6 +9,7 @@
 
 #include "tilewright/lower/ipu/tile_draft.hpp"
 #include "tilewright/lower/ipu/tile_records.hpp"
+#include "tilewright/target/ipu_cycles.hpp"
 
 namespace tilewright::internal {
 
@@ -143,11 +144,13 @@ constexpr void write_tiles(const TileDraft& draft, const TileHomes& homes, BodyI
   detail::BodyRecorder(draft, plan, body).write(homes.bodies[body], table);
 }
 
-/// Ends the table: the homes with their addresses on tiles, and the names of scopes and graphs.
-constexpr void write_homes(const Ir& ir, const TileHomes& homes, Plan& plan) {
+/// Ends the table: the homes with their addresses on tiles, the steps whose cycles depend on banks, and the names of scopes and
+/// graphs.
+constexpr void write_homes(const Ir& ir, const TileHomes& homes, const IpuModel& model, Plan& plan) {
   detail::TileTableWriter table(plan.tile_table);
   table(BodyId::none);
-  each_shared_part(table, homes.variables, homes.constants, ir.tables.name_scopes, ir.tables.graphs);
+  const BankRules rules{bank_distance(model), model.interleaved_bytes};
+  each_shared_part(table, homes.variables, homes.constants, rules, homes.bank_steps, ir.tables.name_scopes, ir.tables.graphs);
 }
 
 }  // namespace tilewright::internal

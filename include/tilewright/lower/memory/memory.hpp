@@ -38,6 +38,33 @@ class FreeList {
     end_ = offset + bytes;
     return offset;
   }
+  /// Takes a range that starts at least `distance` from each of some offsets: in the smallest free range with such a place, or
+  /// else at the end. Returns its offset, or -1 if the frame would have more than `most` bytes.
+  constexpr std::int64_t take_apart(std::int64_t bytes, const List<std::int64_t>& offsets, std::int64_t distance,
+                                    std::int64_t most) {
+    const auto first_apart = [&](std::int64_t from) {
+      for (std::size_t i = 0; i < offsets.size();)
+        if (from + distance > offsets[i] && from < offsets[i] + distance) from = offsets[i] + distance, i = 0;
+        else ++i;
+      return from;
+    };
+    std::size_t best = free_.size();
+    for (std::size_t i = 0; i < free_.size(); ++i)
+      if (first_apart(free_[i].offset) + bytes <= free_[i].offset + free_[i].bytes &&
+          (best == free_.size() || free_[i].bytes < free_[best].bytes))
+        best = i;
+    const bool grows = best == free_.size();
+    if (grows && !free_.empty() && free_.back().offset + free_.back().bytes == end_) --best;
+    const Range range = best < free_.size() ? free_[best] : Range{end_, 0};
+    const std::int64_t offset = first_apart(range.offset);
+    if (grows && offset + bytes > most) return -1;
+    if (best < free_.size()) free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(best));
+    const std::int64_t end = std::max(range.offset + range.bytes, offset + bytes);
+    end_ = std::max(end_, end);
+    if (offset > range.offset) give(range.offset, offset - range.offset);
+    if (end > offset + bytes) give(offset + bytes, end - offset - bytes);
+    return offset;
+  }
   constexpr void give(std::int64_t offset, std::int64_t bytes) {
     auto next = std::lower_bound(free_.begin(), free_.end(), offset,
                                  [](const Range& range, std::int64_t at) { return range.offset < at; });
@@ -62,23 +89,28 @@ class FreeList {
   List<Range> free_{};
   std::int64_t end_ = 0;
 };
+/// Allocates blocks, each at the offset that take(free ranges, number of the block, bytes) returns.
+constexpr std::int64_t allocate_with(List<LiveBlock>& blocks, int steps, std::int64_t alignment, auto take) {
+  List<List<std::size_t>> ends(static_cast<std::size_t>(steps) + 1);
+  FreeList memory;
+  int released = 0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    for (; released < blocks[i].first; ++released)
+      for (std::size_t ended : ends[released]) memory.give(blocks[ended].offset, align(blocks[ended].bytes, alignment));
+    if (blocks[i].bytes == 0) continue;
+    blocks[i].offset = take(memory, i, align(blocks[i].bytes, alignment));
+    ends[blocks[i].last].push_back(i);
+  }
+  return memory.end();
+}
 }  // namespace detail
 
 /// Assigns an offset to each block so that blocks with overlapping live ranges do not overlap in the frame. Blocks come in the
 /// order of their first steps; offsets are multiples of `alignment`. Returns the bytes of the frame. Takes the smallest free
 /// range that fits; free ranges are few.
 constexpr std::int64_t allocate(List<LiveBlock>& blocks, int steps, std::int64_t alignment = memory_alignment) {
-  List<List<std::size_t>> ends(static_cast<std::size_t>(steps) + 1);
-  detail::FreeList memory;
-  int released = 0;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    for (; released < blocks[i].first; ++released)
-      for (std::size_t ended : ends[released]) memory.give(blocks[ended].offset, align(blocks[ended].bytes, alignment));
-    if (blocks[i].bytes == 0) continue;
-    blocks[i].offset = memory.take(align(blocks[i].bytes, alignment));
-    ends[blocks[i].last].push_back(i);
-  }
-  return memory.end();
+  return detail::allocate_with(blocks, steps, alignment,
+                               [](detail::FreeList& memory, std::size_t, std::int64_t bytes) { return memory.take(bytes); });
 }
 
 }  // namespace tilewright::internal

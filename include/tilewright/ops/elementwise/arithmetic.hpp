@@ -26,7 +26,7 @@ constexpr Tensor summed(List<Tensor> inputs, const TensorSpec& to) {
 struct Add : Elementwise<Add> {
   static constexpr std::string_view name = "Add";
   constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
-  constexpr operator VertexCost() const { return binary_map_cost({3, 2}, {3, 4}, Confidence::published); }
+  constexpr operator VertexCost() const { return arithmetic_cost(); }
   template <class X> static X forward(X a, X b) { return math::add(a, b); }
   static constexpr void gradient(GradientContext& op) {
     for (int i = 0; i < 2; ++i)
@@ -38,7 +38,7 @@ struct Add : Elementwise<Add> {
 struct Sub : Elementwise<Sub> {
   static constexpr std::string_view name = "Sub";
   constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
-  constexpr operator VertexCost() const { return binary_map_cost({3, 2}, {3, 4}, Confidence::published); }
+  constexpr operator VertexCost() const { return arithmetic_cost(); }
   template <class X> static X forward(X a, X b) { return math::subtract(a, b); }
   static constexpr bool check_dtypes(Inference& op) { return check_numbers(op); }
   static constexpr void gradient(GradientContext& op) {
@@ -52,7 +52,7 @@ struct Sub : Elementwise<Sub> {
 struct Mul : Elementwise<Mul> {
   static constexpr std::string_view name = "Mul";
   constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
-  constexpr operator VertexCost() const { return binary_map_cost({3, 2}, {3, 4}, Confidence::published); }
+  constexpr operator VertexCost() const { return arithmetic_cost(); }
   template <class X> static X forward(X a, X b) { return math::multiply(a, b); }
   static constexpr bool is_half_by_number(const TensorSpec& a, const TensorSpec& b) {
     return is_half(a.dtype) && b.dtype == float32 && b.nelms() == 1;

@@ -23,6 +23,7 @@ const step_details = profile => {
       ),
       fact('Executed', times_text(step.times)),
       fact('Kind', step.kind || '–'),
+      step.banks && fact('Banks', step.banks),
       fact('Body', profile.bodies[step.body]?.name ?? step.body),
       fact('Vertices', integer(step.vertices)),
       fact('Tiles', `${integer(step.tiles_used)} of ${integer(profile.tiles.length)}`),
