@@ -1,10 +1,11 @@
 // Plans with faults that planners had are refused.
+#include "../../support/planner_faults.hpp"
+
 #include <string>
 #include <tilewright/tilewright.hpp>
 #include <tilewright/verified/verified.hpp>
 
 #include "../../catch.hpp"
-#include "../../support/plan_history.hpp"
 
 namespace tw = tilewright;
 
@@ -12,7 +13,7 @@ namespace {
 
 TEST_CASE("verified: plans with faults that planners had are refused") {
   int planted = 0;
-  for (const auto& fault : plan_history::faults()) {
+  for (const auto& fault : planner_faults::faults()) {
     int plans = 0;
     for (const tw::Target& target : {tw::cpu, tw::ipu_model}) {
       const tw::Prepared prepared = tw::prepare(*tw::trace(fault.program, target), target);

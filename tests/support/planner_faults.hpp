@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace plan_history {
+namespace planner_faults {
 
 namespace tw = tilewright;
 namespace ops = tw::ops;
@@ -483,4 +483,4 @@ inline const std::vector<Fault>& faults() {
   return all;
 }
 
-}  // namespace plan_history
+}  // namespace planner_faults
