@@ -1,7 +1,7 @@
 #pragma once
-// Plans as a planner with a fault makes them. The name of a fault says in brackets where it comes from: a commit that mended the
-// planner or made what can fail so, or tests/random_programs/planted.py. A function looks for the first place in a plan where
-// the fault shows, and breaks the plan there. The faults were written before their author read the rules of the proof.
+// Plans as a planner with a fault makes them. The name of a fault says in brackets where it comes from, if that is known: a
+// commit that mended the planner or made what can fail so, a pass, or tests/random_programs/planted.py. A function looks for the
+// first place in a plan where the fault shows, and breaks the plan there.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
