@@ -103,9 +103,9 @@ class PlanRun {
   }
   constexpr void branch(const Step& step, const List<Place>& places, const auto& list, std::int64_t frame) {
     barriers_.pass(-1);
-    const Stored* const stored = memory_.find(places[0].base, places[0].index);
-    if (stored == nullptr) return void(fail_always("a condition that is in no memory: a bool expected"));
-    const Content read = stored->values.read({places[0].offset, 1, 0, {}, {}});
+    if (memory_.find(places[0].base, places[0].index) == nullptr)
+      return void(fail_always("a condition that is in no memory: a bool expected"));
+    const Content read = memory_.read(places[0], {places[0].offset, 1, 0, {}, {}});
     if (has_unwritten(read)) return void(fail("values", "a condition that no step wrote: a bool expected"));
     const ValueId condition = terms_.number(read, {});
     const PlanMemory<AnyPlan> before = memory_;
