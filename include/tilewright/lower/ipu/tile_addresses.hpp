@@ -86,9 +86,15 @@ class TilePlacer {
         if (operand(i).operand == operand_of_group) rooms[i] = room;
     }
   };
+  /// Returns whether each worker has 16 vectors or more of the step: for fewer, the frame does not grow.
+  constexpr bool is_long(const BankStep& step) const {
+    return step.elements * size_of(step.dtype) >= 16 * target_.ipu->workers * target_.ipu->data_path_bytes;
+  }
   constexpr bool has_pairs(int set) const {
     for (const PlacedBankStep& each : bank_steps_)
-      if (each.step.set == set && each.rooms[0] >= 0 && each.rooms[1] >= 0 && each.rooms[0] != each.rooms[1]) return true;
+      if (each.step.set == set && is_long(each.step) && each.rooms[0] >= 0 && each.rooms[1] >= 0 &&
+          each.rooms[0] != each.rooms[1])
+        return true;
     return false;
   }
   /// Places blocks as `allocate` does, but the operands of a step that depends on banks apart from each other, where the frame
@@ -105,7 +111,7 @@ class TilePlacer {
       others[block_of[b]].push_back(block_of[a]);
     };
     for (const PlacedBankStep& each : bank_steps_) {
-      if (each.step.set != set) continue;
+      if (each.step.set != set || !is_long(each.step)) continue;
       add_pair(each.rooms[0], each.rooms[1]);
       if (each.step.op->vertex_cost.formula != CostFormula::scaled_add) continue;
       add_pair(each.rooms[0], each.rooms[2]);
