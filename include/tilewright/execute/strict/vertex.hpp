@@ -368,7 +368,7 @@ class StrictVertices {
     for (std::size_t r = 0; r < count; ++r) operands.push_back(memory[side][r]->data() + offset(0, from));
     for (std::size_t r = 0; r < count; ++r)
       operands.push_back(memory[side][in_place ? r : count + r]->data() + offset(last_location, to));
-    function(operands.data(), 0, items);
+    function(operands.data(), 0, items, false);
   }
   for (std::size_t r = 0; r < count; ++r) {
     const StrictPlace place(replicas[r].machine_, replicas[r].b_, to);
