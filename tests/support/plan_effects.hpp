@@ -122,6 +122,7 @@ class Run {
       std::uint64_t hash = mix(condition_, reinterpret_cast<std::uintptr_t>(stage.op));
       for (const auto word : stage.attributes.words) hash = mix(hash, static_cast<std::uint64_t>(word));
       hash = mix(hash, static_cast<std::uint64_t>(step.vertices));
+      std::vector<std::uint64_t> read;
       for (int o = 0; o < stage.operand_count; ++o) {
         const StageOperand& operand = plan_.operands[stage.first_operand + o];
         hash = mix(hash, static_cast<std::uint64_t>(operand.view.dtype));
@@ -132,26 +133,35 @@ class Run {
                                                        : scratch[operand.index];
         if (o < stage.input_count)
           for_each_byte(operand, operand.source != Source::memory, [&](std::int64_t at) {
-            if (operand.source != Source::memory) return void(hash = mix(hash, passed[at]));
+            if (operand.source != Source::memory) {
+              read.push_back(passed[at]);
+              return void(hash = mix(hash, passed[at]));
+            }
             const Location& place = places.at(static_cast<std::size_t>(operand.index));
-            hash = mix(hash, byte(place.base, place.index, place.offset + at));
+            read.push_back(byte(place.base, place.index, place.offset + at));
+            hash = mix(hash, read.back());
             own.try_emplace({static_cast<int>(place.base), place.index, place.offset + at}, false);
           });
       }
+      const bool is_copy = stage.name == "Identity";  // whose result is its operand, byte by byte
       for (int o = stage.input_count; o < stage.operand_count; ++o) {
         const StageOperand& operand = plan_.operands[stage.first_operand + o];
         std::uint64_t number = mix(hash, static_cast<std::uint64_t>(o));
         auto& passed = operand.source == Source::scratch ? scratch[operand.index] : registers[s];
+        std::size_t next = 0;
         for_each_byte(operand, operand.source != Source::memory, [&](std::int64_t at) {
-          number = mix(number, 1);
+          number = is_copy && next < read.size() ? read[next++] : mix(number, 1);
           if (operand.source != Source::memory) return void(passed[at] = number);
           const Location& place = places.at(static_cast<std::size_t>(operand.index));
           bytes_[{static_cast<int>(place.base), place.index, place.offset + at}] = number;
           own[{static_cast<int>(place.base), place.index, place.offset + at}] = true;
         });
-        if (operand.source == Source::memory && o == stage.input_count) {
+        if (operand.source != Source::value && o == stage.input_count) {
           std::uint64_t again = mix(hash, static_cast<std::uint64_t>(o));
-          for_each_byte(operand, true, [&](std::int64_t at) { registers[s][at] = again = mix(again, 1); });
+          next = 0;
+          for_each_byte(operand, true, [&](std::int64_t at) {
+            registers[s][at] = again = is_copy && next < read.size() ? read[next++] : mix(again, 1);
+          });
         }
       }
     }
