@@ -100,15 +100,20 @@ class Run {
       for (std::int64_t b = 0; b < bytes; ++b) f(at * bytes + b);
     }
   }
-  /// Words of how vertices divide an operand.
+  /// Words of how vertices divide an operand. A block that lies where the view has it adds none.
   void add_division(const ComputeSet& set, const StageOperand& operand, std::uint64_t& hash) const {
     for (int axis = 0; axis < set.blocks.size(); ++axis) {
-      const std::int64_t blocks = (set.extents[axis] + set.blocks[axis] - 1) / set.blocks[axis];
-      if (blocks == 1) continue;
+      if ((set.extents[axis] + set.blocks[axis] - 1) / set.blocks[axis] == 1) continue;
       hash = mix(mix(hash, static_cast<std::uint64_t>(set.extents[axis])), static_cast<std::uint64_t>(set.blocks[axis]));
-      if (operand.source == Source::memory)
-        hash = mix(hash, static_cast<std::uint64_t>(plan_.strides[set.first_stride + operand.index * set.blocks.size() + axis]));
-      for (int t = 0; t < operand.view.shape.rank; ++t) hash = mix(hash, operand.grid_axis[t] == axis);
+      std::int64_t expected = 0;
+      for (int t = 0; t < operand.view.shape.rank; ++t) {
+        hash = mix(hash, operand.grid_axis[t] == axis);
+        if (operand.grid_axis[t] == axis)
+          expected += set.blocks[axis] * operand.view.stride(t) * static_cast<std::int64_t>(tw::size_of(operand.view.dtype));
+      }
+      if (operand.source != Source::memory) continue;
+      if (const auto stride = plan_.strides[set.first_stride + operand.index * set.blocks.size() + axis]; stride != expected)
+        hash = mix(hash, static_cast<std::uint64_t>(stride));
     }
   }
   void compute(const Step& step, const std::vector<Location>& places) {

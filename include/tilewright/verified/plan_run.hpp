@@ -46,10 +46,7 @@ class PlanRun {
     return false;
   }
   /// Fails by the rule `tables`, also where that is ignored: the row to read is not there.
-  constexpr bool fail_always(const auto&... what) {
-    ignored_ = {};
-    return fail("tables", what...);
-  }
+  constexpr bool fail_always(const auto&... what) { return ignored_ = {}, fail("tables", what...); }
   // ---- bodies
 
   constexpr void run_body(BodyId number, const List<Place>& arguments, std::int64_t frame) {
@@ -105,17 +102,16 @@ class PlanRun {
     return step.location_count > step.arguments ||
            fail_always(step.location_count, " locations of a conditional: more than ", step.arguments, " expected");
   }
-  /// Checks the number of locations. Those that are too many are a fault, too: no code reads them.
+  /// Checks the number of locations. No code reads those that are too many, but they are a fault, too.
   constexpr bool has_locations(const Step& step, int expected) {
-    if (step.location_count == expected) return true;
-    if (step.location_count < expected) return fail_always(step.location_count, " locations: ", expected, " expected");
-    return fail("tables", step.location_count, " locations: ", expected, " expected");
+    if (step.location_count < expected) ignored_ = {};
+    return step.location_count == expected || fail("tables", step.location_count, " locations: ", expected, " expected");
   }
   constexpr void branch(const Step& step, const List<Place>& places, const auto& list, std::int64_t frame) {
     barriers_.pass(-1);
-    const Stored* const stored = memory_.find(places[0].base, places[0].index);
-    if (stored == nullptr) return void(fail_always("a condition that is in no memory: a bool expected"));
-    const Content read = stored->values.read({places[0].offset, 1, 0, {}, {}});
+    if (!memory_.find(places[0].base, places[0].index))
+      return void(fail_always("a condition that is in no memory: a bool expected"));
+    const Content read = memory_.read(places[0], {places[0].offset, 1, 0, {}, {}});
     if (has_unwritten(read)) return void(fail("values", "a condition that no step wrote: a bool expected"));
     const ValueId condition = terms_.number(read, {});
     const PlanMemory<AnyPlan> before = memory_;
@@ -170,7 +166,7 @@ class PlanRun {
     const ComputeSet& set = plan_.compute_sets[static_cast<std::size_t>(step.compute_set)];
     if (!has_locations(step, set.location_count)) return;
     if (!checked_sets_[static_cast<std::size_t>(step.compute_set)]) {
-      if (const Text wrong = SetCheck(plan_, set, terms_).run(); !wrong.empty() && !fail_with(wrong)) return;
+      if (const Text wrong = SetCheck(plan_, set, terms_).run(); !wrong.empty() && !fail("vertices", wrong)) return;
       checked_sets_[static_cast<std::size_t>(step.compute_set)] = true;
     }
     const Division division(plan_, set);
@@ -189,7 +185,6 @@ class PlanRun {
       fail("barriers", "no barrier before a step that shares bytes with an earlier one: a barrier expected");
     memory_.move(step.stream);
   }
-  constexpr bool fail_with(const Text& wrong) { return fail("vertices", wrong); }
 
   constexpr void run_stage(const ComputeSet& set, const Division& division, int s, const List<Place>& places,
                            List<StepAccess>& accesses) {
@@ -223,10 +218,9 @@ class PlanRun {
                           ? fail("values", "stage ", s, " (", stage.name, ") reads bytes that no step wrote")
                           : fail("values", "stage ", s, " (", stage.name, ") computes of its operands what no graph does"));
         made = whole_of(value, bytes);
-      } else if (reads_unwritten) {
-        return void(fail("values", "stage ", s, " (", stage.name, ") copies bytes that no step wrote"));
-      } else if (inputs[0].spec.shape != operand.view.shape) {
-        return void(fail("values", "stage ", s, " (", stage.name, ") copies to another shape: equal shapes expected"));
+      } else if (reads_unwritten || inputs[0].spec.shape != operand.view.shape) {
+        return void(fail("values", "stage ", s, " (", stage.name, ") copies ",
+                         reads_unwritten ? "bytes that no step wrote" : "to another shape: equal shapes expected"));
       }
       store(operand, bytes, places, made, s, o == stage.input_count);
     }
