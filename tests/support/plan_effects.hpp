@@ -100,15 +100,20 @@ class Run {
       for (std::int64_t b = 0; b < bytes; ++b) f(at * bytes + b);
     }
   }
-  /// Words of how vertices divide an operand.
+  /// Words of how vertices divide an operand. A block that lies where the view has it adds none.
   void add_division(const ComputeSet& set, const StageOperand& operand, std::uint64_t& hash) const {
     for (int axis = 0; axis < set.blocks.size(); ++axis) {
-      const std::int64_t blocks = (set.extents[axis] + set.blocks[axis] - 1) / set.blocks[axis];
-      if (blocks == 1) continue;
+      if ((set.extents[axis] + set.blocks[axis] - 1) / set.blocks[axis] == 1) continue;
       hash = mix(mix(hash, static_cast<std::uint64_t>(set.extents[axis])), static_cast<std::uint64_t>(set.blocks[axis]));
-      if (operand.source == Source::memory)
-        hash = mix(hash, static_cast<std::uint64_t>(plan_.strides[set.first_stride + operand.index * set.blocks.size() + axis]));
-      for (int t = 0; t < operand.view.shape.rank; ++t) hash = mix(hash, operand.grid_axis[t] == axis);
+      std::int64_t expected = 0;
+      for (int t = 0; t < operand.view.shape.rank; ++t) {
+        hash = mix(hash, operand.grid_axis[t] == axis);
+        if (operand.grid_axis[t] == axis)
+          expected += set.blocks[axis] * operand.view.stride(t) * static_cast<std::int64_t>(tw::size_of(operand.view.dtype));
+      }
+      if (operand.source != Source::memory) continue;
+      if (const auto stride = plan_.strides[set.first_stride + operand.index * set.blocks.size() + axis]; stride != expected)
+        hash = mix(hash, static_cast<std::uint64_t>(stride));
     }
   }
   void compute(const Step& step, const std::vector<Location>& places) {
@@ -122,6 +127,7 @@ class Run {
       std::uint64_t hash = mix(condition_, reinterpret_cast<std::uintptr_t>(stage.op));
       for (const auto word : stage.attributes.words) hash = mix(hash, static_cast<std::uint64_t>(word));
       hash = mix(hash, static_cast<std::uint64_t>(step.vertices));
+      std::vector<std::uint64_t> read;
       for (int o = 0; o < stage.operand_count; ++o) {
         const StageOperand& operand = plan_.operands[stage.first_operand + o];
         hash = mix(hash, static_cast<std::uint64_t>(operand.view.dtype));
@@ -132,26 +138,35 @@ class Run {
                                                        : scratch[operand.index];
         if (o < stage.input_count)
           for_each_byte(operand, operand.source != Source::memory, [&](std::int64_t at) {
-            if (operand.source != Source::memory) return void(hash = mix(hash, passed[at]));
+            if (operand.source != Source::memory) {
+              read.push_back(passed[at]);
+              return void(hash = mix(hash, passed[at]));
+            }
             const Location& place = places.at(static_cast<std::size_t>(operand.index));
-            hash = mix(hash, byte(place.base, place.index, place.offset + at));
+            read.push_back(byte(place.base, place.index, place.offset + at));
+            hash = mix(hash, read.back());
             own.try_emplace({static_cast<int>(place.base), place.index, place.offset + at}, false);
           });
       }
+      const bool is_copy = stage.name == "Identity";  // whose result is its operand, byte by byte
       for (int o = stage.input_count; o < stage.operand_count; ++o) {
         const StageOperand& operand = plan_.operands[stage.first_operand + o];
         std::uint64_t number = mix(hash, static_cast<std::uint64_t>(o));
         auto& passed = operand.source == Source::scratch ? scratch[operand.index] : registers[s];
+        std::size_t next = 0;
         for_each_byte(operand, operand.source != Source::memory, [&](std::int64_t at) {
-          number = mix(number, 1);
+          number = is_copy && next < read.size() ? read[next++] : mix(number, 1);
           if (operand.source != Source::memory) return void(passed[at] = number);
           const Location& place = places.at(static_cast<std::size_t>(operand.index));
           bytes_[{static_cast<int>(place.base), place.index, place.offset + at}] = number;
           own[{static_cast<int>(place.base), place.index, place.offset + at}] = true;
         });
-        if (operand.source == Source::memory && o == stage.input_count) {
+        if (operand.source != Source::value && o == stage.input_count) {
           std::uint64_t again = mix(hash, static_cast<std::uint64_t>(o));
-          for_each_byte(operand, true, [&](std::int64_t at) { registers[s][at] = again = mix(again, 1); });
+          next = 0;
+          for_each_byte(operand, true, [&](std::int64_t at) {
+            registers[s][at] = again = is_copy && next < read.size() ? read[next++] : mix(again, 1);
+          });
         }
       }
     }

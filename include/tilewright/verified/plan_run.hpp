@@ -45,6 +45,8 @@ class PlanRun {
     if (problem_.empty()) problem_ = text(rule, ": ", what..., ", in step ", step_number_, " of body ", body_);
     return false;
   }
+  /// Fails by the rule `tables`, also where that is ignored: the row to read is not there.
+  constexpr bool fail_always(const auto&... what) { return ignored_ = {}, fail("tables", what...); }
   // ---- bodies
 
   constexpr void run_body(BodyId number, const List<Place>& arguments, std::int64_t frame) {
@@ -90,20 +92,24 @@ class PlanRun {
   }
   constexpr bool is_callee(BodyId callee, const Step& step, const Body& body) {
     if (callee <= body_ || callee >= BodyId(plan_.bodies.size()))
-      return fail("tables", "a call of body ", callee, ": a body from ", static_cast<int>(body_) + 1, " on expected");
+      return fail_always("a call of body ", callee, ": a body from ", static_cast<int>(body_) + 1, " on expected");
     const std::int64_t bytes = plan_.bodies.data()[static_cast<std::size_t>(callee)].frame_bytes;
     if (step.frame_offset < 0 || step.frame_offset + bytes > body.frame_bytes)
       return fail("memory", "a frame of ", bytes, " bytes at ", step.frame_offset, ": a place in ", body.frame_bytes,
                   " bytes expected");
     const int expected = step.kind == StepKind::loop ? 3 * step.arguments : step.arguments;
-    if (step.kind != StepKind::conditional && step.location_count != expected)
-      return fail("tables", step.location_count, " locations of a call: ", expected, " expected");
-    return step.kind != StepKind::conditional || step.location_count > step.arguments ||
-           fail("tables", step.location_count, " locations of a conditional: more than ", step.arguments, " expected");
+    if (step.kind != StepKind::conditional) return has_locations(step, expected);
+    return step.location_count > step.arguments ||
+           fail_always(step.location_count, " locations of a conditional: more than ", step.arguments, " expected");
+  }
+  /// Checks the number of locations. No code reads those that are too many, but they are a fault, too.
+  constexpr bool has_locations(const Step& step, int expected) {
+    if (step.location_count < expected) ignored_ = {};
+    return step.location_count == expected || fail("tables", step.location_count, " locations: ", expected, " expected");
   }
   constexpr void branch(const Step& step, const List<Place>& places, const auto& list, std::int64_t frame) {
     barriers_.pass(-1);
-    if (memory_.find(places[0].base, places[0].index) == nullptr)
+    if (!memory_.find(places[0].base, places[0].index))
       return void(fail_always("a condition that is in no memory: a bool expected"));
     const Content read = memory_.read(places[0], {places[0].offset, 1, 0, {}, {}});
     if (has_unwritten(read)) return void(fail("values", "a condition that no step wrote: a bool expected"));
@@ -127,8 +133,7 @@ class PlanRun {
         return true;
       case Base::argument:
         if (location.index < 0 || static_cast<std::size_t>(location.index) >= arguments.size())
-          return fail("tables", "argument ", location.index, " of ", arguments.size(),
-                      ": an argument that the call has expected");
+          return fail_always("argument ", location.index, " of ", arguments.size(), ": an argument that the call has expected");
         place = arguments[static_cast<std::size_t>(location.index)];
         place.offset += location.offset;
         return true;
@@ -142,7 +147,7 @@ class PlanRun {
       default:
         if (memory_.find(location.base, location.index)) return true;
     }
-    return fail("tables", "index ", location.index, " of memory `", name_of(location.base), "`: a memory of the plan expected");
+    return fail_always("index ", location.index, " of memory `", name_of(location.base), "`: a memory of the plan expected");
   }
 
   // ---- steps that compute
@@ -157,12 +162,11 @@ class PlanRun {
   }
   constexpr void compute(const Step& step, const Body& body, const List<Place>& places) {
     if (step.compute_set < 0 || static_cast<std::size_t>(step.compute_set) >= plan_.compute_sets.size())
-      return void(fail("tables", "compute set ", step.compute_set, ": a set of the plan expected"));
+      return void(fail_always("compute set ", step.compute_set, ": a set of the plan expected"));
     const ComputeSet& set = plan_.compute_sets[static_cast<std::size_t>(step.compute_set)];
-    if (step.location_count != set.location_count)
-      return void(fail("tables", step.location_count, " locations: ", set.location_count, " expected"));
+    if (!has_locations(step, set.location_count)) return;
     if (!checked_sets_[static_cast<std::size_t>(step.compute_set)]) {
-      if (const Text wrong = SetCheck(plan_, set, terms_).run(); !wrong.empty() && !fail_with(wrong)) return;
+      if (const Text wrong = SetCheck(plan_, set, terms_).run(); !wrong.empty() && !fail("vertices", wrong)) return;
       checked_sets_[static_cast<std::size_t>(step.compute_set)] = true;
     }
     const Division division(plan_, set);
@@ -181,11 +185,6 @@ class PlanRun {
       fail("barriers", "no barrier before a step that shares bytes with an earlier one: a barrier expected");
     memory_.move(step.stream);
   }
-  constexpr bool fail_always(std::string_view what) {
-    ignored_ = {};
-    return fail("tables", what);
-  }
-  constexpr bool fail_with(const Text& wrong) { return fail("vertices", wrong); }
 
   constexpr void run_stage(const ComputeSet& set, const Division& division, int s, const List<Place>& places,
                            List<StepAccess>& accesses) {
@@ -219,8 +218,9 @@ class PlanRun {
                           ? fail("values", "stage ", s, " (", stage.name, ") reads bytes that no step wrote")
                           : fail("values", "stage ", s, " (", stage.name, ") computes of its operands what no graph does"));
         made = whole_of(value, bytes);
-      } else if (reads_unwritten) {
-        return void(fail("values", "stage ", s, " (", stage.name, ") copies bytes that no step wrote"));
+      } else if (reads_unwritten || inputs[0].spec.shape != operand.view.shape) {
+        return void(fail("values", "stage ", s, " (", stage.name, ") copies ",
+                         reads_unwritten ? "bytes that no step wrote" : "to another shape: equal shapes expected"));
       }
       store(operand, bytes, places, made, s, o == stage.input_count);
     }

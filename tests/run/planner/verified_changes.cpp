@@ -1,11 +1,11 @@
-// Plans with faults that planners had are refused.
-#include "../../support/planner_faults.hpp"
-
+// labels: none
+// Plans that are wrong are refused: those with faults that planners had, and those that a seed changes.
 #include <string>
 #include <tilewright/tilewright.hpp>
-#include <tilewright/verified/verified.hpp>
 
 #include "../../catch.hpp"
+#include "../../support/changed_plans.hpp"
+#include "../../support/plan_history.hpp"
 
 namespace tw = tilewright;
 
@@ -13,7 +13,7 @@ namespace {
 
 TEST_CASE("verified: plans with faults that planners had are refused") {
   int planted = 0;
-  for (const auto& fault : planner_faults::faults()) {
+  for (const auto& fault : plan_history::faults()) {
     int plans = 0;
     for (const tw::Target& target : {tw::cpu, tw::ipu_model}) {
       const tw::Prepared prepared = tw::prepare(*tw::trace(fault.program, target), target);
@@ -30,6 +30,17 @@ TEST_CASE("verified: plans with faults that planners had are refused") {
   }
   INFO(planted << " plans");
   CHECK(planted >= 40);
+}
+
+TEST_CASE("verified: changed plans are refused, or do what they did before") {
+  using namespace plan_history;
+  support::ChangedPlans changed;
+  std::uint64_t seed = 0;
+  for (const auto program : {layer, softmax, chain, updates, calls, loops, rows, streams})
+    for (const tw::Target& target : {tw::cpu, tw::ipu_model})
+      changed.add(tw::prepare(*tw::trace(program, target), target), ++seed, 10);
+  CHECK(changed.count() >= 100);
+  changed.check();
 }
 
 }  // namespace
