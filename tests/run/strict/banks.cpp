@@ -1,3 +1,4 @@
+// labels: none
 // Operands lie in the banks for which a plan counts cycles: the strict executor refuses a plan whose addresses say otherwise.
 #include "run.hpp"
 
