@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace plan_history {
+namespace planner_faults {
 
 namespace tw = tilewright;
 namespace ops = tw::ops;
@@ -154,4 +154,4 @@ inline int blocks_along(const ComputeSet& set, int axis) {
   return static_cast<int>((set.extents[axis] + set.blocks[axis] - 1) / set.blocks[axis]);
 }
 
-}  // namespace plan_history
+}  // namespace planner_faults

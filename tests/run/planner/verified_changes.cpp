@@ -5,7 +5,7 @@
 
 #include "../../catch.hpp"
 #include "../../support/changed_plans.hpp"
-#include "../../support/plan_history.hpp"
+#include "../../support/planner_faults.hpp"
 
 namespace tw = tilewright;
 
@@ -13,7 +13,7 @@ namespace {
 
 TEST_CASE("verified: plans with faults that planners had are refused") {
   int planted = 0;
-  for (const auto& fault : plan_history::faults()) {
+  for (const auto& fault : planner_faults::faults()) {
     int plans = 0;
     for (const tw::Target& target : {tw::cpu, tw::ipu_model}) {
       const tw::Prepared prepared = tw::prepare(*tw::trace(fault.program, target), target);
@@ -33,7 +33,7 @@ TEST_CASE("verified: plans with faults that planners had are refused") {
 }
 
 TEST_CASE("verified: changed plans are refused, or do what they did before") {
-  using namespace plan_history;
+  using namespace planner_faults;
   support::ChangedPlans changed;
   std::uint64_t seed = 0;
   for (const auto program : {layer, softmax, chain, updates, calls, loops, rows, streams})

@@ -1,9 +1,10 @@
 #pragma once
-// Plans as a planner with a fault made them. Each fault is one that a planner of this project had, or that a commit or the
-// verifier's tests name. A function looks for the first place in a plan where the fault shows, and breaks the plan there.
+// Plans as a planner with a fault makes them. The name of a fault says in brackets where it comes from, if that is known: a
+// commit that mended the planner or made what can fail so, a pass, or tests/random_programs/planted.py. A function looks for the
+// first place in a plan where the fault shows, and breaks the plan there.
 #include "plan_programs.hpp"
 
-namespace plan_history {
+namespace planner_faults {
 
 struct Fault {
   std::string_view name;  ///< what the planner does wrong
@@ -365,4 +366,4 @@ inline const std::vector<Fault>& faults() {
   return all;
 }
 
-}  // namespace plan_history
+}  // namespace planner_faults
