@@ -104,6 +104,9 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch, [[maybe_u
       };
       if constexpr (parts == SumParts::made) {
         compute_with(part_of_sums<B, s>(view.template operator()<s, result>(), added), pieces...);
+      } else if constexpr (!has_epilogue<B, s>()) {
+        compute_with(kernel::StoreElements<View<B::slice(s, result)>>{view.template operator()<s, result>().data},
+                     added != nullptr);
       } else {
         alignas(memory_alignment) std::byte row_memory[static_cast<std::size_t>(row_memory_bytes<B, s>)];
         const Epilogue<B, s> epilogue(locations, scratch, reinterpret_cast<float*>(row_memory));

@@ -224,6 +224,8 @@ struct StoreElements {
 template <class Out>
 struct AddElements {
   using Element = typename Out::element;
+  static_assert(Out::shape.rank == 0 || Out::shape[-1] == 1 || Out::spec.stride(-1) == 1,
+                "rows whose elements follow each other");
   static constexpr bool rows_are_one_matrix = true;  // parts are dense
   static constexpr bool takes_registers = true;
   Element* data;  // of part 0 if parts are added
