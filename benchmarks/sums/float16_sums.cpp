@@ -33,7 +33,7 @@ constexpr void mnist_step(tw::Ir& ir) {
   tw::train::train_step(ir, HalfNet{}, tw::optim::SgdParameters{.lr = 0.05}, {{mnist_batch, 28, 28}},
                         {.variable_dtype = tw::float32, .loss_scaling = tw::optim::LossScaling{}});
 }
-/// The same weights in float32.
+/// Reads the variables that HalfNet trains, and computes in float32.
 struct WholeNet : tw::Module<WholeNet> {
   BOOST_HANA_DEFINE_STRUCT(WholeNet, (Net, net));
   constexpr tw::Tensor build(tw::Tensor x) { return net(x); }
