@@ -6,6 +6,7 @@
 #include "tilewright/kernel/matmul/pack.hpp"
 #include "tilewright/kernel/matmul/shape.hpp"
 #include "tilewright/kernel/matmul/vectors.hpp"
+#include "tilewright/kernel/vector/lanes.hpp"
 
 namespace tilewright::kernel {
 
@@ -42,6 +43,7 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
     for (std::int64_t v = 0; v < vectors; ++v) {
       if (v + 1 < vectors) row[v] = load_floats<FloatBatch>(b_row + v * float_width);
       else row[v] = load_first<last>(b_row + v * float_width);
+      if constexpr (rows > 1) keep_in_register(row[v]);
       if constexpr (prefetch) __builtin_prefetch(later + k * b_k + v * float_width);
       ahead.loaded(k, v, row[v]);
     }

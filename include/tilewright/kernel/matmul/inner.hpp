@@ -8,6 +8,7 @@
 #include "tilewright/kernel/matmul/pack.hpp"
 #include "tilewright/kernel/matmul/shape.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
+#include "tilewright/kernel/vector/lanes.hpp"
 
 namespace tilewright::kernel {
 
@@ -35,7 +36,8 @@ template <MatMulShape s, std::int64_t rows, std::int64_t columns, bool prefetch>
                           }
 #pragma GCC unroll 16
                           for (std::int64_t i = 0; i < rows; ++i) {
-                            const FloatBatch row = load_first<width>(a + i * s.a_m + k);
+                            FloatBatch row = load_first<width>(a + i * s.a_m + k);
+                            if constexpr (columns > 1) keep_in_register(row);
 #pragma GCC unroll 16
                             for (std::int64_t j = 0; j < columns; ++j)
                               sum[j * rows + i] = math::fma(row, column[j], sum[j * rows + i]);
