@@ -143,8 +143,8 @@ inline constexpr std::string_view heat_missing =
     "loop and its addresses; here halos move twice, as a part of a tensor has no place of its own";
 inline constexpr std::string_view pipeline_missing =
     "there is no embedding, no loss and no update, one for 2,048 micro-batches; gradients are added up in float32; the plan does "
-    "not fit: evenly spread, variables and activations would take 500 KB of a tile, but the fullest tile has 2.3 MB of them, and "
-    "0.6 MB of code, most of it for the exchange";
+    "not fit: evenly spread, variables and activations would take 500 KB of a tile, but the fullest tile has 2.2 MB of them, and "
+    "0.5 MB of code, most of it for the exchange";
 inline constexpr std::string_view bert_missing =
     "one IPU has all layers, and all 16 work all the time: there is no pipeline, no embedding and no loss; no single IPU has so "
     "much memory";

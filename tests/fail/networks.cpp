@@ -294,6 +294,10 @@ Case<[](Tensor x) { return ops::scaled_dot_product_attention(x, x, x, {.window =
 Case<[](Tensor x) { return ops::scaled_dot_product_attention(x, x, x, {.is_causal = true, .window = -1}); }>
     attention_window_of_none;
 
+// CASE attention_partials
+// expect: ScaledDotProductAttention: partials_type float64: float16 or float32 expected, in Net/layer
+Case<[](Tensor x) { return ops::scaled_dot_product_attention(x, x, x, {.partials_type = tw::float64}); }> attention_partials;
+
 // CASE attention_dropout
 // expect: ScaledDotProductAttention: dropout_p 0.1 without a seed: .seed = (2,) uint32 expected, in Net/layer
 Case<[](Tensor x) { return ops::scaled_dot_product_attention(x, x, x, {.dropout_p = 0.1}); }> attention_dropout;

@@ -48,7 +48,8 @@ constexpr bool composes(Tensor q, Tensor k, const AttentionOptions& options, Ten
 constexpr Tensor attend(Tensor q, Tensor k, Tensor v, const AttentionOptions& options, Tensor key_padding_mask = {}) {
   if (composes(q, k, options, key_padding_mask)) {
     const double scale = options.scale ? *options.scale : 1 / tilewright::detail::square_root(static_cast<double>(q.shape(3)));
-    return ops::softmax(q.matmul(k.transpose({0, 1, 3, 2})) * scale).matmul(v);
+    const MatMulOptions product{.partials_type = options.partials_type};
+    return ops::matmul(ops::softmax(ops::matmul(q, k.transpose({0, 1, 3, 2}), product) * scale), v, product);
   }
   if (!key_padding_mask.valid()) return ops::scaled_dot_product_attention(q, k, v, options);
   return ops::scaled_dot_product_attention(q, k, v, ops::logical_not(key_padding_mask), options);

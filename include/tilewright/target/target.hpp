@@ -37,7 +37,7 @@ struct Target {
   int ipus = 1;  ///< of a replica; each has its own `tiles`
   std::int64_t io_tiles = 0;  ///< number of `tiles` that only move data, see tw::io_tiles
   const IpuModel* ipu = nullptr;  ///< a static object: the simulated IPU, whose cycles are counted; null for the host
-  DType partials_type = DType::float32;  ///< of the sums of products and convolutions of float16: see with_partials_type
+  DType partials_type = DType::float32;  ///< of sums of products of float16: see with_partials_type
 
   constexpr Target without_fusion() const {
     Target result = *this;
@@ -71,9 +71,9 @@ struct Target {
     result.io_tiles = count;
     return result;
   }
-  /// Returns a machine whose products and convolutions of float16, and their gradients, have partial sums of another dtype:
-  /// float16 or float32 (the default). An op's own `partials_type` is stronger. With float16, the host and simulated IPUs round
-  /// sums as an IPU's unit does: docs/numerics.md. Throws std::invalid_argument for other dtypes.
+  /// Returns a machine whose products, convolutions and attention of float16, and their gradients, have partial sums of another
+  /// dtype: float16 or float32 (the default). An op's own `partials_type` is stronger. With float16, the host and simulated IPUs
+  /// round sums as an IPU's unit does: docs/numerics.md. Throws std::invalid_argument for other dtypes.
   constexpr Target with_partials_type(DType dtype) const {
     if (dtype != DType::float16 && dtype != DType::float32)
       throw std::invalid_argument("with_partials_type: another dtype than float16 and float32: one of these expected");

@@ -61,11 +61,12 @@ constexpr CycleCount vertex_cycles(const VertexCost& cost, DType dtype, std::int
   }
 }
 /// Returns the cycles of a vertex with pairs of `lines` lines of input 0 and `keys` lines of input 1, of `width` elements each,
-/// `groups` times. Each product has the cost of the product of the lines, by the unit for products, and all loops together are
-/// one over the pairs. An estimate: no order in which a tile may process blocks of pairs has been measured.
+/// `groups` times. Each product has the cost of the product of the lines, by the unit for products with sums of dtype `partials`,
+/// and all loops together are one over the pairs. An estimate: no order in which a tile may process blocks of pairs has been
+/// measured.
 constexpr CycleCount pair_cycles(const VertexCost& cost, DType dtype, std::int64_t lines, std::int64_t keys, std::int64_t width,
-                                 std::int64_t groups, const IpuModel& model) {
-  const std::int64_t product = amp_cycles(model.product_unit(dtype, float32), lines, width, keys, groups);
+                                 std::int64_t groups, DType partials, const IpuModel& model) {
+  const std::int64_t product = amp_cycles(model.product_unit(dtype, partials), lines, width, keys, groups);
   return {cost.passes * product + line_cycles(model, loop_of(cost, dtype), 1, groups * lines, keys), Confidence::assumed};
 }
 constexpr CycleCount vertex_cycles(const OpInfo& op, DType dtype, std::int64_t elements, std::int64_t reduced,

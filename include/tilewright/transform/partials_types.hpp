@@ -3,8 +3,8 @@
 
 namespace tilewright {
 
-/// Gives a partials_type to all products and convolutions of float16, and to their gradients, that have none of their own.
-/// Operands of other dtypes keep sums of float32: the units of IPUs have no others.
+/// Gives a partials_type to all products, convolutions and attention of float16, and to their gradients, that have none of their
+/// own. Operands of other dtypes keep sums of float32: the units of IPUs have no others.
 constexpr void set_partials_types(Ir& ir, DType partials_type) {
   for (GraphRecord& graph : ir.tables.graphs)
     for (Node& node : graph.nodes)

@@ -169,7 +169,7 @@ constexpr OperandCut rows_cut = [] {
   cut.followed = 1;
   return cut;
 }();
-constexpr TileLayout strips = layout_for(rows_cut, 64 * 32, grid_of(4, 2));
+constexpr TileLayout strips = layout_for(rows_cut, 64 * 32, 4, grid_of(4, 2));
 static_assert(strips.places.count == 8 && strips.block_elements() == 64 * 32 / 8, "each of the two has a strip of the slice");
 static_assert(strips.axes[0].block == 8 && strips.axes[0].numbering.place(0) == 0 && strips.axes[0].numbering.place(1) == 1 &&
                   strips.axes[0].numbering.place(2) == 2,
@@ -182,9 +182,21 @@ static_assert(
     [] {
       OperandCut part = rows_cut;
       part.offset = 32;
-      return !layout_for(part, 64 * 32, grid_of(4, 2)).is_decided();
+      return !layout_for(part, 64 * 32, 4, grid_of(4, 2)).is_decided();
     }(),
     "a part of a storage does not say where the storage is");
+/// Layout of (4, 64, rows) samples that a grid of 32 columns uses as a whole.
+constexpr TileLayout strips_of_samples(std::int64_t rows) {
+  OperandCut cut;
+  cut.axes.push_back({64 * rows, 4, 4, {}, -1});
+  cut.axes.push_back({rows, 64, 64, {}, -1});
+  cut.axes.push_back({1, rows, rows, {}, -1});
+  return layout_for(cut, 4 * 64 * rows, 4, grid_of(1, 32));
+}
+static_assert(strips_of_samples(16).axes[0].numbering.inner == 4, "strips of 4 KB are samples");
+static_assert(strips_of_samples(128).axes[0].numbering.inner == 1 && strips_of_samples(128).axes[1].numbering.inner == 32,
+              "samples of 32 KB are divided");
+static_assert(strips_of_samples(128).block_elements() == 4 * 64 * 128 / 32);
 
 constexpr auto two_products = [](Ir& ir) {
   const Tensor x = variable(ir, "x", {64, 64}), w = variable(ir, "w", {64, 64});

@@ -45,7 +45,8 @@ static_assert(is_near(cycles<tw::Softmax>(float16, 96 * 400, 400).cycles, softma
 // ---- attention: products by the unit for products, and the loops of a softmax over keys
 
 constexpr std::int64_t attention_cycles(std::int64_t queries, std::int64_t keys, std::int64_t heads = 1) {
-  return tw::pair_cycles(tw::op_info<tw::ScaledDotProductAttention>.vertex_cost, float16, queries, keys, 64, heads, gc200_model)
+  return tw::pair_cycles(tw::op_info<tw::ScaledDotProductAttention>.vertex_cost, float16, queries, keys, 64, heads, float32,
+                         gc200_model)
       .cycles;
 }
 constexpr std::int64_t parts_of_attention(std::int64_t queries, std::int64_t keys) {

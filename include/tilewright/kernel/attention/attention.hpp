@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "tilewright/kernel/attention/blocks.hpp"
+#include "tilewright/kernel/attention/rounded_products.hpp"
 
 namespace tilewright::kernel {
 
@@ -53,7 +53,7 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
   auto& [rows, q_columns, k_rows, v_rows, scores, largest, sums, corrections, hidden, factors] = arrays;
   for (std::int64_t q0 = 0; q0 < s.queries; q0 += plan.queries) {
     const std::int64_t q_count = std::min(plan.queries, s.queries - q0);
-    pack_block<plan.queries, s.width>(q, q0, q_count, static_cast<float>(scale), rows);
+    pack_block<plan.queries, s.width>(q, q0, q_count, query_factor<s>(scale), rows);
     transpose_block<plan.queries, plan.width>(rows, q_columns);
     std::fill_n(largest, plan.queries, -std::numeric_limits<float>::max());  // finite: exp(-inf - largest) is 0
     std::fill_n(sums, plan.queries, 0.f);
@@ -70,8 +70,7 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
         if constexpr (Next::fetches) next.fetch_key(k0 + key);
         if (k0 == begin && key < q_count) fetch_row<s.width, true>(y, q0 + key);
       };
-      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), scores,
-                                                                          fetch);
+      products_of_keys<s, plan>(k_rows, q_columns, block, sum_factor<s>(scale), scores, fetch);
       if constexpr (s.has_mask)
         for (std::int64_t key = 0; key < block.keys; ++key)
           if (mask.hides(k0 + key)) std::copy_n(hidden, plan.queries, scores + key * plan.queries);
@@ -81,7 +80,7 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
         for (std::int64_t i = 0; i < block.keys * plan.queries; i += float_width)
           (FloatBatch::load_aligned(scores + i) * FloatBatch::load_aligned(factors + i)).store_aligned(scores + i);
       }
-      weighted_sums<plan.queries, plan.width, 1, plan.queries, plan.width, s.is_causal>(
+      sums_of_rows<s, plan.queries, plan.width, 1, plan.queries, plan.width>(
           scores, v_rows, finite, block.of_queries(),
           [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
             float* const at = rows + i * plan.width + j;

@@ -21,6 +21,7 @@ struct AttentionShape {
   bool drops = false;                             ///< whether weights are dropped
   std::int64_t offset = 0;                        ///< with is_causal
   std::int64_t window = 0;  ///< with is_causal: keys that a query sees at most, the last ones; 0: all
+  bool float16_sums = false;  ///< whether products have sums of float16 (rounded_products.hpp)
   constexpr bool operator==(const AttentionShape&) const = default;
 
   /// Returns whether there may be a query that sees no key.
@@ -234,10 +235,6 @@ inline void block_product(const float* a, const float* b, const T& terms, float*
         sum.store_aligned(c + i * n + j);
         if (j + float_width == n) meanwhile(i);
       });
-}
-template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T>
-inline void block_product(const float* a, const float* b, const T& terms, float* c) {
-  block_product<m, n, a_m, a_k, b_k>(a, b, terms, c, [](std::int64_t) __attribute__((always_inline)) {});
 }
 
 /// A block of scores, with a row for each key, so that a vector has queries. Query i sees key j if j + ahead <= i < j + behind.

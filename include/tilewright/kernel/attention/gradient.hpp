@@ -198,7 +198,7 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
   };
   for (std::int64_t q0 = 0; q0 < s.queries; q0 += plan.queries) {
     const std::int64_t q_count = std::min(plan.queries, s.queries - q0);
-    const bool finite_q = pack_block<plan.queries, s.width, s.is_causal>(q, q0, q_count, static_cast<float>(scale), q_rows);
+    const bool finite_q = pack_block<plan.queries, s.width, s.is_causal>(q, q0, q_count, query_factor<s>(scale), q_rows);
     const bool finite_dy = pack_block<plan.queries, s.width, s.is_causal>(dy, q0, q_count, 1.f, dy_rows);
     if constexpr (!keeps) pack_block<plan.queries, s.width>(y, q0, q_count, 1.f, dq_rows);
     transpose_block<plan.queries, plan.width>(q_rows, q_columns);
@@ -215,17 +215,19 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
       if constexpr (s.has_mask) clear_hidden<plan.width>(mask, k0, count, k_rows);
     };
     const auto give_sums = [&](std::int64_t k0, const ScoreBlock& block, const float* weights, const float* of_queries,
-                               bool finite, const MatrixRows<G>& to) {
-      weighted_sums<plan.keys, plan.width, plan.queries, 1, plan.width, s.is_causal>(
+                               bool finite, [[maybe_unused]] float factor, const MatrixRows<G>& to) {
+      sums_of_rows<s, plan.keys, plan.width, plan.queries, 1, plan.width>(
           weights, of_queries, finite, block.of_keys(),
-          [&](std::int64_t i, std::int64_t j, const FloatBatch& sum)
-              __attribute__((always_inline)) { sum.store_aligned(sums + i * plan.width + j); });
+          [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
+            if constexpr (s.float16_sums) (sum * FloatBatch(factor)).store_aligned(sums + i * plan.width + j);
+            else sum.store_aligned(sums + i * plan.width + j);
+          });
       if constexpr (s.has_mask) clear_hidden<plan.width>(mask, k0, block.keys, sums);
       unpack_block<s.width>(sums, block.keys, to, k0, give);
     };
     const auto give_ds = [&](std::int64_t k0, const ScoreBlock& block, const float* ds) {
-      give_sums(k0, block, ds, q_rows, finite_q, dk);
-      weighted_sums<plan.queries, plan.width, 1, plan.queries, plan.width, s.is_causal>(
+      give_sums(k0, block, ds, q_rows, finite_q, sum_factor<s>(scale), dk);
+      sums_of_rows<s, plan.queries, plan.width, 1, plan.queries, plan.width>(
           ds, k_rows, finite_k, block.of_queries(),
           [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
             add(dq_rows + i * plan.width + j, sum);
@@ -242,11 +244,11 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
     const auto weigh = [&](std::int64_t k0, const ScoreBlock& block, float* p, float* ds, float* kept) {
       pack_keys(k0, block.keys);
       pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
-      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), p,
-                                                                          [&](std::int64_t key) __attribute__((always_inline)) {
-                                                                            if constexpr (Next::fetches) next.fetch_key(k0 + key);
-                                                                          });
-      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(v_rows, dy_columns, block.of_scores(s.width), ds);
+      products_of_keys<s, plan>(k_rows, q_columns, block, sum_factor<s>(scale), p,
+                                [&](std::int64_t key) __attribute__((always_inline)) {
+                                  if constexpr (Next::fetches) next.fetch_key(k0 + key);
+                                });
+      products_of_keys<s, plan>(v_rows, dy_columns, block, 1.f, ds, [](std::int64_t) __attribute__((always_inline)) {});
       if constexpr (s.drops) fill_factors<s, plan>(dropout, q0, k0, block, factors);
       if constexpr (s.has_mask) {
         for (std::int64_t key = 0; key < block.keys; ++key) {
@@ -266,7 +268,7 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
     for (std::int64_t k0 = begin; k0 < end; k0 += plan.keys)
       block_at(k0, [&](const ScoreBlock& block, float* p, float* ds, float* kept) {
         weigh(k0, block, p, ds, kept);
-        give_sums(k0, block, kept, dy_rows, finite_dy, dv);
+        give_sums(k0, block, kept, dy_rows, finite_dy, 1.f, dv);
         if constexpr (!keeps) give_ds(k0, block, ds);
         else
           for (std::int64_t i = 0; i < plan.queries; i += float_width)

@@ -13,9 +13,9 @@ inline constexpr std::int64_t one_query_keys = 1024;
 /// Largest number of vectors of a key and a value: sums of two values are in registers.
 inline constexpr std::int64_t one_query_vectors = 8;
 
-/// Returns whether the kernel for one query is used. The vectors of the other kernel have queries.
+/// Returns whether the kernel for one query is used. The vectors of the other kernel have queries. It has no sums of float16.
 constexpr bool is_one_query(const AttentionShape& s) {
-  return s.queries == 1 && !s.is_causal && !s.drops && ceil_div(s.width, float_width) <= one_query_vectors;
+  return s.queries == 1 && !s.is_causal && !s.drops && !s.float16_sums && ceil_div(s.width, float_width) <= one_query_vectors;
 }
 /// Returns how many of `count` keys are visible.
 template <std::int64_t count>

@@ -132,7 +132,7 @@ class TileMapper {
   /// Sets the layout of a storage to a group's use of it, on the storage's own tiles, which differ from those of the input of a
   /// copy.
   constexpr void lay_out(StorageId s, const OperandCut& cut, const GridPlaces& grid) {
-    map_.layouts[s] = layout_for(cut, elements_of(s), grid);
+    map_.layouts[s] = layout_for(cut, elements_of(s), size_of(draft_.storage(s).whole.dtype), grid);
     map_.layouts[s].places.set = set_of(s);
   }
   constexpr void lay_out_for_products(std::size_t g) {

@@ -107,10 +107,15 @@ constexpr TileAccess access_of(const OperandCut& cut, const TileLayout& layout, 
   return local == cut.slice_elements() ? TileAccess::local : TileAccess::shared;
 }
 
+/// Bytes of a strip beyond which an axis with more strips is looked for: a bank of memory.
+inline constexpr std::int64_t large_strip_bytes = 16384;
+
 /// Returns the layout of a storage in which a group's vertices have their slices on their tiles. A slice that several vertices
-/// use is divided into strips along its slowest divisible axis, one for each of them. Not decided if the operand is not the whole
-/// storage.
-constexpr TileLayout layout_for(const OperandCut& cut, std::int64_t elements, const GridPlaces& grid) {
+/// use is divided into strips along its slowest divisible axis, one for each of them. If that gives strips of more than
+/// large_strip_bytes, such as whole samples, they are along the axis that gives most strips. Not decided if the operand is not
+/// the whole storage.
+constexpr TileLayout layout_for(const OperandCut& cut, std::int64_t elements, std::int64_t element_bytes,
+                                const GridPlaces& grid) {
   TileLayout result;
   if (!covers(cut, elements)) return result;
   result.axes = cut.axes;
@@ -122,18 +127,22 @@ constexpr TileLayout layout_for(const OperandCut& cut, std::int64_t elements, co
         (share < 0 || grid.axes[g].blocks > grid.axes[share].blocks))
       share = g;
   if (share < 0) return result;
-  for (int i = 0; i < result.axes.size(); ++i) {
-    LayoutAxis& axis = result.axes[i];
+  const std::int64_t slice_bytes = result.block_elements() * element_bytes;
+  int cut_axis = -1;
+  std::int64_t strips = 1;
+  for (int i = 0; i < result.axes.size() && (strips == 1 || slice_bytes / strips > large_strip_bytes); ++i) {
+    const LayoutAxis& axis = result.axes[i];
     if (axis.numbering.inner != 1) continue;
     std::int64_t strip = block_count(axis.block, grid.axes[share].blocks);
-    while (strip < axis.block && axis.block % strip != 0) ++strip;
-    if (strip >= axis.block) continue;
-    axis.numbering.inner = axis.block / strip;
-    axis.numbering.inner_step = grid.axes[share].outer_step;
-    axis.block = strip;
-    axis.numbering.blocks = block_count(axis.extent, strip);
-    break;
+    while (axis.block % strip != 0) ++strip;
+    if (axis.block / strip > strips) strips = axis.block / strip, cut_axis = i;
   }
+  if (cut_axis < 0) return result;
+  LayoutAxis& axis = result.axes[cut_axis];
+  axis.numbering.inner = strips;
+  axis.numbering.inner_step = grid.axes[share].outer_step;
+  axis.block /= strips;
+  axis.numbering.blocks = block_count(axis.extent, axis.block);
   return result;
 }
 

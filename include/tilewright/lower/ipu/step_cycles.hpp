@@ -120,7 +120,7 @@ class CycleCounter {
       case CostFormula::pairs: {
         const std::int64_t lines = input.shape[-2];
         return pair_cycles(op.vertex_cost, input.dtype, lines, operation.operands[1].spec.shape[-2], last, read / (lines * last),
-                           model_);
+                           dtype_of_parts(op, operation.attributes, result.dtype), model_);
       }
       case CostFormula::line: return vertex_cycles(op, input.dtype, read, std::min(last, read), model_);
       case CostFormula::slice:

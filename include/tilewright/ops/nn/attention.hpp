@@ -1,7 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <limits>
-#include <optional>
 #include <tuple>
 
 #include "tilewright/core/random/square_root.hpp"
@@ -10,43 +8,13 @@
 #include "tilewright/kernel/attention/of_one.hpp"
 #include "tilewright/op/op.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/ops/nn/attention_options.hpp"
 #include "tilewright/ops/random/random.hpp"
 #include "tilewright/ops/shape/shape.hpp"
 
 namespace tilewright {
 
-/// Alignment of a causal mask if the numbers of keys and queries differ; names are those of torch.nn.attention.bias.
-enum class CausalAlignment : std::uint8_t {
-  none,  ///< the numbers of keys and queries must be equal
-  upper_left,  ///< query i sees keys 0 to i: both begin at one position of the text
-  lower_right  ///< the last query sees all keys: both end at one position, as for new queries after cached keys
-};
-
-/// Options of attention.
-struct AttentionOptions {
-  bool is_causal = false;  ///< whether a query sees no later key: query i sees keys 0 to i
-  std::optional<double> scale{};  ///< factor of q k^T; nothing: 1 / sqrt(D)
-  CausalAlignment alignment = CausalAlignment::none;  ///< with is_causal, if the numbers of keys and queries differ
-  std::int64_t window = 0;  ///< with is_causal: number of last keys that a query sees, itself included; 0: all
-  double dropout_p = 0;  ///< probability with which a weight is dropped: at least 0, and below 1
-  Tensor seed{};  ///< (2,) uint32, for dropout_p above 0
-};
-
 namespace detail {
-struct AttentionAttributes {
-  std::int64_t is_causal = 0;
-  std::int64_t has_mask = 0;
-  double scale = 1;
-  std::int64_t alignment = 0;
-  std::int64_t window = 0;
-  double dropout_p = 0;
-  /// Score of keys that the mask hides. A finite number gives the softmax of a composed form, in which a query that sees no key
-  /// gets the mean of the values.
-  double hidden_score = -std::numeric_limits<double>::infinity();
-
-  constexpr bool drops() const { return dropout_p != 0; }
-  constexpr bool is_aligned_right() const { return alignment == static_cast<std::int64_t>(CausalAlignment::lower_right); }
-};
 /// Returns the matrix of one sample and head.
 template <class V>
 inline auto head_rows(V view, std::int64_t sample, std::int64_t head) {
@@ -73,20 +41,25 @@ inline void clear_head(V view, std::int64_t sample, std::int64_t head) {
   for (std::int64_t i = 0; i < V::shape[2]; ++i)
     for (std::int64_t j = 0; j < V::shape[3]; ++j) data[i * V::spec.stride(2) + j * V::spec.stride(3)] = 0;
 }
-constexpr kernel::AttentionShape attention_shape(const Shape& q, const Shape& k, const PackedAttributes& packed) {
+/// `q`, `k`: specs of tensors or views.
+template <class Spec>
+constexpr kernel::AttentionShape attention_shape(const Spec& q, const Spec& k, const PackedAttributes& packed) {
   const auto attributes = unpack<AttentionAttributes>(packed);
-  return {.queries = q[2],
-          .keys = k[2],
-          .width = q[3],
+  const std::int64_t queries = q.shape[2], keys = k.shape[2];
+  return {.queries = queries,
+          .keys = keys,
+          .width = q.shape[3],
           .is_causal = attributes.is_causal != 0,
           .has_mask = attributes.has_mask != 0,
           .drops = attributes.drops(),
-          .offset = attributes.is_aligned_right() ? k[2] - q[2] : 0,
-          .window = attributes.window};
+          .offset = attributes.is_aligned_right() ? keys - queries : 0,
+          .window = attributes.window,
+          .float16_sums = attributes.partials_type() == float16 && q.dtype == float16};
 }
 /// Returns whether gradients of keys and values are sums over blocks of queries, or heads.
-constexpr bool sums_key_gradients(const Shape& q, const Shape& k, const PackedAttributes& packed) {
-  return q[1] != k[1] || !kernel::is_one_block(attention_shape(q, k, packed));
+template <class Spec>
+constexpr bool sums_key_gradients(const Spec& q, const Spec& k, const PackedAttributes& packed) {
+  return q.shape[1] != k.shape[1] || !kernel::is_one_block(attention_shape(q, k, packed));
 }
 /// Masks of attention: views of a key mask and of a seed, if the attributes have them, and of the positions of queries. Axis
 /// `heads_axis` of the positions is that of heads.
@@ -163,6 +136,7 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   /// Cycles of a pair: the difference and the exponential of the softmax (target/ipu_reduction_cycles.hpp), and a difference and
   /// a product.
   constexpr operator VertexCost() const { return pair_cost(5, {15, 2}, {13, 4}); }
+  constexpr operator CutRules() const { return detail::AttentionCutRules::rules; }
   /// Positions are those of queries, which number the dropped weights.
   constexpr operator KernelOperands() const {
     return KernelOperands{.any_layout = true, .any_result_layout = true, .takes_positions = true};
@@ -171,7 +145,7 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
 
   static constexpr void infer(Inference& op) {
     const TensorSpec &q = op.input(0), &k = op.input(1);
-    const bool sums = detail::sums_key_gradients(q.shape, k.shape, pack(op.attributes<Attributes>()));
+    const bool sums = detail::sums_key_gradients(q, k, pack(op.attributes<Attributes>()));
     op.output(q);
     for (int i = 1; i < 3; ++i) op.output({k.shape, sums ? float32 : k.dtype});
   }
@@ -185,7 +159,7 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   }
   template <PackedAttributes A, class Q, class K, class... Rest>
   static constexpr std::int64_t stack_bytes() {
-    return kernel::attention_gradient_stack_bytes<detail::attention_shape(Q::shape, K::shape, A),
+    return kernel::attention_gradient_stack_bytes<detail::attention_shape(Q::spec, K::spec, A),
                                                   std::remove_const_t<typename Q::element>>;
   }
 
@@ -198,8 +172,8 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   static void of_heads(Q q, K k, V v, Y y, L logsumexp, DY dy, Rest... rest) {
     using detail::head_input, detail::head_rows;
     constexpr std::int64_t group = Q::shape[1] / K::shape[1];
-    constexpr kernel::AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
-    constexpr bool adds = detail::sums_key_gradients(Q::shape, K::shape, A);
+    constexpr kernel::AttentionShape shape = detail::attention_shape(Q::spec, K::spec, A);
+    constexpr bool adds = detail::sums_key_gradients(Q::spec, K::spec, A);
     const auto next_head = [&](std::int64_t n, std::int64_t h) {
       if constexpr (reads_result<Q>) return detail::next_head<shape>(n, h, k, v, q, y, dy);
       else return detail::next_head<shape>(n, h, k, v, q, dy);
@@ -232,6 +206,7 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
   /// The loops of Softmax.
   constexpr operator VertexCost() const { return pair_cost(2, {14, 2}, {12, 4}); }
+  constexpr operator CutRules() const { return detail::AttentionCutRules::rules; }
   /// Positions are those of queries, which number the dropped weights.
   constexpr operator KernelOperands() const {
     return KernelOperands{.any_layout = true, .any_result_layout = true, .takes_positions = true};
@@ -245,6 +220,7 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
     if (attributes.is_causal != 0) given.push_back(attributes.is_aligned_right() ? "is_causal=lower_right" : "is_causal");
     if (attributes.window != 0) given.push_back(text("window=", attributes.window));
     if (attributes.drops()) given.push_back(text("dropout_p=", number_text(attributes.dropout_p)));
+    if (attributes.partials != 0) given.push_back(text("partials_type=", to_text(attributes.partials_type())));
     return join(given, ", ");
   }
   static constexpr void infer(Inference& op) {
@@ -275,6 +251,8 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
     }
     if (attributes.drops() && !Dropout::require_seed(op, 3 + static_cast<int>(attributes.has_mask))) return;
     if (!op.require_number("scale", attributes.scale, float32)) return;
+    if (const DType partials = attributes.partials_type(); partials != float16 && partials != float32)
+      return op.fail("partials_type ", to_text(partials), ": float16 or float32 expected");
     op.output({{q.shape[0], q.shape[2], q.shape[1], q.shape[3]}, q.dtype});
     op.output({{q.shape[0], q.shape[1], q.shape[2]}, float32});
   }
@@ -300,7 +278,7 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   static void compute(Q q, K k, V v, Rest... rest) {
     using detail::head_input, detail::head_rows;
     constexpr std::int64_t group = Q::shape[1] / K::shape[1];
-    constexpr kernel::AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
+    constexpr kernel::AttentionShape shape = detail::attention_shape(Q::spec, K::spec, A);
     constexpr double scale = unpack<Attributes>(A).scale;
     detail::with_attention_masks<A, 2, Q, K>(
         [&]<class Y, class L>(const auto& masks, Y y, L logsumexp) {
@@ -321,7 +299,7 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   }
   template <PackedAttributes A, class Q, class K, class V, class... Rest>
   static constexpr std::int64_t stack_bytes() {
-    constexpr kernel::AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
+    constexpr kernel::AttentionShape shape = detail::attention_shape(Q::spec, K::spec, A);
     using Y = std::tuple_element_t<sizeof...(Rest) - 2, std::tuple<Rest...>>;  // before the logarithms
     if constexpr (takes_one_query<A, Q, K, V, Y>) return kernel::attention_of_one_stack_bytes<shape>;
     else return kernel::attention_stack_bytes<shape>;
@@ -329,7 +307,7 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
 
  private:
   template <PackedAttributes A, class Q, class K, class V, class Y>
-  static constexpr bool takes_one_query = kernel::is_one_query(detail::attention_shape(Q::shape, K::shape, A)) &&
+  static constexpr bool takes_one_query = kernel::is_one_query(detail::attention_shape(Q::spec, K::spec, A)) &&
                                           Q::spec.stride(3) == 1 && K::spec.stride(3) == 1 && V::spec.stride(3) == 1 &&
                                           Y::spec.stride(3) == 1;
 };
@@ -346,12 +324,14 @@ constexpr Tensor attention(std::initializer_list<Tensor> given, const AttentionO
   double scale = 1;
   if (options.scale) scale = *options.scale;
   else if (q.rank() > 0 && q.shape(-1) > 0) scale = 1 / square_root(static_cast<double>(q.shape(-1)));
-  const AttentionAttributes attributes{.is_causal = options.is_causal,
-                                       .has_mask = given.size() > 3,
-                                       .scale = scale,
-                                       .alignment = static_cast<std::int64_t>(options.alignment),
-                                       .window = options.window,
-                                       .dropout_p = options.dropout_p};
+  const AttentionAttributes attributes{
+      .is_causal = options.is_causal,
+      .has_mask = given.size() > 3,
+      .scale = scale,
+      .alignment = static_cast<std::int64_t>(options.alignment),
+      .window = options.window,
+      .dropout_p = options.dropout_p,
+      .partials = options.partials_type ? 1 + static_cast<std::int64_t>(*options.partials_type) : 0};
   List<Tensor> inputs(given);
   if (attributes.drops()) inputs.push_back(options.seed);
   if (attributes.drops() && !options.seed.valid() && !q.ir().failed())
@@ -374,7 +354,11 @@ namespace ops {
 /// gradient 0. With `dropout_p`, weights are dropped as in `dropout(softmax(...), seed, dropout_p)`, with the same random numbers
 /// and without storing a mask. Errors: another dtype, other axes, no elements, batches, widths or heads that do not fit; with
 /// `is_causal` different numbers of keys and queries without an `alignment`; `alignment` or `window` without `is_causal`; dropout
-/// without a seed.
+/// without a seed; a `partials_type` other than float16 and float32.
+///
+/// `partials_type` float16 rounds sums of products of float16 as `matmul` does, here and in the gradient. Weights of values, and
+/// the gradients of scores, are rounded to float16 before they are multiplied. Each block of at most 64 keys or queries has sums
+/// of its own, which are added in float32.
 ///
 ///     y = ops::scaled_dot_product_attention(q, k, v, {.is_causal = true});
 ///     y = ops::scaled_dot_product_attention(q, k, v, {.is_causal = true, .window = 64, .dropout_p = 0.1, .seed = seed});
