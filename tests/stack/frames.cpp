@@ -13,7 +13,9 @@ int main() {
   wrong += check_memory<calls<false>, small_ipu>("calls on tiles");
   wrong += check_memory<loop>("loop");
   wrong += check_memory<loop, small_ipu>("loop on tiles");
-  wrong += check_memory<replicas>("replicas");
+  wrong += check_memory<replicas<tw::float32>>("replicas");
+  wrong += check_memory<replicas<tw::float16>>("half replicas");
+  wrong += check_memory<replicas<tw::float64>>("wide replicas");
   wrong += check_memory<remote>("remote");
   wrong += check_memory<two_ipus, tw::cpu.with_ipus(2)>("two IPUs");
   wrong += check_memory<views>("views");

@@ -41,9 +41,10 @@ constexpr void loop(Ir& ir) {
   const auto [factories, layer] = tw::create_graph(Layer{}, x);
   store("y", tw::repeat(layer.graph(), 5, {x, variable(ir, "w", {96, 96})})[0]);
 }
+template <tw::DType dtype>
 constexpr void replicas(Ir& ir) {
   ir.set_replication_factor(2);
-  const Tensor x = variable(ir, "x", {1000});
+  const Tensor x = variable(ir, "x", {1000}, dtype);
   store("sum", ops::collectives::replicated_all_reduce(ops::exp(x)) * 2);
 }
 constexpr void remote(Ir& ir) {

@@ -80,7 +80,7 @@ TEST_CASE("graphs that are called, and their gradients") {
   check_frames<calls<true>>();
 }
 TEST_CASE("a loop") { check_frames<loop>(); }
-TEST_CASE("replicas") { check_frames<replicas>(); }
+TEST_CASE("replicas") { check_frames<replicas<tw::float32>>(); }
 TEST_CASE("remote memory") { check_frames<remote>(); }
 TEST_CASE("two IPUs") { check_frames<two_ipus, small_ipu.with_ipus(2)>(); }
 TEST_CASE("views") { check_frames<views>(); }
