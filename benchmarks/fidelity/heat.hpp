@@ -1,16 +1,17 @@
 #pragma once
-// The heat equation of examples/more, in blocks for the tiles of a chip.
+// The heat equation of examples/more, in blocks for the tiles of a chip: what its plans say of rows 9 to 11.
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include "../../examples/more/heat_equation.hpp"
+#include "formulas.hpp"
+#include "plans.hpp"
 
 namespace fidelity {
 
-namespace tw = tilewright;
-
 /// Returns the cycles of a step that differ from one cut to another: loads and stores of a block's elements, and its halos, which
-/// move twice.
+/// are copied and then exchanged.
 inline std::int64_t cost_of_block(const tw::Shape& block) {
   std::int64_t halo = 0;
   for (int axis = 0; axis < block.rank; ++axis) halo += 2 * block.nelms() / block[axis];
@@ -38,6 +39,24 @@ inline heat::HeatEquation heat_equation(tw::Shape shape, int ipus, std::int64_t 
     for (std::int64_t second = 1; second <= tiles / first; ++second)
       compare(shape.rank == 2 ? tw::Shape{first, second} : tw::Shape{first, second, tiles / first / second});
   return best;
+}
+
+inline Modelled heat_steps(const tw::Shape& shape, int ipus = 1) {
+  const heat::HeatEquation program = heat_equation(shape, ipus, tw::gc200.tiles);
+  const tw::Target target = tw::gc200.with_ipus(ipus);
+  const tw::Plan steps = plan(program, target);
+  std::string detail = kinds_of_cycles(steps) + "; " + share_of_tile(steps, target);
+  if (ipus > 1) {
+    const auto in_a_step = [&](int64_t cycles) { return grouped(static_cast<double>(cycles / program.steps)); };
+    detail += "; links " + in_a_step(steps.cycles.links) + " and waiting " + in_a_step(steps.cycles.waiting) + " cycles a step";
+  }
+  return {target.seconds(steps.cycles.total()), detail};
+}
+inline Modelled row_9(const Figure&) { return heat_steps({8000, 8000}); }
+inline Modelled row_10(const Figure&) { return heat_steps({360, 360, 360}); }
+inline Modelled row_11(const Figure& figure) {
+  const int64_t extent = figure.at == 2 ? 403 : figure.at == 4 ? 508 : figure.at == 8 ? 640 : 806;
+  return heat_steps({extent, extent, extent}, static_cast<int>(figure.at));
 }
 
 }  // namespace fidelity

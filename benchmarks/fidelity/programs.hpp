@@ -5,55 +5,14 @@
 #include <utility>
 
 #include "../ipu/bert.hpp"
-#include "../ipu/tables.hpp"
 #include "bert_pipeline.hpp"
 #include "formulas.hpp"
 #include "heat.hpp"
 #include "nano_gpt.hpp"
+#include "plans.hpp"
 #include "resnet.hpp"
 
 namespace fidelity {
-
-/// 1,234,567
-inline std::string grouped(double number) { return planned::grouped(static_cast<int64_t>(std::llround(number))); }
-
-template <class Build>
-tw::Plan plan(const Build& build, const tw::Target& target) {
-  return planned::plan("", build, target).plan;
-}
-/// Returns how much of a tile's memory a plan needs: "194 % of a tile's memory".
-inline std::string share_of_tile(const tw::Plan& plan, const tw::Target& target) {
-  const double share = 100 * static_cast<double>(plan.tile.total()) / static_cast<double>(target.bytes_per_tile);
-  return decimals(share, 0) + " % of a tile's memory";
-}
-/// Returns where the cycles of a plan go: "compute 58, exchange 34, barriers 4, streams 4 %".
-inline std::string kinds_of_cycles(const tw::Plan& plan) {
-  const auto percent = [&](int64_t cycles) {
-    return decimals(100 * static_cast<double>(cycles) / static_cast<double>(plan.cycles.total()), 0);
-  };
-  return "compute " + percent(plan.cycles.compute) + ", exchange " + percent(plan.cycles.exchange) + ", barriers " +
-         percent(plan.cycles.sync) + ", streams " + percent(plan.cycles.host) + " %";
-}
-
-// ---- rows 9 to 11
-
-inline Modelled heat_steps(const tw::Shape& shape, int ipus = 1) {
-  const heat::HeatEquation program = heat_equation(shape, ipus, tw::gc200.tiles);
-  const tw::Target target = tw::gc200.with_ipus(ipus);
-  const tw::Plan steps = plan(program, target);
-  std::string detail = kinds_of_cycles(steps) + "; " + share_of_tile(steps, target);
-  if (ipus > 1) {
-    const auto in_a_step = [&](int64_t cycles) { return grouped(static_cast<double>(cycles / program.steps)); };
-    detail += "; links " + in_a_step(steps.cycles.links) + " and waiting " + in_a_step(steps.cycles.waiting) + " cycles a step";
-  }
-  return {target.seconds(steps.cycles.total()), detail};
-}
-inline Modelled row_9(const Figure&) { return heat_steps({8000, 8000}); }
-inline Modelled row_10(const Figure&) { return heat_steps({360, 360, 360}); }
-inline Modelled row_11(const Figure& figure) {
-  const int64_t extent = figure.at == 2 ? 403 : figure.at == 4 ? 508 : figure.at == 8 ? 640 : 806;
-  return heat_steps({extent, extent, extent}, static_cast<int>(figure.at));
-}
 
 /// A chip with sums of float16, as published, and with those of float32.
 inline constexpr tw::Target bow_16 = tw::bow.with_partials_type(tw::float16), c600_16 = tw::c600.with_partials_type(tw::float16);
@@ -140,7 +99,7 @@ inline Modelled row_27(const Figure& figure) {
 
 inline constexpr std::string_view heat_missing =
     "an element takes an instruction for each load and for the store; the published time has 2 or 3 more, such as those of a "
-    "loop and its addresses; here halos move twice, as a part of a tensor has no place of its own";
+    "loop and its addresses";
 inline constexpr std::string_view pipeline_missing =
     "there is no embedding, no loss and no update, one for 2,048 micro-batches; gradients are added up in float32; the plan does "
     "not fit: evenly spread, variables and activations would take 500 KB of a tile, but the fullest tile has 2.2 MB of them, and "

@@ -1,11 +1,11 @@
-// A program that is no network: the heat equation in two and three dimensions, on one simulated IPU and on two. Small bodies are
+// A program that is no network: the heat equation in two and three dimensions, on one simulated IPU and on four. Small bodies are
 // compared with plain loops. For the bodies of published measurements it prints what the model says: time, memory, and the bytes
 // that tiles send each other.
 //
 // labels: more strict
 // test:
 // expect: 24 x 30, 1 IPU, 40 steps: as plain loops
-// expect: 16 x 9 x 10, 2 IPUs, 40 steps: as plain loops
+// expect: 32 x 9 x 10, 4 IPUs, 40 steps: as plain loops
 // expect-regex: ^8000 x 8004: 0\.20[0-9] s, published 0.30 s
 // expect-regex: ^360 x 360 x 360: 0\.21[0-9] s, published 0.26 s
 // strict: --strict
@@ -24,7 +24,7 @@ namespace tw = tilewright;
 using namespace tw::literals;
 
 inline constexpr heat::HeatEquation plate{.blocks = {3, 5}, .block = {8, 6}, .steps = 40};
-inline constexpr heat::HeatEquation cuboid{.blocks = {2, 3, 2}, .block = {4, 3, 5}, .ipus = 2, .steps = 40};
+inline constexpr heat::HeatEquation cuboid{.blocks = {2, 3, 2}, .block = {4, 3, 5}, .ipus = 4, .steps = 40};
 template <const heat::HeatEquation& equation>
 constexpr void program(tw::Ir& ir) {
   equation(ir);
@@ -67,8 +67,9 @@ void print_plan(const char* name, const heat::HeatEquation& equation, double pub
   const std::int64_t bytes = profile.fullest().total();
   std::printf("%s: %.3f s, published %.2f s; %lld bytes of a tile; halos of %.1f MB, %.1f MB exchanged in a step\n", name,
               profile.totals().seconds, published, static_cast<long long>(bytes), 1e-6 * halos, 1e-6 * in_a_step);
-  // A halo goes to the tile that has its place in the concatenation of all edges and the rim, and then to the block.
-  if (bytes > tw::gc200.bytes_per_tile || in_a_step < 2 * halos || in_a_step > 2.2 * halos) std::exit(1);
+  // Each halo moves once, from the tile that has the edge to the one that needs it. 3 %: some of those at the rim, which are
+  // constants, move twice.
+  if (bytes > tw::gc200.bytes_per_tile || in_a_step < halos || in_a_step > 1.03 * halos) std::exit(1);
 }
 
 int main(int argc, char** argv) {
@@ -79,11 +80,14 @@ int main(int argc, char** argv) {
   std::printf("24 x 30, 1 IPU, 40 steps: %s\n",
               compared(temperatures(one.get_tensor_data("u0"_s)), plain_loops(at_first, {24, 30}, plate)).data());
 
-  tw::Session<program<cuboid>, tw::gc200.with_ipus(2)> two({.seed = 1, .strict = strict});
-  const auto both = [&] { return temperatures(two.get_tensor_data("u0"_s), two.get_tensor_data("u1"_s)); };
-  const auto start = both();
-  two.run();
-  std::printf("16 x 9 x 10, 2 IPUs, 40 steps: %s\n", compared(both(), plain_loops(start, {16, 9, 10}, cuboid)).data());
+  tw::Session<program<cuboid>, tw::gc200.with_ipus(4)> four({.seed = 1, .strict = strict});
+  const auto all = [&] {
+    return temperatures(four.get_tensor_data("u0"_s), four.get_tensor_data("u1"_s), four.get_tensor_data("u2"_s),
+                        four.get_tensor_data("u3"_s));
+  };
+  const auto start = all();
+  four.run();
+  std::printf("32 x 9 x 10, 4 IPUs, 40 steps: %s\n", compared(all(), plain_loops(start, {32, 9, 10}, cuboid)).data());
 
   print_plan("8000 x 8004", {.blocks = {32, 46}, .block = {250, 174}}, 0.30);
   print_plan("360 x 360 x 360", {.blocks = {9, 9, 18}, .block = {40, 40, 20}}, 0.26);

@@ -99,14 +99,21 @@ struct TwoSteps : tw::Module<TwoSteps> {
       tw::List<tw::Tensor> inputs = {next[ipu], now[ipu]};
       for (int axis = 0; axis < dimensions(); ++axis) {
         const auto [before, behind] = axis == 0 ? planes[ipu] : Planes{rim(axis, 1), rim(axis, 0)};
-        const tw::Tensor last = tw::ops::concat({before, edges[ipu].last[axis]}, axis);
-        const tw::Tensor first = tw::ops::concat({edges[ipu].first[axis], behind}, axis);
-        inputs.push_back(tw::ops::slice(last, 0, -1, {}, {axis}));
-        inputs.push_back(tw::ops::slice(first, 1, tw::none, {}, {axis}));
+        inputs.push_back(halos(before, edges[ipu].last[axis], 0, axis));
+        inputs.push_back(halos(behind, edges[ipu].first[axis], 1, axis));
       }
       if (dimensions() == 2) authoring::apply_all<Diffuse<2>>(ir(), inputs, {heat.part});
       else authoring::apply_all<Diffuse<3>>(ir(), inputs, {heat.part});
     }
+  }
+  /// Returns the halos of all blocks on one side along an axis: the edges of the blocks from number `first`, without one, and the
+  /// plane at that end of the body. Each is for the block that has its place among the blocks.
+  constexpr tw::Tensor halos(tw::Tensor plane, tw::Tensor edges, int first, int axis) const {
+    const std::int64_t blocks = heat.blocks[axis];
+    if (blocks == 1) return plane;
+    const tw::Tensor inner = tw::ops::slice(edges, first, first + blocks - 1, {}, {axis});
+    if (first == 0) return tw::ops::concat({plane, inner}, axis);
+    return tw::ops::concat({inner, plane}, axis);
   }
   /// Returns what is beside the body, as the edges of one more row of blocks along an axis.
   constexpr tw::Tensor rim(int axis, double temperature) {

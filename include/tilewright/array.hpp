@@ -123,11 +123,12 @@ void for_each_line(F&& f, V view, Rest... rest) {
 }
 
 /// Stores an expression's elements on the kernel's stack, for several expressions that read them. `stack_bytes` of the op must
-/// count more than some hundred bytes.
-template <class E>
-auto hold(const E& e) {
-  using Given = kernel::ArrayNodeOf<E>;
-  xt::xtensor_fixed<typename Given::type, kernel::FixedShape<Given>> result;
+/// count more than some hundred bytes. (Clang 19 copies a result whose type it deduces in a template: the array would be there
+/// twice.)
+template <class E, class Given = kernel::ArrayNodeOf<E>,
+          class Held = xt::xtensor_fixed<typename Given::type, kernel::FixedShape<Given>>>
+Held hold(const E& e) {
+  Held result;
   constexpr ViewSpec spec{kernel::dtype_of_array<typename Given::type>, Given::shape, dense_strides(Given::shape)};
   View<spec>{result.data()}.array() = e;
   return result;

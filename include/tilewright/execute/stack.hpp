@@ -7,7 +7,6 @@
 
 #include "tilewright/execute/codelet.hpp"
 #include "tilewright/execute/stages.hpp"
-#include "tilewright/kernel/view.hpp"
 
 namespace tilewright::internal {
 
@@ -18,30 +17,13 @@ namespace detail {
 /// throw; for a body that calls another; and for a stream, whose host array a run records.
 inline constexpr std::int64_t stack_of_frames = 9 * 1024, stack_of_call = 512, stack_of_stream = 16;
 
-/// View of an operand for the kernel of a stage.
-template <class B, int s, std::size_t o>
-using OperandView = View<B::slice(s, static_cast<int>(o)), (static_cast<int>(o) < B::stage(s).input_count)>;
-/// Returns the bytes of the arrays of a stage's kernel and its epilogue on the stack.
-template <class B, int s, std::size_t... o>
-consteval std::int64_t stack_of_kernel(std::index_sequence<o...>) {
-  using O = typename B::template OpOf<s>;
-  std::int64_t bytes = 0;
-  if constexpr (op_info<O>.has_epilogue)
-    if constexpr (has_epilogue<B, s>()) bytes += row_memory_bytes<B, s>;
-  if constexpr (requires { O::template stack_bytes<B::stage(s).attributes, OperandView<B, s, o>...>(); })
-    bytes += O::template stack_bytes<B::stage(s).attributes, OperandView<B, s, o>...>();
-  return bytes;
-}
-template <class B, int s>
-consteval std::int64_t stack_of_stage() {
-  if constexpr (B::stage(s).evaluation != Evaluation::kernel) return 0;
-  else if constexpr (op_info<typename B::template OpOf<s>>.has_formula) return 0;  // in registers
-  else return stack_of_kernel<B, s>(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
-}
-/// Returns the bytes of a vertex: the arrays of all its stages, which may be in one function.
+/// Returns the bytes of a vertex: the arrays of all its stages, which may be in one function. Of those that have functions of
+/// their own, the largest.
 template <class B, std::size_t... s>
 consteval std::int64_t stack_of_vertex(std::index_sequence<s...>) {
-  return (std::int64_t{0} + ... + stack_of_stage<B, static_cast<int>(s)>());
+  constexpr bool apart = are_stages_apart<B>;
+  constexpr std::int64_t all = (std::int64_t{0} + ... + stack_of_stage<B, static_cast<int>(s)>());
+  return apart ? std::max({std::int64_t{0}, stack_of_stage<B, static_cast<int>(s)>()...}) : all;
 }
 template <const auto& plan, std::size_t set, unsigned variant>
 consteval std::int64_t stack_of_variant() {

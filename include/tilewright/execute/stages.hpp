@@ -7,6 +7,7 @@
 #include "tilewright/execute/epilogue.hpp"
 #include "tilewright/kernel/copy/streamed_copy.hpp"
 #include "tilewright/kernel/reduce/sum.hpp"
+#include "tilewright/kernel/view.hpp"
 
 namespace tilewright::internal::detail {
 
@@ -121,6 +122,43 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch, [[maybe_u
   }
 }
 
+/// View of an operand for the kernel of a stage.
+template <class B, int s, std::size_t o>
+using OperandView = View<B::slice(s, static_cast<int>(o)), (static_cast<int>(o) < B::stage(s).input_count)>;
+/// Returns the bytes of the arrays of a stage's kernel and its epilogue on the stack.
+template <class B, int s, std::size_t... o>
+consteval std::int64_t stack_of_kernel(std::index_sequence<o...>) {
+  using O = typename B::template OpOf<s>;
+  std::int64_t bytes = 0;
+  if constexpr (op_info<O>.has_epilogue)
+    if constexpr (has_epilogue<B, s>()) bytes += row_memory_bytes<B, s>;
+  if constexpr (requires { O::template stack_bytes<B::stage(s).attributes, OperandView<B, s, o>...>(); })
+    bytes += O::template stack_bytes<B::stage(s).attributes, OperandView<B, s, o>...>();
+  return bytes;
+}
+template <class B, int s>
+consteval std::int64_t stack_of_stage() {
+  if constexpr (B::stage(s).evaluation != Evaluation::kernel) return 0;
+  else if constexpr (op_info<typename B::template OpOf<s>>.has_formula) return 0;  // in registers
+  else return stack_of_kernel<B, s>(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
+}
+/// Bytes of arrays on the stack that a codelet may have in addition to those of its largest stage. If there are more, its stages
+/// have functions of their own, so that the arrays of two are never there at the same time: compilers differ in whether they put
+/// arrays of one function in one place.
+inline constexpr std::int64_t most_other_arrays = 4096;
+template <class B>
+inline constexpr bool are_stages_apart = []<std::size_t... s>(std::index_sequence<s...>) {
+  const std::int64_t bytes[] = {0, stack_of_stage<B, static_cast<int>(s)>()...};
+  std::int64_t sum = 0, most = 0;
+  for (const std::int64_t each : bytes) sum += each, most = std::max(most, each);
+  return sum - most > most_other_arrays;
+}(std::make_index_sequence<static_cast<std::size_t>(B::set.stage_count)>{});
+template <class B, int s, class... SomePieces>
+[[gnu::noinline]] void run_stage_apart(std::byte* const* locations, std::byte* scratch, VertexIndex added,
+                                       const SomePieces&... pieces) {
+  run_stage<B, s>(locations, scratch, added, pieces...);
+}
+
 /// The codelet of a compute set for vertices of the given extents: runs its stages in sequence. With pieces, the only kernel
 /// supports pieces.
 template <const auto& plan, std::size_t set_index, Extents extents, class... SomePieces>
@@ -128,7 +166,12 @@ inline void run_stages(std::byte* const* locations, VertexIndex added, const Som
   using B = Block<plan, set_index, extents>;
   alignas(memory_alignment) std::byte scratch[static_cast<std::size_t>(scratch_memory_bytes<B>)];
   [&]<std::size_t... s>(std::index_sequence<s...>) {
-    (run_stage<B, static_cast<int>(s)>(locations, scratch, added, pieces...), ...);
+    const auto run = [&]<int stage>() {
+      if constexpr (are_stages_apart<B> && stack_of_stage<B, stage>() > 0)
+        run_stage_apart<B, stage>(locations, scratch, added, pieces...);
+      else run_stage<B, stage>(locations, scratch, added, pieces...);
+    };
+    (run.template operator()<static_cast<int>(s)>(), ...);
   }(std::make_index_sequence<static_cast<std::size_t>(B::set.stage_count)>{});
 }
 

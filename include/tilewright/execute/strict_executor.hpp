@@ -17,6 +17,8 @@ class StrictExecutor final : public StrictRunner {
 
   /// For tests, which change it before the first run.
   StrictPlan& plan() { return plan_; }
+  /// Returns the tiles of a replica, which the first run makes.
+  StrictMachine& machine(int replica) { return *machines_[static_cast<std::size_t>(replica)]; }
 
   [[gnu::cold]] bool run(const HostMemory& host, BodyId root, std::span<std::byte* const> streams) override {
     host_ = host;
@@ -57,7 +59,6 @@ class StrictExecutor final : public StrictRunner {
     is_clean_ = false;
     version_ = 2;
   }
-  StrictMachine& machine(int replica) { return *machines_[static_cast<std::size_t>(replica)]; }
 
   // ---- between the host and homes
 

@@ -12,12 +12,12 @@
 
 namespace tilewright::kernel {
 
-/// Elements of a chunk: threads share the work of a collective by chunks of its result. A chunk's sums, its elements as floats
-/// and its result are on the stack, and fit into a first-level cache. `./dev bench instances` and `./dev bench scaling`, which
+/// Elements of a chunk: threads share the work of a collective by chunks of its result. A chunk's sums and its elements as floats
+/// are on the stack, and fit into a first-level cache. `./dev bench instances` and `./dev bench scaling`, which
 /// time all-reduces, depend on the number.
 inline constexpr std::int64_t collective_chunk = 1024;
-/// Largest number of bytes of these arrays on the stack, for sums and results of 8 bytes.
-inline constexpr std::int64_t collective_stack_bytes = 16 * collective_chunk;
+/// Largest number of bytes of these arrays on the stack: for sums of 8 bytes, or of 4 with the elements as floats.
+inline constexpr std::int64_t collective_stack_bytes = 8 * collective_chunk;
 constexpr std::int64_t collective_chunks(std::int64_t elements) { return (elements + collective_chunk - 1) / collective_chunk; }
 
 /// A reduction element by element. Half precision is accumulated in float, and means of integers in 64 bits; sums and products of
@@ -105,13 +105,13 @@ inline T* elements_of(std::byte* operand) {
 template <CollectiveOperator op, class T, std::int64_t elements, ReplicaGroups groups>
 inline void reduce_over_replicas(std::byte* const* operands, std::int64_t first, std::int64_t last) {
   constexpr std::int64_t chunks = collective_chunks(elements), members = groups.group_size;
-  alignas(64) T result[collective_chunk];
   for (std::int64_t item = first; item < last; ++item) {
     const std::int64_t group = item / chunks, begin = item % chunks * collective_chunk;
     const std::int64_t count = std::min(collective_chunk, elements - begin);
     const auto place = [&](std::int64_t operand) { return elements_of<T>(operands[operand]) + begin; };
-    reduce_members<op>(members, [&](std::int64_t i) -> const T* { return place(groups.member(group, i)); }, count, result);
-    for (std::int64_t i = 0; i < members; ++i) std::copy_n(result, count, place(groups.num_replicas + groups.member(group, i)));
+    const auto output = [&](std::int64_t i) { return place(groups.num_replicas + groups.member(group, i)); };
+    reduce_members<op>(members, [&](std::int64_t i) -> const T* { return place(groups.member(group, i)); }, count, output(0));
+    for (std::int64_t i = 1; i < members; ++i) std::copy_n(output(0), count, output(i));
   }
 }
 

@@ -46,6 +46,19 @@ constexpr void short_line(tw::Ir& ir) {
   store("y", tw::authoring::apply<Line<reads_more, writes_more>>({load(ir, "x", {1})}));
 }
 
+/// Ops on slices of what an op gives, of which most consist of whole blocks on 8 tiles and on 24; one changes them.
+constexpr void slices(tw::Ir& ir) {
+  const tw::Tensor y = ops::exp(load(ir, "x", {24, 20}));
+  store("up", ops::concat({ops::slice(y, 1), ops::slice(y, 0, 1)}) - y);
+  store("down", ops::concat({ops::slice(y, -3), ops::slice(y, 0, -3)}) - y);
+  store("rows", ops::tanh(ops::slice(y, 3)));
+  store("columns", ops::tanh(ops::slice(y, {0, 8}, {24, 19})));
+  store("corner", ops::tanh(ops::slice(y, {3, 8})));
+  const tw::Tensor changed = y * 2;
+  ops::add_(ops::slice_(changed, 3, 24), ops::slice(y, 0, 21));
+  store("changed", changed);
+}
+
 template <auto build>
 std::string error_of() {
   ProgramRun<build, three_tiles.without_fusion()> run(true);
@@ -71,6 +84,11 @@ constexpr void nothing_wrong(tw::Ir& ir) { store("y", ops::exp(load(ir, "x", {40
 
 TEST_CASE("cases of ops on three tiles give in strict mode what they give in the fast mode") {
   check_strict<op_cases::float32_functions, three_tiles>(1);
+}
+TEST_CASE("slices of whole blocks") {
+  check_strict<slices, tw::gc200.with_tiles(8).without_fusion()>();
+  check_strict<slices, tw::gc200.with_tiles(24).without_fusion()>();
+  check_strict<slices, tw::gc200.with_tiles(24)>();
 }
 TEST_CASE("an op that reads one element more than it declares is found") {
   check_strict<line<false, false, tw::float32>, three_tiles.without_fusion()>();

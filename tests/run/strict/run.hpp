@@ -41,7 +41,8 @@ class ProgramRun {
     for (auto& array : arrays_) streams.push_back(array.data());
     executor_.run(streams);
   }
-  tw::internal::StrictPlan& strict_plan() { return static_cast<tw::internal::StrictExecutor*>(executor_.strict())->plan(); }
+  tw::internal::StrictExecutor& strict() { return *static_cast<tw::internal::StrictExecutor*>(executor_.strict()); }
+  tw::internal::StrictPlan& strict_plan() { return strict().plan(); }
   /// What the host sees after a run: all arrays, variables and remote buffers.
   std::vector<std::vector<std::byte>> results() const {
     std::vector<std::vector<std::byte>> all = arrays_;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "../../../benchmarks/fidelity/formulas.hpp"
+#include "../../../benchmarks/fidelity/heat.hpp"
 #include "../../catch.hpp"
 
 namespace {
@@ -31,6 +32,11 @@ TEST_CASE("products") {
 
 TEST_CASE("a vertex of the unit for products") { check_row(1, row_1, 0.05); }
 TEST_CASE("a triad of operands in interleaved memory") { check_row(4, row_4, 0.05); }
+TEST_CASE("heat equations on one IPU") {
+  check_row(9, row_9, 0.35);
+  check_row(10, row_10, 0.35);
+}
+TEST_CASE("a heat equation on 2 to 16 IPUs") { check_row(11, row_11, 0.35); }
 TEST_CASE("peaks") { check_row(25, row_25, 0.03); }
 
 TEST_CASE("peaks of products are the published ones") {

@@ -176,7 +176,7 @@ static_assert(strips.axes[0].block == 8 && strips.axes[0].numbering.place(0) == 
               "strips of a slice are on the tiles that use it");
 static_assert([] {
   std::int64_t local = 0;
-  return access_of(rows_cut, strips, grid_of(4, 2), local) == TileAccess::shared && local == 8 * 32;
+  return access_of(rows_cut, strips, grid_of(4, 2), 8, local) == TileAccess::shared && local == 8 * 32;
 }());
 static_assert(
     [] {
@@ -205,6 +205,55 @@ constexpr auto two_products = [](Ir& ir) {
 static_assert(facts_of(two_products, tiles(64)).variables.exchanged == 0);
 static_assert(facts_of(two_products, tiles(64)).variables.shared > 0);
 static_assert(facts_of(two_products, tiles(64)).plan.tile.variables == 2 * 64 * 64 / 64 * 4, "nothing is there twice");
+
+// ---- parts of tensors
+
+/// The rows of a (64, 32) matrix from `first`, `count` of them, one for each place of a tile.
+constexpr OperandCut some_rows(std::int64_t first, std::int64_t count) {
+  OperandCut cut;
+  cut.offset = first * 32;
+  cut.axes.push_back({32, count, 1, {count, 1, 1, 0}, 0});
+  cut.axes.push_back({1, 32, 32, {}, -1});
+  cut.followed = 1;
+  return cut;
+}
+constexpr GridPlaces rows_from(std::int64_t tile, std::int64_t count) {
+  GridPlaces grid;
+  grid.axes.push_back({count, 1, 1, 0});
+  grid.places = {count, tile};
+  return grid;
+}
+constexpr TileLayout all_rows = layout_for(some_rows(0, 64), 64 * 32, rows_from(0, 64));
+static_assert(find_part(some_rows(0, 64), all_rows, 64).is_in_blocks && !find_part(some_rows(0, 64), all_rows, 64).is_smaller);
+static_assert(find_part(some_rows(3, 60), all_rows, 64).shift == 3 && find_part(some_rows(3, 60), all_rows, 64).blocks() == 60);
+static_assert(!find_part(some_rows(3, 60), all_rows, 32).is_in_blocks, "the second block of a tile would be its first vertex");
+static_assert(find_part(some_rows(0, 60), all_rows, 32).is_in_blocks);
+static_assert(!find_part(some_rows(0, 60), strips, 64).is_in_blocks, "rows in strips");
+constexpr TileAccess access_of_rows(std::int64_t first, std::int64_t tile) {
+  std::int64_t local = 0;
+  return access_of(some_rows(first, 60), all_rows, rows_from(tile, 60), 64, local);
+}
+static_assert(access_of_rows(3, 3) == TileAccess::local && access_of_rows(0, 0) == TileAccess::local);
+static_assert(access_of_rows(3, 0) == TileAccess::exchanged && access_of_rows(0, 3) == TileAccess::exchanged);
+
+/// An op on a slice of what an op gives.
+template <int first_row, int first_column, int rows = 64>
+constexpr auto of_slice = [](Ir& ir) {
+  const Tensor y = ops::exp(load(ir, "x", {64, 64}));
+  store("z", ops::tanh(ops::slice(y, {first_row, first_column}, {first_row + rows, 64})));
+};
+static_assert(facts_of(of_slice<8, 0>, tiles(16).without_fusion()).exchanges() == 0, "14 of 16 blocks");
+static_assert(facts_of(of_slice<0, 8>, tiles(16).without_fusion()).exchanges() == 0, "a part of each block");
+static_assert(facts_of(of_slice<2, 0>, tiles(16).without_fusion()).exchanges() == 1, "not from the first row of a block");
+static_assert(facts_of(of_slice<0, 0, 32>, tiles(16).without_fusion()).frame.moved == 32 * 64,
+              "half of the tiles would take twice as long");
+
+constexpr auto shifted = [](Ir& ir) {
+  const Tensor y = ops::exp(load(ir, "x", {64, 64}));
+  store("z", ops::concat({ops::slice(y, 1), ops::slice(y, 0, 1)}) - y);
+};
+static_assert(facts_of(shifted, tiles(64).without_fusion()).frame.moved == 63 * 64 + 2 * 64,
+              "each row moves once, to the tile that reads it; the first one on tiles that copy it together");
 
 // ---- calls copy their arguments
 

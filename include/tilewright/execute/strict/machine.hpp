@@ -113,6 +113,7 @@ class StrictMachine {
   LiveRoom& home(std::size_t number) { return homes_[number]; }
   StrictTensor& home_tensor(std::size_t number) { return home_tensors_[number]; }
 
+  std::int64_t tile_bytes() const { return tile_bytes_; }
   std::byte* data(std::int64_t tile, std::int64_t address) const { return memory_.get() + tile * tile_bytes_ + address; }
   /// Returns the tag of the element `offset` bytes from the start of a room on a tile; null if it is not in the room, if the
   /// room is not in use, or if it is not on that tile.

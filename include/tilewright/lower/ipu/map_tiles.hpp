@@ -141,7 +141,7 @@ class TileMapper {
       for (int o = 0; o < static_cast<int>(operation.operands.size()); ++o) {
         const StorageId s = draft_.owner(operation.operands[o].storage);
         if (operation.is_output(o)) {
-          if (operation.op->modifies < 0 && is_on_tiles(s)) written(s);
+          if (operation.op->modifies < 0 && is_on_tiles(s)) note(written_, s);
           continue;
         }
         // of an indexed op, the table: its rows are at places that only a run knows
@@ -154,13 +154,14 @@ class TileMapper {
   /// Records the results of a call.
   constexpr void note_results(const Operation& call) {
     for (int o = call.input_count; o < call.input_count + call.calling.outputs + call.calling.else_outputs; ++o)
-      written(draft_.owner(call.operands[o].storage));
+      note(written_, draft_.owner(call.operands[o].storage));
   }
-  constexpr void written(StorageId s) {
-    if (written_.empty()) written_.resize(draft_.storages.size(), false);
-    written_[s] = true;
+  constexpr void note(PerStorage<bool>& storages, StorageId s) const {
+    if (storages.empty()) storages.resize(draft_.storages.size(), false);
+    storages[s] = true;
   }
   constexpr bool is_written(StorageId s) const { return !written_.empty() && written_[s]; }
+  constexpr bool is_in_parts(StorageId s) const { return !parts_.empty() && parts_[s]; }
 
   /// Lets the group follow the layout of a tensor that it changes in place, or, if it has only formulas, of its largest input.
   /// Its vertices are where that tensor is.
@@ -168,23 +169,28 @@ class TileMapper {
     const Group& group = draft_.groups[g];
     bool only_formulas = true;
     std::int64_t largest = 0;
+    LayoutPart part;
     OperandCut anchor;
     const TileLayout* layout = nullptr;
-    for (int pass = 0; pass < 2 && layout == nullptr && (pass == 0 || only_formulas); ++pass)
+    // inputs that are parts of tensors only if there is no whole one
+    for (int pass = 0; pass < 3 && layout == nullptr && (pass == 0 || only_formulas); ++pass)
       for (const Member& member : group.members) {
         const Operation& operation = draft_.operation(member);
         if (operation.op->collective_items) return;
         only_formulas = only_formulas && operation.op->elementwise;
         const int first = pass == 0 ? operation.op->modifies : 0, last = pass == 0 ? first + 1 : operation.input_count;
         for (int o = std::max(first, 0); o < last; ++o) {
-          const StorageId s = draft_.owner(operation.operands[o].storage);
-          if (draft_.storage(s).internal || !map_.layouts[s].is_decided() || elements_of(s) <= largest) continue;
+          const Value& value = operation.operands[o];
+          const StorageId s = draft_.owner(value.storage);
+          if (draft_.storage(s).internal || !map_.layouts[s].is_decided() || value.spec.shape.nelms() <= largest) continue;
           const OperandCut cut = cut_of(g, member, o);
-          if (!can_follow(group, cut, map_.layouts[s])) continue;
-          if (pass == 1 && splits_vectors(group, cut, map_.layouts[s])) continue;
-          largest = elements_of(s);
+          const LayoutPart its_part = part_to_follow(g, cut, map_.layouts[s]);
+          if (!its_part.is_in_blocks || (pass == 1 && value.spec.shape.nelms() < elements_of(s))) continue;
+          if (pass > 0 && splits_vectors(group, cut, its_part.axes)) continue;
+          largest = value.spec.shape.nelms();
           layout = &map_.layouts[s];
           anchor = cut;
+          part = its_part;
         }
       }
     if (layout == nullptr && !results_.empty()) {  // the gradient of a weight, if as many tiles work on it
@@ -195,7 +201,9 @@ class TileMapper {
           const TileLayout* like = linked(operation.operands[o].storage);
           if (like == nullptr || !like->is_decided() || like->places.count < enough) continue;
           const OperandCut cut = cut_of(g, member, o);
-          if (can_follow(group, cut, *like)) layout = like, anchor = cut;
+          if (!covers(cut, elements_of(draft_.owner(operation.operands[o].storage)))) continue;
+          part = part_to_follow(g, cut, *like);
+          if (part.is_in_blocks) layout = like, anchor = cut;
         }
       }
     }
@@ -204,40 +212,48 @@ class TileMapper {
     Partition& partition = draft_.cuts[g].partition;
     grid.places = layout->places;
     grid.places.set = set_of(g);  // of a copy from other tiles, the layout is that of its input
+    grid.places.first_tile = (layout->places.first_tile + part.shift) % sets_.count(grid.places.set);
     partition.vertices = 1;
     for (int axis = 0; axis < group.grid.size(); ++axis) partition.blocks[axis] = group.grid[axis].extent, grid.axes[axis] = {};
     for (int i = 0; i < anchor.axes.size(); ++i)
       if (const int axis = anchor.axes[i].grid_axis; axis >= 0) {
-        partition.blocks[axis] = layout->axes[i].block;
-        grid.axes[axis] = layout->axes[i].numbering;
+        partition.blocks[axis] = part.axes[i].block;
+        grid.axes[axis] = part.axes[i].numbering;
       }
-    for (int axis = 0; axis < group.grid.size(); ++axis)
-      partition.vertices *= block_count(group.grid[axis].extent, partition.blocks[axis]);
-  }
-  /// Returns whether the vertices of a group can be divided like the layout of one of its operands. This requires that the set of
-  /// tiles of the layout has the same number of tiles as the group's, that the operand has the layout's axes and follows every
-  /// divided axis of the grid, and that the group divides no sum into parts.
-  constexpr bool can_follow(const Group& group, const OperandCut& cut, const TileLayout& layout) const {
-    if (sets_.count(layout.places.set) != sets_.count(sets_.number(draft_.operation(group.members[0]).placement))) return false;
-    if (cut.offset != 0 || cut.repeats || cut.axes.size() != layout.axes.size()) return false;
-    for (int axis = 0; axis < group.grid.size(); ++axis)
-      if (group.grid[axis].extent > 1 && group.grid[axis].kind == WorkAxisKind::parallel && (cut.followed >> axis & 1) == 0)
-        return false;
-    for (int axis = 0; axis < group.grid.size(); ++axis)
-      if (gives_partials(group.grid[axis].kind)) return false;
-    for (int i = 0; i < cut.axes.size(); ++i) {
-      const LayoutAxis &use = cut.axes[i], &home = layout.axes[i];
-      if (use.stride != home.stride || use.extent != home.extent) return false;
-      const int axis = use.grid_axis;
-      if (home.block == home.extent) continue;
-      if (axis < 0 || group.grid[axis].kind != WorkAxisKind::parallel) return false;
+    std::int64_t last = 0;  // place
+    for (int axis = 0; axis < group.grid.size(); ++axis) {
+      const std::int64_t count = block_count(group.grid[axis].extent, partition.blocks[axis]);
+      partition.vertices *= count;
+      last += (count - 1) * grid.axes[axis].outer_step;
     }
-    return true;
+    if (part.is_smaller) grid.places.count = last + 1;
+  }
+  /// Returns the part of an operand's layout that the vertices of a group can be divided like; not in blocks: none. This requires
+  /// that the set of tiles of the layout has the same number of tiles as the group's, that the operand consists of blocks of the
+  /// layout and follows every divided axis of the grid, and that the group divides no sum into parts. A part of a tensor may not
+  /// be on fewer tiles than `enough_quarters` of the group's vertices.
+  constexpr LayoutPart part_to_follow(std::size_t g, const OperandCut& cut, const TileLayout& layout) const {
+    const Group& group = draft_.groups[g];
+    const std::int64_t tiles = sets_.count(layout.places.set);
+    if (tiles != sets_.count(set_of(g))) return {};
+    LayoutPart part = find_part(cut, layout, tiles);
+    if (!part.is_in_blocks || (part.is_smaller && part.blocks() < draft_.cuts[g].partition.vertices * enough_quarters / 4))
+      return {};
+    for (int axis = 0; axis < group.grid.size(); ++axis) {
+      if (gives_partials(group.grid[axis].kind)) return {};
+      if (group.grid[axis].extent > 1 && group.grid[axis].kind == WorkAxisKind::parallel && (cut.followed >> axis & 1) == 0)
+        return {};
+    }
+    for (int i = 0; i < cut.axes.size(); ++i) {
+      const int axis = cut.axes[i].grid_axis;
+      if (part.axes[i].block < part.axes[i].extent && (axis < 0 || group.grid[axis].kind != WorkAxisKind::parallel)) return {};
+    }
+    return part;
   }
 
   /// Returns whether a result would lie in single elements on tiles if its group followed the layout, as a transposed copy does.
   /// Readers would then get it element by element, so the copy exchanges blocks instead.
-  constexpr bool splits_vectors(const Group& group, const OperandCut& cut, const TileLayout& layout) const {
+  constexpr bool splits_vectors(const Group& group, const OperandCut& cut, const LayoutAxes& layout) const {
     for (const Member& member : group.members) {
       const Operation& operation = draft_.operation(member);
       const Value& result = operation.operands.back();
@@ -246,21 +262,23 @@ class TileMapper {
         if (result.layout.strides[static_cast<std::size_t>(axis)] != 1 || result.spec.shape[axis] < least) continue;
         const int g = grid_axes_of(operation, member, static_cast<int>(operation.operands.size()) - 1)[axis];
         for (int i = 0; g >= 0 && i < cut.axes.size(); ++i)
-          if (cut.axes[i].grid_axis == g && layout.axes[i].block < least) return true;
+          if (cut.axes[i].grid_axis == g && layout[i].block < least) return true;
       }
     }
     return false;
   }
-  /// Sets the layouts of storages that the group is the first to read and that no other group writes, such as the element of a
-  /// stream, if each vertex has a separate slice. Small variables and constants are spread side by side instead.
+  /// Sets the layouts of storages that the group is the first to read, if each vertex has a separate slice: of those that no
+  /// other group writes, such as the element of a stream, and of tensors that others write part by part, such as a concatenation.
+  /// Small variables and constants are spread side by side instead.
   constexpr void lay_out_inputs(std::size_t g) {
     for (const Member& member : draft_.groups[g].members) {
       const Operation& operation = draft_.operation(member);
       if (operation.op->collective_items) continue;  // its operands have any layout
       for (int o = 0; o < operation.input_count; ++o) {
         const StorageId s = draft_.owner(operation.operands[o].storage);
-        if (!is_on_tiles(s) || draft_.in_frame(s) || map_.layouts[s].is_decided() || is_written(s)) continue;
-        if (draft_.storage(s).location.base != Base::stream &&
+        if (!is_on_tiles(s) || map_.layouts[s].is_decided()) continue;
+        if (!is_in_parts(s) && (draft_.in_frame(s) || is_written(s))) continue;
+        if (!is_in_parts(s) && draft_.storage(s).location.base != Base::stream &&
             draft_.storage(s).whole.bytes() < least_spread_bytes * sets_.count(set_of(g)))
           continue;
         const OperandCut cut = cut_of(g, member, o);
@@ -280,6 +298,7 @@ class TileMapper {
           const StorageId input = draft_.owner(operation.operands[0].storage);
           if (elements_of(input) == elements_of(s)) map_.layouts[s] = map_.layouts[input];
         } else if (are_slices_apart(cut, map_.groups[g].grid)) lay_out(s, cut, map_.groups[g].grid);
+        if (draft_.in_frame(s) && !covers(cut, elements_of(s))) note(parts_, s);
       }
     }
   }
@@ -290,7 +309,8 @@ class TileMapper {
     if (storage.reuses == StorageId::none || operation.op->modifies >= 0) return;
     const TileLayout& taken = layout_of(operation.operands[o].storage);
     std::int64_t local = 0;
-    if (taken.is_decided() && access_of(cut, taken, map_.groups[g].grid, local) == TileAccess::exchanged)
+    if (taken.is_decided() &&
+        access_of(cut, taken, map_.groups[g].grid, sets_.count(taken.places.set), local) == TileAccess::exchanged)
       storage.reuses = StorageId::none;
   }
   /// Returns whether each vertex has a separate slice.
@@ -349,7 +369,7 @@ class TileMapper {
           TileOperand operand{s, static_cast<int>(m), o};
           operand.slice_elements = cut.slice_elements();
           if (operation.op->collective_items) operand.local_elements = operand.slice_elements;
-          else operand.access = access_of(cut, map_.layouts[s], tiles.grid, operand.local_elements);
+          else operand.access = access_of(cut, map_.layouts[s], tiles.grid, sets_.count(set_of(s)), operand.local_elements);
           tiles.operands.push_back(operand);
         }
         (operation.is_output(o) ? tiles.operands[k].is_written : tiles.operands[k].is_read) = true;
@@ -364,6 +384,7 @@ class TileMapper {
   BodyId body_;
   TileMap map_{};
   PerStorage<bool> written_{};
+  PerStorage<bool> parts_{};  ///< in the frame, written part by part
   PerStorage<bool> results_{};  ///< written by an op that does not only change them; empty: not needed
 };
 

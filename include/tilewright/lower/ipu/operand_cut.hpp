@@ -71,12 +71,72 @@ constexpr bool covers(const OperandCut& cut, std::int64_t elements) {
   return cut.offset == 0 && !cut.repeats && covered == elements;
 }
 
+/// The part of a layout that a view of whole blocks has.
+struct LayoutPart {
+  bool is_in_blocks = false;  ///< whether each block of the view is in a block of the layout; otherwise all else is unset
+  bool is_smaller = false;  ///< than the layout
+  std::int64_t shift = 0;  ///< places from the layout's first block to the view's
+  LayoutAxes axes{};  ///< the layout's, with the extents and the numbers of blocks that the view has
+  constexpr std::int64_t blocks() const {
+    std::int64_t count = 1;
+    for (const LayoutAxis& axis : axes) count *= axis.numbering.blocks;
+    return count;
+  }
+};
+/// Finds the part of a layout on a number of tiles that an operand is. It begins at the first element of a block along each axis
+/// of which it has several blocks, and its axes are axes of the layout. A layout with strips has no parts but itself. One with
+/// several blocks on a tile has only those that begin at its first block, as the numbers of blocks on their tiles would differ.
+constexpr LayoutPart find_part(const OperandCut& cut, const TileLayout& layout, std::int64_t tiles) {
+  LayoutPart part;
+  std::int64_t rest = cut.offset;
+  int found = 0;  // axes of the cut
+  for (const LayoutAxis& home : layout.axes) {
+    if (home.extent == 0) return {};
+    const std::int64_t first = rest / home.stride;
+    rest %= home.stride;
+    const bool is_found = found < cut.axes.size() && cut.axes[found].stride == home.stride;
+    LayoutAxis axis = home;
+    axis.extent = is_found ? cut.axes[found].extent : 1;
+    const bool is_all = axis.extent == home.extent;
+    const std::int64_t in_block = first % home.block;
+    if (first + axis.extent > home.extent || (!is_all && home.numbering.inner != 1)) return {};
+    if (in_block != 0 && in_block + axis.extent > home.block) return {};
+    part.is_smaller = part.is_smaller || !is_all;
+    part.shift += first / home.block * home.numbering.outer_step;
+    if (!is_found) continue;
+    ++found;
+    axis.block = std::min(home.block, axis.extent);
+    if (!is_all) axis.numbering.blocks = block_count(axis.extent, axis.block);
+    if (!is_all && axis.numbering.blocks == 1) axis.numbering = {};
+    part.axes.push_back(axis);
+  }
+  const bool keeps_numbers = part.shift == 0 || layout.places.count <= tiles;
+  part.is_in_blocks = rest == 0 && !cut.repeats && found == cut.axes.size() && keeps_numbers;
+  return part;
+}
+
+/// Returns whether all vertices of a group have their slices of a part of a storage on their tiles. `tiles`: of the layout's set.
+constexpr bool has_part(const OperandCut& cut, const TileLayout& layout, const GridPlaces& grid, std::int64_t tiles) {
+  const LayoutPart part = find_part(cut, layout, tiles);
+  if (!part.is_in_blocks || grid.places.first_tile != (layout.places.first_tile + part.shift) % tiles) return false;
+  for (int axis = 0; axis < cut.axes.size(); ++axis)
+    if (cut.axes[axis].block != part.axes[axis].block || cut.axes[axis].numbering != part.axes[axis].numbering) return false;
+  for (int g = 0; g < grid.axes.size(); ++g)
+    if (grid.axes[g].blocks > 1 && (cut.followed >> g & 1) == 0) return false;
+  return true;
+}
+
 /// Compares a group's division of an operand with the layout of its storage. Sets `local_elements` to the smallest number of
-/// elements of a slice that a vertex has on its tile.
-constexpr TileAccess access_of(const OperandCut& cut, const TileLayout& layout, const GridPlaces& grid,
+/// elements of a slice that a vertex has on its tile. `tiles`: of the layout's set.
+constexpr TileAccess access_of(const OperandCut& cut, const TileLayout& layout, const GridPlaces& grid, std::int64_t tiles,
                                std::int64_t& local_elements) {
   local_elements = 0;
-  if (cut.offset != 0 || cut.repeats || cut.axes.size() != layout.axes.size() || grid.places.set != layout.places.set ||
+  if (grid.places.set != layout.places.set) return TileAccess::exchanged;
+  if (layout.is_decided() && has_part(cut, layout, grid, tiles)) {
+    local_elements = cut.slice_elements();
+    return TileAccess::local;
+  }
+  if (cut.offset != 0 || cut.repeats || cut.axes.size() != layout.axes.size() ||
       grid.places.first_tile != layout.places.first_tile)
     return TileAccess::exchanged;
   unsigned shares = 0;  // grid axes along which the tiles of a slice have strips of it
