@@ -5,6 +5,8 @@ Each program is traced, prepared and planned at run time, for cpu and ipu_model.
 file for each source. Without options the differences are shown, and are an error; --accept writes the texts anew. --sessions
 compares these plans with those that the compiler makes, which sessions run.
 
+The plans are also proven (tilewright/verified), but for those of LONG_PROOFS. --verified proves all, and compares no texts.
+
 One translation unit holds all programs: the constexpr part of each source in a namespace of its own. Sessions, and functions
 that are no constexpr functions, are left out, so that no kernels are compiled.
 """
@@ -73,6 +75,9 @@ PROGRAMS = {
 NO_PROGRAM = {f"examples/more/{name}.cpp" for name in ("dot_tree", "mnist_instances", "dqn", "fine_tune", "gan", "gru_tokens", "heat_equation",
                                                        "llama", "lora", "mnist_remote", "tabular", "unet")}
 
+# Sources whose proofs take long: --verified has them.
+LONG_PROOFS = set()
+
 SESSION_ALIAS = re.compile(r"^using \w+ = tw::Session<.*\n", re.MULTILINE)
 # A function at the beginning of a line that is neither constexpr nor a template, to its closing brace.
 FUNCTION = re.compile(r"^(?:template <[^\n]*>\n)?(?!constexpr|inline|struct|class|template|namespace|using|#|//|\s|\})\w[^\n]*\)"
@@ -98,24 +103,32 @@ def constexpr_part(path, includes, seen):
     return "\n".join(lines)
 
 
-def part_of(source, statements, includes):
-    """The programs of a source in a namespace, and a function that calls `statements`."""
+def part_of(source, includes, *functions):
+    """The programs of a source in a namespace, and functions, each of them a heading and its statements."""
     name = Path(source).stem if source.startswith("examples") else f"workload_{Path(source).stem}"
     part = constexpr_part(PROJECT / source, includes, set())
-    return name, "\n".join([f"namespace {name} {{\nnamespace tw = tilewright;\nusing namespace tw::literals;\n{part}",
-                            "void print(std::ostream& out) {", *statements, f"}}\n}}  // namespace {name}\n"])
+    bodies = [line for heading, statements in functions for line in (f"void {heading} {{", *statements, "}")]
+    return name, "\n".join([f"namespace {name} {{\nnamespace tw = tilewright;\nusing namespace tw::literals;\n{part}", *bodies,
+                            f"}}  // namespace {name}\n"])
 
 
 def heads(includes):
     return ['#include "plans/plan_text.hpp"', *(f"#include <{include}>" for include in sorted(includes - {"CLI/CLI.hpp"}))]
 
 
-def translation_unit():
+def translation_unit(proves_all):
     includes, parts, calls = set(), [], []
     for source, programs in PROGRAMS.items():
-        name, part = part_of(source, [f'  plans::print_program(out, "{program}", {program});' for program in programs], includes)
+        name, part = part_of(
+            source, includes,
+            ("print(std::ostream& out)", [f'  plans::print_program(out, "{program}", {program});' for program in programs]),
+            ("prove(bool shows_time)",
+             [f'  plans::prove_program(std::cout, "{source}: {program}", {program}, shows_time);' for program in programs]))
         parts.append(part)
-        calls.append(f"  write(\"{name}\", {name}::print);")
+        if not proves_all:
+            calls.append(f"  write(\"{name}\", {name}::print);")
+        if proves_all or source not in LONG_PROOFS:
+            calls.append(f"  {name}::prove({'true' if proves_all else 'false'});")
     main = ["int main(int, char** argv) {",
             "  const auto write = [&](const char* name, auto print) {",
             "    std::ofstream file(std::filesystem::path(argv[1]) / (std::string(name) + \".txt\"));",
@@ -138,7 +151,8 @@ def compare_sessions(options):
         if not source.startswith("examples"):
             continue
         includes = set()
-        name, part = part_of(source, [f'  plans::compare_session<{program}>(out, "{program}");' for program in programs], includes)
+        statements = [f'  plans::compare_session<{program}>(out, "{program}");' for program in programs]
+        name, part = part_of(source, includes, ("print(std::ostream& out)", statements))
         with tempfile.TemporaryDirectory() as folder:
             text = "\n".join([*heads(includes), part, f"int main() {{ {name}::print(std::cout); }}", ""])
             different += [f"{source}: {line}" for line in build_and_run(options, folder, text).splitlines()]
@@ -165,6 +179,7 @@ def main():
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--flags", default=flags(), help="options for the compiler, as a shell takes them")
     parser.add_argument("--accept", action="store_true", help="write the golden texts anew")
+    parser.add_argument("--verified", action="store_true", help="prove all plans, and print for how long")
     parser.add_argument("--sessions", action="store_true", help="compare with the plans that the compiler makes")
     options = parser.parse_args()
     check_table()
@@ -173,7 +188,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "texts")
         out.mkdir()
-        build_and_run(options, folder, translation_unit(), out)
+        proofs = build_and_run(options, folder, translation_unit(options.verified), out)
+        print(proofs, end="")
+        if options.verified:
+            sys.exit(any(": proven (" not in line for line in proofs.splitlines()))
         actual = texts(out)
     golden = texts(GOLDEN)
     different = [name for name in sorted(actual.keys() | golden.keys()) if actual.get(name) != golden.get(name)]
@@ -189,6 +207,8 @@ def main():
         print(f"{len(different)} of {len(actual)} texts accepted")
     elif different:
         sys.exit(f"{len(different)} of {len(actual)} texts of plans differ: ./dev plans --accept takes those of now")
+    elif proofs:
+        sys.exit("plans that are not proven")
     else:
         print(f"{len(actual)} texts of plans are as before")
 

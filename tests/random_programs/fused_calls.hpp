@@ -8,7 +8,7 @@
 
 #include "program.hpp"
 #include "semantics.hpp"
-#include "tilewright/lower/verify.hpp"
+#include "tilewright/verified/lower_verified.hpp"
 
 namespace random_programs {
 

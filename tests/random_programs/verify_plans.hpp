@@ -6,7 +6,7 @@
 
 #include "fused_calls.hpp"
 #include "program.hpp"
-#include "tilewright/lower/verify.hpp"
+#include "tilewright/verified/lower_verified.hpp"
 
 namespace random_programs {
 
