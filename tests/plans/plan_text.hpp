@@ -123,9 +123,7 @@ void print_program(std::ostream& out, std::string_view name, const auto& program
   for_each_target(program, [&](std::string_view target_name, const tw::Target& target) {
     out << "--- on " << target_name << '\n';
     try {
-      tw::internal::PassVerifier verifier;
-      const tw::Plan plan = tw::lower(tw::prepare(*tw::trace(program, target), target), verifier);
-      if (!verifier.violation().empty()) throw tw::TraceError("planner: " + verifier.violation().string());
+      const tw::Plan plan = tw::internal::lower_checked(tw::prepare(*tw::trace(program, target), target));
       out << tw::print_plan(plan).view();
       print_tables(out, plan);
     } catch (const tw::TraceError& error) {  // it may be too large
@@ -134,8 +132,8 @@ void print_program(std::ostream& out, std::string_view name, const auto& program
   });
 }
 
-/// Proves the plans of a program. Prints a line for each that is not proven, and with `shows_time` also for the others.
-void prove_program(std::ostream& out, std::string_view name, const auto& program, bool shows_time) {
+/// Proves the plans of a program. Prints a line for each.
+void prove_program(std::ostream& out, std::string_view name, const auto& program) {
   for_each_target(program, [&](std::string_view target_name, const tw::Target& target) {
     try {
       const tw::Prepared prepared = tw::prepare(*tw::trace(program, target), target);
@@ -143,9 +141,9 @@ void prove_program(std::ostream& out, std::string_view name, const auto& program
       const auto begin = std::chrono::steady_clock::now();
       const tw::Text fault = tw::fault_of_plan(prepared, plan);
       const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-      if (!fault.empty() || shows_time)
-        out << name << " on " << target_name << ": " << (fault.empty() ? "proven" : fault.view()) << " (" << time.count()
-            << " s)\n";
+      out << name << " on " << target_name << ": ";
+      if (fault.empty()) out << "proven in " << time.count() << " s\n";
+      else out << "refused by " << fault.view() << '\n';
     } catch (const tw::TraceError&) {  // its text is the golden one
     }
   });

@@ -36,4 +36,13 @@ class PassVerifier {
   Text violation_{};  // empty: none
 };
 
+/// Plans a program like `lower`, and checks the result of each pass, but not the plan. Errors: those of `lower`; a violation of a
+/// pass, as `planner: rule: ...`.
+constexpr Plan lower_checked(const Prepared& prepared) {
+  PassVerifier verifier;
+  Plan plan = lower(prepared, verifier);
+  if (!verifier.violation().empty()) plan.fail(text("planner: ", verifier.violation()));
+  return plan;
+}
+
 }  // namespace tilewright::internal

@@ -10,13 +10,9 @@ namespace tilewright {
 /// and for traces at run time during work on a pass or an op. Errors: those of `lower`; a violation of a pass, or a fault of the
 /// plan, as `planner: rule: ...`.
 constexpr Plan lower_verified(const Prepared& prepared) {
-  internal::PassVerifier verifier;
-  Plan plan = internal::lower(prepared, verifier);
-  if (!verifier.violation().empty()) {
-    plan.fail(text("planner: ", verifier.violation()));
-  } else if (plan.failure.empty()) {
-    if (const Text fault = fault_of_plan(prepared, plan); !fault.empty()) plan.fail(text("planner: ", fault));
-  }
+  Plan plan = internal::lower_checked(prepared);
+  if (!plan.failure.empty()) return plan;
+  if (const Text fault = fault_of_plan(prepared, plan); !fault.empty()) plan.fail(text("planner: ", fault));
   return plan;
 }
 

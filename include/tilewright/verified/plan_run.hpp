@@ -6,10 +6,10 @@
 
 #include "tilewright/core/text.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
-#include "tilewright/ops/reduce/sum.hpp"
 #include "tilewright/verified/barriers.hpp"
 #include "tilewright/verified/fault.hpp"
 #include "tilewright/verified/graph_run.hpp"
+#include "tilewright/verified/partials.hpp"
 #include "tilewright/verified/plan_memory.hpp"
 #include "tilewright/verified/step_text.hpp"
 #include "tilewright/verified/vertices.hpp"
@@ -264,38 +264,25 @@ class PlanRun {
   constexpr ValueId result(const Stage& stage, List<Operand>& inputs, int output, const StageOperand& operand,
                            std::int64_t parts) {
     const TensorSpec spec{operand.view.shape, operand.view.dtype};
-    if (const PartialResults* const whole = combined(stage, inputs)) {
+    if (const PartialResults* const whole = combined(terms_, stage, inputs)) {
       if (parts == 1) return terms_.result(whole->term, {whole->shape, spec.dtype});
       PartialResults again = *whole;
       again.parts = parts;
       return terms_.partials(std::move(again));
     }
-    if (parts == 1) return terms_.result(terms_.term_of(stage.op, stage.attributes, inputs, output), spec);
+    const ValueId value = terms_.result(terms_.term_of(stage.op, stage.attributes, inputs, output), spec);
+    if (parts == 1 && terms_.is_known(value)) return value;
     const OpInfo* const op = terms_.find_op(stage.op);
-    if (op && op->partials)
-      if (const int again = op->partials(stage.attributes).whole_input;
-          again >= 0 && inputs.size() > 1 && same(inputs.back().content, inputs[static_cast<std::size_t>(again)].content))
-        inputs.resize(inputs.size() - 1);
+    if (takes_input_again(op, stage, inputs)) {
+      inputs.resize(inputs.size() - 1);
+      return result(stage, inputs, output, operand, parts);
+    }
+    if (parts == 1) return value;
     return terms_.partials({.parts = parts,
                             .op = op,
                             .attributes = stage.attributes,
                             .term = terms_.term_of(stage.op, stage.attributes, inputs, output),
                             .shape = spec.shape});
-  }
-  /// Returns the partial results that a stage combines, all of them; null: it does something else.
-  constexpr const PartialResults* combined(const Stage& stage, const List<Operand>& inputs) {
-    if (inputs.size() != 1 || !inputs[0].content.parts.empty()) return nullptr;
-    const Shape& shape = inputs[0].spec.shape;
-    const PartialResults* const partials = terms_.find_partials(inputs[0].content.value);
-    if (partials == nullptr || shape.rank == 0 || shape[0] != partials->parts) return nullptr;
-    if (shape.nelms() != partials->parts * partials->shape.nelms()) return nullptr;
-    const Access dense = access_of(0, inputs[0].spec, dense_strides(shape));
-    if (!same(inputs[0].content, whole_of(partials->value, dense))) return nullptr;
-    const Partials how = partials->op && partials->op->partials ? partials->op->partials(partials->attributes) : Partials{};
-    const bool is_right = how.combiner
-                              ? stage.op == how.combiner->tag && stage.attributes == how.attributes
-                              : stage.op == op_info<ReduceSum>.tag && stage.attributes == pack(ReduceSum::make(Axes(0), false));
-    return is_right ? partials : nullptr;
   }
   /// Records an access, and checks that its memory has the bytes.
   constexpr bool note(const List<Place>& places, int location, const Access& bytes, bool writes, List<StepAccess>& accesses) {
@@ -350,7 +337,8 @@ class PlanRun {
                            std::string_view what, std::size_t number) {
       const Stored* const memory = memory_.find(base, index);
       if (memory == nullptr || terms_.number(memory->values.read(access), shape) != expected_value)
-        fail("values", what, " ", number, row_name(plan_, base, number), " differs from the graphs after the run: equal expected");
+        fail("values", what, " ", number, row_name(plan_, base, number),
+             " differs from the graphs after the run: equal expected");
     };
     for (std::size_t i = 0; i < expected.variables.size(); ++i) {
       const auto& variable = plan_.variables[i];
