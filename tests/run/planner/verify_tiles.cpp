@@ -142,7 +142,7 @@ TEST_CASE("verify: a plan says of each step where it runs and what it takes") {
   CHECK(after_all(a_product, [](Plan& p) { p.moves[0].set = -1; }) ==
         "steps are on tiles: step 0 is on set -1 of tiles: a set of the plan expected, in body 0 after place");
   CHECK(after_all(with_calls, [](Plan& p) { p.moves.back().set = 0; }) ==
-        "steps are on tiles: step 2 is on set 0 of tiles: no set (-1) expected, in body 0 after place");
+        "steps are on tiles: step 1 is on set 0 of tiles: no set (-1) expected, in body 0 after place");
   CHECK(after_all(on_two, [](Plan& p) { p.moves[0].from_set = 2; }) ==
         "steps are on tiles: step 0 copies from set 2 of tiles: a set of the plan, or none (-1), expected, in body 0 after "
         "place");
