@@ -4,7 +4,7 @@
 
 namespace tilewright::internal::proof::detail {
 
-/// What is wrong with a plan, and where.
+/// A fault of a plan, and the step in which it shows.
 struct Fault {
   Text what{};  ///< `rule: what was given: what was expected`; empty: nothing is wrong
   BodyId body = BodyId::none;  ///< with the step; none: the fault is in no step

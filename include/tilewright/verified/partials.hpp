@@ -5,7 +5,7 @@
 
 namespace tilewright::internal::proof::detail {
 
-/// Returns whether the last input of a stage is one of its inputs once more: a stage that is cut takes that one whole, too.
+/// Returns whether the last input of a stage repeats an earlier one: a stage that is cut takes that one whole, too.
 constexpr bool takes_input_again(const OpInfo* op, const Stage& stage, const List<Operand>& inputs) {
   if (op == nullptr || !op->partials) return false;
   const int again = op->partials(stage.attributes).whole_input;
