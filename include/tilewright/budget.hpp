@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string_view>
 #include <utility>
 
+#include "tilewright/core/constant_text.hpp"
 #include "tilewright/execute/budget_errors.hpp"
 #include "tilewright/execute/program.hpp"
 
@@ -14,18 +14,8 @@ namespace tilewright {
 
 namespace internal::detail {
 
-/// A text as a constant.
-struct BudgetText {
-  std::array<char, 4096> characters{};
-  std::size_t length = 0;
-  constexpr std::size_t size() const { return length; }
-  constexpr std::string_view view() const { return {characters.data(), length}; }
-  constexpr void set(std::string_view text) {
-    length = std::min(text.size(), characters.size());
-    for (std::size_t i = 0; i < length; ++i) characters[i] = text[i];
-  }
-};
-using BudgetTexts = std::array<BudgetText, resource_count>;
+using tilewright::detail::ConstantText;
+using BudgetTexts = std::array<ConstantText, resource_count>;
 
 template <Target target, Limits limits>
 constexpr Text wrong_limits() {
@@ -74,7 +64,7 @@ inline constexpr BudgetTexts budget_texts = [] {
   return texts;
 }();
 template <auto program, Target target, Limits limits, std::size_t resource>
-constexpr const BudgetText& budget_text() {
+constexpr const ConstantText& budget_text() {
   return budget_texts<program, target, limits>[resource];
 }
 /// Stops the compilation with the error of a figure that exceeds its limit.

@@ -1,6 +1,7 @@
 #pragma once
 // Plans as texts that change when anything in the plan changes.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <tilewright/lower/verify.hpp>
 #include <tilewright/tilewright.hpp>
+#include <tilewright/verified/verified.hpp>
 
 namespace plans {
 
@@ -101,28 +103,50 @@ inline void print_tables(std::ostream& out, const tw::Plan& plan) {
   });
 }
 
+/// Calls f(name, target) for each target of a program.
+void for_each_target(const auto& program, const auto& f) {
+  const auto traced = tw::trace(program);
+  int ipus = 1;
+  for (const tw::GraphRecord& graph : traced->tables.graphs)
+    for (const tw::Node& node : graph.nodes) ipus = std::max(ipus, node.placement.ipu + 1);
+  if (ipus == 1) f("cpu", tw::cpu);
+  else f("cpu of " + std::to_string(ipus) + " IPUs", tw::cpu.with_ipus(ipus));
+  f("ipu_model", tw::ipu_model);
+}
+
 /// A program's graphs as they are printed, and its plan for each target, or why there is none.
 void print_program(std::ostream& out, std::string_view name, const auto& program) {
   out << "=== " << name << '\n';
   const auto traced = tw::trace(program);
   for (std::size_t graph = 0; graph < traced->tables.graphs.size(); ++graph)
     out << tw::print_schedule(tw::Graph(*traced, tw::GraphId(graph))).view();
-  const auto print_target = [&](std::string_view target_name, const tw::Target& target) {
+  for_each_target(program, [&](std::string_view target_name, const tw::Target& target) {
     out << "--- on " << target_name << '\n';
     try {
-      const tw::Plan plan = tw::lower_verified(tw::prepare(*tw::trace(program, target), target));
+      const tw::Plan plan = tw::internal::lower_checked(tw::prepare(*tw::trace(program, target), target));
       out << tw::print_plan(plan).view();
       print_tables(out, plan);
     } catch (const tw::TraceError& error) {  // it may be too large
       out << "  " << error.what() << '\n';
     }
-  };
-  int ipus = 1;
-  for (const tw::GraphRecord& graph : traced->tables.graphs)
-    for (const tw::Node& node : graph.nodes) ipus = std::max(ipus, node.placement.ipu + 1);
-  if (ipus == 1) print_target("cpu", tw::cpu);
-  else print_target("cpu of " + std::to_string(ipus) + " IPUs", tw::cpu.with_ipus(ipus));
-  print_target("ipu_model", tw::ipu_model);
+  });
+}
+
+/// Proves the plans of a program. Prints a line for each.
+void prove_program(std::ostream& out, std::string_view name, const auto& program) {
+  for_each_target(program, [&](std::string_view target_name, const tw::Target& target) {
+    try {
+      const tw::Prepared prepared = tw::prepare(*tw::trace(program, target), target);
+      const tw::Plan plan = tw::lower(prepared);
+      const auto begin = std::chrono::steady_clock::now();
+      const tw::Text fault = tw::fault_of_plan(prepared, plan);
+      const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+      out << name << " on " << target_name << ": ";
+      if (fault.empty()) out << "proven in " << time.count() << " s\n";
+      else out << "refused by " << fault.view() << '\n';
+    } catch (const tw::TraceError&) {  // its text is the golden one
+    }
+  });
 }
 
 /// Prints a line if the plan that the compiler makes of a program is not the one that is made at run time.

@@ -131,18 +131,13 @@ class PassPrinter {
     printed_ += text("Body ", body, " after ", name_of(after), "\n");
     if (!changes_draft(after)) return;
     printed_ += print_draft(draft, tiles_of(draft));
-    print_violation(verify(draft, after, body, plan));
+    if (const Text violation = verify(draft, after, body, plan); !violation.empty())
+      printed_ += text("  VIOLATION ", violation, "\n");
   }
-  constexpr void operator()(const Plan& plan) {
-    printed_ += print_plan(plan);
-    print_violation(verify(plan));
-  }
+  constexpr void operator()(const Plan& plan) { printed_ += print_plan(plan); }
   constexpr const Text& printed() const { return printed_; }
 
  private:
-  constexpr void print_violation(const Text& violation) {
-    if (!violation.empty()) printed_ += text("  VIOLATION ", violation, "\n");
-  }
   Text printed_{};
 };
 

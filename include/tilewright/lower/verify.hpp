@@ -4,10 +4,8 @@
 #include "tilewright/lower/lower.hpp"
 #include "tilewright/lower/verify/groups.hpp"
 #include "tilewright/lower/verify/operations.hpp"
-#include "tilewright/lower/verify/program.hpp"
 #include "tilewright/lower/verify/steps.hpp"
 #include "tilewright/lower/verify/storages.hpp"
-#include "tilewright/lower/verify/tables.hpp"
 #include "tilewright/lower/verify/tiles.hpp"
 
 namespace tilewright::internal {
@@ -21,15 +19,7 @@ constexpr Text verify(const Draft& draft, Pass after, BodyId body, const Plan& p
   if (violation.empty()) violation = detail::StoragesViolation(draft, after, body, plan).run();
   if constexpr (std::is_same_v<Draft, TileDraft>)
     if (violation.empty()) violation = detail::TilesViolation(draft, after, body, plan).run();
-  return violation;
-}
-/// Returns the first violation of a whole plan, `rule: what was given: what was expected, in step 3 of body 2`; empty if it is
-/// valid.
-constexpr Text verify(const Plan& plan) {
-  Text violation = detail::TablesViolation(plan).run();
-  if (violation.empty()) violation = detail::StepsViolation(plan).run();
-  if (violation.empty()) violation = detail::ProgramViolation(plan).run();
-  if (violation.empty()) violation = detail::StepTilesViolation(plan).run();
+  if (violation.empty()) violation = detail::StepsViolation(draft, after, body, plan).run();
   return violation;
 }
 
@@ -39,18 +29,16 @@ class PassVerifier {
   constexpr void operator()(Pass after, BodyId body, const auto& draft, const Plan& plan) {
     if (violation_.empty() && changes_draft(after)) violation_ = verify(draft, after, body, plan);
   }
-  constexpr void operator()(const Plan& plan) {
-    if (violation_.empty()) violation_ = verify(plan);
-  }
+  constexpr void operator()(const Plan&) const {}  // tw::fault_of_plan checks it
   constexpr const Text& violation() const { return violation_; }
 
  private:
   Text violation_{};  // empty: none
 };
 
-/// Plans a program like `lower`, and checks the result of each pass. It takes several times as long: for tests, and for traces at
-/// run time during work on a pass or an op. Errors: those of `lower`; a violation of a pass, as `planner: rule: ...`.
-constexpr Plan lower_verified(const Prepared& prepared) {
+/// Plans a program like `lower`, and checks the result of each pass, but not the plan. Errors: those of `lower`; a violation of a
+/// pass, as `planner: rule: ...`.
+constexpr Plan lower_checked(const Prepared& prepared) {
   PassVerifier verifier;
   Plan plan = lower(prepared, verifier);
   if (!verifier.violation().empty()) plan.fail(text("planner: ", verifier.violation()));
@@ -58,7 +46,3 @@ constexpr Plan lower_verified(const Prepared& prepared) {
 }
 
 }  // namespace tilewright::internal
-
-namespace tilewright {
-using internal::lower_verified;
-}  // namespace tilewright

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "tilewright/core/grow.hpp"
 #include "tilewright/core/items.hpp"
 #include "tilewright/verified/values.hpp"
 
@@ -17,6 +18,7 @@ class Memory {
     if (access.elements() == 0 || is_even(access, result)) return result;
     result = {};
     if (access.rank == 0) return result;  // one element of bytes of several values
+    if (access.rank == 1) return read_row(access);
     for (std::int64_t i = 0; i < access.extents[0]; ++i) result.parts.push_back(read(access.part(i)));
     merge(access, result);
     return result;
@@ -25,7 +27,13 @@ class Memory {
   constexpr void write(const Access& access, const Content& content) {
     if (access.elements() == 0) return;
     if (content.parts.empty()) return write_even(access, content);
-    for (std::int64_t i = 0; i < access.extents[0]; ++i) write(access.part(i), content.parts[static_cast<std::size_t>(i)]);
+    std::int64_t i = 0;
+    for (const Content& part : content.parts) {
+      if (access.rank == 1)
+        write_even({access.offset + i * access.strides[0], access.element_bytes, 1, {part.count}, {access.strides[0]}}, part);
+      else write(access.part(i), part);
+      i += part.count;
+    }
   }
   /// Writes a value whose elements are in the order of the access.
   constexpr void write(const Access& access, ValueId value) { write(access, whole_of(value, access)); }
@@ -101,6 +109,59 @@ class Memory {
       if (low[d] < 0 || high[d] >= segment.digits[d].count) return false;
     return true;
   }
+  /// Returns how many elements of a row, from its first on, are evenly spaced elements of one segment, or are not written.
+  constexpr std::int64_t first_run(Access row, Content& content) const {
+    const std::size_t i = find(row.offset);
+    std::int64_t count = row.extents[0];
+    if (row.strides[0] <= 0) count = 1;
+    else if (i < segments_.size()) {
+      const Segment& segment = segments_[i];
+      const std::int64_t bytes = segment.begin > row.offset ? segment.begin - row.offset : segment.end - row.offset;
+      count = std::max<std::int64_t>(
+          1, std::min(count, segment.begin > row.offset ? (bytes - 1) / row.strides[0] + 1
+                                                        : (bytes - row.element_bytes) / row.strides[0] + 1));
+    }
+    const auto is_run = [&](std::int64_t elements) {
+      row.extents[0] = elements;
+      content = {};
+      return is_even(row, content);
+    };
+    if (!is_run(count)) {
+      std::int64_t low = 1;  // a longest run that is known
+      for (std::int64_t high = count - 1; low < high;) {
+        const std::int64_t middle = (low + high + 1) / 2;
+        if (is_run(middle)) low = middle;
+        else high = middle - 1;
+      }
+      if (!is_run(count = low)) content = {};  // one element of bytes of several values
+    }
+    return content.count = count;
+  }
+  /// Appends elements to the runs of a row. A run is as long as can be: so equal rows have equal runs, however they were written.
+  static constexpr void add_run(List<Content>& runs, Content added) {
+    while (added.count > 0) {
+      Content* const last = runs.empty() || runs.back().value != added.value ? nullptr : &runs.back();
+      if (last && last->count == 1) last->steps[0] = added.first - last->first;
+      if (!last || added.first != last->first + last->count * last->steps[0]) {
+        if (added.count == 1) added.steps[0] = 0;
+        return runs.push_back(std::move(added));
+      }
+      const std::int64_t taken = added.steps[0] == last->steps[0] ? added.count : 1;
+      last->count += taken, added.count -= taken, added.first += taken * added.steps[0];
+    }
+  }
+  constexpr Content read_row(const Access& row) const {
+    Content result;
+    for (std::int64_t i = 0; i < row.extents[0];) {
+      Content run;
+      i += first_run({row.offset + i * row.strides[0], row.element_bytes, 1, {row.extents[0] - i}, {row.strides[0]}}, run);
+      add_run(result.parts, std::move(run));
+    }
+    if (result.parts.size() > 1) return result;
+    Content run = std::move(result.parts[0]);
+    run.count = 1;
+    return run;
+  }
   /// Replaces parts that are evenly spaced elements of one value by one description of them all.
   static constexpr void merge(const Access& access, Content& content) {
     const Content& first = content.parts[0];
@@ -173,6 +234,7 @@ class Memory {
     if (from < to && segments_[to - 1].end > end) kept[count] = segments_[to - 1], kept[count++].begin = end;
     const std::size_t removed = to - from, size = segments_.size();
     if (count > removed) {
+      make_room(segments_, count - removed);
       segments_.resize(size + count - removed);
       for (std::size_t i = size; i-- > to;) segments_[i + count - removed] = segments_[i];
     } else if (count < removed) {

@@ -6,10 +6,12 @@
 
 #include "tilewright/core/text.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
-#include "tilewright/ops/reduce/sum.hpp"
 #include "tilewright/verified/barriers.hpp"
+#include "tilewright/verified/fault.hpp"
 #include "tilewright/verified/graph_run.hpp"
+#include "tilewright/verified/partials.hpp"
 #include "tilewright/verified/plan_memory.hpp"
+#include "tilewright/verified/step_text.hpp"
 #include "tilewright/verified/vertices.hpp"
 
 namespace tilewright::internal::proof::detail {
@@ -24,16 +26,16 @@ class PlanRun {
       : plan_(plan), terms_(terms), memory_(plan, terms), checked_sets_(plan.compute_sets.size(), false) {}
 
   constexpr void ignore(std::string_view rule) { ignored_ = rule; }
-  /// Returns what is wrong; empty: nothing. `expected`: what graphs do.
-  constexpr Text run(const RunEffects& expected) {
-    if (Text wrong = memory_.start(); !wrong.empty()) return wrong;
+  /// Returns what is wrong. `expected`: what graphs do.
+  constexpr Fault run(const RunEffects& expected) {
+    if (Text wrong = memory_.start(); !wrong.empty()) return {std::move(wrong)};
     for (const BodyId root : {plan_.after_upload, BodyId::main, plan_.before_download})
       if (root != BodyId::none && problem_.empty()) {
         barriers_ = {};
         run_body(root, {}, 0);
       }
     if (problem_.empty()) compare(expected);
-    return problem_;
+    return {std::move(problem_), body_, step_number_};
   }
 
  private:
@@ -42,7 +44,7 @@ class PlanRun {
 
   constexpr bool fail(std::string_view rule, const auto&... what) {
     if (rule == ignored_) return true;
-    if (problem_.empty()) problem_ = text(rule, ": ", what..., ", in step ", step_number_, " of body ", body_);
+    if (problem_.empty()) problem_ = text(rule, ": ", what...);
     return false;
   }
   /// Fails by the rule `tables`, also where that is ignored: the row to read is not there.
@@ -59,8 +61,7 @@ class PlanRun {
       const Step& step = plan_.steps[static_cast<std::size_t>(body.first_step + s)];
       run_step(step, body, arguments, frame);
     }
-    body_ = caller;
-    step_number_ = caller_step;
+    if (problem_.empty()) body_ = caller, step_number_ = caller_step;  // else they say where the fault is
     memory_.find(Base::frame, 0)->values.forget(frame, frame + body.frame_bytes);
   }
   constexpr void run_step(const Step& step, const Body& body, const List<Place>& arguments, std::int64_t frame) {
@@ -263,38 +264,25 @@ class PlanRun {
   constexpr ValueId result(const Stage& stage, List<Operand>& inputs, int output, const StageOperand& operand,
                            std::int64_t parts) {
     const TensorSpec spec{operand.view.shape, operand.view.dtype};
-    if (const PartialResults* const whole = combined(stage, inputs)) {
+    if (const PartialResults* const whole = combined(terms_, stage, inputs)) {
       if (parts == 1) return terms_.result(whole->term, {whole->shape, spec.dtype});
       PartialResults again = *whole;
       again.parts = parts;
       return terms_.partials(std::move(again));
     }
-    if (parts == 1) return terms_.result(terms_.term_of(stage.op, stage.attributes, inputs, output), spec);
+    const ValueId value = terms_.result(terms_.term_of(stage.op, stage.attributes, inputs, output), spec);
+    if (parts == 1 && terms_.is_known(value)) return value;
     const OpInfo* const op = terms_.find_op(stage.op);
-    if (op && op->partials)
-      if (const int again = op->partials(stage.attributes).whole_input;
-          again >= 0 && inputs.size() > 1 && same(inputs.back().content, inputs[static_cast<std::size_t>(again)].content))
-        inputs.resize(inputs.size() - 1);
+    if (takes_input_again(op, stage, inputs)) {
+      inputs.resize(inputs.size() - 1);
+      return result(stage, inputs, output, operand, parts);
+    }
+    if (parts == 1) return value;
     return terms_.partials({.parts = parts,
                             .op = op,
                             .attributes = stage.attributes,
                             .term = terms_.term_of(stage.op, stage.attributes, inputs, output),
                             .shape = spec.shape});
-  }
-  /// Returns the partial results that a stage combines, all of them; null: it does something else.
-  constexpr const PartialResults* combined(const Stage& stage, const List<Operand>& inputs) {
-    if (inputs.size() != 1 || !inputs[0].content.parts.empty()) return nullptr;
-    const Shape& shape = inputs[0].spec.shape;
-    const PartialResults* const partials = terms_.find_partials(inputs[0].content.value);
-    if (partials == nullptr || shape.rank == 0 || shape[0] != partials->parts) return nullptr;
-    if (shape.nelms() != partials->parts * partials->shape.nelms()) return nullptr;
-    const Access dense = access_of(0, inputs[0].spec, dense_strides(shape));
-    if (!same(inputs[0].content, whole_of(partials->value, dense))) return nullptr;
-    const Partials how = partials->op && partials->op->partials ? partials->op->partials(partials->attributes) : Partials{};
-    const bool is_right = how.combiner
-                              ? stage.op == how.combiner->tag && stage.attributes == how.attributes
-                              : stage.op == op_info<ReduceSum>.tag && stage.attributes == pack(ReduceSum::make(Axes(0), false));
-    return is_right ? partials : nullptr;
   }
   /// Records an access, and checks that its memory has the bytes.
   constexpr bool note(const List<Place>& places, int location, const Access& bytes, bool writes, List<StepAccess>& accesses) {
@@ -344,13 +332,13 @@ class PlanRun {
   // ---- what is there after a run
 
   constexpr void compare(const RunEffects& expected) {
-    body_ = BodyId::main;
-    step_number_ = plan_.bodies.data()[0].step_count;
+    body_ = BodyId::main, step_number_ = plan_.bodies.data()[0].step_count;
     const auto check = [&](ValueId expected_value, Base base, int index, const Access& access, const Shape& shape,
                            std::string_view what, std::size_t number) {
       const Stored* const memory = memory_.find(base, index);
       if (memory == nullptr || terms_.number(memory->values.read(access), shape) != expected_value)
-        fail("values", what, " ", number, " has another value after the run than in the graphs: the same expected");
+        fail("values", what, " ", number, row_name(plan_, base, number),
+             " differs from the graphs after the run: equal expected");
     };
     for (std::size_t i = 0; i < expected.variables.size(); ++i) {
       const auto& variable = plan_.variables[i];
@@ -391,7 +379,7 @@ class PlanRun {
   List<std::pair<int, Memory>> scratch_{};  // of a step: by offset
   List<Memory> registers_{};  // of a step: first results, by stage
   List<ValueId> printed_{};
-  BodyId body_ = BodyId::main;
+  BodyId body_ = BodyId::none;
   int step_number_ = 0;
   std::string_view ignored_{};
   Text problem_{};

@@ -38,7 +38,11 @@ class ValueTerms {
   /// Returns the number of what an access finds.
   constexpr ValueId number(const Content& content, const Shape& shape, int axis = 0) {
     List<std::int64_t> term{word(TermKind::content), static_cast<std::int64_t>(content.parts.size())};
-    for (const Content& part : content.parts) term.push_back(static_cast<std::int64_t>(number(part, shape, axis + 1)));
+    for (const Content& part : content.parts)
+      if (axis + 1 < shape.rank) term.push_back(static_cast<std::int64_t>(number(part, shape, axis + 1)));
+      else
+        for (const std::int64_t word : {static_cast<std::int64_t>(part.value), part.first, part.steps[0], part.count})
+          term.push_back(word);
     if (content.parts.empty()) {
       term.push_back(static_cast<std::int64_t>(content.value));
       term.push_back(content.first);

@@ -111,8 +111,10 @@ struct Content {
   ValueId value = ValueId::unwritten;
   std::int64_t first = 0;  ///< number of the first element
   std::int64_t steps[max_rank]{};  ///< by axis, to the number of the next element; 0 along an axis of extent 1
-  /// Contents of the indices of the first axis, if the elements are not evenly spaced elements of one value; otherwise empty.
+  /// If the elements are not evenly spaced elements of one value, contents of the indices of the first axis, or of the runs of a
+  /// single axis; otherwise empty.
   List<Content> parts{};
+  std::int64_t count = 1;  ///< of a run of a single axis: its elements, evenly spaced by steps[0]
 };
 
 /// Returns the content of an access to all elements of a value, in their order.
@@ -133,7 +135,7 @@ constexpr bool same(const Content& a, const Content& b) {
   if (!a.parts.empty()) return true;
   for (int axis = 0; axis < max_rank; ++axis)
     if (a.steps[axis] != b.steps[axis]) return false;
-  return a.value == b.value && a.first == b.first;
+  return a.value == b.value && a.first == b.first && a.count == b.count;
 }
 /// Returns whether an access finds an element that nothing wrote.
 constexpr bool has_unwritten(const Content& content) {

@@ -4,37 +4,85 @@
 #include <string_view>
 #include <utility>
 
+#include "tilewright/core/constant_text.hpp"
 #include "tilewright/execute/program.hpp"
+#include "tilewright/lower/figures/frame_peak.hpp"
 #include "tilewright/transform/prepare.hpp"
 #include "tilewright/verified/plan_run.hpp"
+#include "tilewright/verified/plan_tables.hpp"
+#include "tilewright/verified/step_text.hpp"
 
 namespace tilewright {
 
-/// Proves that a plan does what the graphs of a prepared program say: `fault_of_plan(prepared, lower(prepared))`. Returns the
-/// first fault, `rule: what was given: what was expected, in step 3 of body 2`; an empty text: the plan is proven. `plan`: a
-/// Plan, or a frozen one. It runs graphs and plan on names of values in place of numbers, with each call and iteration, so its
-/// time grows with the steps that a run makes, not with the sizes of tensors. Rules: docs/architecture.md.
-/// `ignored`: a rule that is not checked.
-constexpr Text fault_of_plan(const Prepared& prepared, const auto& plan, std::string_view ignored = {}) {
-  internal::proof::detail::ValueTerms terms;
-  const internal::proof::detail::RunEffects expected = internal::proof::detail::GraphRun(prepared.ir(), terms).run();
-  internal::proof::detail::PlanRun run(plan, terms);
+namespace internal::proof::detail {
+
+constexpr Fault find_fault(const Prepared& prepared, const auto& plan, std::string_view ignored) {
+  ValueTerms terms;
+  const RunEffects expected = GraphRun(prepared.ir(), terms).run();
+  if (Fault fault = TablesCheck(plan, prepared.target(), terms, ignored).run(); !fault.what.empty()) return fault;
+  PlanRun run(plan, terms);
   run.ignore(ignored);
   return run.run(expected);
 }
-
-namespace internal::proof::detail {
-template <auto build, Target target>
-consteval bool is_proven() {
-  Ir ir;
-  trace_for(target, build, ir);
-  return fault_of_plan(prepare(std::move(ir), target), Program<build, target>::plan).empty();
+/// Returns the step of a fault, its tensors, and the module in which its op was traced. Another planning of the program finds the
+/// module, which no plan has.
+constexpr Text place_of(const Fault& fault, const Prepared& prepared, const auto& plan) {
+  if (fault.body == BodyId::none) return {};
+  const Body& body = plan.bodies.data()[static_cast<std::size_t>(fault.body)];
+  if (fault.step >= body.step_count) return {};
+  Text result = text(", in step ", fault.step, " of body ", fault.body, ", ", StepText(plan, fault.body, fault.step).run());
+  FramePeaks peaks(prepared.ir(), prepared.target());
+  lower(prepared, peaks);
+  const auto number = static_cast<std::size_t>(body.first_step + fault.step);
+  if (number < peaks.modules().size() && !peaks.modules()[number].empty()) result += text(", in ", peaks.modules()[number]);
+  return result;
 }
+
 }  // namespace internal::proof::detail
 
-/// Whether the frozen plan of a program for a target, which a session runs, is proven to do what its graphs say:
-/// `static_assert(tw::verified<program, tw::cpu>)`. If it is false, `fault_of_plan` tells at run time what is wrong.
+/// Proves that a plan does what the graphs of a prepared program say: `fault_of_plan(prepared, lower(prepared))`. Returns the
+/// first fault, `rule: what was given: what was expected, in step 3 of body 2, MatMul [Add] of x (8, 100) float32, ..., in
+/// Net_subgraph(0)/fc1`; an empty text: the plan is proven. `plan`: a Plan, or a frozen one. It runs graphs and plan on names of
+/// values in place of numbers, with each call and iteration, so its time grows with the steps that a run makes, and with the rows
+/// of tensors that are put together from others. Rules: docs/errors-and-debugging.md. `ignored`: a rule that is not checked.
+constexpr Text fault_of_plan(const Prepared& prepared, const auto& plan, std::string_view ignored = {}) {
+  using namespace internal::proof::detail;
+  Fault fault = find_fault(prepared, plan, ignored);
+  if (!fault.what.empty()) fault.what += place_of(fault, prepared, plan);
+  return std::move(fault.what);
+}
+
+namespace internal::proof::detail {
+
+/// Why a program is not proven; empty: it is, or its errors say why it has no plan.
+template <auto build, Target target>
+inline constexpr tilewright::detail::ConstantText fault_text = [] {
+  tilewright::detail::ConstantText result;
+  if constexpr (internal::detail::draft_of<build, target>.failure == 0) {
+    Ir ir;
+    trace_for(target, build, ir);
+    if (const Text fault = fault_of_plan(prepare(std::move(ir), target), Program<build, target>::plan); !fault.empty())
+      result.set(text("verified: ", fault));
+  }
+  return result;
+}();
+template <auto build, Target target>
+constexpr const tilewright::detail::ConstantText& fault_message() {
+  return fault_text<build, target>;
+}
+/// Complete for a program that is proven; otherwise compile errors.
+template <auto build, Target target, std::size_t size>
+struct MustBeProven : Report<fault_message<build, target>, size> {};
+template <auto build, Target target>
+struct MustBeProven<build, target, 0> : Program<build, target> {};
+
+}  // namespace internal::proof::detail
+
+/// Proves, while a program compiles, that its frozen plan, which a session runs, does what the program's graphs say:
+/// `static_assert(tw::verified<program, tw::cpu>)`. A plan with a fault is a compile error with the text of `fault_of_plan`.
 template <auto program, Target target = cpu>
-inline constexpr bool verified = internal::proof::detail::is_proven<program, target>();
+inline constexpr bool verified =
+    sizeof(internal::proof::detail::MustBeProven<program, target, internal::proof::detail::fault_text<program, target>.size()>) >
+    0;
 
 }  // namespace tilewright

@@ -1,64 +1,10 @@
 // labels: asan light ubsan
 // What passes of the planner give is verified: drafts and plans that are broken on purpose, one for each rule.
-#include "violations.hpp"
+#include "broken_programs.hpp"
 
 namespace {
 
 using namespace violations;
-
-/// A layer with its activation, the sum of its columns, and an update of the weight.
-void layer(tw::Ir& ir) {
-  const Tensor x = load(ir, "x", {64, 64});
-  const Tensor w = ir.variable(tw::ones(), {64, 64}, tw::float32, "w"), b = ir.variable(tw::zeros(), {64}, tw::float32, "b");
-  const Tensor y = ops::gelu(x.matmul(w) + b) + ir.constant(1.0);
-  store(ir, "sum", ops::sum(y, {0}));
-  ops::scaled_add_(w, x.T().matmul(y), {.b = -0.5});
-}
-/// A softmax that is stored: its rows go through scratch if they have room there.
-template <int columns>
-void softmax(tw::Ir& ir) {
-  store(ir, "y", ops::softmax(load(ir, "x", {8, columns})));
-}
-/// Reductions that the IPU model cuts: of one output, and of an output of parts and one of rows.
-void parts(tw::Ir& ir) {
-  const Tensor x = load(ir, "x", {128, 8}), labels = load(ir, "labels", {128}, tw::int32);
-  store(ir, "largest", ops::max(x));
-  const auto [loss, gradient] = ops::nll_loss_with_softmax_grad(x, labels, load(ir, "scale", {}));
-  store(ir, "loss", loss);
-  store(ir, "gradient", gradient);
-}
-/// Elementwise ops, the last of which reads the first two results: c takes over the memory of b.
-void chain(tw::Ir& ir) {
-  const Tensor a = ops::exp(load(ir, "x", {64, 64})), b = ops::exp(a), c = ops::exp(b);
-  store(ir, "y", a * c);
-}
-/// Ops after an upload, which keep a tensor for runs; and a loop.
-void contexts(tw::Ir& ir) {
-  const Tensor w = ir.variable(tw::ones(), {64}, tw::float32, "w");
-  Tensor kept;
-  {
-    const auto upload = tw::execution_context(ir, tw::ExecutionContext::WeightsFromHostFragment);
-    kept = ops::exp(w);
-  }
-  const tw::Graph twice = ir.create_graph([](Tensor x) { return x * 2; }, w);
-  store(ir, "y", tw::repeat(twice, 3, kept));
-}
-/// A loop, a load of code, a conditional, a stream that moves, and a remote buffer.
-void calls(tw::Ir& ir) {
-  tw::Graph twice = ir.create_graph([](Tensor x) { return x * 2; }, tw::TensorSpec{{8}, tw::float32});
-  const tw::Graph thrice = ir.create_graph([](Tensor x) { return x * 3; }, tw::TensorSpec{{8}, tw::float32});
-  const tw::RemoteBuffer buffer = ir.remote_buffer({8}, tw::float32, 4);
-  Tensor x = ops::remote_load(buffer, 2);
-  x = tw::repeat(twice, 3, x);
-  ops::remote_code_load(thrice);
-  x = tw::conditional(load(ir, "condition", {}, tw::boolean), {twice, {x}}, {thrice, {x}});
-  ops::remote_store(buffer, 1, x);
-  store(ir, "y", x);
-}
-void collective(tw::Ir& ir) {
-  ir.set_replication_factor(2);
-  store(ir, "y", ops::collectives::replicated_all_reduce(load(ir, "x", {8}) + 1));
-}
 
 /// The first operation with this op, or the first call.
 tw::internal::Operation& op(BodyDraft& draft, std::string_view name) {
@@ -84,24 +30,6 @@ tw::internal::Storage& reuser(BodyDraft& draft) {
   FAIL("no memory is reused");
   return draft.storages[StorageId(0)];
 }
-/// The first step of the main body of a kind.
-tw::internal::Step& step(Plan& plan, tw::internal::StepKind kind) {
-  for (int s = 0; s < plan.bodies[BodyId::main].step_count; ++s)
-    if (tw::internal::Step& each = plan.steps[plan.bodies[BodyId::main].first_step + s]; each.kind == kind) return each;
-  FAIL("no such step");
-  return plan.steps[0];
-}
-tw::internal::StageOperand& operand(Plan& plan, tw::internal::Source source) {
-  for (tw::internal::StageOperand& each : plan.operands)
-    if (each.source == source) return each;
-  FAIL("no such operand");
-  return plan.operands[0];
-}
-
-const Case a_layer{"layer", layer}, on_tiles{"layer on tiles", layer, tw::ipu_model.with_tiles(64)},
-    a_chain{"chain", chain, tw::cpu.without_fusion()}, with_scratch{"softmax", softmax<1024>},
-    without_scratch{"wide softmax", softmax<131072>}, with_calls{"calls", calls}, with_replicas{"collective", collective},
-    with_contexts{"contexts", contexts};
 
 }  // namespace
 
@@ -284,177 +212,10 @@ TEST_CASE("verify: scratch is limited") {
         }) == "scratch is limited: group 0 has 524288 bytes of scratch: at most 262144 expected, in body 0 after cut_groups");
 }
 
-// ---- plans
-
-TEST_CASE("verify: tables of a plan") {
-  const auto violation = [](auto break_it) { return violation_of_plan(a_layer, break_it); };
-  CHECK(violation([](Plan& p) { p.bodies.clear(); }) == "bodies exist: no body: at least one expected");
-  CHECK(violation([](Plan& p) { ++p.bodies[BodyId::main].step_count; }) ==
-        "rows have one owner: body 0 has steps 0 to 4: rows that exist and have no other owner expected");
-  CHECK(violation([](Plan& p) { --p.bodies[BodyId::main].step_count; }) ==
-        "rows have one owner: a row of the steps has no owner: an owner expected");
-  CHECK(violation([](Plan& p) { p.stages[1].first_operand = 0; }) ==
-        "rows have one owner: stage 1 has operands 0 to 3: rows that exist and have no other owner expected");
-  CHECK(violation([](Plan& p) { p.strides.push_back(0); }) ==
-        "rows have one owner: a row of the strides has no owner: an owner expected");
-  CHECK(violation([](Plan& p) { p.steps[0].first_location = -1; }) ==
-        "rows have one owner: step 0 has locations -1 to 4: rows that exist and have no other owner expected");
-}
-
-TEST_CASE("verify: compute sets") {
-  const auto violation = [](auto break_it) { return violation_of_plan(a_layer, break_it); };
-  CHECK(violation([](Plan& p) {
-          tw::internal::ComputeSet& last = p.compute_sets.back();  // whose stages, operands and strides are the last, too
-          for (; last.stage_count < 17; ++last.stage_count) {
-            p.stages.push_back(tw::internal::Stage(p.stages.back()));
-            p.stages.back().first_operand = static_cast<int>(p.operands.size());
-            for (int o = 0; o < p.stages.back().operand_count; ++o)
-              p.operands.push_back(tw::internal::StageOperand(p.operands[0]));
-          }
-        }) == "sets are small: 17 stages: 1 to 16 expected, in compute set 2");
-  CHECK(violation([](Plan& p) {
-          for (tw::internal::ComputeSet& last = p.compute_sets.back(); last.location_count < 49; ++last.location_count)
-            for (int axis = 0; axis < last.blocks.size(); ++axis) p.strides.push_back(0);
-        }) == "sets are small: 49 locations: at most 48 expected, in compute set 2");
-  CHECK(violation([](Plan& p) { p.compute_sets[0].scratch_bytes = 1 << 20; }) ==
-        "scratch is limited: 1048576 bytes of scratch: at most 262144 expected, in compute set 0");
-  CHECK(violation([](Plan& p) { p.compute_sets[0].extents.count = 1; }) ==
-        "blocks divide grids: blocks along 3 axes: blocks along 1 expected, in compute set 0");
-  CHECK(violation([](Plan& p) { p.compute_sets[0].blocks[0] = 0; }) ==
-        "blocks divide grids: blocks of 0 along axis 0: blocks of 1 to 64 expected, in compute set 0");
-  CHECK(violation([](Plan& p) { p.stages[0].op = nullptr; }) ==
-        "stages have ops: stage 0 has no op: an op with a name expected, in compute set 0");
-  CHECK(violation([](Plan& p) { p.stages[0].input_count = p.stages[0].operand_count; }) ==
-        "stages have outputs: stage 0 (MatMul) has 3 inputs of 3 operands: at least one output expected, in compute set 0");
-  CHECK(violation([](Plan& p) { p.stages[0].evaluation = tw::internal::Evaluation::epilogue; }) ==
-        "epilogues follow kernels: stage 0 (MatMul) is in an epilogue: a kernel before it expected, in compute set 0");
-  CHECK(violation([](Plan& p) { p.stages[3].evaluation = tw::internal::Evaluation::expression; }) ==
-        "expressions have one reader: stage 3 (Add) has 0 readers: one expected, in compute set 0");
-  CHECK(violation([](Plan& p) { p.operands[0].grid_axis[0] = 5; }) ==
-        "operands follow the grid: operand 0 of stage 0 (MatMul) follows axis 5 of the grid: an axis from 0 to 2 expected, in "
-        "compute set 0");
-  CHECK(
-      violation([](Plan& p) { p.operands[0].index = 40; }) ==
-      "operands exist: operand 0 of stage 0 (MatMul) has index 40 in memory: a location from 0 to 4 expected, in compute set 0");
-  CHECK(violation([](Plan& p) { operand(p, tw::internal::Source::value).index = 9; }) ==
-        "operands exist: operand 2 of stage 0 (MatMul) has index 9 in value: stage 0 expected, in compute set 0");
-  CHECK(violation_of_plan(with_scratch, [](Plan& p) { operand(p, tw::internal::Source::scratch).index = 1; }) ==
-        "operands exist: operand 1 of stage 0 (Softmax) has index 1 in scratch: a multiple of 64, and an end of at most 4096, "
-        "expected, in compute set 0");
-  CHECK(violation_of_plan(with_scratch, [](Plan& p) { operand(p, tw::internal::Source::scratch).index = 1 << 20; }) ==
-        "operands exist: operand 1 of stage 0 (Softmax) has index 1048576 in scratch: a multiple of 64, and an end of at most "
-        "4096, expected, in compute set 0");
-}
-
-TEST_CASE("verify: steps") {
-  using tw::internal::StepKind;
-  const auto violation = [](auto break_it) { return violation_of_plan(with_calls, break_it); };
-  CHECK(violation([](Plan& p) { step(p, StepKind::loop).body = BodyId::main; }) ==
-        "callees come after callers: a call of body 0: a body from 1 to 2 that is no root expected, in step 1 of body 0");
-  CHECK(violation_of_plan(with_contexts, [](Plan& p) { step(p, StepKind::loop).body = p.after_upload; }) ==
-        "callees come after callers: a call of body 1: a body from 1 to 2 that is no root expected, in step 0 of body 0");
-  CHECK(violation([](Plan& p) { p.bodies[BodyId::main].max_arguments = 1; }) ==
-        "room for arguments: 2 arguments of body 2: at most 1 expected, in step 1 of body 0");
-  CHECK(violation([](Plan& p) { step(p, StepKind::conditional).arguments = 1, p.bodies[BodyId::main].max_arguments = 3; }) ==
-        "callers agree: 1 arguments of body 2: 2, as in another call, expected, in step 3 of body 0");
-  CHECK(violation([](Plan& p) { step(p, StepKind::loop).compute_set = 0; }) ==
-        "steps name what they run: a call with compute set 0 and body -1 for false: no set (-1), and a body for false only in a "
-        "conditional, expected, in step 1 of body 0");
-  CHECK(violation([](Plan& p) { step(p, StepKind::compute).compute_set = -1; }) ==
-        "steps name what they run: compute set -1, body -1, body -1 for false: a set from 0 to 3 and no bodies (-1) expected, in "
-        "step 0 of body 0");
-  CHECK(violation([](Plan& p) { step(p, StepKind::load_code).body = BodyId::main; }) ==
-        "steps name what they run: code of body 0: a body from 1 to 2 that is no root expected, in step 2 of body 0");
-  CHECK(violation([](Plan& p) { step(p, StepKind::loop).count = 0; }) ==
-        "loops count: 0 iterations: at least 1 expected, in step 1 of body 0");
-  CHECK(violation([](Plan& p) { step(p, StepKind::loop).barrier_before = false; }) ==
-        "barriers stand between conflicts: no barrier before a call: a barrier expected, in step 1 of body 0");
-  CHECK(violation([](Plan& p) { step(p, StepKind::loop).frame_offset = 1 << 20; }) ==
-        "frames lie in frames: the frame of body 2 has bytes 1048576 to 1048576: a place in bytes 0 to 192 expected, in step 1 "
-        "of body 0");
-  CHECK(violation([](Plan& p) { ++step(p, StepKind::compute).vertices; }) ==
-        "vertices are blocks: 2 vertices: 1 expected, in step 0 of body 0");
-  CHECK(violation([](Plan& p) { step(p, StepKind::compute).items = 1; }) ==
-        "only collectives have items: 1 items: none expected, in step 0 of body 0");
-  CHECK(violation([](Plan& p) { step(p, StepKind::compute).stream = 9; }) ==
-        "streams exist: stream 9 moves: a stream from 0 to 1, or none (-1), expected, in step 0 of body 0");
-  CHECK(violation([](Plan& p) {
-          for (auto& each : p.streams) each.moves = true;
-        }) == "streams move after each use: stream -1 moves (-1: none): stream 1 expected, in step 5 of body 0");
-  CHECK(violation([](Plan& p) {  // a location goes from one step to the next
-          tw::internal::Step &from = p.steps[p.bodies[BodyId::main].first_step],
-                             &to = p.steps[p.bodies[BodyId::main].first_step + 1];
-          --from.location_count, --to.first_location, ++to.location_count;
-        }) == "steps have their locations: 1 locations: 2, as in the compute set, expected, in step 0 of body 0");
-  CHECK(violation_of_plan(with_replicas, [](Plan& p) { step(p, StepKind::collective).items = 0; }) ==
-        "only collectives have items: 0 items: at least 1 expected, in step 1 of body 0");
-  CHECK(violation_of_plan(a_chain,
-                          [](Plan& p) {
-                            for (auto& each : p.steps) each.barrier_before = false;
-                          }) ==
-        "barriers stand between conflicts: no barrier before a step that shares bytes with an earlier one at offset 0 of memory "
-        "`frame`: a barrier expected, in step 1 of body 0");
-  CHECK(violation_of_plan(a_chain, [](Plan& p) { p.steps[1].barrier_before = false; }) ==
-        "barriers stand between conflicts: no barrier before a step that shares bytes with an earlier one at offset 0 of memory "
-        "`frame`: a barrier expected, in step 1 of body 0");
-  CHECK(
-      violation([](Plan& p) { p.steps[p.steps.size() - 2].barrier_before = false; }) ==
-      "barriers stand between conflicts: no barrier in the first step, or after a call: a barrier expected, in step 4 of body 0");
-  CHECK(
-      violation([](Plan& p) { p.steps[0].barrier_before = false; }) ==
-      "barriers stand between conflicts: no barrier in the first step, or after a call: a barrier expected, in step 0 of body 2");
-}
-
-TEST_CASE("verify: locations and memory") {
-  const auto at = [](tw::internal::Base base, auto break_it) {
-    return violation_of_plan(base == tw::internal::Base::variable || base == tw::internal::Base::constant ? a_layer : with_calls,
-                             [&](Plan& p) {
-                               for (tw::internal::Location& each : p.locations)
-                                 if (each.base == base) return break_it(each);
-                               FAIL("no such location");
-                             });
-  };
-  CHECK(at(tw::internal::Base::frame, [](tw::internal::Location& l) { l.offset += 1 << 20; }) ==
-        "locations lie in their memory: 32 bytes at index 0, offset 1048576 of memory `frame`: a place in bytes 0 to 192 "
-        "expected, in step 0 of body 0");
-  CHECK(at(tw::internal::Base::frame, [](tw::internal::Location& l) { l.offset = -64; }) ==
-        "locations lie in their memory: 32 bytes at index 0, offset -64 of memory `frame`: a place in bytes 0 to 192 expected, "
-        "in step 0 of body 0");
-  CHECK(at(tw::internal::Base::argument, [](tw::internal::Location& l) { l.index = 2; }) ==
-        "locations lie in their memory: index 2 of memory `argument`: an index from 0 to 1 expected, in step 0 of body 2");
-  CHECK(at(tw::internal::Base::variable, [](tw::internal::Location& l) { l.offset += 512; }) ==
-        "locations lie in their memory: 16384 bytes at index 0, offset 512 of memory `variable`: a place in bytes 0 to 16640 "
-        "expected, in step 0 of body 0");
-  CHECK(at(tw::internal::Base::constant, [](tw::internal::Location& l) { l.offset += 64; }) ==
-        "locations lie in their memory: 4 bytes at index 0, offset 64 of memory `constant`: a place in bytes 0 to 64 expected, "
-        "in step 0 of body 0");
-  CHECK(at(tw::internal::Base::stream, [](tw::internal::Location& l) { l.offset += 64; }) ==
-        "locations lie in their memory: 0 bytes at index 0, offset 64 of memory `stream`: a place in bytes 0 to 1 expected, in "
-        "step 3 of body 0");
-  CHECK(at(tw::internal::Base::stream, [](tw::internal::Location& l) { l.index = 7; }) ==
-        "locations lie in their memory: index 7 of memory `stream`: an index from 0 to 1 expected, in step 3 of body 0");
-  CHECK(at(tw::internal::Base::remote, [](tw::internal::Location& l) { l.offset += 1 << 20; }) ==
-        "locations lie in their memory: 32 bytes at index 0, offset 1048704 of memory `remote`: a place in bytes 0 to 256 "
-        "expected, in step 0 of body 0");
-  CHECK(violation_of_plan(a_layer, [](Plan& p) { p.variables[1].offset = p.variables[0].offset; }) ==
-        "memory is divided: a variable at bytes 0 to 256: a begin that is a multiple of 64 from 16384 on, and an end of at most "
-        "16640, expected");
-  CHECK(violation_of_plan(a_layer, [](Plan& p) { p.variables[1].offset += 1; }) ==
-        "memory is divided: a variable at bytes 16385 to 16641: a begin that is a multiple of 64 from 16384 on, and an end of at "
-        "most 16640, expected");
-  CHECK(violation_of_plan(a_layer, [](Plan& p) { p.constants[0].offset += 64; }) ==
-        "memory is divided: a constant at bytes 64 to 68: a begin that is a multiple of 64 from 0 on, and an end of at most 64, "
-        "expected");
-  CHECK(violation_of_plan(with_calls, [](Plan& p) { p.remote_buffers[0].entries = 9; }) ==
-        "memory is divided: a remote buffer at bytes 0 to 576: a begin that is a multiple of 64 from 0 on, and an end of at most "
-        "256, expected");
-  CHECK(violation_of_plan(with_contexts, [](Plan& p) { p.kept[0].offset = 0; }) ==
-        "memory is divided: a variable at bytes 0 to 256: a begin that is a multiple of 64 from 256 on, and an end of at most "
-        "512, expected");
-  CHECK(violation_of_plan(with_calls, [](Plan& p) { p.memory.frame += 1; }) ==
-        "memory is divided: a frame of 193 bytes: 192, the frame of the largest root, expected");
-  CHECK(violation_of_plan(with_calls, [](Plan& p) { p.exchanges.push_back({1, 99}); }) ==
-        "exchanges are steps of a body: an exchange of steps 1 to 99: steps of one body, from step 0 on, expected");
+TEST_CASE("verify: exchanges") {
+  CHECK(violation_of_draft(with_calls, Pass::place, [](BodyDraft&, Plan& p) { p.exchanges.push_back({1, 99}); }) ==
+        "exchanges are steps of a body: an exchange of steps 1 to 99: steps of one body, from step 0 on, expected, in body 0 "
+        "after place");
 }
 
 // ---- what is right stays right, and is printed

@@ -134,16 +134,18 @@ TEST_CASE("verify: rooms on tiles") {
 }
 
 TEST_CASE("verify: a plan says of each step where it runs and what it takes") {
-  CHECK(violation_of_plan(a_product, [](Plan& p) { p.moves.pop_back(); }) ==
-        "steps have moves and cycles: 1 rows of moves and 2 of cycles: 2 of each expected");
-  CHECK(violation_of_plan(a_product, [](Plan& p) { p.tile_sets.clear(); }) ==
-        "steps have moves and cycles: 2 rows of moves and 2 of cycles: 0 of each expected");
-  CHECK(violation_of_plan(a_product, [](Plan& p) { p.moves[0].set = -1; }) ==
-        "steps are on tiles: step 0 is on set -1 of tiles: a set of the plan expected");
-  CHECK(violation_of_plan(with_calls, [](Plan& p) { p.moves.back().set = 0; }) ==
-        "steps are on tiles: step 2 is on set 0 of tiles: no set (-1) expected");
-  CHECK(violation_of_plan(on_two, [](Plan& p) { p.moves[0].from_set = 2; }) ==
-        "steps are on tiles: step 0 copies from set 2 of tiles: a set of the plan, or none (-1), expected");
+  const auto after_all = [](const Case& of, auto break_it) {
+    return violation_of_draft(of, Pass::place, [&](TileDraft&, Plan& p) { break_it(p); });
+  };
+  CHECK(after_all(a_product, [](Plan& p) { p.moves.pop_back(); }) ==
+        "steps have moves and cycles: 1 rows of moves and 2 of cycles: 2 of each expected, in body 0 after place");
+  CHECK(after_all(a_product, [](Plan& p) { p.moves[0].set = -1; }) ==
+        "steps are on tiles: step 0 is on set -1 of tiles: a set of the plan expected, in body 0 after place");
+  CHECK(after_all(with_calls, [](Plan& p) { p.moves.back().set = 0; }) ==
+        "steps are on tiles: step 1 is on set 0 of tiles: no set (-1) expected, in body 0 after place");
+  CHECK(after_all(on_two, [](Plan& p) { p.moves[0].from_set = 2; }) ==
+        "steps are on tiles: step 0 copies from set 2 of tiles: a set of the plan, or none (-1), expected, in body 0 after "
+        "place");
 }
 
 TEST_CASE("verify: programs on simulated IPUs have no violation") {

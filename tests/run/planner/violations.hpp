@@ -1,9 +1,10 @@
 #pragma once
-// What the verifier says of drafts and plans that are broken on purpose.
+// What the verifier says of drafts, and the proof of plans, that are broken on purpose.
 #include <string>
 #include <string_view>
 #include <tilewright/lower/print_passes.hpp>
 #include <tilewright/tilewright.hpp>
+#include <tilewright/verified/lower_verified.hpp>
 #include <type_traits>
 
 #include "../../catch.hpp"
@@ -45,12 +46,14 @@ std::string violation_of_draft(const Case& of, Pass after, Break&& break_it) {
   });
   return violation;
 }
-/// What the verifier says of a plan that `break_it(plan)` changed.
+/// What the proof says of a plan that `break_it(plan)` changed, without the step.
 template <class Break>
-std::string violation_of_plan(const Case& of, Break&& break_it) {
-  Plan plan = tw::lower_verified(tw::prepare(*tw::trace(of.program, of.target), of.target));
+std::string fault_of(const Case& of, Break&& break_it) {
+  const tw::Prepared prepared = tw::prepare(*tw::trace(of.program, of.target), of.target);
+  Plan plan = tw::lower_verified(prepared);
   break_it(plan);
-  return tw::internal::verify(plan).string();
+  const std::string fault = tw::fault_of_plan(prepared, plan).string();
+  return fault.substr(0, fault.find(", in step "));
 }
 /// Checks that the part of what print_passes gives which begins with `title` has a text.
 inline void check_part(std::string_view printed, std::string_view title, std::string_view text) {

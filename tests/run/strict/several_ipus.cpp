@@ -3,7 +3,7 @@
 #include "../../support/instance_programs.hpp"
 #include "../../support/ipu_programs.hpp"
 #include "run.hpp"
-#include "tilewright/lower/verify.hpp"
+#include "tilewright/verified/lower_verified.hpp"
 
 namespace {
 

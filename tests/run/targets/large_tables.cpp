@@ -7,8 +7,8 @@
 
 #include "../../catch.hpp"
 #include "../../support/test_session.hpp"
-#include "tilewright/lower/verify.hpp"
 #include "tilewright/tilewright.hpp"
+#include "tilewright/verified/lower_verified.hpp"
 
 namespace tw = tilewright;
 namespace ops = tw::ops;

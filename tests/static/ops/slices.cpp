@@ -104,7 +104,7 @@ struct Counts {
   constexpr bool operator==(const Counts&) const = default;
 };
 constexpr Counts counts_of(auto build, const tw::Target& target = tw::cpu.with_tiles(4)) {
-  const tw::Plan plan = tw::lower_verified(support::prepared(build, target));
+  const tw::Plan plan = tw::internal::lower_checked(support::prepared(build, target));
   Counts counts{.steps = plan.steps.size(), .frame = plan.memory.frame};
   for (const auto& step : plan.steps) counts.barriers += step.barrier_before;
   return counts;

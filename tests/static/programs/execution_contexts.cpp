@@ -3,9 +3,9 @@
 #include "../../support/programs.hpp"
 #include "../../support/same.hpp"
 #include "models.hpp"
-#include "tilewright/lower/verify.hpp"
 #include "tilewright/program/merge_exchange.hpp"
 #include "tilewright/program/scopes.hpp"
+#include "tilewright/verified/lower_verified.hpp"
 
 using support::Edges, support::Facts, support::failure, support::load, support::plan_of, support::plan_text, support::sequence_of,
     support::store, support::variable;

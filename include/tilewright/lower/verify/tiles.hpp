@@ -6,7 +6,6 @@
 #include "tilewright/core/items.hpp"
 #include "tilewright/lower/ipu/tile_draft.hpp"
 #include "tilewright/lower/verify/draft_violation.hpp"
-#include "tilewright/lower/verify/plan_violation.hpp"
 
 namespace tilewright::internal::detail {
 
@@ -233,29 +232,6 @@ class TilesViolation : DraftViolation {
   }
 
   const TileMap& tiles_;
-};
-
-/// Checks the tables by step of a plan for a simulated IPU: the results of count_moves and count_step_cycles.
-class StepTilesViolation : PlanViolation {
- public:
-  using PlanViolation::PlanViolation;
-
-  constexpr Text run() {
-    const std::size_t steps = plan_.tile_sets.empty() ? 0 : plan_.steps.size();
-    if (!expect(plan_.moves.size() == steps && plan_.step_cycles.size() == steps, "steps have moves and cycles",
-                plan_.moves.size(), " rows of moves and ", plan_.step_cycles.size(), " of cycles: ", steps, " of each expected"))
-      return violation_;
-    const int sets = static_cast<int>(plan_.tile_sets.size());
-    for (std::size_t s = 0; s < steps; ++s) {
-      const StepMoves& moves = plan_.moves[s];
-      const bool has_vertices = plan_.steps[s].compute_set >= 0;
-      expect(moves.set < sets && (moves.set >= 0) == has_vertices, "steps are on tiles", "step ", s, " is on set ", moves.set,
-             " of tiles: ", has_vertices ? "a set of the plan" : "no set (-1)", " expected");
-      expect(moves.from_set >= -1 && moves.from_set < sets, "steps are on tiles", "step ", s, " copies from set ", moves.from_set,
-             " of tiles: a set of the plan, or none (-1), expected");
-    }
-    return violation_;
-  }
 };
 
 }  // namespace tilewright::internal::detail

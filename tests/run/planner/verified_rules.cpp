@@ -1,0 +1,224 @@
+// labels: asan light ubsan
+// Plans that are broken on purpose, and by which rule the proof refuses each.
+#include "broken_programs.hpp"
+
+namespace {
+
+using namespace violations;
+using tw::internal::Base, tw::internal::ComputeSet, tw::internal::Evaluation, tw::internal::Location, tw::internal::Source,
+    tw::internal::Stage, tw::internal::StageOperand, tw::internal::Step, tw::internal::StepKind;
+
+/// The first step of the main body of a kind.
+Step& step(Plan& plan, StepKind kind) {
+  for (int s = 0; s < plan.bodies[BodyId::main].step_count; ++s)
+    if (Step& each = plan.steps[plan.bodies[BodyId::main].first_step + s]; each.kind == kind) return each;
+  FAIL("no such step");
+  return plan.steps[0];
+}
+StageOperand& operand(Plan& plan, Source source) {
+  for (StageOperand& each : plan.operands)
+    if (each.source == source) return each;
+  FAIL("no such operand");
+  return plan.operands[0];
+}
+/// A graph that is called before and after ops on tensors of several vertices.
+void wide_calls(tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {512, 64});
+  tw::Graph layer = ir.create_graph([](Tensor t) { return ops::exp(t) * t; }, x);
+  const Tensor y = tw::call(layer, {ops::tanh(x)});
+  store(ir, "y", tw::call(layer, {y}) + y);
+}
+/// A division, which can fault.
+void quotient(tw::Ir& ir) { store(ir, "y", ops::fmod(load(ir, "x", {64}, tw::int32), load(ir, "divisor", {64}, tw::int32))); }
+const Case with_wide_calls{"wide calls", wide_calls, tw::cpu.without_fusion()}, with_quotient{"quotient", quotient};
+
+}  // namespace
+
+TEST_CASE("verified: rows of a plan") {
+  const auto fault = [](auto break_it) { return fault_of(a_layer, break_it); };
+  CHECK(fault([](Plan& p) { p.bodies.clear(); }) == "tables: no body: at least one expected");
+  CHECK(fault([](Plan& p) { ++p.bodies[BodyId::main].step_count; }) ==
+        "tables: body 0 has steps 0 to 4 and a frame of 16384 bytes: steps that exist, and 0 bytes or more, expected");
+  CHECK(fault([](Plan& p) { --p.bodies[BodyId::main].step_count; }) ==
+        "values: variable 0 (w) differs from the graphs after the run: equal expected");
+  CHECK(fault([](Plan& p) { p.bodies[BodyId::main].frame_bytes = -64; }) ==
+        "tables: body 0 has steps 0 to 3 and a frame of -64 bytes: steps that exist, and 0 bytes or more, expected");
+  CHECK(fault([](Plan& p) { p.stages[1].first_operand = 0; }) ==
+        "tables: operand 2 of stage 1 (Add) is the value of stage 0: its own value expected, in compute set 0");
+  CHECK(fault([](Plan& p) { p.stages[1].first_operand = 1 << 20; }) ==
+        "tables: stage 1 (Add) has 2 inputs of 3 operands: operands that exist, at least one of them an output, expected, in "
+        "compute set 0");
+  CHECK(fault([](Plan& p) { p.compute_sets[0].first_stage = -1; }) ==
+        "tables: compute set 0 has stages -1 to 3: 1 to 16 stages that exist expected");
+  CHECK(
+      fault([](Plan& p) { p.compute_sets[0].first_stride = 1 << 20; }) ==
+      "tables: compute set 0 has 5 locations, and strides from 1048576 on: 0 to 48 locations, and strides that exist, expected");
+  CHECK(fault([](Plan& p) { p.steps[0].first_location = -1; }) == "tables: locations -1 to 4: locations that exist expected");
+}
+
+TEST_CASE("verified: compute sets") {
+  const auto fault = [](auto break_it) { return fault_of(a_layer, break_it); };
+  CHECK(fault([](Plan& p) {
+          ComputeSet& last = p.compute_sets.back();  // whose stages, operands and strides are the last, too
+          for (; last.stage_count < 17; ++last.stage_count) {
+            p.stages.push_back(Stage(p.stages.back()));
+            p.stages.back().first_operand = static_cast<int>(p.operands.size());
+            for (int o = 0; o < p.stages.back().operand_count; ++o) p.operands.push_back(StageOperand(p.operands[0]));
+          }
+        }) == "tables: compute set 2 has stages 6 to 23: 1 to 16 stages that exist expected");
+  CHECK(fault([](Plan& p) {
+          for (ComputeSet& last = p.compute_sets.back(); last.location_count < 49; ++last.location_count)
+            for (int axis = 0; axis < last.blocks.size(); ++axis) p.strides.push_back(0);
+        }) ==
+        "tables: compute set 2 has 49 locations, and strides from 19 on: 0 to 48 locations, and strides that exist, expected");
+  CHECK(fault([](Plan& p) { p.compute_sets[0].scratch_bytes = 1 << 20; }) ==
+        "tables: compute set 0 has 1048576 bytes of scratch: 0 to 262144 expected");
+  CHECK(fault([](Plan& p) { p.compute_sets[0].extents.count = 1; }) ==
+        "tables: compute set 0 has blocks along 3 axes: blocks along 1 expected");
+  CHECK(fault([](Plan& p) { p.compute_sets[0].blocks[0] = 0; }) ==
+        "tables: compute set 0 has blocks of 0 along axis 0: blocks of 1 to 64 expected");
+  CHECK(fault([](Plan& p) { p.compute_sets[0].blocks[0] = 65; }) ==
+        "tables: compute set 0 has blocks of 65 along axis 0: blocks of 1 to 64 expected");
+  CHECK(fault([](Plan& p) { p.stages[0].op = nullptr; }) == "tables: stage 0 has no op: an op expected, in compute set 0");
+  CHECK(fault([](Plan& p) { p.stages[0].input_count = p.stages[0].operand_count; }) ==
+        "tables: stage 0 (MatMul) has 3 inputs of 3 operands: operands that exist, at least one of them an output, expected, in "
+        "compute set 0");
+  CHECK(fault([](Plan& p) { p.operands[0].grid_axis[0] = 5; }) ==
+        "vertices: operand 0 of stage 0 (MatMul) follows axis 5 of the grid: an axis of the grid expected");
+  CHECK(fault([](Plan& p) { p.operands[0].index = 40; }) ==
+        "vertices: operand 0 of stage 0 (MatMul) is at location 40: a location from 0 to 4 expected");
+  CHECK(fault([](Plan& p) { operand(p, Source::value).index = 9; }) ==
+        "tables: operand 2 of stage 0 (MatMul) is the value of stage 9: its own value expected, in compute set 0");
+  CHECK(fault_of(with_scratch, [](Plan& p) { operand(p, Source::scratch).index = 1; }) ==
+        "tables: operand 1 of stage 0 (Softmax) is at byte 1 of scratch: a multiple of 64 expected, in compute set 0");
+  CHECK(fault_of(with_scratch, [](Plan& p) { operand(p, Source::scratch).index = 1 << 20; }) ==
+        "vertices: operand 0 of stage 1 (Identity) is read in scratch 0, which no earlier stage writes");
+}
+
+TEST_CASE("verified: a stage is computed where its value is read") {
+  const auto fault = [](int stage, Evaluation evaluation) {
+    return fault_of(a_layer, [&](Plan& p) { p.stages[stage].evaluation = evaluation; });
+  };
+  CHECK(fault(0, Evaluation::epilogue) ==
+        "vertices: stage 0 (MatMul) is in an epilogue: a kernel before it expected, in compute set 0");
+  CHECK(fault(0, Evaluation::expression) ==
+        "vertices: stage 0 (MatMul) is in an epilogue: a kernel before it expected, in compute set 0");
+  CHECK(fault(1, Evaluation::kernel) ==
+        "vertices: stage 1 (Add) reads the value of stage 0, which is no longer in registers: an operand in memory expected, in "
+        "compute set 0");
+  CHECK(fault(3, Evaluation::expression) ==
+        "vertices: stage 1 (Add) stores the result of an expression: a value that one stage reads expected, in compute set 0");
+}
+
+TEST_CASE("verified: steps") {
+  const auto fault = [](auto break_it) { return fault_of(with_calls, break_it); };
+  CHECK(fault([](Plan& p) { step(p, StepKind::loop).body = BodyId::main; }) ==
+        "tables: a call of body 0, which a run begins with: another body expected");
+  CHECK(fault_of(with_contexts, [](Plan& p) { step(p, StepKind::loop).body = p.after_upload; }) ==
+        "tables: a call of body 1, which a run begins with: another body expected");
+  CHECK(fault([](Plan& p) { p.bodies[BodyId::main].max_arguments = 1; }) ==
+        "tables: 2 arguments of body 2: at most 1, for which there is room, expected");
+  CHECK(fault([](Plan& p) { step(p, StepKind::conditional).arguments = 1; }) ==
+        "tables: 3 arguments of body 1: at most 2, for which there is room, expected");
+  CHECK(fault([](Plan& p) { step(p, StepKind::conditional).arguments = -1; }) == "tables: -1 arguments: 0 or more expected");
+  CHECK(fault([](Plan& p) { step(p, StepKind::compute).compute_set = -1; }) ==
+        "tables: compute set -1: a set of the plan expected");
+  CHECK(fault([](Plan& p) { step(p, StepKind::load_code).body = BodyId::main; }) ==
+        "tables: a load of the code of body 0: a body that steps call expected");
+  CHECK(fault([](Plan& p) { step(p, StepKind::loop).count = 0; }) == "values: stage 0 (Mul) reads bytes that no step wrote");
+  CHECK(fault([](Plan& p) { step(p, StepKind::loop).first_stride = -1; }) ==
+        "tables: strides -1 to 1: strides that exist expected");
+  CHECK(fault([](Plan& p) { step(p, StepKind::loop).frame_offset = 1 << 20; }) ==
+        "memory: a frame of 0 bytes at 1048576: a place in 192 bytes expected");
+  CHECK(fault([](Plan& p) { ++step(p, StepKind::compute).vertices; }) == "vertices: 2 vertices: 1, one for each block, expected");
+  CHECK(fault([](Plan& p) { ++step(p, StepKind::compute).pieces; }) ==
+        "tables: 2 pieces of each vertex: 1, as in the compute set, expected");
+  CHECK(fault([](Plan& p) { step(p, StepKind::compute).items = 1; }) ==
+        "tables: 1 items: 0, as many as its collective has, expected");
+  CHECK(fault([](Plan& p) { step(p, StepKind::compute).stream = 9; }) ==
+        "tables: stream 9 moves: a stream of the plan, or none (-1), expected");
+  CHECK(fault([](Plan& p) { step(p, StepKind::compute).ipu = 1; }) == "tables: IPU 1: an IPU from 0 to 0, or all (-1), expected");
+  CHECK(fault([](Plan& p) {  // a location goes from one step to the next
+          Step &from = p.steps[p.bodies[BodyId::main].first_step], &to = p.steps[p.bodies[BodyId::main].first_step + 1];
+          --from.location_count, --to.first_location, ++to.location_count;
+        }) == "tables: 1 locations: 2 expected");
+  CHECK(fault_of(with_replicas, [](Plan& p) { --step(p, StepKind::collective).items; }) ==
+        "tables: 0 items: 1, as many as its collective has, expected");
+  CHECK(fault_of(with_quotient, [](Plan& p) { step(p, StepKind::compute).first_fault_site = 9; }) ==
+        "tables: fault sites from 9 on: 1 that exist expected");
+}
+
+TEST_CASE("verified: barriers") {
+  CHECK(fault_of(a_chain, [](Plan& p) {
+          for (auto& each : p.steps) each.barrier_before = false;
+        }) == "barriers: no barrier before a step that shares bytes with an earlier one: a barrier expected");
+  CHECK(fault_of(a_chain, [](Plan& p) { p.steps[1].barrier_before = false; }) ==
+        "barriers: no barrier before a step that shares bytes with an earlier one: a barrier expected");
+  CHECK(fault_of(with_calls, [](Plan& p) { step(p, StepKind::conditional).barrier_before = false; }) ==
+        "barriers: a condition that is read at once: a barrier before it expected");
+  CHECK(fault_of(with_calls, [](Plan& p) { step(p, StepKind::loop).barrier_before = false; }) == "");  // nothing waits there
+  const auto without_barrier = [](bool in_callee) {
+    return fault_of(with_wide_calls, [&](Plan& p) { p.steps[in_callee ? 0 : p.steps.size() - 1].barrier_before = false; });
+  };
+  CHECK(without_barrier(true) == "barriers: no barrier before a step that shares bytes with an earlier one: a barrier expected");
+  CHECK(without_barrier(false) == "barriers: no barrier before a step that shares bytes with an earlier one: a barrier expected");
+  CHECK(fault_of(a_chain, [](Plan& p) { p.steps[1].joins_ipus = false; }) ==
+        "barriers: a barrier of one IPU in a step of IPU -1 and a body of IPU -1 (-1: all): a barrier of the workers that come "
+        "there expected");
+}
+
+TEST_CASE("verified: locations and memory") {
+  const auto at = [](Base base, auto break_it) {
+    return fault_of(base == Base::variable || base == Base::constant ? a_layer : with_calls, [&](Plan& p) {
+      for (Location& each : p.locations)
+        if (each.base == base) return break_it(each);
+      FAIL("no such location");
+    });
+  };
+  CHECK(at(Base::frame, [](Location& l) { l.offset += 1 << 20; }) == "memory: offset 1048576 of a frame: 0 to 192 expected");
+  CHECK(at(Base::frame, [](Location& l) { l.offset = -64; }) == "memory: offset -64 of a frame: 0 to 192 expected");
+  CHECK(at(Base::frame, [](Location& l) { l.offset += 1; }) ==
+        "memory: operand 1 of stage 0 (RemoteLoad) at byte 1: a multiple of 4 expected");
+  CHECK(at(Base::argument, [](Location& l) { l.index = 2; }) ==
+        "tables: argument 2 of 2: an argument that the call has expected");
+  CHECK(at(Base::variable, [](Location& l) { l.offset += 512; }) ==
+        "memory: bytes 512 to 16896 of memory `variable`: bytes from 0 to 16640 expected");
+  CHECK(at(Base::constant, [](Location& l) { l.offset += 64; }) ==
+        "memory: bytes 64 to 68 of memory `constant`: bytes from 0 to 64 expected");
+  CHECK(at(Base::stream, [](Location& l) { l.offset += 64; }) ==
+        "values: stage 0 (RemoteStore) computes of its operands what no graph does");
+  CHECK(at(Base::stream, [](Location& l) { l.index = 7; }) ==
+        "tables: index 7 of memory `stream`: a memory of the plan expected");
+  CHECK(at(Base::remote, [](Location& l) { l.offset += 1 << 20; }) ==
+        "memory: bytes 1048704 to 1048736 of memory `remote`: bytes from 0 to 256 expected");
+  CHECK(fault_of(a_layer, [](Plan& p) { p.variables[1].offset = p.variables[0].offset; }) ==
+        "memory: two tensors at 0 of memory `variable`: separate bytes expected");
+  CHECK(fault_of(a_layer, [](Plan& p) { p.variables[1].offset += 1; }) ==
+        "memory: variable 1 at byte 16385: a multiple of 64 expected");
+  CHECK(fault_of(a_layer, [](Plan& p) { p.constants[0].offset += 64; }) ==
+        "memory: 4 bytes at 64 of memory `constant`: a place in its 64 bytes expected");
+  CHECK(fault_of(with_calls, [](Plan& p) { p.remote_buffers[0].entries = 9; }) ==
+        "memory: rows of a remote buffer at bytes 0 to 576: bytes of their own, from 0 to 256, expected");
+  CHECK(fault_of(with_contexts, [](Plan& p) {  // a kept tensor over a variable
+          for (Location& each : p.locations)
+            if (each.base == Base::variable) each.offset = 0;
+        }) == "values: variable 0 (w) differs from the graphs after the run: equal expected");
+}
+
+TEST_CASE("verified: a fault names the step, its tensors and their module") {
+  const auto fault = [](const Case& of, auto break_it) {
+    const tw::Prepared prepared = tw::prepare(*tw::trace(of.program, of.target), of.target);
+    Plan plan = tw::lower(prepared);
+    break_it(plan);
+    return tw::fault_of_plan(prepared, plan).string();
+  };
+  CHECK(fault(a_layer, [](Plan& p) { p.steps[0].vertices = 1; }) ==
+        "vertices: 1 vertices: 8, one for each block, expected, in step 0 of body 0, MatMul [Add <Add, Gelu>] of x (64, 64) "
+        "float32, w (64, 64) float32, b (64,) float32, bytes from 0 on of memory `constant` () float32 to Add (64, 64) float32, "
+        "in the main graph");
+  CHECK(fault(with_calls, [](Plan& p) { step(p, StepKind::loop).frame_offset = -64; }) ==
+        "memory: a frame of 0 bytes at -64: a place in 192 bytes expected, in step 1 of body 0, the call of body 2, in "
+        "graph_subgraph(0)");
+  CHECK(fault(a_layer, [](Plan& p) { --p.bodies[BodyId::main].step_count; }) ==
+        "values: variable 0 (w) differs from the graphs after the run: equal expected");
+}
