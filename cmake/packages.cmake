@@ -7,7 +7,7 @@ install(TARGETS tilewright EXPORT tilewright INCLUDES DESTINATION ${CMAKE_INSTAL
 install(EXPORT tilewright NAMESPACE tilewright:: FILE tilewright-targets.cmake DESTINATION ${package_dir})
 write_basic_package_version_file(tilewright-config-version.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES cmake/tilewright-config.cmake cmake/tilewright-components.cmake cmake/tilewright-check.cmake
-              cmake/tilewright-precompile.cmake cmake/FindLibZip.cmake cmake/gdb/tilewright.py .clangd
+              cmake/tilewright-precompile.cmake cmake/compiled.cpp cmake/FindLibZip.cmake cmake/gdb/tilewright.py .clangd
               ${PROJECT_BINARY_DIR}/tilewright-config-version.cmake
         DESTINATION ${package_dir})
 

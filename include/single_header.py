@@ -18,6 +18,7 @@ HEADERS = ["tilewright.hpp", "array.hpp", "check.hpp", "layers/layers.hpp", "tra
            "data/loader.hpp", "data/text_batches.hpp"]
 LEFT_OUT = ("checkpoint/", "distributed/", "images/", "profile/", "scaling/", "data/file_reader.hpp")
 OWN = re.compile(r'\s*#\s*include\s*[<"](tilewright/[\w/]+\.hpp)[>"]')
+COMPILED = "#ifndef TILEWRIGHT_COMPILED"  # begins code that a library of the user's build may have; one header always has it
 OTHERS = re.compile(r"\s*#\s*include\s*(<[^>]+>)")
 
 
@@ -33,9 +34,13 @@ class SingleHeader:
             sys.exit(f"{name} is to be left out, and something includes it")
         self.own.add(name)
         depth = 0  # of #if
+        is_compiled = False  # within COMPILED
         for number, line in enumerate((INCLUDE / name).read_text().splitlines(), 1):
             directive = re.match(r"\s*#\s*(\w+)", line)
             directive = directive[1] if directive else ""
+            if line.startswith(COMPILED) or (is_compiled and directive == "endif"):
+                is_compiled = not is_compiled
+                continue
             depth += directive.startswith("if") - (directive == "endif")
             if directive == "pragma" and "once" in line:
                 continue

@@ -88,7 +88,8 @@ ONLY = {"data/generated_digits.hpp": ["generated_digits"], "data/generated_text.
 
 
 # Of these folders, what only the library uses.
-NOT_SHOWN = {"data/canvas.hpp", "data/csv_rows.hpp", "data/digit_strokes.hpp", "data/file_reader.hpp", "data/prefetch.hpp", "data/shuffle.hpp"}
+NOT_SHOWN = {"data/canvas.hpp", "data/csv_rows.hpp", "data/digit_strokes.hpp", "data/file_reader.hpp", "data/loader_order.hpp", "data/loader_order_code.hpp",
+             "data/prefetch.hpp", "data/prefetch_thread.hpp", "data/prefetch_thread_code.hpp", "data/shuffle.hpp"}
 
 
 def headers_of(part):

@@ -29,6 +29,13 @@ tilewright_add_package_test(precompiled -DPRECOMPILED=ON)
 tilewright_add_package_test(precompiled_mixed -DPRECOMPILED=MIXED)
 set_tests_properties(package/precompiled_mixed PROPERTIES PASS_REGULAR_EXPRESSION
                      "COMPILE_OPTIONS is.*for main and.*-O2.*for[ \n]+second:[ \n]+equal[ \n]+options,")
+# The library of what all programs have in common.
+tilewright_add_package_test(compiled -DPRECOMPILED=ON -DTILEWRIGHT_COMPILED=ON -DCMAKE_BUILD_TYPE=Release)
+tilewright_add_package_test(compiled_subdirectory -DHOW=subdirectory -DPRECOMPILED=ON -DTILEWRIGHT_COMPILED=ON ${no_packages})
+set_tests_properties(package/compiled_subdirectory PROPERTIES LABELS more)
+add_test(NAME package/compiled_mixed COMMAND ${CMAKE_COMMAND} --build ${package_build_dir}/compiled --target mixed)
+set_tests_properties(package/compiled_mixed PROPERTIES DEPENDS package/compiled PASS_REGULAR_EXPRESSION
+                     "undefined reference to .*LibraryWithOptionsOfThisFile<[^\n]*NotOptimised")
 find_package(Git QUIET)
 set(fetched_from "SOURCE_DIR$<SEMICOLON>${PROJECT_SOURCE_DIR}")  # of an archive, or a checkout that is another user's
 set(status 1)

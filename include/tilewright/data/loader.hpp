@@ -10,39 +10,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <numeric>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "tilewright/core/platform/cores.hpp"
-#include "tilewright/data/data_error.hpp"
 #include "tilewright/data/dataset.hpp"
-#include "tilewright/data/loader_state.hpp"
+#include "tilewright/data/loader_options.hpp"
+#include "tilewright/data/loader_order.hpp"
 #include "tilewright/data/prefetch.hpp"
 #include "tilewright/data/sample.hpp"
-#include "tilewright/data/shards.hpp"
-#include "tilewright/data/shuffle.hpp"
+#ifndef TILEWRIGHT_COMPILED  // then a library of the user's build has this code: cmake/compiled.cpp
+#include "tilewright/data/loader_order_code.hpp"
+#endif
 
 namespace tilewright::data {
-
-/// Options of a Loader. `batch_size`, `shuffle` and `drop_last` are those of torch.utils.data.DataLoader, where `drop_last` is
-/// false by default.
-struct LoaderOptions {
-  std::size_t batch_size = 1;  ///< samples in a batch
-  bool shuffle = false;  ///< whether each epoch has a new order; otherwise the data set's order
-  bool drop_last = true;  ///< whether to skip the last samples if they do not fill a batch; otherwise the last batch is smaller
-  std::uint64_t seed = 0;  ///< determines the orders of all epochs, on every platform
-  bool prefetch = true;  ///< whether another thread prepares batches ahead if a core is free; batches do not change
-  std::size_t shards = 1;  ///< loaders that share each batch, for example one per process; each returns its shard of the batch
-  std::size_t shard = 0;  ///< index of this loader's shard
-  std::size_t runs = 1;  ///< equal runs of samples in a batch, such as micro-batches; the shards divide each run
-};
 
 /// Divides a data set into mini-batches. One iteration is one epoch: begin() draws the next order, so a loader's epochs differ,
 /// and loaders with equal seeds have equal epochs. All batches use the same memory, so a batch is valid until the next one. The
@@ -110,30 +94,16 @@ class Loader {
       : dataset_(dataset),
         options_(options),
         transform_(std::move(transform)),
-        random_(options.seed),
-        order_(detail::sample_count(dataset, "Loader")) {
-    if (options.batch_size == 0) throw DataError("Loader", "a batch size of 0", "at least 1");
-    if (options.drop_last && options.batch_size > order_.size())
-      throw DataError("Loader", "a batch size of " + std::to_string(options.batch_size) + " with drop_last",
-                      "at most the data set's " + std::to_string(order_.size()));
-    if (options.runs == 0 || options.shard >= options.shards || !detail::divide(options.shards, options.runs, options.batch_size))
-      throw DataError("Loader",
-                      "shard " + std::to_string(options.shard) + " of " + std::to_string(options.shards) + " of batches of " +
-                          std::to_string(options.batch_size) + " in " + std::to_string(options.runs) + " runs",
-                      "a batch size that shards times runs divides, and a shard below shards,");
-    if (options.shards > 1 && !options.drop_last)
-      throw DataError("Loader", std::to_string(options.shards) + " shards without drop_last", "batches of one size");
-    std::iota(order_.begin(), order_.end(), std::size_t{0});
-
+        order_(options, detail::sample_count(dataset, "Loader")) {
     Data empty;
     std::size_t batch_bytes = 0;
     for_each_array(empty, [&](auto& array, const auto& source) {
-      resize(array, source, std::min(options.batch_size, order_.size()) / options.shards);
+      resize(array, source, std::min(options.batch_size, order_.samples()) / options.shards);
       batch_bytes += array.size() * sizeof(*array.data());
     });
     // Waking the thread costs some microseconds, as gathering a small batch does, so it makes many at once.
     const std::size_t chunk = std::clamp(chunk_bytes / (batch_bytes + 1), std::size_t{1}, size() + 1);
-    if (options.prefetch && chunk < size() && internal::usable_cores() > 1) {
+    if (options.prefetch && chunk < size() && Prefetch<Batches>::has_core()) {
       chunk_ = chunk;
       prefetch_.emplace([this](Batches& batches, std::size_t index) { gather_chunk(batches, index); }, Batches(chunk, empty));
     } else {
@@ -144,10 +114,7 @@ class Loader {
          Transform<std::type_identity_t<Data>> = {}) = delete;  // the data set would not outlive the loader
 
   /// Returns the number of batches in an epoch.
-  std::size_t size() const {
-    const bool has_smaller = !options_.drop_last && order_.size() % options_.batch_size != 0;
-    return order_.size() / options_.batch_size + has_smaller;
-  }
+  std::size_t size() const { return order_.batches(); }
   /// Starts a new epoch and ends the current one. After resume(), continues the resumed epoch.
   Iterator begin() {
     start_epoch();
@@ -157,45 +124,18 @@ class Loader {
 
   /// Returns the position after the last batch that was returned. After the last batch of an epoch, it is the start of the next
   /// one.
-  LoaderState state() const {
-    LoaderState state{options_.seed, 0, handed_out_, options_.batch_size, order_.size(), options_.shuffle};
-    if (begun_ > 0) state.epoch = begun_ - 1;
-    if (begun_ > 0 && !resumes_ && handed_out_ == size()) state.epoch = begun_, state.batch = 0;
-    return state;
-  }
+  LoaderState state() const { return order_.state(); }
   /// Moves to a state of a loader with an equal data set and equal options; the seed becomes that of the state. Draws the orders
   /// of all epochs so far and ends the current epoch, whose iterators become invalid. Throws DataError, and changes nothing, for
   /// a state of a loader that differs, and for one with more than 2^40 samples before it.
   void resume(const LoaderState& state) {
-    const auto require = [](std::string_view what, std::uint64_t given, const std::string& expected, bool fits) {
-      if (!fits) throw DataError("Loader::resume", std::string(what) + " " + std::to_string(given), expected);
-    };
-    const auto require_own = [&](std::string_view what, std::uint64_t given, std::uint64_t own, bool fits) {
-      require(what, given, "the loader's " + std::to_string(own), fits);
-    };
-    require_own("a batch size of", state.batch_size, options_.batch_size, state.batch_size == options_.batch_size);
-    require_own("a number of samples of", state.images, order_.size(), state.images == order_.size());
-    require_own("shuffle", state.shuffle, options_.shuffle, state.shuffle == options_.shuffle);
-    require_own("a number of batches of", state.batch, size(), state.batch <= size());
-    const std::uint64_t most_epochs = most_samples / std::max(order_.size(), std::size_t{1});
-    require("an epoch of", state.epoch, "at most " + std::to_string(most_epochs), state.epoch <= most_epochs);
+    order_.require_equal(state);
     if (prefetch_) prefetch_->cancel();  // nobody reads the order now
-    options_.seed = state.seed;
-    random_ = Random(state.seed);
-    std::iota(order_.begin(), order_.end(), std::size_t{0});
-    const bool is_at_end = state.batch > 0 && state.batch == size();
-    const std::uint64_t epoch = state.epoch + is_at_end;
-    handed_out_ = is_at_end ? 0 : state.batch;
-    resumes_ = epoch > 0 || handed_out_ > 0;
-    begun_ = options_.shuffle || !resumes_ ? 0 : epoch + 1;
-    if (resumes_)
-      while (begun_ <= epoch) draw_order();
+    order_.move_to(state);
   }
 
  private:
   static constexpr std::size_t chunk_bytes = 512 << 10;  // two chunks stay in a level 2 cache
-  // Drawing their orders takes hours, and training on them longer than any run: a larger number comes from a broken state.
-  static constexpr std::uint64_t most_samples = std::uint64_t{1} << 40;
   using Batches = std::vector<Data>;
 
   /// Calls f(array, the data set's array) for each array of a batch.
@@ -213,11 +153,11 @@ class Loader {
   }
   /// Copies the next samples of the epoch into a batch. (Only a smaller last batch allocates.)
   void gather(Data& batch, std::size_t index) const {
-    const std::size_t begin = index * options_.batch_size, all = std::min(options_.batch_size, order_.size() - begin);
+    const std::size_t begin = index * options_.batch_size, all = std::min(options_.batch_size, order_.samples() - begin);
     const std::size_t count = all / options_.shards, run = count / options_.runs;
     const auto sample = [&](std::size_t i) {
-      if (options_.shards == 1) return order_[begin + i];
-      return order_[begin + (i / run * options_.shards + options_.shard) * run + i % run];
+      if (options_.shards == 1) return order_.sample(begin + i);
+      return order_.sample(begin + (i / run * options_.shards + options_.shard) * run + i % run);
     };
     for_each_array(batch, [&]<class Array>(Array& array, const Array& source) {
       resize(array, source, count);
@@ -231,25 +171,17 @@ class Loader {
     if (!transform_) return;
     for (std::size_t i = 0; i < count; ++i) {
       Sample<Data> changed(batch, i);
-      transform_(changed, detail::sample_seed(options_.seed, begun_ - 1, sample(i)));
+      transform_(changed, detail::sample_seed(order_.seed(), order_.epoch(), sample(i)));
     }
   }
   void gather_chunk(Batches& batches, std::size_t chunk) const {
     for (std::size_t i = 0, index = first_ + chunk * chunk_; i < chunk_ && index < size(); ++i, ++index)
       gather(batches[i], index);
   }
-  /// Draws the order of the next epoch, a permutation of the current order.
-  void draw_order() {
-    if (options_.shuffle) shuffle(std::span(order_), random_);
-    ++begun_;
-  }
   void start_epoch() {
     if (prefetch_) prefetch_->cancel();  // nobody reads the order now
-    if (!std::exchange(resumes_, false)) {
-      draw_order();
-      handed_out_ = 0;
-    }
-    first_ = static_cast<std::size_t>(handed_out_);
+    order_.start_epoch();
+    first_ = order_.handed_out();
     if (prefetch_) prefetch_->start((size() - first_ + chunk_ - 1) / chunk_);
   }
   const Data& batch(std::size_t index) {
@@ -258,18 +190,14 @@ class Loader {
       if (prefetch_) made_ = &prefetch_->next();
       else gather_chunk(own_, in_pass);
     }
-    handed_out_ = index + 1;
+    order_.hand_out(index + 1);
     return (*made_)[in_pass % chunk_];
   }
 
   const Data& dataset_;
   LoaderOptions options_;
   Transform<Data> transform_;  // none: samples as they are
-  Random random_;
-  std::vector<std::size_t> order_;  // a permutation of the data set's indices
-  std::uint64_t begun_ = 0;  // epochs, with the current one
-  std::uint64_t handed_out_ = 0;  // batches of the current epoch
-  bool resumes_ = false;  // the next pass goes on with the current epoch
+  detail::LoaderOrder<ThisBuild> order_;
   std::size_t first_ = 0;  // the first batch of this pass
   std::size_t chunk_ = 1;  // batches that are made at once
   Batches own_;

@@ -101,9 +101,9 @@ class Session : private tilewright::Session<build, machine> {
     return {base.seed, base.threads, base.attach, base.weights_to_host_on_exit, base.strict, all_reduce_};
   }
   /// Returns the number of replicas that this process holds: the replication factor divided by the number of processes.
-  std::int64_t instance_replication_factor() const { return this->state_->executor.replicas(); }
+  std::int64_t instance_replication_factor() const { return this->state_->core.held().count; }
   /// Returns the number of the first replica that this process holds.
-  std::int64_t first_replica() const { return this->state_->executor.held().first; }
+  std::int64_t first_replica() const { return this->state_->core.held().first; }
 
   /// Returns the streams that the program loads, with name, spec and the shape of this process's array.
   auto expected_inputs() const { return with_held_shapes(Base::expected_inputs()); }
@@ -228,7 +228,7 @@ class Session : private tilewright::Session<build, machine> {
   }
   Session(const SessionOptions& given, std::unique_ptr<internal::Transport> transport)
       : Base(with_threads(given), held_by(transport.get())), transport_(std::move(transport)), all_reduce_(given.all_reduce) {
-    if (transport_ && this->state_->executor.strict())
+    if (transport_ && this->state_->core.is_strict())
       throw std::invalid_argument("strict: " + std::to_string(Processes::world().count()) + " processes: one expected");
     if (given.all_reduce == AllReduce::hierarchical) log_all_reduces();
   }
@@ -236,7 +236,7 @@ class Session : private tilewright::Session<build, machine> {
     const Processes& processes = Processes::world();
     if (!processes.is_first()) return;
     const internal::HierarchicalAllReduces* const all = transport_ ? transport_->hierarchical() : nullptr;
-    this->state_->executor.logger()
+    this->state_->core.logger()
         .of(LogModule::distributed)
         .write(LogLevel::info, "all-reduce: hierarchical, by MPI_Iallreduce between processes; of ", collectives(),
                " collectives: ", all ? all->count() : 0, ", in ", all ? all->count_of_messages() : 0, " messages, ",

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "tilewright/execute/compiler_memory.hpp"
-#include "tilewright/execute/executor.hpp"
 #include "tilewright/execute/frozen_plan.hpp"
+#include "tilewright/execute/program_view.hpp"
 #include "tilewright/execute/stack.hpp"
 #include "tilewright/lower/lower.hpp"
 #include "tilewright/target/target.hpp"

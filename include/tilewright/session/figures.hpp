@@ -1,9 +1,9 @@
 #pragma once
 #include <string>
 
-#include "tilewright/execute/executor.hpp"
+#include "tilewright/core/logger.hpp"
+#include "tilewright/execute/recording.hpp"
 #include "tilewright/lower/print_plan.hpp"
-#include "tilewright/session/exclusive_use.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::detail {
@@ -22,13 +22,8 @@ void log_figures_of(const Build& build, const Target& target, const Logger& logg
   else static_assert(sizeof(Build) == 0, "session.log_figures() needs #include <tilewright/profile/figures.hpp>");
 }
 
-inline void clear_recording(const internal::Executor& executor, const ExclusiveUse&) {
-  if (executor.recorder()) executor.recorder()->clear();
-}
-/// Returns an executor's recording of a plan's runs, with the names of its steps.
-Recording recording_of(const internal::Executor& executor, const auto& plan, const std::string& program, const ExclusiveUse&) {
-  Recording result;
-  if (executor.recorder()) result = executor.recorder()->recording();
+/// Returns a recording of a plan's runs with the names of the program and its steps.
+Recording named_recording(Recording result, const auto& plan, const std::string& program) {
   result.program = program;
   for (const internal::Step& step : plan.steps) {
     Recording::Step named{"", step.compute_set, step.vertices * step.pieces + step.items};

@@ -20,15 +20,13 @@
 #include "tilewright/session/figures.hpp"
 #include "tilewright/session/host_outputs.hpp"
 #include "tilewright/session/host_tensor.hpp"
-#include "tilewright/session/initial_values.hpp"
 #include "tilewright/session/input_copies.hpp"
-#include "tilewright/session/log_session.hpp"
 #include "tilewright/session/names.hpp"
 #include "tilewright/session/session_options.hpp"
 #include "tilewright/session/session_state.hpp"
 #include "tilewright/session/stream_arrays.hpp"
 #include "tilewright/session/tensor_rules.hpp"
-#include "tilewright/session/variable_copies.hpp"
+#include "tilewright/session/variable_array.hpp"
 #include "tilewright/session/variable_tree.hpp"
 #include "tilewright/target/devices.hpp"
 
@@ -74,28 +72,29 @@ class Session {
  protected:
   /// Creates a session of some of the replicas.
   Session(const SessionOptions& options, const internal::HeldReplicas& held) : state_(std::make_unique<State>(options, held)) {
-    const internal::Executor& executor = state_->executor;
-    fill_constants(program::view(), executor.constants());
-    if (options.attach) state_->copies.run_after_upload();
-    internal::log_session<plan>(executor.logger(), device, options.threads, executor.most_threads());
+    state_->core.begin(device, internal::is_optimised);
   }
 
  public:
-  const SessionOptions& options() const { return state("options").options; }
+  const SessionOptions& options() const { return state("options").core.options(); }
   /// Returns the number of host threads of the next run.
-  int threads() const { return state("threads").executor.threads(); }
+  int threads() const { return state("threads").core.threads(); }
 
   /// Returns the costs of the plan on the session's simulated IPU, as tw::profile does. The caller includes its header.
   auto profile(const std::string& name = {}) const { return detail::profile_of(build, machine, name); }
 
   /// Logs the FLOPs of a run and the parameters by module, as tw::log_figures does. The caller includes its header.
-  void log_figures() const { detail::log_figures_of(build, machine, state("log_figures").executor.logger()); }
+  void log_figures() const { detail::log_figures_of(build, machine, state("log_figures").core.logger()); }
 
   /// Returns what the workers did since the session was created or since clear_recording(); empty if recorded_events is 0.
   Recording recording(const std::string& name = {}) const {
-    return detail::recording_of(state("recording").executor, plan, name, begin("recording"));
+    const ExclusiveUse use = begin("recording");
+    return detail::named_recording(state_->core.recording(), plan, name);
   }
-  void clear_recording() { detail::clear_recording(state("clear_recording").executor, begin("clear_recording")); }
+  void clear_recording() {
+    const ExclusiveUse use = begin("clear_recording");
+    state_->core.clear_recording();
+  }
 
   // ---- streams ----
 
@@ -192,16 +191,16 @@ class Session {
 
   /// Attaches the session until the end of the block: `const auto context = session.context();`. A no-op if it is attached.
   SessionContext<Session> context() { return SessionContext<Session>(*this); }
-  bool is_attached() const { return state("is_attached").copies.is_attached(); }
+  bool is_attached() const { return state("is_attached").core.is_attached(); }
   /// Copies the variables from the host copy to the device. A no-op if the session is attached.
   void attach() {
     const ExclusiveUse use = begin("attach");
-    state_->copies.attach();
+    state_->core.attach();
   }
   /// Drops the device's values; call weights_to_host() first to keep them. A no-op if the session is detached.
   void detach() {
     const ExclusiveUse use = begin("detach");
-    state_->copies.detach();
+    state_->core.detach();
   }
 
   /// Copies all variables from the host to the device, then runs ops of WeightsFromHostFragment, which may throw as a run does.
@@ -209,27 +208,27 @@ class Session {
   void weights_from_host() {
     const ExclusiveUse use = begin("weights_from_host");
     require_attached("weights_from_host");
-    state_->copies.copy_to_device();
+    state_->core.copy_to_device();
   }
   /// Runs ops of WeightsToHostFragment, which may throw as a run does, then copies all variables from the device to the host.
   /// Throws std::logic_error if the session is detached.
   void weights_to_host() {
     const ExclusiveUse use = begin("weights_to_host");
     require_attached("weights_to_host");
-    state_->copies.copy_to_host();
+    state_->core.copy_to_host();
   }
   /// Returns whether the host copy is up to date, so that reading it needs no transfer.
-  bool in_sync() const { return state("in_sync").copies.in_sync(); }
+  bool in_sync() const { return state("in_sync").core.in_sync(); }
   /// Returns whether the host copy of one variable is up to date. A write of one variable makes it so, and those that were not
   /// written stay stale: `session.in_sync("fc1.weight"_s)`. A name that is not a variable's does not compile.
   template <NameText name>
   bool in_sync(Name<name>) const {
     constexpr std::size_t v = names::find_variable(name.view());
     if constexpr (v == names::none) return names::template no_variable<"in_sync", name>(), false;
-    else return state("in_sync").copies.in_sync(v);
+    else return state("in_sync").core.in_sync(v);
   }
   /// Returns how often variables were copied in each direction. A copy of all variables and a single write each count once.
-  Transfers transfers() const { return state("transfers").copies.transfers(); }
+  Transfers transfers() const { return state("transfers").core.transfers(); }
 
   // ---- variables ----
 
@@ -246,8 +245,8 @@ class Session {
       return detail::Unknown();
     } else {
       const ExclusiveUse use = begin("variables");
-      state_->copies.mark_stale();
-      return VariableTree<program::plan, "">(state_->copies);
+      state_->core.mark_stale();
+      return VariableTree<program::plan, "">(state_->core);
     }
   }
 
@@ -257,10 +256,10 @@ class Session {
     constexpr std::size_t v = names::find_variable(name.view()), c = names::find_constant(name.view());
     if constexpr (v != names::none) {
       const ExclusiveUse use = begin("get_tensor_data");
-      state_->copies.refresh();
+      state_->core.refresh();
       return copy_of_variable<v>();
     } else if constexpr (c != names::none) {
-      return copy_of<plan.constants[c].spec.dtype, plan.constants[c].spec.shape>(state("get_tensor_data").executor.constants() +
+      return copy_of<plan.constants[c].spec.dtype, plan.constants[c].spec.shape>(state("get_tensor_data").core.constants() +
                                                                                  plan.constants[c].offset);
     } else {
       return names::template no_variable_or_constant<"get_tensor_data", name>();
@@ -269,7 +268,7 @@ class Session {
   /// Returns copies of all variables, as a Boost.Hana map from their names.
   auto get_tensors_data() const {
     const ExclusiveUse use = begin("get_tensors_data");
-    state_->copies.refresh();
+    state_->core.refresh();
     return names::map_variables(
         [this]<std::size_t v>(std::integral_constant<std::size_t, v>) { return this->template copy_of_variable<v>(); });
   }
@@ -325,10 +324,10 @@ class Session {
   /// or run followed by a read overwrites the views.
   auto host_tensors() const {
     const ExclusiveUse use = begin("host_tensors");
-    state_->copies.refresh();
+    state_->core.refresh();
     auto tensors = variables_without_values();
     for (std::size_t v = 0; v < tensors.size(); ++v)
-      tensors[v].bytes = {state_->copies.host_data(v), static_cast<std::size_t>(tensors[v].spec.bytes())};
+      tensors[v].bytes = {state_->core.host_data(v), static_cast<std::size_t>(tensors[v].spec.bytes())};
     return tensors;
   }
   /// Writes all variables by name, from a file (`tw::load_npz`, ...) or from host_tensors(). Converts narrower dtypes; wider ones
@@ -356,21 +355,20 @@ class Session {
   /// Starts a call that uses memory. All such calls begin here.
   ExclusiveUse begin(const char* call) const { return {state(call).in_use, call}; }
   std::span<const std::byte> variable_memory() const {
-    return {state_->executor.variables(), static_cast<std::size_t>(plan.memory.variables)};
+    return {state_->core.variables(), static_cast<std::size_t>(plan.memory.variables)};
   }
   std::span<const std::byte> remote_memory() const {
-    return {state_->executor.remote(), static_cast<std::size_t>(plan.memory.remote)};
+    return {state_->core.remote(), static_cast<std::size_t>(plan.memory.remote)};
   }
   /// `outputs`: the session's own outputs if the run writes to them.
   void execute(StreamMemory<program::plan>& streams, std::span<const std::byte> outputs) {
     state_->input_copies.replace_shared(streams, {outputs, variable_memory(), remote_memory()});
-    state_->copies.mark_stale();
-    state_->executor.run(streams);
+    state_->core.run(streams);
   }
   template <NameText call>
   void write(const Values& values) {
     const ExclusiveUse use = begin(call.view().data());
-    state_->copies.write(values);
+    state_->core.write(values);
   }
   static auto variables_without_values() {
     std::array<HostTensor, plan.variables.size()> tensors{};
@@ -380,7 +378,7 @@ class Session {
   template <std::size_t v>
   auto copy_of_variable() const {
     constexpr TensorSpec spec = host_spec(plan, v);
-    return copy_of<spec.dtype, spec.shape>(state_->copies.host_data(v));
+    return copy_of<spec.dtype, spec.shape>(state_->core.host_data(v));
   }
   template <NameText name, class Array>
   static void note_values(Values& values, const Array& array) {

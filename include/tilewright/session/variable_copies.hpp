@@ -4,23 +4,16 @@
 #include <cstring>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/executor.hpp"
-#include "tilewright/session/given_array.hpp"
+#include "tilewright/session/given_arrays.hpp"
 #include "tilewright/session/initial_values.hpp"
 #include "tilewright/session/replica_parts.hpp"
+#include "tilewright/session/transfers.hpp"
 
 namespace tilewright {
-
-/// Numbers of transfers of variables in each direction.
-struct Transfers {
-  std::int64_t from_host = 0;
-  std::int64_t to_host = 0;
-  constexpr bool operator==(const Transfers&) const = default;
-};
 
 /// The variables of a program, twice: the device's memory for computation, and a host copy for reads and writes. A run makes the
 /// host copy stale; the next read fetches it. Its memory is allocated when it is first needed. Ops of the upload and download
@@ -212,15 +205,5 @@ class VariableCopies {
   std::int64_t changes_ = 0;  // times that the device's values may have changed
   std::vector<std::int64_t> in_sync_at_;  // by variable: `changes_` when it was last written
 };
-
-namespace detail {
-/// Use of a host's array for new values of a variable.
-template <const auto& plan, std::size_t v>
-struct VariableArray {
-  static constexpr TensorSpec spec = host_spec(plan, v);
-  static constexpr std::string_view name() { return plan.variable_name(v); }
-  static constexpr Text note() { return {}; }
-};
-}  // namespace detail
 
 }  // namespace tilewright

@@ -4,7 +4,7 @@
 #include "tilewright/core/name.hpp"
 #include "tilewright/session/host_array.hpp"
 #include "tilewright/session/names.hpp"
-#include "tilewright/session/variable_copies.hpp"
+#include "tilewright/session/session_core.hpp"
 
 namespace tilewright {
 
@@ -12,7 +12,7 @@ namespace tilewright {
 template <const auto& plan, NameText path>
 class VariableTree {
  public:
-  explicit VariableTree(const VariableCopies& copies) : copies_(copies) {}
+  explicit VariableTree(const detail::SessionCore<ThisBuild>& core) : core_(core) {}
 
   /// Returns a variable as an xtensor of static shape, a view of the session's memory; or the variables below it.
   template <NameText key>
@@ -20,11 +20,11 @@ class VariableTree {
     using names = PlanNames<plan>;
     constexpr auto full = joined<key>();
     if constexpr (names::is_subtree(full.view())) {
-      return VariableTree<plan, full>(copies_);
+      return VariableTree<plan, full>(core_);
     } else {
       constexpr std::size_t v = names::find_variable(full.view());
       if constexpr (v == names::none) return names::template no_variable<"variables", full>();
-      else return static_view<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(copies_.device_data(v));
+      else return static_view<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(core_.device_data(v));
     }
   }
 
@@ -38,7 +38,7 @@ class VariableTree {
     std::copy(key.view().begin(), key.view().end(), end);
     return NameText<length + 1>(characters);
   }
-  const VariableCopies& copies_;
+  const detail::SessionCore<ThisBuild>& core_;
 };
 
 }  // namespace tilewright
