@@ -48,7 +48,7 @@ constexpr Prepared prepare(Ir&& ir, const Target& target) {
   check_code_loads(graphs);
   if (target.partials_type != float32) set_partials_types(graphs, target.partials_type);
   if (graphs.failed()) return prepared;
-  if (target.ipu == nullptr) choose_convolution_forms(graphs, target.tiles);
+  if (target.ipu == nullptr) choose_convolution_forms(graphs, target);
   if (target.fuses && target.ipu == nullptr) move_ops_into_callees(graphs);
   keep_loop_inputs(graphs);
   return prepared;
