@@ -19,7 +19,7 @@ struct WinogradConv {
   struct Chunk {
     std::int64_t results, rows;
     constexpr std::int64_t count() const { return rows * tiles.columns; }
-    constexpr std::int64_t weights() const { return winograd_points * results * s.channels; }
+    constexpr std::int64_t weights() const { return winograd_points * winograd_weights_step(results * s.channels); }
     constexpr std::int64_t points() const { return winograd_points * count() * (x_pitch + results); }
     constexpr bool fits() const { return weights() <= most_weights && points() <= most_points; }
   };
@@ -104,7 +104,7 @@ struct WinogradData {
   static constexpr std::int64_t most_weights = 81'920, most_points = 65'536, most_elements = 32'768;
   struct Chunk {
     std::int64_t channels;
-    constexpr std::int64_t weights() const { return winograd_points * channels * s.results; }
+    constexpr std::int64_t weights() const { return winograd_points * winograd_weights_step(channels * s.results); }
     constexpr std::int64_t points() const { return winograd_points * count * (dy_pitch + channels); }
     constexpr std::int64_t elements() const { return s.h.in * s.v.in * channels; }
     constexpr bool fits() const { return weights() <= most_weights && points() <= most_points && elements() <= most_elements; }

@@ -70,12 +70,19 @@ inline void points_of_tiles(const float* from, float* points) {
       }
 }
 
+/// Returns the distance between two points of `count` weights, in floats: a line more than their number where points would fall
+/// on the same few lines of a first-level cache.
+constexpr std::int64_t winograd_weights_step(std::int64_t count) {
+  constexpr std::int64_t same_lines = 512, line = 16;
+  return count % same_lines == 0 ? count + line : count;
+}
+
 /// The weights' points for the sums of each point: as (point, block of `width` columns, term, column). `terms` are the channels
 /// that are summed, and `columns` those of the results; in w they are w_term and w_column elements apart.
 template <std::int64_t terms, std::int64_t columns, std::int64_t width, std::int64_t w_term, std::int64_t w_column, bool turned,
           class W>
 inline void points_of_weights(const W* w, float* points) {
-  constexpr std::int64_t taps = winograd_taps * winograd_taps, point = round_up(columns, width) * terms;
+  constexpr std::int64_t taps = winograd_taps * winograd_taps, point = winograd_weights_step(round_up(columns, width) * terms);
   constexpr std::int64_t first_tap = turned ? 1 - taps : 0;  // memory holds turned taps from the last to the first
   in_blocks<columns, lanes>([&](std::int64_t column, auto count) {
     for (std::int64_t term = 0; term < terms; ++term) {
@@ -138,7 +145,8 @@ struct WinogradProducts {
     for (std::int64_t point = 0; point < winograd_points; ++point)
       for (std::int64_t column = 0; column < columns; column += width)
         in_blocks<tiles, block>([&](std::int64_t i, auto rows) {
-          product<rows>(elements + (point * tiles + i) * pitch, weights + (point * columns + column) * terms,
+          product<rows>(elements + (point * tiles + i) * pitch,
+                        weights + point * winograd_weights_step(columns * terms) + column * terms,
                         results + (point * tiles + i) * columns + column);
         });
   }

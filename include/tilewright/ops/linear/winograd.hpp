@@ -13,9 +13,9 @@ namespace tilewright::detail {
 /// form: measured with 32 channels of 13 x 13 to 64 on an AMD EPYC (Zen 4, 0.277 ns for each multiply-add, in both forms).
 struct WinogradCost {
   std::int64_t points = 36;  ///< products of a tile, for each term and vector of results
-  std::int64_t weights = 350;  ///< points of the weights, for each term and vector
+  std::int64_t weights = 195;  ///< points of the weights, for each term and vector
   std::int64_t elements = 325, results = 160;  ///< of a tile, for each vector of channels: to points, and from points
-  std::int64_t gradients = 256, elements_back = 340;  ///< the times of their transposes
+  std::int64_t gradients = 256, elements_back = 285;  ///< the times of their transposes
 };
 inline constexpr WinogradCost winograd_cost;
 
