@@ -15,6 +15,11 @@
 
 namespace tilewright {
 
+/// Rewrites of graphs that a program allows. Functions of these names in transform/ set them.
+struct Rewrites {
+  bool replaces_composed_forms = true, fuses_across_calls = true, adds_activations = true, uses_winograd = true;
+};
+
 /// Contents of an Ir: graphs, variables and other records in lists that ids index, and the open scopes of a trace.
 struct IrTables {
   constexpr GraphRecord& current() { return graphs[current_graph]; }
@@ -79,7 +84,7 @@ struct IrTables {
   /// Whether nodes and tensors have placements: true once the program asked for a placement or named an IPU other than 0
   bool has_placements = false;
   MachineKind traced_for = MachineKind::host;
-  bool replaces_composed_forms = true, fuses_across_calls = true, adds_activations = true;  ///< set by functions in transform/
+  Rewrites rewrites{};
   int current_scope = -1;  ///< index in name_scopes of the innermost open name scope; -1: none is open
   List<GraphRecord, GraphId> graphs;
   List<VariableRecord> variables;

@@ -40,7 +40,7 @@ constexpr Tensor merge_heads(Tensor x) {
 /// share the work of products, while one vertex of the attention op processes all queries of a head. The form requires that each
 /// query sees all keys and that keys have as many heads as queries.
 constexpr bool composes(Tensor q, Tensor k, const AttentionOptions& options, Tensor key_padding_mask) {
-  return q.valid() && k.valid() && !q.ir().tables.replaces_composed_forms && !options.is_causal && options.window == 0 &&
+  return q.valid() && k.valid() && !q.ir().tables.rewrites.replaces_composed_forms && !options.is_causal && options.window == 0 &&
          options.dropout_p == 0 && !key_padding_mask.valid() && q.shape(1) == k.shape(1);
 }
 /// Appends ops::scaled_dot_product_attention. key_padding_mask: none, or (batch, keys) bool, where true hides a key, as in

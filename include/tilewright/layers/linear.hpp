@@ -34,7 +34,7 @@ namespace detail {
 constexpr Tensor linear(Tensor x, Tensor weight, Tensor bias) {
   if (!bias.valid()) return x.matmul(weight);
   // on a simulated IPU, for which composed forms are not replaced, the sums would take twice the memory
-  if (!x.valid() || !is_half(x.dtype()) || !x.ir().tables.replaces_composed_forms) return x.matmul(weight) + bias;
+  if (!x.valid() || !is_half(x.dtype()) || !x.ir().tables.rewrites.replaces_composed_forms) return x.matmul(weight) + bias;
   return apply<BiasAdd>({ops::matmul(x, weight, {.output_type = float32}), bias});
 }
 }  // namespace detail

@@ -18,7 +18,9 @@ struct PlannerAttributes {
   std::int8_t partials = 0;   ///< 1 + the dtype
   std::int8_t dithering = 0;  ///< 1: false, 2: true
   std::int8_t lists = 0;      ///< bits of lists with more than one element: proportions, partials types, dithering
-  std::int32_t reserved = 0;
+  /// Of a convolution on the host, chosen by the planner: the number of images of a vertex in Winograd's form; 0: direct sums
+  std::int8_t winograd = 0;
+  std::int8_t reserved[3] = {};
 
   static constexpr PlannerAttributes make(std::optional<double> proportion, std::optional<DType> partials_type) {
     PlannerAttributes result;
@@ -57,6 +59,7 @@ struct PlannerAttributes {
     if (has_proportion != 0) given.push_back(text("available_memory_proportion=", number_text(available_memory_proportion)));
     if (partials != 0) given.push_back(text("partials_type=", to_text(partials_type())));
     if (dithering != 0) given.push_back(text("enable_conv_dithering=", dithering == 2 ? "true" : "false"));
+    if (winograd != 0) given.push_back(text("form=winograd"));
     return join(given, ", ");
   }
   /// Whether kernels round their sums to float16: those of float16 operands, as the units of IPUs do.

@@ -119,7 +119,7 @@ class Differentiator final : public GradientContext::Builder {
   }
   /// Adds the op to the forward graph if neither that graph nor the gradient graph needs the op's inputs for anything else.
   constexpr Tensor added_activation(const OpInfo& op, const Node& node) override {
-    if (!ir_.tables.adds_activations || has_op_in_place_ || !may_move_nodes(ir_, forward_)) return {};
+    if (!ir_.tables.rewrites.adds_activations || has_op_in_place_ || !may_move_nodes(ir_, forward_)) return {};
     for (const TensorId input : node.inputs) {
       const NodeId producer = record().tensors[input].producer;
       if (connected_[input] || uses_[input] > 1 || producer == NodeId::none) return {};
@@ -341,7 +341,7 @@ constexpr GradientRecord differentiate(Ir& ir, GraphId forward, const AutodiffOp
 /// Sets whether graphs that are differentiated later also compute values that a gradient rule asks for beside an op, such as the
 /// slope of a gelu (GradientContext::added_to_forward). The default is true for the host. It is false for a simulated IPU, which
 /// computes ops one by one, so sharing saves nothing.
-constexpr void adds_activations(Ir& ir, bool adds) { ir.tables.adds_activations = adds; }
+constexpr void adds_activations(Ir& ir, bool adds) { ir.tables.rewrites.adds_activations = adds; }
 
 /// Creates a graph that computes the gradients of a graph in reverse mode. Its inputs are the provided gradients, then the
 /// forward tensors that it needs. Inner tensors among these become outputs of the forward graph, also at existing calls. Each

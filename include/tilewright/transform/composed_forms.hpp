@@ -75,11 +75,11 @@ constexpr void put_ops(Ir& ir, GraphId graph, const List<FoundForm<Form>>& found
 /// was called. Results change by rounding only, with one exception: for a query that sees no key, because all scores of its
 /// softmax are -infinity, the composed form gives NaN and the op 0. Dropout drops the same weights.
 constexpr void replace_composed_forms(Ir& ir, GraphId graph, const List<TensorId>& kept = {}) {
-  if (!ir.tables.replaces_composed_forms || !detail::may_move_nodes(ir, graph)) return;
+  if (!ir.tables.rewrites.replaces_composed_forms || !detail::may_move_nodes(ir, graph)) return;
   detail::put_ops(ir, graph, detail::find_forms<detail::ComposedAttention>(ir, graph, kept));
 }
 /// Sets whether graphs that are differentiated or prepared later are searched for composed forms. The default is true for the
 /// host. It is false for a simulated IPU, whose unit for products computes composed forms faster.
-constexpr void replaces_composed_forms(Ir& ir, bool replaces) { ir.tables.replaces_composed_forms = replaces; }
+constexpr void replaces_composed_forms(Ir& ir, bool replaces) { ir.tables.rewrites.replaces_composed_forms = replaces; }
 
 }  // namespace tilewright

@@ -151,13 +151,13 @@ class CallFusion : OpsBehindCalls {
 /// where a separate pass over them is as fast as an epilogue that also reads the moments. For example, a step of nanoGPT, whose
 /// gradients have up to 256 KB, is 1 % slower if their updates move.
 constexpr void move_ops_into_callees(Ir& ir, std::int64_t least_update = 1 << 20) {
-  if (!ir.tables.fuses_across_calls || !detail::may_have_repeated_graphs(ir)) return;
+  if (!ir.tables.rewrites.fuses_across_calls || !detail::may_have_repeated_graphs(ir)) return;
   detail::CallFusion(ir, least_update).run();
   if (detail::may_have_ops_before_calls(ir)) detail::OpsBeforeCalls(ir).run();
 }
 /// Sets whether ops after and before calls move into the called graphs when the program is planned for the host. The default is
 /// true. They never move for a simulated IPU, where the arguments of a graph lie on the tiles on which its gradient graph needs
 /// them.
-constexpr void fuses_across_calls(Ir& ir, bool fuses) { ir.tables.fuses_across_calls = fuses; }
+constexpr void fuses_across_calls(Ir& ir, bool fuses) { ir.tables.rewrites.fuses_across_calls = fuses; }
 
 }  // namespace tilewright

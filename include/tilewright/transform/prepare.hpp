@@ -7,6 +7,7 @@
 #include "tilewright/transform/check_code_loads.hpp"
 #include "tilewright/transform/check_replicas.hpp"
 #include "tilewright/transform/composed_forms.hpp"
+#include "tilewright/transform/convolution_forms.hpp"
 #include "tilewright/transform/fuse_across_calls.hpp"
 #include "tilewright/transform/loop_inputs.hpp"
 #include "tilewright/transform/partials_types.hpp"
@@ -30,9 +31,9 @@ class Prepared {
 };
 
 /// Prepares a traced program for a machine: checks replicas and loads of code, replaces composed forms by ops, gives products
-/// the target's dtype of partial sums, moves ops into called graphs (for the host), and wraps graphs of loops whose inputs would
-/// change. Takes ownership of the Ir, so its tensors
-/// and graphs become invalid. Errors: an Ir that was traced for another kind of machine; errors of the checks.
+/// the target's dtype of partial sums, chooses the forms of convolutions and moves ops into called graphs (both for the host),
+/// and wraps graphs of loops whose inputs would change. Takes ownership of the Ir, so its tensors and graphs become invalid.
+/// Errors: an Ir that was traced for another kind of machine; errors of the checks.
 constexpr Prepared prepare(Ir&& ir, const Target& target) {
   Prepared prepared(std::move(ir), target);
   Ir& graphs = prepared.ir_;
@@ -47,6 +48,7 @@ constexpr Prepared prepare(Ir&& ir, const Target& target) {
   check_code_loads(graphs);
   if (target.partials_type != float32) set_partials_types(graphs, target.partials_type);
   if (graphs.failed()) return prepared;
+  if (target.ipu == nullptr) choose_convolution_forms(graphs, target);
   if (target.fuses && target.ipu == nullptr) move_ops_into_callees(graphs);
   keep_loop_inputs(graphs);
   return prepared;

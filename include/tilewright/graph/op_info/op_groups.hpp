@@ -143,6 +143,8 @@ struct CutRules {
   PackedAttributes (*with_memory_proportion)(const PackedAttributes&, double proportion) = nullptr;
   /// Returns the attributes with a dtype of partial sums, if they have none of their own; null: the op's cannot be chosen.
   PackedAttributes (*with_partials_type)(const PackedAttributes&, DType partials_type) = nullptr;
+  /// Returns the attributes with the faster form of sums for a host of `tiles`; null: there is one form.
+  PackedAttributes (*with_host_form)(const PackedAttributes&, std::span<const TensorSpec> operands, std::int64_t tiles) = nullptr;
 };
 
 /// Data movement of an op, or results that it provides without computing.

@@ -1,10 +1,8 @@
 #pragma once
-#include "tilewright/kernel/conv/data.hpp"
-#include "tilewright/kernel/conv/loops.hpp"
-#include "tilewright/kernel/conv/rounded_sums.hpp"
-#include "tilewright/kernel/conv/weights.hpp"
 #include "tilewright/op/window.hpp"
 #include "tilewright/ops/linear/conv_blocks.hpp"
+#include "tilewright/ops/linear/convolve.hpp"
+#include "tilewright/ops/linear/winograd.hpp"
 
 namespace tilewright {
 
@@ -40,6 +38,14 @@ struct ConvWork {
       c = m = work.add_axis({.extent = w[0], .grain = w[1]});
     }
   }
+  /// Divides images into blocks of at least `together`, if it is above 1, and the other parallel axes not at all: vertices share
+  /// the points of Winograd's form.
+  constexpr void keep_together(std::int64_t together) {
+    if (together <= 1) return;
+    work.axes[n].grain = together;
+    for (const int axis : {c, m})
+      if (axis >= 0) work.axes[axis].grain = work.axes[axis].extent;
+  }
   constexpr void follow(int x, int w, int y, std::int64_t groups) {
     work.follow(x, 0, n), work.follow(y, 0, n);
     if (m < 0) return;
@@ -49,17 +55,19 @@ struct ConvWork {
   }
 };
 
-/// Returns the work of ops that convolve operand 0 with the weights, operand 1.
-constexpr Work convolution_work(std::span<const TensorSpec> operands, std::int64_t groups) {
+/// Returns the work of ops that convolve operand 0 with the weights, operand 1. `together`: see ConvWork::keep_together.
+constexpr Work convolution_work(std::span<const TensorSpec> operands, std::int64_t groups, std::int64_t together = 1) {
   using enum WorkAxisKind;
   ConvWork cut(operands[0].shape, operands[1].shape, groups, parallel, parallel, reduction);
+  cut.keep_together(together);
   cut.follow(0, 1, 2, groups);
   return cut.work;
 }
 /// Returns the work of ops that convolve operand 0 back to the data, operand 2.
-constexpr Work transposed_work(std::span<const TensorSpec> operands, std::int64_t groups) {
+constexpr Work transposed_work(std::span<const TensorSpec> operands, std::int64_t groups, std::int64_t together = 1) {
   using enum WorkAxisKind;
   ConvWork cut(operands[2].shape, operands[1].shape, groups, parallel, reduction, parallel);
+  cut.keep_together(together);
   cut.follow(2, 1, 0, groups);
   return cut.work;
 }
@@ -77,78 +85,6 @@ constexpr bool check_ranks(Inference& op, const Shape& x, const Shape& weight) {
   return op.fail("weight ", to_text(weight), " for ", to_text(x), ": rank ", std::int64_t{x.rank}, " expected"), false;
 }
 
-/// Shape of one group for the vector kernels, for views of at most two spatial axes; x, w and y are those of ConvLoops.
-template <kernel::Windows windows, class X, class W, class Y>
-inline constexpr kernel::ConvShape conv_shape = [] {
-  const kernel::Window h = windows[1], v = windows[2];
-  return kernel::ConvShape{.images = X::shape[0],
-                           .channels = W::shape[1],
-                           .results = W::shape[0] / (X::shape[1] / W::shape[1]),
-                           .h = h,
-                           .v = v,
-                           .x_n = X::spec.stride(0),
-                           .x_c = X::spec.stride(1),
-                           .w_m = W::spec.stride(0),
-                           .w_c = W::spec.stride(1),
-                           .w_h = v.kernel,
-                           .w_v = 1,
-                           .y_n = Y::spec.stride(0),
-                           .y_m = Y::spec.stride(1)};
-}();
-/// Whether the vector kernels support these views: dtypes that are computed in float32, and dense planes.
-template <class X, class W, class Y>
-constexpr bool conv_planes = computes_in_float(X::spec.dtype) && computes_in_float(W::spec.dtype) &&
-                             computes_in_float(Y::spec.dtype) && X::shape.rank <= 4;
-
-/// Calls f with the addresses of each group's x, w and y.
-template <kernel::ConvShape s, std::int64_t groups, class X, class W, class Y, class F>
-inline void for_each_group(X* x, W* w, Y* y, F&& f) {
-  for (std::int64_t group = 0; group < groups; ++group)
-    f(x + group * s.channels * s.x_c, w + group * s.results * s.w_m, y + group * s.results * s.y_m);
-}
-template <class X, class W>
-inline constexpr std::int64_t group_count = X::shape[1] / W::shape[1];
-
-/// Computes y, the convolution of x with w. `float16_sums`: whether sums are rounded to float16.
-template <kernel::Windows windows, bool float16_sums, class X, class W, class Y>
-inline void convolve(X x, W w, Y y) {
-  if constexpr (float16_sums) {
-    return kernel::RoundedConv<windows, X, W, Y>::forward(x, w, y);
-  } else if constexpr (conv_planes<X, W, Y>) {
-    static constexpr kernel::ConvShape s = conv_shape<windows, X, W, Y>;
-    if constexpr (kernel::has_conv_kernel<s>)
-      return for_each_group<s, group_count<X, W>>(
-          x.data, w.data, y.data, [](auto* data, auto* weight, auto* result) { kernel::conv_kernel<s>(data, weight, result); });
-  }
-  kernel::ConvLoops<windows, X, W, Y>::forward(x, w, y);
-}
-template <kernel::Windows windows, class X, class W, class Y>
-constexpr std::int64_t convolve_stack_bytes() {
-  if constexpr (conv_planes<X, W, Y>)
-    if constexpr (kernel::has_conv_kernel<conv_shape<windows, X, W, Y>>)
-      return kernel::conv_stack_bytes<conv_shape<windows, X, W, Y>>;
-  return 0;
-}
-/// Computes dx, the gradient of the data of a convolution. `float16_sums`: whether sums are rounded to float16.
-template <kernel::Windows windows, bool float16_sums, class DY, class W, class DX>
-inline void convolve_back(DY dy, W w, DX dx) {
-  if constexpr (float16_sums) {
-    return kernel::RoundedConv<windows, DX, W, DY>::data_gradient(dy, w, dx);
-  } else if constexpr (conv_planes<DX, W, DY>) {
-    static constexpr kernel::ConvShape s = conv_shape<windows, DX, W, DY>;
-    if constexpr (kernel::has_conv_data_kernel<s>)
-      return for_each_group<s, group_count<DX, W>>(
-          dx.data, w.data, dy.data, [](auto* data, auto* weight, auto* y) { kernel::conv_data_kernel<s>(y, weight, data); });
-  }
-  kernel::ConvLoops<windows, DX, W, DY>::data_gradient(dy, w, dx);
-}
-template <kernel::Windows windows, class DY, class W, class DX>
-constexpr std::int64_t convolve_back_stack_bytes() {
-  if constexpr (conv_planes<DX, W, DY>)
-    if constexpr (kernel::has_conv_data_kernel<conv_shape<windows, DX, W, DY>>)
-      return kernel::conv_data_stack_bytes<conv_shape<windows, DX, W, DY>>;
-  return 0;
-}
 }  // namespace detail
 
 /// Base of convolutions and their gradients. A are the attributes, which include the planner's.
@@ -165,7 +101,8 @@ struct ConvOp : Op<D> {
                     .expand_in_blocks = D::expand_in_blocks,
                     .memory_proportion = memory_proportion,
                     .with_memory_proportion = with_planner_proportion<A>,
-                    .with_partials_type = with_planner_partials<A>};
+                    .with_partials_type = with_planner_partials<A>,
+                    .with_host_form = host_form()};
   }
   static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
     return unpack<A>(packed).planner.partials_dtype(output);
@@ -175,9 +112,19 @@ struct ConvOp : Op<D> {
   }
 
  protected:
-  /// Whether the kernel of an op with such a first operand rounds its sums to float16.
+  /// How the kernel of an op with such a first operand adds its products.
   template <PackedAttributes attributes, class View>
-  static constexpr bool rounds_sums = unpack<A>(attributes).planner.rounds_sums(View::spec.dtype);
+  static constexpr detail::ConvSums sums_of = unpack<A>(attributes).planner.rounds_sums(View::spec.dtype)
+                                                  ? detail::ConvSums::rounded
+                                              : unpack<A>(attributes).planner.winograd != 0 ? detail::ConvSums::winograd
+                                                                                            : detail::ConvSums::direct;
+
+ private:
+  /// Null: the op's only form is the direct one.
+  static constexpr decltype(CutRules::with_host_form) host_form() {
+    if constexpr (requires { &D::with_host_form; }) return &D::with_host_form;
+    else return nullptr;
+  }
 };
 
 /// The gradient of a convolution's data: inputs (dy, weight), result dx.
@@ -192,7 +139,13 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
     op.output({result, op.input(0).dtype});
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
-    return detail::transposed_work(operands, unpack<Attributes>(packed).groups);
+    const auto attributes = unpack<Attributes>(packed);
+    return detail::transposed_work(operands, attributes.groups, attributes.planner.winograd);
+  }
+  static constexpr PackedAttributes with_host_form(const PackedAttributes& packed, std::span<const TensorSpec> operands,
+                                                   std::int64_t tiles) {
+    return detail::with_faster_form<Attributes>(packed, operands[2], operands[0], unpack<Attributes>(packed).windows(), tiles,
+                                                &detail::WinogradChoice::data_gradient);
   }
   static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
                                                  std::int64_t blocks) {
@@ -202,12 +155,11 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
   template <PackedAttributes A, class DY, class W, class DX>
   static void compute(DY dy, W w, DX dx) {
     static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
-    detail::convolve_back<windows, ConvOp::template rounds_sums<A, DY>>(dy, w, dx);
+    detail::convolve_back<windows, ConvOp::template sums_of<A, DY>>(dy, w, dx);
   }
   template <PackedAttributes A, class DY, class W, class DX>
   static constexpr std::int64_t stack_bytes() {
-    if constexpr (ConvOp::template rounds_sums<A, DY>) return 0;
-    else return detail::convolve_back_stack_bytes<unpack<Attributes>(A).windows(), DY, W, DX>();
+    return detail::convolve_back_stack_bytes<unpack<Attributes>(A).windows(), ConvOp::template sums_of<A, DY>, DY, W, DX>();
   }
 };
 
@@ -229,6 +181,11 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
     cut.follow(0, 2, 1, groups);
     return cut.work;
   }
+  static constexpr PackedAttributes with_host_form(const PackedAttributes& packed, std::span<const TensorSpec> operands,
+                                                   std::int64_t tiles) {
+    return detail::with_faster_form<Attributes>(packed, operands[0], operands[1], unpack<Attributes>(packed).windows(), tiles,
+                                                &detail::WinogradChoice::weights_gradient);
+  }
   static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
                                                  std::int64_t blocks) {
     const auto attributes = unpack<Attributes>(packed);
@@ -238,11 +195,14 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
   template <PackedAttributes A, class X, class DY, class DW>
   static void compute(X x, DY dy, DW dw) {
     static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
-    if constexpr (ConvOp::template rounds_sums<A, X>) {
+    constexpr detail::ConvSums sums = ConvOp::template sums_of<A, X>;
+    if constexpr (sums == detail::ConvSums::rounded) {
       return kernel::RoundedConv<windows, X, DW, DY>::weights_gradient(x, dy, dw);
     } else if constexpr (detail::conv_planes<X, DW, DY>) {
       static constexpr kernel::ConvShape s = detail::conv_shape<windows, X, DW, DY>;
-      if constexpr (kernel::has_conv_weights_kernel<s>)
+      if constexpr (detail::has_winograd_form<sums, s, kernel::WinogradWeights>)
+        return kernel::WinogradWeights<s>::run(x.data, dy.data, dw.data);
+      else if constexpr (kernel::has_conv_weights_kernel<s>)
         return detail::for_each_group<s, detail::group_count<X, DW>>(
             x.data, dw.data, dy.data,
             [](auto* data, auto* gradient, auto* y) { kernel::conv_weights_kernel<s>(data, y, gradient); });
@@ -252,9 +212,13 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
   template <PackedAttributes A, class X, class DY, class DW>
   static constexpr std::int64_t stack_bytes() {
     constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
-    if constexpr (detail::conv_planes<X, DW, DY> && !ConvOp::template rounds_sums<A, X>)
-      if constexpr (kernel::has_conv_weights_kernel<detail::conv_shape<windows, X, DW, DY>>)
-        return kernel::conv_weights_stack_bytes<detail::conv_shape<windows, X, DW, DY>, typename DY::element>;
+    constexpr detail::ConvSums sums = ConvOp::template sums_of<A, X>;
+    if constexpr (detail::conv_planes<X, DW, DY> && sums != detail::ConvSums::rounded) {
+      constexpr kernel::ConvShape s = detail::conv_shape<windows, X, DW, DY>;
+      if constexpr (detail::has_winograd_form<sums, s, kernel::WinogradWeights>)
+        return sizeof(typename kernel::WinogradWeights<s>::Arrays);
+      else if constexpr (kernel::has_conv_weights_kernel<s>) return kernel::conv_weights_stack_bytes<s, typename DY::element>;
+    }
     return 0;
   }
 };
@@ -290,7 +254,14 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
     if (op.needs(1)) op.input_gradient(1, apply<ConvWeightsGrad>({op.input(0), op.output_gradient(0)}, explicit_attributes));
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
-    return detail::convolution_work(operands, unpack<Attributes>(packed).groups);
+    const auto attributes = unpack<Attributes>(packed);
+    return detail::convolution_work(operands, attributes.groups, attributes.planner.winograd);
+  }
+  static constexpr PackedAttributes with_host_form(const PackedAttributes& packed, std::span<const TensorSpec> operands,
+                                                   std::int64_t tiles) {
+    const auto windows = detail::windows_of(operands[0].shape, detail::kernel_of(operands[1].shape), unpack<Attributes>(packed));
+    return detail::with_faster_form<Attributes>(packed, operands[0], operands[2], windows, tiles,
+                                                &detail::WinogradChoice::forward);
   }
   static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
                                                  std::int64_t blocks) {
@@ -303,12 +274,12 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
   template <PackedAttributes A, class X, class W, class Y>
   static void compute(X x, W w, Y y) {
     static constexpr kernel::Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
-    detail::convolve<windows, ConvOp::template rounds_sums<A, X>>(x, w, y);
+    detail::convolve<windows, ConvOp::template sums_of<A, X>>(x, w, y);
   }
   template <PackedAttributes A, class X, class W, class Y>
   static constexpr std::int64_t stack_bytes() {
     constexpr kernel::Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
-    return ConvOp::template rounds_sums<A, X> ? 0 : detail::convolve_stack_bytes<windows, X, W, Y>();
+    return detail::convolve_stack_bytes<windows, ConvOp::template sums_of<A, X>, X, W, Y>();
   }
 };
 
@@ -332,8 +303,8 @@ namespace ops {
 /// in float32. With `partials_types` {float16}, sums of float16 are rounded after each 16 channels of an element of the kernel,
 /// and those of weights' gradients after each 16 places. If the sum over channels is divided into blocks for tiles, the sums of
 /// blocks have this dtype. Without the option it is the target's (Target::with_partials_type), by default {float32}; float64
-/// keeps float64. Gradients: of x and weight. Errors: lists of a wrong length, numbers out of range, groups that do not divide
-/// the channels, a kernel larger than the padded input.
+/// keeps float64. On the host, sums of float32 can have Winograd's form (docs/numerics.md). Gradients: of x and weight. Errors:
+/// lists of a wrong length, numbers out of range, groups that do not divide the channels, a kernel larger than the padded input.
 ///
 ///     y = ops::conv(x, weight, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});
 constexpr Tensor conv(Tensor x, Tensor weight, const ConvOptions& options = {}) {

@@ -78,12 +78,11 @@ struct ConvTransposeDataGrad : ConvOp<ConvTransposeDataGrad, WindowsAttributes> 
   template <PackedAttributes A, class DY, class W, class DX>
   static void compute(DY dy, W w, DX dx) {
     static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
-    detail::convolve<windows, ConvOp::template rounds_sums<A, DY>>(dy, w, dx);
+    detail::convolve<windows, ConvOp::template sums_of<A, DY>>(dy, w, dx);
   }
   template <PackedAttributes A, class DY, class W, class DX>
   static constexpr std::int64_t stack_bytes() {
-    if constexpr (ConvOp::template rounds_sums<A, DY>) return 0;
-    else return detail::convolve_stack_bytes<unpack<Attributes>(A).windows(), DY, W, DX>();
+    return detail::convolve_stack_bytes<unpack<Attributes>(A).windows(), ConvOp::template sums_of<A, DY>, DY, W, DX>();
   }
 };
 
@@ -142,13 +141,12 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
   static void compute(X x, W w, Y y) {
     // the attributes are those of the whole tensors: a vertex has their spatial axes, but not all of their channels
     static constexpr kernel::Windows windows = detail::transposed_windows(X::shape, W::shape, unpack<Attributes>(A));
-    detail::convolve_back<windows, ConvOp::template rounds_sums<A, X>>(x, w, y);
+    detail::convolve_back<windows, ConvOp::template sums_of<A, X>>(x, w, y);
   }
   template <PackedAttributes A, class X, class W, class Y>
   static constexpr std::int64_t stack_bytes() {
-    if constexpr (ConvOp::template rounds_sums<A, X>) return 0;
-    else
-      return detail::convolve_back_stack_bytes<detail::transposed_windows(X::shape, W::shape, unpack<Attributes>(A)), X, W, Y>();
+    return detail::convolve_back_stack_bytes<detail::transposed_windows(X::shape, W::shape, unpack<Attributes>(A)),
+                                             ConvOp::template sums_of<A, X>, X, W, Y>();
   }
 
  private:

@@ -1,0 +1,295 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "tilewright/kernel/conv/data.hpp"
+#include "tilewright/kernel/conv/winograd_points.hpp"
+#include "tilewright/kernel/reduce/long_sums.hpp"
+
+namespace tilewright::kernel {
+
+/// Convolution in Winograd's form: vectors run along channels.
+template <ConvShape s>
+struct WinogradConv {
+  static constexpr WinogradTiles tiles{s};
+  static constexpr std::int64_t width = winograd_width(s.results), x_pitch = round_up(s.channels, lanes);
+  /// Largest numbers of floats on the stack: of weights' points, and of points of elements and results.
+  static constexpr std::int64_t most_weights = 81'920, most_points = 65'536;
+  struct Chunk {
+    std::int64_t results, rows;
+    constexpr std::int64_t count() const { return rows * tiles.columns; }
+    constexpr std::int64_t weights() const { return winograd_points * winograd_weights_step(results * s.channels); }
+    constexpr std::int64_t points() const { return winograd_points * count() * (x_pitch + results); }
+    constexpr bool fits() const { return weights() <= most_weights && points() <= most_points; }
+  };
+  static constexpr Chunk chunk = [] {
+    Chunk c{round_up(s.results, width), tiles.rows};
+    while (c.weights() > most_weights && c.results > width) c.results = round_up(c.results / 2, width);
+    while (c.points() > most_points && c.rows > 1) c.rows = ceil_div(c.rows, 2);
+    while (c.points() > most_points && c.results > width) c.results = round_up(c.results / 2, width);
+    return c;
+  }();
+  static constexpr bool fits = [] {
+    if constexpr (WinogradTiles::fit(s)) return chunk.fits();
+    else return false;
+  }();
+  template <std::int64_t rows>
+  static constexpr ChannelBlock input{.rows = winograd_results * rows + winograd_taps - 1,
+                                      .columns = winograd_results * tiles.columns + winograd_taps - 1,
+                                      .channels = s.channels};
+  /// Arrays of a convolution on the stack.
+  struct Arrays {
+    alignas(64) float weights[chunk.weights()];
+    alignas(64) float input[WinogradConv::input<chunk.rows>.size()];
+    alignas(64) float elements[winograd_points * chunk.count() * x_pitch];
+    alignas(64) float products[winograd_points * chunk.count() * chunk.results];
+    alignas(64) float output[winograd_results * chunk.rows * s.v.out * chunk.results];
+  };
+
+  /// Computes `rows` rows of tiles of `pitch` result channels.
+  template <std::int64_t rows, std::int64_t pitch>
+  static void results_of_points(const float* points, float* output) {
+    constexpr std::int64_t count = rows * tiles.columns;
+    for (std::int64_t i = 0; i < rows; ++i)
+      in_blocks<s.v.out, winograd_results>([&](std::int64_t j, auto columns) {
+        for (std::int64_t m = 0; m < pitch; m += lanes) {
+          const float* from = points + (i * tiles.columns + j / winograd_results) * pitch + m;
+          float* to = output + (i * winograd_results * s.v.out + j) * pitch + m;
+          transform_tile<ResultLine>(
+              [&](auto row, auto column) __attribute__((always_inline)) {
+                return Lanes::load_aligned(from + (row * winograd_size + column) * count * pitch);
+              },
+              [&](auto row, auto column, const Lanes& y) __attribute__((always_inline)) {
+                if constexpr (column < columns) y.store_aligned(to + (row * s.v.out + column) * pitch);
+              });
+        }
+      });
+  }
+  template <std::int64_t results, class X, class W, class Y>
+  [[gnu::noinline]] static void run_block(const X* x, const W* w, Y* y) {
+    constexpr std::int64_t pitch = round_up(results, width);
+    Arrays arrays;
+    points_of_weights<s.channels, results, width, s.w_c, s.w_m, s.w_v == -1>(w, arrays.weights);
+    for (std::int64_t n = 0; n < s.images; ++n)
+      in_blocks<tiles.rows, chunk.rows>([&](std::int64_t tile_row, auto rows) {
+        constexpr ChannelBlock block = input<rows>;
+        constexpr std::int64_t count = rows * tiles.columns;
+        const std::int64_t row = tile_row * winograd_results;
+        copy_to_channels<block, s.h.in, s.v.in, s.x_c>(x + n * s.x_n, row - s.h.begin, -s.v.begin, arrays.input);
+        points_of_tiles<ElementLine, block, rows, tiles.columns>(arrays.input, arrays.elements);
+        WinogradProducts<count, s.channels, x_pitch, pitch, width>::run(arrays.elements, arrays.weights, arrays.products);
+        results_of_points<rows, pitch>(arrays.products, arrays.output);
+        const std::int64_t pixels = std::min(winograd_results * rows, s.h.out - row) * s.v.out;
+        in_blocks<results, lanes>([&](std::int64_t m, auto channels) {
+          transpose_back<channels>(arrays.output + m, pitch, pixels, y + n * s.y_n + m * s.y_m + row * s.v.out, s.y_m);
+        });
+      });
+  }
+  template <class X, class W, class Y>
+  static void run(const X* x, const W* w, Y* y) {
+    in_blocks<s.results, chunk.results>(
+        [&](std::int64_t m, auto results) { run_block<results>(x, w + m * s.w_m, y + m * s.y_m); });
+  }
+};
+
+/// Gradient of the data in Winograd's form: the transpose of WinogradConv, whose tiles cover dy. The contributions of
+/// overlapping tiles are added. All tiles of an image are on the stack together.
+template <ConvShape s>
+struct WinogradData {
+  static constexpr WinogradTiles tiles{s};
+  static constexpr std::int64_t count = tiles.rows * tiles.columns;
+  static constexpr std::int64_t width = winograd_width(s.channels), dy_pitch = round_up(s.results, lanes);
+  /// Largest numbers of floats on the stack: of weights' points, of points of elements and results, and of a block of dx.
+  static constexpr std::int64_t most_weights = 81'920, most_points = 65'536, most_elements = 32'768;
+  struct Chunk {
+    std::int64_t channels;
+    constexpr std::int64_t weights() const { return winograd_points * winograd_weights_step(channels * s.results); }
+    constexpr std::int64_t points() const { return winograd_points * count * (dy_pitch + channels); }
+    constexpr std::int64_t elements() const { return s.h.in * s.v.in * channels; }
+    constexpr bool fits() const { return weights() <= most_weights && points() <= most_points && elements() <= most_elements; }
+  };
+  static constexpr Chunk chunk = [] {
+    Chunk c{round_up(s.channels, width)};
+    while (!c.fits() && c.channels > width) c.channels = round_up(c.channels / 2, width);
+    return c;
+  }();
+  static constexpr bool fits = [] {
+    if constexpr (WinogradTiles::fit(s)) return chunk.fits();
+    else return false;
+  }();
+  static constexpr ChannelBlock input{
+      .rows = winograd_results * tiles.rows, .columns = winograd_results * tiles.columns, .channels = s.results};
+  /// Arrays of the gradient on the stack.
+  struct Arrays {
+    alignas(64) float weights[chunk.weights()];
+    alignas(64) float input[WinogradData::input.size()];
+    alignas(64) float gradients[winograd_points * count * dy_pitch];
+    alignas(64) float products[winograd_points * count * chunk.channels];
+    alignas(64) float output[chunk.elements()];
+  };
+
+  /// Adds the contributions of all tiles.
+  template <std::int64_t pitch>
+  static void elements_of_points(const float* points, float* output) {
+    std::memset(output, 0, static_cast<std::size_t>(s.h.in * s.v.in * pitch) * sizeof(float));
+    for (std::int64_t i = 0; i < tiles.rows; ++i)
+      for (std::int64_t j = 0; j < tiles.columns; ++j)
+        for (std::int64_t c = 0; c < pitch; c += lanes) {
+          const float* from = points + (i * tiles.columns + j) * pitch + c;
+          const std::int64_t first_row = i * winograd_results - s.h.begin, first_column = j * winograd_results - s.v.begin;
+          float* to = output + (first_row * s.v.in + first_column) * pitch + c;
+          transform_tile<ElementLineBack>(
+              [&](auto row, auto column) __attribute__((always_inline)) {
+                return Lanes::load_aligned(from + (row * winograd_size + column) * count * pitch);
+              },
+              [&](auto row, auto column, const Lanes& x) __attribute__((always_inline)) {
+                if (!s.h.contains(first_row + row) || !s.v.contains(first_column + column)) return;
+                float* at = to + (row * s.v.in + column) * pitch;
+                (Lanes::load_aligned(at) + x).store_aligned(at);
+              });
+        }
+  }
+  template <std::int64_t channels, class DY, class W, class DX>
+  [[gnu::noinline]] static void run_block(const DY* dy, const W* w, DX* dx) {
+    constexpr std::int64_t pitch = round_up(channels, width);
+    Arrays arrays;
+    points_of_weights<s.results, channels, width, s.w_m, s.w_c, s.w_v == -1>(w, arrays.weights);
+    for (std::int64_t n = 0; n < s.images; ++n) {
+      copy_to_channels<input, s.h.out, s.v.out, s.y_m>(dy + n * s.y_n, 0, 0, arrays.input);
+      points_of_tiles<ResultLineBack, input, tiles.rows, tiles.columns>(arrays.input, arrays.gradients);
+      WinogradProducts<count, s.results, dy_pitch, pitch, width>::run(arrays.gradients, arrays.weights, arrays.products);
+      elements_of_points<pitch>(arrays.products, arrays.output);
+      in_blocks<channels, lanes>([&](std::int64_t c, auto rows) {
+        transpose_back<rows>(arrays.output + c, pitch, s.h.in * s.v.in, dx + n * s.x_n + c * s.x_c, s.x_c);
+      });
+    }
+  }
+  template <class DY, class W, class DX>
+  static void run(const DY* dy, const W* w, DX* dx) {
+    in_blocks<s.channels, chunk.channels>(
+        [&](std::int64_t c, auto channels) { run_block<channels>(dy, w + c * s.w_c, dx + c * s.x_c); });
+  }
+};
+
+/// Gradient of the data in Winograd's form: WinogradData, or for large images a convolution with the turned weights, which has
+/// more tiles.
+template <ConvShape s>
+struct WinogradDataForm {
+  static constexpr ConvShape turned = data_gradient_shape(s);
+  static constexpr bool fits = WinogradData<s>::fits || WinogradConv<turned>::fits;
+  static constexpr std::size_t stack_bytes() {
+    if constexpr (WinogradData<s>::fits) return sizeof(typename WinogradData<s>::Arrays);
+    else return sizeof(typename WinogradConv<turned>::Arrays);
+  }
+  template <class DY, class W, class DX>
+  static void run(const DY* dy, const W* w, DX* dx) {
+    if constexpr (WinogradData<s>::fits) WinogradData<s>::run(dy, w, dx);
+    else WinogradConv<turned>::run(dy, w + turned.taps() - 1, dx);
+  }
+};
+
+/// Gradient of the weights in Winograd's form: for each point, the sum over all tiles of the products of elements and gradients.
+template <ConvShape s>
+struct WinogradWeights {
+  static constexpr WinogradTiles tiles{s};
+  static constexpr std::int64_t of_image = tiles.rows * tiles.columns;
+  /// Largest numbers of result channels with sums on the stack at once, and of floats of points.
+  static constexpr std::int64_t most_results = 64, most_points = 49'152;
+  static constexpr std::int64_t block_results = std::min(even_block(round_up(s.results, lanes), most_results),
+                                                         round_up(s.results, lanes));
+  static constexpr std::int64_t points_of(std::int64_t count) { return winograd_points * count * (lanes + block_results); }
+  /// Rows of tiles of an image at once, or images.
+  static constexpr std::int64_t rows = [] {
+    std::int64_t count = tiles.rows;
+    while (count > 1 && points_of(count * tiles.columns) > most_points) count = ceil_div(count, 2);
+    return count;
+  }();
+  static constexpr std::int64_t images = rows < tiles.rows
+                                             ? 1
+                                             : even_block(s.images, std::max<std::int64_t>(1, most_points / points_of(of_image)));
+  static constexpr bool fits = [] {
+    if constexpr (!WinogradTiles::fit(s)) return false;
+    else return points_of(rows * tiles.columns) <= most_points && !is_long_product(s.images * of_image);
+  }();
+  template <std::int64_t tile_rows, std::int64_t channels>
+  static constexpr ChannelBlock input{.rows = winograd_results * tile_rows + winograd_taps - 1,
+                                      .columns = winograd_results * tiles.columns + winograd_taps - 1,
+                                      .channels = channels};
+  template <std::int64_t tile_rows, std::int64_t results>
+  static constexpr ChannelBlock gradient{
+      .rows = winograd_results * tile_rows, .columns = winograd_results * tiles.columns, .channels = results};
+  /// Arrays of the gradient for a block of result channels on the stack.
+  struct Arrays {
+    alignas(64) float planes[std::max(input<rows, lanes>.size(), gradient<rows, block_results>.size())];
+    alignas(64) float elements[winograd_points * images * rows * tiles.columns * lanes];
+    alignas(64) float gradients[winograd_points * images * rows * tiles.columns * block_results];
+    alignas(64) float sums[winograd_points * block_results * lanes];
+  };
+  template <class>
+  static constexpr std::int64_t stack_bytes() {
+    return sizeof(Arrays);
+  }
+
+  /// Adds the products of `count` tiles to the sums of `results` channels.
+  template <std::int64_t results, std::int64_t count, std::int64_t pitch>
+  static void add_products(const float* elements, const float* gradients, float* sums) {
+    std::array<Lanes, std::size_t(results)> sum;
+    unrolled<results>([&](auto m) __attribute__((always_inline)) { sum[m.value] = Lanes::load_aligned(sums + m * lanes); });
+    for (std::int64_t tile = 0; tile < count; ++tile, elements += lanes, gradients += pitch) {
+      keep_apart(gradients);
+      const Lanes element = Lanes::load_aligned(elements);
+      unrolled<results>([&](auto m) __attribute__((always_inline)) {
+        sum[m.value] = math::fma(Lanes(gradients[m.value]), element, sum[m.value]);
+      });
+    }
+    unrolled<results>([&](auto m) __attribute__((always_inline)) { sum[m.value].store_aligned(sums + m * lanes); });
+  }
+  template <std::int64_t channels, std::int64_t results, class X, class DY, class DW>
+  [[gnu::noinline]] static void run_block(const X* x, const DY* dy, DW* dw) {
+    constexpr std::int64_t pitch = round_up(results, lanes);
+    Arrays arrays;
+    std::memset(arrays.sums, 0, sizeof arrays.sums);
+    in_blocks<s.images, images>([&](std::int64_t n, auto together) {
+      in_blocks<tiles.rows, rows>([&](std::int64_t tile_row, auto tile_rows) {
+        constexpr std::int64_t of_part = tile_rows * tiles.columns, count = together * of_part;
+        const std::int64_t row = tile_row * winograd_results;
+        for (std::int64_t i = 0; i < together; ++i) {
+          copy_to_channels<input<tile_rows, channels>, s.h.in, s.v.in, s.x_c>(x + (n + i) * s.x_n, row - s.h.begin, -s.v.begin,
+                                                                              arrays.planes);
+          points_of_tiles<ElementLine, input<tile_rows, channels>, tile_rows, tiles.columns, count>(
+              arrays.planes, arrays.elements + i * of_part * lanes);
+          copy_to_channels<gradient<tile_rows, results>, s.h.out, s.v.out, s.y_m>(dy + (n + i) * s.y_n, row, 0, arrays.planes);
+          points_of_tiles<ResultLineBack, gradient<tile_rows, results>, tile_rows, tiles.columns, count>(
+              arrays.planes, arrays.gradients + i * of_part * pitch);
+        }
+        for (std::int64_t point = 0; point < winograd_points; ++point)
+          in_blocks<pitch, even_block(pitch, most_accumulators)>([&](std::int64_t m, auto block) {
+            add_products<block, count, pitch>(arrays.elements + point * count * lanes,
+                                              arrays.gradients + point * count * pitch + m,
+                                              arrays.sums + (point * pitch + m) * lanes);
+          });
+      });
+    });
+    for (std::int64_t m = 0; m < results; ++m) {
+      alignas(64) float taps[winograd_taps * winograd_taps * lanes];
+      transform_tile<TapLineBack>(
+          [&](auto row, auto column) __attribute__((always_inline)) {
+            return Lanes::load_aligned(arrays.sums + ((row * winograd_size + column) * pitch + m) * lanes);
+          },
+          [&](auto row, auto column, const Lanes& sum)
+              __attribute__((always_inline)) { sum.store_aligned(taps + (row * winograd_taps + column) * lanes); });
+      transpose_back<channels>(taps, lanes, winograd_taps * winograd_taps, dw + m * s.w_m, s.w_c);
+    }
+  }
+  template <class X, class DY, class DW>
+  static void run(const X* x, const DY* dy, DW* dw) {
+    in_blocks<s.channels, lanes>([&](std::int64_t c, auto channels) {
+      in_blocks<s.results, block_results>([&](std::int64_t m, auto results) {
+        run_block<channels, results>(x + c * s.x_c, dy + m * s.y_m, dw + m * s.w_m + c * s.w_c);
+      });
+    });
+  }
+};
+
+}  // namespace tilewright::kernel

@@ -1,0 +1,158 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "tilewright/kernel/conv/rows.hpp"
+#include "tilewright/kernel/conv/winograd_lines.hpp"
+
+namespace tilewright::kernel {
+
+/// Tiles of the results of a convolution with a kernel of 3 x 3 and a stride of 1, for Winograd's form.
+struct WinogradTiles {
+  std::int64_t rows, columns;
+  constexpr explicit WinogradTiles(const ConvShape& s)
+      : rows(ceil_div(s.h.out, winograd_results)), columns(ceil_div(s.v.out, winograd_results)) {}
+  /// Returns whether the form exists for the shape: planes and kernels without gaps.
+  static constexpr bool fit(const ConvShape& s) {
+    const auto fits = [](const Window& w) { return w.kernel == winograd_taps && w.stride == 1 && w.dilation == 1; };
+    return fits(s.h) && fits(s.v) && s.h_spacing == 1 && s.v_spacing == 1 && s.y_v == 1 && s.y_row() == s.v.out &&
+           (s.w_v == 1 || s.w_v == -1) && s.w_h == winograd_taps * s.w_v;
+  }
+};
+
+/// A block of planes with the channels as the last axis, padded to whole vectors: `rows` x `columns` elements, of which the first
+/// is the element (first_row, first_column) of the planes. Elements outside the planes are 0.
+struct ChannelBlock {
+  std::int64_t rows, columns, channels;
+  constexpr std::int64_t vectors() const { return ceil_div(channels, lanes); }
+  constexpr std::int64_t pitch() const { return vectors() * lanes; }
+  constexpr std::int64_t size() const { return rows * columns * pitch(); }
+};
+/// Copies planes of in_rows x in_columns, `plane` elements apart, to the block.
+template <ChannelBlock block, std::int64_t in_rows, std::int64_t in_columns, std::int64_t plane, class X>
+inline void copy_to_channels(const X* x, std::int64_t first_row, std::int64_t first_column, float* to) {
+  std::memset(to, 0, block.size() * sizeof(float));
+  const std::int64_t row = std::max<std::int64_t>(first_row, 0), row_end = std::min(first_row + block.rows, in_rows);
+  const std::int64_t column = std::max<std::int64_t>(first_column, 0);
+  const std::int64_t column_end = std::min(first_column + block.columns, in_columns);
+  if (row >= row_end || column >= column_end) return;
+  in_blocks<block.channels, lanes>([&](std::int64_t c, auto channels) {
+    const X* from = x + c * plane;
+    float* first = to + ((row - first_row) * block.columns + column - first_column) * block.pitch() + c;
+    if (column_end - column == in_columns)  // whole rows have no gap between them
+      return transpose_panel<channels>(from + row * in_columns, plane, (row_end - row) * in_columns, [&](std::int64_t i) {
+        return first + (i / in_columns * block.columns + i % in_columns) * block.pitch();
+      });
+    for (std::int64_t i = row; i < row_end; ++i, first += block.columns * block.pitch())
+      transpose_panel<channels>(from + i * in_columns + column, plane, column_end - column,
+                                [&](std::int64_t j) { return first + j * block.pitch(); });
+  });
+}
+
+/// Points of the tiles of a block, as (point, tile, channel): T is ElementLine or ResultLineBack, whose tiles are T::from
+/// elements wide. Each point has room for `tiles` tiles.
+template <class T, ChannelBlock block, std::int64_t tile_rows, std::int64_t tile_columns,
+          std::int64_t tiles = tile_rows * tile_columns>
+inline void points_of_tiles(const float* from, float* points) {
+  constexpr std::int64_t point = tiles * block.pitch(), step = winograd_results;
+  for (std::int64_t i = 0; i < tile_rows; ++i)
+    for (std::int64_t j = 0; j < tile_columns; ++j)
+      for (std::int64_t c = 0; c < block.pitch(); c += lanes) {
+        const float* tile = from + (i * step * block.columns + j * step) * block.pitch() + c;
+        float* to = points + (i * tile_columns + j) * block.pitch() + c;
+        transform_tile<T>(
+            [&](auto row, auto column) __attribute__((always_inline)) {
+              return Lanes::load_aligned(tile + (row * block.columns + column) * block.pitch());
+            },
+            [&](auto row, auto column, const Lanes& x)
+                __attribute__((always_inline)) { x.store_aligned(to + (row * winograd_size + column) * point); });
+      }
+}
+
+/// Returns the distance between two points of `count` weights, in floats: a line more than their number where points would fall
+/// on the same few lines of a first-level cache.
+constexpr std::int64_t winograd_weights_step(std::int64_t count) {
+  constexpr std::int64_t same_lines = 512, line = 16;
+  return count % same_lines == 0 ? count + line : count;
+}
+
+/// The weights' points for the sums of each point: as (point, block of `width` columns, term, column). `terms` are the channels
+/// that are summed, and `columns` those of the results; in w they are w_term and w_column elements apart.
+template <std::int64_t terms, std::int64_t columns, std::int64_t width, std::int64_t w_term, std::int64_t w_column, bool turned,
+          class W>
+inline void points_of_weights(const W* w, float* points) {
+  constexpr std::int64_t taps = winograd_taps * winograd_taps, point = winograd_weights_step(round_up(columns, width) * terms);
+  constexpr std::int64_t first_tap = turned ? 1 - taps : 0;  // memory holds turned taps from the last to the first
+  in_blocks<columns, lanes>([&](std::int64_t column, auto count) {
+    for (std::int64_t term = 0; term < terms; ++term) {
+      std::array<Lanes, lanes> square;
+      const W* from = w + column * w_column + term * w_term + first_tap;
+      unrolled<lanes>([&](auto row) __attribute__((always_inline)) {
+        constexpr std::int64_t i = row;
+        if constexpr (i < count && lanes >= taps) square[i] = Line<const W, 1>{from + i * w_column}.template load<taps>(0);
+        else square[i] = Lanes(0.f);
+      });
+      alignas(64) float narrow[taps * lanes];
+      if constexpr (lanes >= taps) transpose_square(square);
+      else
+        for (std::int64_t tap = 0; tap < taps; ++tap)
+          for (std::int64_t i = 0; i < lanes; ++i)
+            narrow[tap * lanes + i] = i < count ? static_cast<float>(from[i * w_column + tap]) : 0.f;
+      float* to = points + (column / width * terms + term) * width + column % width;
+      transform_tile<TapLine>(
+          [&](auto row, auto tap) __attribute__((always_inline)) {
+            constexpr std::int64_t in_order = row * winograd_taps + tap, i = turned ? taps - 1 - in_order : in_order;
+            if constexpr (lanes >= taps) return square[i];
+            else return Lanes::load_aligned(narrow + i * lanes);
+          },
+          [&](auto row, auto tap, const Lanes& x)
+              __attribute__((always_inline)) { x.store_aligned(to + (row * winograd_size + tap) * point); });
+    }
+  });
+}
+
+/// For each point, the products of (tile, term) with the weights' points: (point, tile, column).
+template <std::int64_t tiles, std::int64_t terms, std::int64_t pitch, std::int64_t columns, std::int64_t width>
+struct WinogradProducts {
+  static constexpr std::int64_t vectors = width / lanes;
+  static constexpr std::int64_t block = even_block(tiles, most_accumulators / vectors);
+
+  template <std::int64_t rows>
+  static void product(const float* elements, const float* weights, float* results) {
+    std::array<std::array<Lanes, std::size_t(vectors)>, std::size_t(rows)> sum;
+    unrolled<rows>([&](auto i) __attribute__((always_inline)) {
+      unrolled<vectors>([&](auto v) __attribute__((always_inline)) { sum[i.value][v.value] = Lanes(0.f); });
+    });
+    for (std::int64_t k = 0; k < terms; ++k, weights += width) {
+      keep_apart(elements);
+      std::array<Lanes, std::size_t(vectors)> weight;
+      unrolled<vectors>([&](auto v)
+                            __attribute__((always_inline)) { weight[v.value] = Lanes::load_aligned(weights + v * lanes); });
+      unrolled<rows>([&](auto i) __attribute__((always_inline)) {
+        const Lanes element(elements[i * pitch + k]);
+        unrolled<vectors>([&](auto v) __attribute__((always_inline)) {
+          sum[i.value][v.value] = math::fma(element, weight[v.value], sum[i.value][v.value]);
+        });
+      });
+    }
+    unrolled<rows>([&](auto i) __attribute__((always_inline)) {
+      unrolled<vectors>(
+          [&](auto v) __attribute__((always_inline)) { sum[i.value][v.value].store_aligned(results + i * columns + v * lanes); });
+    });
+  }
+  static void run(const float* elements, const float* weights, float* results) {
+    for (std::int64_t point = 0; point < winograd_points; ++point)
+      for (std::int64_t column = 0; column < columns; column += width)
+        in_blocks<tiles, block>([&](std::int64_t i, auto rows) {
+          product<rows>(elements + (point * tiles + i) * pitch,
+                        weights + point * winograd_weights_step(columns * terms) + column * terms,
+                        results + (point * tiles + i) * columns + column);
+        });
+  }
+};
+
+/// Returns the vectors of a block of columns of products: few, so that tiles of one image fill the registers.
+constexpr std::int64_t winograd_width(std::int64_t columns) { return lanes * (ceil_div(columns, lanes) % 2 == 0 ? 2 : 1); }
+
+}  // namespace tilewright::kernel

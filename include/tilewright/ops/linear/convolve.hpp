@@ -1,0 +1,106 @@
+#pragma once
+// The kernels of convolutions by their shapes and the form of their sums.
+#include "tilewright/kernel/conv/data.hpp"
+#include "tilewright/kernel/conv/loops.hpp"
+#include "tilewright/kernel/conv/rounded_sums.hpp"
+#include "tilewright/kernel/conv/weights.hpp"
+#include "tilewright/kernel/conv/winograd.hpp"
+#include "tilewright/op/window.hpp"
+
+namespace tilewright::detail {
+
+/// Shape of one group for the vector kernels, for views of at most two spatial axes; x, w and y are those of ConvLoops.
+template <kernel::Windows windows, class X, class W, class Y>
+inline constexpr kernel::ConvShape conv_shape = [] {
+  const kernel::Window h = windows[1], v = windows[2];
+  return kernel::ConvShape{.images = X::shape[0],
+                           .channels = W::shape[1],
+                           .results = W::shape[0] / (X::shape[1] / W::shape[1]),
+                           .h = h,
+                           .v = v,
+                           .x_n = X::spec.stride(0),
+                           .x_c = X::spec.stride(1),
+                           .w_m = W::spec.stride(0),
+                           .w_c = W::spec.stride(1),
+                           .w_h = v.kernel,
+                           .w_v = 1,
+                           .y_n = Y::spec.stride(0),
+                           .y_m = Y::spec.stride(1)};
+}();
+/// Whether the vector kernels support these views: dtypes that are computed in float32, and dense planes.
+template <class X, class W, class Y>
+constexpr bool conv_planes = computes_in_float(X::spec.dtype) && computes_in_float(W::spec.dtype) &&
+                             computes_in_float(Y::spec.dtype) && X::shape.rank <= 4;
+
+/// Calls f with the addresses of each group's x, w and y.
+template <kernel::ConvShape s, std::int64_t groups, class X, class W, class Y, class F>
+inline void for_each_group(X* x, W* w, Y* y, F&& f) {
+  for (std::int64_t group = 0; group < groups; ++group)
+    f(x + group * s.channels * s.x_c, w + group * s.results * s.w_m, y + group * s.results * s.y_m);
+}
+template <class X, class W>
+inline constexpr std::int64_t group_count = X::shape[1] / W::shape[1];
+
+/// How a convolution adds its products.
+enum class ConvSums : std::uint8_t {
+  direct,  ///< in float32, or float64
+  rounded,  ///< rounded to float16
+  winograd  ///< in Winograd's form, if its kernel fits the shape
+};
+
+/// Whether the sums are in Winograd's form, by Kernel<s>.
+template <ConvSums sums, kernel::ConvShape s, template <kernel::ConvShape> class Kernel>
+constexpr bool has_winograd_form = [] {
+  if constexpr (sums != ConvSums::winograd) return false;
+  else return Kernel<s>::fits;
+}();
+
+/// Computes y, the convolution of x with w.
+template <kernel::Windows windows, ConvSums sums, class X, class W, class Y>
+inline void convolve(X x, W w, Y y) {
+  if constexpr (sums == ConvSums::rounded) {
+    return kernel::RoundedConv<windows, X, W, Y>::forward(x, w, y);
+  } else if constexpr (conv_planes<X, W, Y>) {
+    static constexpr kernel::ConvShape s = conv_shape<windows, X, W, Y>;
+    if constexpr (has_winograd_form<sums, s, kernel::WinogradConv>) return kernel::WinogradConv<s>::run(x.data, w.data, y.data);
+    else if constexpr (kernel::has_conv_kernel<s>)
+      return for_each_group<s, group_count<X, W>>(
+          x.data, w.data, y.data, [](auto* data, auto* weight, auto* result) { kernel::conv_kernel<s>(data, weight, result); });
+  }
+  kernel::ConvLoops<windows, X, W, Y>::forward(x, w, y);
+}
+template <kernel::Windows windows, ConvSums sums, class X, class W, class Y>
+constexpr std::int64_t convolve_stack_bytes() {
+  if constexpr (sums != ConvSums::rounded && conv_planes<X, W, Y>) {
+    constexpr kernel::ConvShape s = conv_shape<windows, X, W, Y>;
+    if constexpr (has_winograd_form<sums, s, kernel::WinogradConv>) return sizeof(typename kernel::WinogradConv<s>::Arrays);
+    else if constexpr (kernel::has_conv_kernel<s>) return kernel::conv_stack_bytes<s>;
+  }
+  return 0;
+}
+/// Computes dx, the gradient of the data of a convolution.
+template <kernel::Windows windows, ConvSums sums, class DY, class W, class DX>
+inline void convolve_back(DY dy, W w, DX dx) {
+  if constexpr (sums == ConvSums::rounded) {
+    return kernel::RoundedConv<windows, DX, W, DY>::data_gradient(dy, w, dx);
+  } else if constexpr (conv_planes<DX, W, DY>) {
+    static constexpr kernel::ConvShape s = conv_shape<windows, DX, W, DY>;
+    if constexpr (has_winograd_form<sums, s, kernel::WinogradDataForm>)
+      return kernel::WinogradDataForm<s>::run(dy.data, w.data, dx.data);
+    else if constexpr (kernel::has_conv_data_kernel<s>)
+      return for_each_group<s, group_count<DX, W>>(
+          dx.data, w.data, dy.data, [](auto* data, auto* weight, auto* y) { kernel::conv_data_kernel<s>(y, weight, data); });
+  }
+  kernel::ConvLoops<windows, DX, W, DY>::data_gradient(dy, w, dx);
+}
+template <kernel::Windows windows, ConvSums sums, class DY, class W, class DX>
+constexpr std::int64_t convolve_back_stack_bytes() {
+  if constexpr (sums != ConvSums::rounded && conv_planes<DX, W, DY>) {
+    constexpr kernel::ConvShape s = conv_shape<windows, DX, W, DY>;
+    if constexpr (has_winograd_form<sums, s, kernel::WinogradDataForm>) return kernel::WinogradDataForm<s>::stack_bytes();
+    else if constexpr (kernel::has_conv_data_kernel<s>) return kernel::conv_data_stack_bytes<s>;
+  }
+  return 0;
+}
+
+}  // namespace tilewright::detail

@@ -1,0 +1,79 @@
+#pragma once
+// When convolutions on the host have Winograd's form (kernel/conv/winograd.hpp), and what it costs.
+#include <algorithm>
+#include <cstdint>
+
+#include "tilewright/graph/emit.hpp"
+#include "tilewright/kernel/blocks.hpp"
+#include "tilewright/kernel/image/window.hpp"
+
+namespace tilewright::detail {
+
+/// Estimated times of the parts of Winograd's form in multiply-adds of vectors of 16 floats, as fractions of those of the direct
+/// form: measured with 32 channels of 13 x 13 to 64 on an AMD EPYC (Zen 4, 0.277 ns for each multiply-add, in both forms).
+struct WinogradCost {
+  std::int64_t points = 36;  ///< products of a tile, for each term and vector of results
+  std::int64_t weights = 195;  ///< points of the weights, for each term and vector
+  std::int64_t elements = 325, results = 160;  ///< of a tile, for each vector of channels: to points, and from points
+  std::int64_t gradients = 256, elements_back = 285;  ///< the times of their transposes
+};
+inline constexpr WinogradCost winograd_cost;
+
+/// A convolution of one group by its shape, for the choice of its form.
+struct WinogradChoice {
+  static constexpr std::int64_t lanes = 16, most_images = 4, most_channels = 64;
+  std::int64_t images, channels, results;
+  kernel::Window h, v;
+  std::int64_t tiles_of_host;
+
+  constexpr std::int64_t x_vectors() const { return kernel::ceil_div(channels, lanes); }
+  constexpr std::int64_t y_vectors() const { return kernel::ceil_div(results, lanes); }
+  constexpr std::int64_t tiles() const { return kernel::ceil_div(h.out, 4) * kernel::ceil_div(v.out, 4); }
+  /// Returns whether the form exists, all vectors of channels are full, and kernels have room for the points of the weights.
+  constexpr bool exists() const {
+    const auto fits = [](const kernel::Window& w) { return w.kernel == 3 && w.stride == 1 && w.dilation == 1; };
+    return fits(h) && fits(v) && channels % lanes == 0 && results % lanes == 0 && std::max(channels, results) <= most_channels;
+  }
+  /// Number of images of a vertex, which share the points of the weights: no more than the host's tiles leave to each.
+  constexpr std::int64_t images_together() const { return std::clamp<std::int64_t>(images / tiles_of_host, 1, most_images); }
+  constexpr std::int64_t direct() const { return h.out * v.out * h.kernel * v.kernel * channels * y_vectors(); }
+  constexpr std::int64_t products() const { return tiles() * winograd_cost.points * channels * y_vectors(); }
+  /// Return the times for each image.
+  constexpr std::int64_t forward() const {
+    return products() + tiles() * (winograd_cost.elements * x_vectors() + winograd_cost.results * y_vectors()) +
+           winograd_cost.weights * channels * y_vectors() / images_together();
+  }
+  constexpr std::int64_t data_gradient() const {
+    return products() + tiles() * (winograd_cost.gradients * y_vectors() + winograd_cost.elements_back * x_vectors()) +
+           winograd_cost.weights * results * x_vectors() / images_together();
+  }
+  /// Vertices have one vector of each kind of channels.
+  constexpr std::int64_t weights_gradient() const {
+    return products() + tiles() * (winograd_cost.elements + winograd_cost.gradients) * x_vectors() * y_vectors();
+  }
+  /// Returns the images of a vertex if Winograd's form takes at most 9/10 of the direct form's time, otherwise 0.
+  constexpr std::int8_t images_if_faster(std::int64_t (WinogradChoice::*cost)() const) const {
+    if (!exists()) return 0;
+    return static_cast<std::int8_t>(10 * (this->*cost)() <= 9 * direct() ? images_together() : 0);
+  }
+};
+
+/// Returns the attributes of a convolution of x to y, or of one of its gradients, with the form that is faster for float32 on a
+/// host of `tiles`; `cost` is the op's time in Winograd's form.
+template <class Attributes>
+constexpr PackedAttributes with_faster_form(const PackedAttributes& packed, const TensorSpec& x, const TensorSpec& y,
+                                            const kernel::Windows& windows, std::int64_t tiles,
+                                            std::int64_t (WinogradChoice::*cost)() const) {
+  auto attributes = unpack<Attributes>(packed);
+  if (x.dtype != float32 || x.shape.rank != 4 || attributes.groups != 1) return packed;
+  const WinogradChoice choice{.images = x.shape[0],
+                              .channels = x.shape[1],
+                              .results = y.shape[1],
+                              .h = windows[1],
+                              .v = windows[2],
+                              .tiles_of_host = tiles};
+  attributes.planner.winograd = choice.images_if_faster(cost);
+  return pack(attributes);
+}
+
+}  // namespace tilewright::detail
