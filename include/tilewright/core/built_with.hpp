@@ -101,7 +101,8 @@ using Checks = WithoutChecks;
 }  // namespace internal
 
 /// How the file that includes this header is compiled.
-using ThisBuild = LibraryWithOptionsOfThisFile<Tilewright<TILEWRIGHT_VERSION>, internal::Compiler, Instructions<internal::instruction_sets()>,
-                            std::conditional_t<internal::is_optimised, Optimised, NotOptimised>, internal::Checks>;
+using ThisBuild =
+    LibraryWithOptionsOfThisFile<Tilewright<TILEWRIGHT_VERSION>, internal::Compiler, Instructions<internal::instruction_sets()>,
+                                 std::conditional_t<internal::is_optimised, Optimised, NotOptimised>, internal::Checks>;
 
 }  // namespace tilewright
