@@ -7,6 +7,7 @@
 #include "tilewright/execute/program.hpp"
 #include "tilewright/transform/prepare.hpp"
 #include "tilewright/verified/plan_run.hpp"
+#include "tilewright/verified/tiles.hpp"
 
 namespace tilewright {
 
@@ -20,7 +21,8 @@ constexpr Text fault_of_plan(const Prepared& prepared, const auto& plan, std::st
   const internal::proof::detail::RunEffects expected = internal::proof::detail::GraphRun(prepared.ir(), terms).run();
   internal::proof::detail::PlanRun run(plan, terms);
   run.ignore(ignored);
-  return run.run(expected);
+  if (Text fault = run.run(expected); !fault.empty()) return fault;
+  return internal::proof::detail::fault_on_tiles(plan, prepared.target(), ignored);
 }
 
 namespace internal::proof::detail {
