@@ -11,6 +11,7 @@
 #include "tilewright/verified/plan_run.hpp"
 #include "tilewright/verified/plan_tables.hpp"
 #include "tilewright/verified/step_text.hpp"
+#include "tilewright/verified/tiles.hpp"
 
 namespace tilewright {
 
@@ -22,7 +23,8 @@ constexpr Fault find_fault(const Prepared& prepared, const auto& plan, std::stri
   if (Fault fault = TablesCheck(plan, prepared.target(), terms, ignored).run(); !fault.what.empty()) return fault;
   PlanRun run(plan, terms);
   run.ignore(ignored);
-  return run.run(expected);
+  if (Fault fault = run.run(expected); !fault.what.empty()) return fault;
+  return {fault_on_tiles(plan, prepared.target(), ignored)};
 }
 /// Returns the step of a fault, its tensors, and the module in which its op was traced. Another planning of the program finds the
 /// module, which no plan has.

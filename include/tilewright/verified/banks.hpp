@@ -1,0 +1,117 @@
+#pragma once
+#include <cstdint>
+
+#include "tilewright/target/ipu_cycles.hpp"
+#include "tilewright/verified/tile_table.hpp"
+
+namespace tilewright::internal::proof::detail {
+
+/// Checks that a step whose cycles count on operands in different banks has them there, on each tile and for each vertex.
+template <class AnyPlan>
+class BankProof {
+ public:
+  constexpr BankProof(const AnyPlan& plan, const Target& target, const DataOnTiles& data, FirstFault& fault)
+      : plan_(plan), target_(target), sets_{plan, target}, data_(data), fault_(fault) {}
+
+  constexpr void run() {
+    const BankRules& rules = data_.rules;
+    fault_.expect(rules.distance == bank_distance(*target_.ipu) && rules.interleaved_bytes == target_.ipu->interleaved_bytes,
+                  "banks", BodyId::none, -1, "banks ", rules.distance, " bytes apart: ", bank_distance(*target_.ipu),
+                  " expected");
+    List<bool> is_known(plan_.steps.size(), false);
+    for (const BankStep& step : data_.bank_steps) {
+      const BodyOnTiles* const body = find(step.body);
+      if (!fault_.expect(body != nullptr && step.group >= 0 && static_cast<std::size_t>(step.group) < body->steps.size() &&
+                             body->steps[static_cast<std::size_t>(step.group)].use == StepUse::computes,
+                         "banks", step.body, step.group, "banks of a step that does not compute: one that does expected"))
+        return;
+      const int first = plan_.bodies.data()[static_cast<std::size_t>(step.body)].first_step;
+      is_known[static_cast<std::size_t>(first + step.group)] = true;
+      check(*body, step, first);
+    }
+    if constexpr (requires { plan_.moves; })
+      for (std::size_t s = 0; s < is_known.size() && s < plan_.moves.size(); ++s)
+        fault_.expect(is_known[s] || plan_.moves[s].banks == OperandBanks::any, "banks", BodyId::none, -1, "cycles of step ", s,
+                      " of the plan count on banks `", name_of(plan_.moves[s].banks), "`, but its operands are not known");
+  }
+
+ private:
+  /// Bytes of a tile's vertices, one slice after the other.
+  struct Range {
+    std::int64_t begin = 0, slice = 0;
+  };
+  constexpr const BodyOnTiles* find(BodyId number) const {
+    for (const BodyOnTiles& body : data_.bodies)
+      if (body.body == number) return &body;
+    return nullptr;
+  }
+  constexpr void check(const BodyOnTiles& body, const BankStep& step, int first) {
+    const auto at = static_cast<std::size_t>(step.group);
+    const StepRecord& record = body.steps[at];
+    if constexpr (requires { plan_.moves; })
+      fault_.expect(static_cast<std::size_t>(first) + at < plan_.moves.size() &&
+                        plan_.moves[static_cast<std::size_t>(first) + at].banks == step.banks,
+                    "banks", body.body, step.group, "cycles count on other banks than `", name_of(step.banks),
+                    "`, which the plan has: the same expected");
+    if (step.banks != OperandBanks::different && step.banks != OperandBanks::interleaved) return;
+    Range x, y, result;
+    if (!find(body, step, step.x.operand, x) || !find(body, step, step.y.operand, y) ||
+        !find(body, step, step.result.operand, result))
+      return void(fault_.expect(false, "banks", body.body, step.group, "an operand that is on no tile: an operand expected"));
+    const std::int64_t vertices = sets_.on_a_tile(record.grid.places);
+    fault_.expect(are_apart(x, y, vertices), "banks", body.body, step.group, "operands at bytes ", x.begin, " and ", y.begin,
+                  " of a tile: ", data_.rules.distance,
+                  " bytes between them expected, because its cycles count on different banks");
+    if (step.banks != OperandBanks::interleaved) return;
+    const TileSetUse& use = plan_.tile_sets[static_cast<std::size_t>(record.grid.places.set)];
+    const bool is_right = step.result.operand == step.x.operand
+                              ? use.data_bytes() - x.begin <= data_.rules.interleaved_bytes
+                              : are_apart(x, result, vertices) && are_apart(y, result, vertices);
+    fault_.expect(is_right, "banks", body.body, step.group, "a result at byte ", result.begin,
+                  " of a tile: a third bank, or interleaved memory, expected");
+  }
+  constexpr bool are_apart(const Range& a, const Range& b, std::int64_t vertices) const {
+    for (std::int64_t v = 0; v < vertices; ++v) {
+      const std::int64_t apart = a.begin + v * a.slice - b.begin - v * b.slice;
+      if (apart < data_.rules.distance && -apart < data_.rules.distance) return false;
+    }
+    return true;
+  }
+  /// Finds where an operand is on tiles, from the first variable on.
+  constexpr bool find(const BodyOnTiles& body, const BankStep& step, int operand, Range& range) const {
+    const StepRecord& record = body.steps[static_cast<std::size_t>(step.group)];
+    if (operand < 0 || static_cast<std::size_t>(operand) >= record.tile_operands.size()) return false;
+    const TileOperand& each = record.tile_operands[static_cast<std::size_t>(operand)];
+    if (static_cast<std::size_t>(each.storage) >= body.storages.size()) return false;
+    const StorageRecord& storage = body.storages[static_cast<std::size_t>(each.storage)];
+    range.slice = align(each.slice_elements * size_of(storage.dtype), tile_alignment);
+    const Base base = storage.location.base;
+    if (each.access == TileAccess::local && (base == Base::variable || base == Base::constant)) {
+      for (const Home& home : base == Base::variable ? data_.variables : data_.constants)
+        if (home.offset == storage.location.offset) return range.begin = home.address, true;
+      return false;
+    }
+    int earlier = 0;  // operands with slices of the same storage, which have rooms of their own
+    for (int k = 0; k < operand; ++k) {
+      const TileOperand& other = record.tile_operands[static_cast<std::size_t>(k)];
+      earlier += other.storage == each.storage && other.access != TileAccess::local;
+    }
+    for (const Room& room : body.rooms) {
+      const bool is_used = room.storage == each.storage && room.first <= step.group && step.group <= room.last;
+      const bool is_slice = room.kind == RoomKind::received || room.kind == RoomKind::sent;
+      if (!is_used || (each.access == TileAccess::local ? room.kind != RoomKind::storage : !is_slice)) continue;
+      if (each.access != TileAccess::local && earlier-- > 0) continue;
+      range.begin = plan_.tile_sets[static_cast<std::size_t>(room.set)].frame_address + room.address;
+      return true;
+    }
+    return false;
+  }
+
+  const AnyPlan& plan_;
+  const Target& target_;
+  SetsOfTiles<AnyPlan> sets_;
+  const DataOnTiles& data_;
+  FirstFault& fault_;
+};
+
+}  // namespace tilewright::internal::proof::detail
