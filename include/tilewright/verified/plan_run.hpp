@@ -6,10 +6,10 @@
 
 #include "tilewright/core/text.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
-#include "tilewright/ops/reduce/sum.hpp"
 #include "tilewright/verified/barriers.hpp"
 #include "tilewright/verified/graph_run.hpp"
 #include "tilewright/verified/plan_memory.hpp"
+#include "tilewright/verified/stage_values.hpp"
 #include "tilewright/verified/vertices.hpp"
 
 namespace tilewright::internal::proof::detail {
@@ -21,7 +21,7 @@ template <class AnyPlan>
 class PlanRun {
  public:
   constexpr PlanRun(const AnyPlan& plan, ValueTerms& terms)
-      : plan_(plan), terms_(terms), memory_(plan, terms), checked_sets_(plan.compute_sets.size(), false) {}
+      : plan_(plan), terms_(terms), stage_values_(terms), memory_(plan, terms), checked_sets_(plan.compute_sets.size(), false) {}
 
   constexpr void ignore(std::string_view rule) { ignored_ = rule; }
   /// Returns what is wrong; empty: nothing. `expected`: what graphs do.
@@ -212,12 +212,13 @@ class PlanRun {
         List<Operand> given = inputs;
         if (terms_.is_row_store(stage.op) && stage.input_count == 2)
           given.push_back({{operand.view.shape, operand.view.dtype}, read(operand, bytes, places)});
-        const ValueId value = result(stage, given, o - stage.input_count, operand, parts);
+        const ValueId value = stage_values_.result(stage, given, o - stage.input_count, {operand.view.shape, operand.view.dtype},
+                                                   parts);
         if (parts == 1 && bytes.elements() > 0 && !terms_.is_known(value))
           return void(reads_unwritten
                           ? fail("values", "stage ", s, " (", stage.name, ") reads bytes that no step wrote")
                           : fail("values", "stage ", s, " (", stage.name, ") computes of its operands what no graph does"));
-        made = whole_of(value, bytes);
+        made = parts == 1 ? terms_.whole(value, bytes) : whole_of(value, bytes);
       } else if (reads_unwritten || inputs[0].spec.shape != operand.view.shape) {
         return void(fail("values", "stage ", s, " (", stage.name, ") copies ",
                          reads_unwritten ? "bytes that no step wrote" : "to another shape: equal shapes expected"));
@@ -258,43 +259,6 @@ class PlanRun {
       scratch_.push_back({operand.index, {}});
       scratch_.back().second.write(bytes, made);
     }
-  }
-  /// Returns the value that a stage computes.
-  constexpr ValueId result(const Stage& stage, List<Operand>& inputs, int output, const StageOperand& operand,
-                           std::int64_t parts) {
-    const TensorSpec spec{operand.view.shape, operand.view.dtype};
-    if (const PartialResults* const whole = combined(stage, inputs)) {
-      if (parts == 1) return terms_.result(whole->term, {whole->shape, spec.dtype});
-      PartialResults again = *whole;
-      again.parts = parts;
-      return terms_.partials(std::move(again));
-    }
-    if (parts == 1) return terms_.result(terms_.term_of(stage.op, stage.attributes, inputs, output), spec);
-    const OpInfo* const op = terms_.find_op(stage.op);
-    if (op && op->partials)
-      if (const int again = op->partials(stage.attributes).whole_input;
-          again >= 0 && inputs.size() > 1 && same(inputs.back().content, inputs[static_cast<std::size_t>(again)].content))
-        inputs.resize(inputs.size() - 1);
-    return terms_.partials({.parts = parts,
-                            .op = op,
-                            .attributes = stage.attributes,
-                            .term = terms_.term_of(stage.op, stage.attributes, inputs, output),
-                            .shape = spec.shape});
-  }
-  /// Returns the partial results that a stage combines, all of them; null: it does something else.
-  constexpr const PartialResults* combined(const Stage& stage, const List<Operand>& inputs) {
-    if (inputs.size() != 1 || !inputs[0].content.parts.empty()) return nullptr;
-    const Shape& shape = inputs[0].spec.shape;
-    const PartialResults* const partials = terms_.find_partials(inputs[0].content.value);
-    if (partials == nullptr || shape.rank == 0 || shape[0] != partials->parts) return nullptr;
-    if (shape.nelms() != partials->parts * partials->shape.nelms()) return nullptr;
-    const Access dense = access_of(0, inputs[0].spec, dense_strides(shape));
-    if (!same(inputs[0].content, whole_of(partials->value, dense))) return nullptr;
-    const Partials how = partials->op && partials->op->partials ? partials->op->partials(partials->attributes) : Partials{};
-    const bool is_right = how.combiner
-                              ? stage.op == how.combiner->tag && stage.attributes == how.attributes
-                              : stage.op == op_info<ReduceSum>.tag && stage.attributes == pack(ReduceSum::make(Axes(0), false));
-    return is_right ? partials : nullptr;
   }
   /// Records an access, and checks that its memory has the bytes.
   constexpr bool note(const List<Place>& places, int location, const Access& bytes, bool writes, List<StepAccess>& accesses) {
@@ -385,6 +349,7 @@ class PlanRun {
 
   const AnyPlan& plan_;
   ValueTerms& terms_;
+  StageValues stage_values_;
   PlanMemory<AnyPlan> memory_;
   List<bool> checked_sets_;
   Barriers barriers_{};

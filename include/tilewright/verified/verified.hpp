@@ -17,7 +17,8 @@ namespace tilewright {
 /// `ignored`: a rule that is not checked.
 constexpr Text fault_of_plan(const Prepared& prepared, const auto& plan, std::string_view ignored = {}) {
   internal::proof::detail::ValueTerms terms;
-  const internal::proof::detail::RunEffects expected = internal::proof::detail::GraphRun(prepared.ir(), terms).run();
+  const internal::proof::detail::RunEffects expected =
+      internal::proof::detail::GraphRun(prepared.ir(), terms, {plan.stages.data(), plan.stages.size()}).run();
   internal::proof::detail::PlanRun run(plan, terms);
   run.ignore(ignored);
   return run.run(expected);
