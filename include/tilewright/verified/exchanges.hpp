@@ -88,7 +88,7 @@ class ExchangeProof {
     const ComputeSet& set = plan_.compute_sets[static_cast<std::size_t>(step.compute_set)];
     const Division division(plan_, set);
     if (!has_places(record, set, division)) return;
-    List<Slices> slices;  // by operand on tiles
+    List<TileSlices> slices;  // by operand on tiles
     for (const TileOperand& each : record.tile_operands) {
       if (!has_stage_operand(set, each)) return;
       const StageOperand& operand = operand_of(set, each.member, each.operand);
@@ -112,7 +112,7 @@ class ExchangeProof {
         const bool is_output = o >= stage.input_count;
         use(s, is_output);
         if (storage(s).elements == 0 || operand.view.shape.nelms() == 0) continue;
-        const Slices own = slices_of(set, division, operand, location_of(operand).offset - storage(s).location.offset);
+        const TileSlices own = slices_of(set, division, operand, location_of(operand).offset - storage(s).location.offset);
         int known = -1;  // the operand on tiles with this view, or else one with these elements
         for (int k = static_cast<int>(slices.size()); k-- > 0;) {
           const TileOperand& each = record.tile_operands[static_cast<std::size_t>(k)];
@@ -163,7 +163,7 @@ class ExchangeProof {
                   " places: a place for each vertex expected");
   }
   /// Checks that slices are on the tiles of their vertices, or have rooms there; and what exchanges count.
-  constexpr void check_slices(const StepRecord& record, const Division& division, const List<Slices>& slices,
+  constexpr void check_slices(const StepRecord& record, const Division& division, const List<TileSlices>& slices,
                               const List<int>& reads, const List<int>& writes) {
     const int set = record.grid.places.set;
     const std::int64_t vertices = sets_.on_a_tile(record.grid.places);

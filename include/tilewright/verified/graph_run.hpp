@@ -9,7 +9,10 @@
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/ir.hpp"
 #include "tilewright/graph/op_order.hpp"
+#include "tilewright/lower/plan.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
+#include "tilewright/verified/slices.hpp"
+#include "tilewright/verified/strips.hpp"
 #include "tilewright/verified/terms.hpp"
 
 namespace tilewright::internal::proof::detail {
@@ -27,7 +30,9 @@ struct RunEffects {
 /// and ops in place are what the trace says; there is no schedule, no fusion and no place in memory but one for each tensor.
 class GraphRun {
  public:
-  constexpr GraphRun(const Ir& ir, ValueTerms& terms) : ir_(ir), tables_(ir.tables), terms_(terms) {}
+  /// `stages`: those of the plan, whose ops tell which strips of convolutions it has.
+  constexpr GraphRun(const Ir& ir, ValueTerms& terms, std::span<const Stage> stages)
+      : ir_(ir), tables_(ir.tables), terms_(terms), stages_(stages) {}
 
   constexpr RunEffects run() {
     effects_.stored.resize(tables_.streams.size());
@@ -149,6 +154,10 @@ class GraphRun {
     for (const auto* tensors : {&node.inputs, &node.outputs})
       for (const TensorId tensor : *tensors) operands.push_back(scope.spec(tensor));
     const auto parts = node.op->expand({operands.data(), operands.size()}, static_cast<int>(node.inputs.size()), node.attributes);
+    run_parts(scope, parts, node);
+    return !parts.empty();
+  }
+  constexpr void run_parts(Scope& scope, const List<OpPart>& parts, const Node& node) {
     List<TensorId> tensors = node.inputs;
     for (std::size_t p = 0; p < parts.size(); ++p) {
       Node part{.op = parts[p].op, .attributes = parts[p].attributes};
@@ -163,7 +172,6 @@ class GraphRun {
       for (const TensorId output : part.outputs) tensors.push_back(output);
       run_node(scope, part);
     }
-    return !parts.empty();
   }
   constexpr Operand operand(Scope& scope, TensorId tensor) {
     const Bound from = input(scope, tensor);
@@ -179,6 +187,8 @@ class GraphRun {
     }
     terms_.add_op(*node.op);
     if (node.op->tag == op_info<Identity>.tag) return void(bound(scope, node.outputs[0]) = copied(input(scope, node.inputs[0])));
+    const bool is_product = is_sliced(*node.op) && node.outputs.size() == 1 && inputs.size() == node.inputs.size();
+    if (is_product) terms_.add_product_term(terms_.term_of(node.op->tag, node.attributes, inputs, 0));
     List<ValueId> results;
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
       results.push_back(
@@ -194,6 +204,29 @@ class GraphRun {
       memories_[static_cast<std::size_t>(target.memory)].write(access(target), results[o]);
       bound(scope, node.outputs[o]) = target;
     }
+    if (!is_product) return;
+    terms_.add_product({node.op, node.attributes, std::move(inputs), scope.spec(node.outputs[0]), results[0]});
+    if (node.op->expand_in_blocks && !in_strips_) add_strips(scope, node, results[0]);
+  }
+
+  /// Finds the values of a convolution over strips of images, in the elements of the whole convolution.
+  constexpr void add_strips(Scope& scope, const Node& node, ValueId whole) {
+    List<TensorSpec> operands;
+    for (const auto* tensors : {&node.inputs, &node.outputs})
+      for (const TensorId tensor : *tensors) operands.push_back(scope.spec(tensor));
+    in_strips_ = true;
+    for (const Strips& strips : strips_in(stages_, *node.op, node.attributes, {operands.data(), operands.size()})) {
+      Node copy{.op = node.op, .inputs = node.inputs, .attributes = node.attributes};
+      copy.outputs.push_back(TensorId(scope.tensors.size()));
+      scope.tensors.push_back({});
+      scope.between.push_back(operands.back());
+      const std::size_t product = terms_.products().size();
+      run_parts(scope, strips.parts, copy);
+      const ValueId value = terms_.products()[product].value;
+      Content content = in_elements_of(whole, read(bound(scope, copy.outputs[0])), operands.back().shape, value, strips.shape);
+      if (!has_unwritten(content)) terms_.add_equal(value, std::move(content));
+    }
+    in_strips_ = false;
   }
 
   // ---- loads and stores
@@ -355,6 +388,8 @@ class GraphRun {
   const Ir& ir_;
   const IrTables& tables_;
   ValueTerms& terms_;
+  std::span<const Stage> stages_;
+  bool in_strips_ = false;  // whether a convolution over strips runs
   List<Memory> memories_{};
   List<Memory> results_{};  // of a conditional, while it is joined
   List<Bound> variables_{}, constants_{};  // by number

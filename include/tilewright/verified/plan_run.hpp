@@ -9,8 +9,8 @@
 #include "tilewright/verified/barriers.hpp"
 #include "tilewright/verified/fault.hpp"
 #include "tilewright/verified/graph_run.hpp"
-#include "tilewright/verified/partials.hpp"
 #include "tilewright/verified/plan_memory.hpp"
+#include "tilewright/verified/stage_values.hpp"
 #include "tilewright/verified/step_text.hpp"
 #include "tilewright/verified/vertices.hpp"
 
@@ -23,7 +23,7 @@ template <class AnyPlan>
 class PlanRun {
  public:
   constexpr PlanRun(const AnyPlan& plan, ValueTerms& terms)
-      : plan_(plan), terms_(terms), memory_(plan, terms), checked_sets_(plan.compute_sets.size(), false) {}
+      : plan_(plan), terms_(terms), stage_values_(terms), memory_(plan, terms), checked_sets_(plan.compute_sets.size(), false) {}
 
   constexpr void ignore(std::string_view rule) { ignored_ = rule; }
   /// Returns what is wrong. `expected`: what graphs do.
@@ -213,12 +213,13 @@ class PlanRun {
         List<Operand> given = inputs;
         if (terms_.is_row_store(stage.op) && stage.input_count == 2)
           given.push_back({{operand.view.shape, operand.view.dtype}, read(operand, bytes, places)});
-        const ValueId value = result(stage, given, o - stage.input_count, operand, parts);
+        const ValueId value = stage_values_.result(stage, given, o - stage.input_count, {operand.view.shape, operand.view.dtype},
+                                                   parts);
         if (parts == 1 && bytes.elements() > 0 && !terms_.is_known(value))
           return void(reads_unwritten
                           ? fail("values", "stage ", s, " (", stage.name, ") reads bytes that no step wrote")
                           : fail("values", "stage ", s, " (", stage.name, ") computes of its operands what no graph does"));
-        made = whole_of(value, bytes);
+        made = parts == 1 ? terms_.whole(value, bytes) : whole_of(value, bytes);
       } else if (reads_unwritten || inputs[0].spec.shape != operand.view.shape) {
         return void(fail("values", "stage ", s, " (", stage.name, ") copies ",
                          reads_unwritten ? "bytes that no step wrote" : "to another shape: equal shapes expected"));
@@ -259,30 +260,6 @@ class PlanRun {
       scratch_.push_back({operand.index, {}});
       scratch_.back().second.write(bytes, made);
     }
-  }
-  /// Returns the value that a stage computes.
-  constexpr ValueId result(const Stage& stage, List<Operand>& inputs, int output, const StageOperand& operand,
-                           std::int64_t parts) {
-    const TensorSpec spec{operand.view.shape, operand.view.dtype};
-    if (const PartialResults* const whole = combined(terms_, stage, inputs)) {
-      if (parts == 1) return terms_.result(whole->term, {whole->shape, spec.dtype});
-      PartialResults again = *whole;
-      again.parts = parts;
-      return terms_.partials(std::move(again));
-    }
-    const ValueId value = terms_.result(terms_.term_of(stage.op, stage.attributes, inputs, output), spec);
-    if (parts == 1 && terms_.is_known(value)) return value;
-    const OpInfo* const op = terms_.find_op(stage.op);
-    if (takes_input_again(op, stage, inputs)) {
-      inputs.resize(inputs.size() - 1);
-      return result(stage, inputs, output, operand, parts);
-    }
-    if (parts == 1) return value;
-    return terms_.partials({.parts = parts,
-                            .op = op,
-                            .attributes = stage.attributes,
-                            .term = terms_.term_of(stage.op, stage.attributes, inputs, output),
-                            .shape = spec.shape});
   }
   /// Records an access, and checks that its memory has the bytes.
   constexpr bool note(const List<Place>& places, int location, const Access& bytes, bool writes, List<StepAccess>& accesses) {
@@ -373,6 +350,7 @@ class PlanRun {
 
   const AnyPlan& plan_;
   ValueTerms& terms_;
+  StageValues stage_values_;
   PlanMemory<AnyPlan> memory_;
   List<bool> checked_sets_;
   Barriers barriers_{};

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/op_info/op_info.hpp"
@@ -27,6 +28,15 @@ struct PartialResults {
   PackedAttributes attributes{};
   List<std::int64_t> term{};  ///< of the whole result, without its dtype
   Shape shape{};  ///< of the whole result
+};
+
+/// A product or convolution of a graph: what it reads, and its result.
+struct GraphProduct {
+  const OpInfo* op = nullptr;
+  PackedAttributes attributes{};
+  List<Operand> inputs{};
+  TensorSpec spec{};  ///< of the result
+  ValueId value = ValueId::unwritten;
 };
 
 /// Numbers of the values that graphs and plans compute. Both number them here, so equal terms have one number.
@@ -98,6 +108,29 @@ class ValueTerms {
   constexpr bool is_known(ValueId value) const {
     return static_cast<std::size_t>(value) < known_.size() && known_[static_cast<std::size_t>(value)];
   }
+  /// Records that the elements of a value, in their order, are elements of other values. The value is then known.
+  constexpr void add_equal(ValueId value, Content&& content) {
+    add_known(value);
+    while (equal_.size() <= static_cast<std::size_t>(value)) equal_.push_back(-1);
+    equal_[static_cast<std::size_t>(value)] = static_cast<int>(equal_contents_.size());
+    equal_contents_.push_back(std::move(content));
+  }
+  /// Returns the content of all elements of a value, of the extents of an access: of other values, if it is equal to them.
+  constexpr Content whole(ValueId value, const Access& access) const {
+    const auto number = static_cast<std::size_t>(value);
+    return number < equal_.size() && equal_[number] >= 0 ? equal_contents_[static_cast<std::size_t>(equal_[number])]
+                                                         : whole_of(value, access);
+  }
+  /// Records the term of a product, without the spec of the result.
+  constexpr void add_product_term(const List<std::int64_t>& term) { add_known(product_term(term)); }
+  /// Returns the number of such a term. It is known if a graph computes it.
+  constexpr ValueId product_term(const List<std::int64_t>& term) {
+    List<std::int64_t> words{word(TermKind::slice)};
+    for (const std::int64_t each : term) words.push_back(each);
+    return values_.number(words);
+  }
+  constexpr void add_product(GraphProduct&& product) { products_.push_back(std::move(product)); }
+  constexpr const List<GraphProduct>& products() const { return products_; }
   /// Records an op that graphs use, so that a plan's tag leads back to it.
   constexpr void add_op(const OpInfo& op) {
     const auto number = static_cast<std::size_t>(number_of(op.tag));
@@ -125,6 +158,9 @@ class ValueTerms {
 
   Values values_{};
   List<bool> known_{};  // by value: whether a graph computes it
+  List<int> equal_{};  // by value: the number of its content in other values; -1: none
+  List<Content> equal_contents_{};
+  List<GraphProduct> products_{};
   List<const OpTag*> tags_{};
   List<const OpInfo*> infos_{};  // by tag; null: no graph has it
   List<const OpTag*> row_stores_{};

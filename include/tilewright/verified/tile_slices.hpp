@@ -16,7 +16,7 @@ struct SliceAxis {
   constexpr bool operator==(const SliceAxis&) const = default;
 };
 /// The elements of a storage that the vertices of a step access as one operand.
-struct Slices {
+struct TileSlices {
   std::int64_t offset = 0;  ///< of the first element, in elements of the storage
   FixedVector<SliceAxis, max_rank + max_work_axes> axes{};  ///< by stride, the largest first; none of one element
 
@@ -31,7 +31,7 @@ struct Slices {
     for (const SliceAxis& axis : axes) count *= axis.block;
     return count;
   }
-  constexpr bool operator==(const Slices& other) const {
+  constexpr bool operator==(const TileSlices& other) const {
     if (offset != other.offset || axes.size() != other.axes.size()) return false;
     for (int i = 0; i < axes.size(); ++i)
       if (axes[i] != other.axes[i]) return false;
@@ -39,9 +39,9 @@ struct Slices {
   }
 };
 /// Returns the slices of an operand that begins `bytes` after the start of its storage.
-constexpr Slices slices_of(const ComputeSet& set, const Division& division, const StageOperand& operand, std::int64_t bytes) {
+constexpr TileSlices slices_of(const ComputeSet& set, const Division& division, const StageOperand& operand, std::int64_t bytes) {
   const std::int64_t size = size_of(operand.view.dtype);
-  Slices result{.offset = bytes / size};
+  TileSlices result{.offset = bytes / size};
   for (int axis = 0; axis < operand.view.shape.rank; ++axis) {
     const std::int64_t extent = operand.view.shape[axis];
     const int g = operand.grid_axis[axis];
@@ -54,7 +54,7 @@ constexpr Slices slices_of(const ComputeSet& set, const Division& division, cons
 
 /// Returns whether each vertex has its slice in the block at its own place: for all vertices, the sum of the numbers of their
 /// blocks along axes of the grid is the sum of the numbers of the storage's blocks that contain their slices.
-constexpr bool are_in_place(const Slices& slices, const TileLayout& layout, const GridPlaces& grid, const Division& division) {
+constexpr bool are_in_place(const TileSlices& slices, const TileLayout& layout, const GridPlaces& grid, const Division& division) {
   if (layout.places.set != grid.places.set || layout.places.first_tile != grid.places.first_tile || slices.offset != 0 ||
       slices.axes.size() != layout.axes.size())
     return false;
@@ -96,7 +96,7 @@ constexpr bool are_in_place(const Slices& slices, const TileLayout& layout, cons
 }
 
 /// Returns the number of elements of slices, of all vertices together, that are not in the block at the vertex's own place.
-constexpr std::int64_t elements_elsewhere(const Slices& slices, const TileLayout& layout, const GridPlaces& grid,
+constexpr std::int64_t elements_elsewhere(const TileSlices& slices, const TileLayout& layout, const GridPlaces& grid,
                                           const Division& division) {
   if (layout.places.set != grid.places.set || layout.places.first_tile != grid.places.first_tile || slices.offset != 0 ||
       slices.axes.size() != layout.axes.size())

@@ -19,7 +19,7 @@ namespace internal::proof::detail {
 
 constexpr Fault find_fault(const Prepared& prepared, const auto& plan, std::string_view ignored) {
   ValueTerms terms;
-  const RunEffects expected = GraphRun(prepared.ir(), terms).run();
+  const RunEffects expected = GraphRun(prepared.ir(), terms, {plan.stages.data(), plan.stages.size()}).run();
   if (Fault fault = TablesCheck(plan, prepared.target(), terms, ignored).run(); !fault.what.empty()) return fault;
   PlanRun run(plan, terms);
   run.ignore(ignored);

@@ -1,0 +1,120 @@
+// labels: none
+// Plans are proven whose products and convolutions are computed in slices, over strips of images, and as sums of parts in stages.
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <tilewright/tilewright.hpp>
+#include <tilewright/verified/verified.hpp>
+#include <utility>
+
+#include "../../catch.hpp"
+#include "../../support/programs.hpp"
+
+namespace tw = tilewright;
+
+namespace {
+
+using support::load, support::store;
+using Build = std::function<void(tw::Ir&)>;
+
+tw::Prepared prepared(const Build& build, const tw::Target& target) { return tw::prepare(*tw::trace(build, target), target); }
+tw::Target ipu(int tiles) { return tw::gc200.with_tiles(tiles); }
+
+/// Swaps the results of steps that run the same code, two by two. Returns how many plans that gives, all of which are refused.
+int count_swapped(const tw::Prepared& program, const tw::Plan& plan) {
+  int count = 0;
+  for (std::size_t a = 0; a < plan.steps.size(); ++a)
+    for (std::size_t b = a + 1; b < plan.steps.size(); ++b) {
+      const auto &one = plan.steps[a], &other = plan.steps[b];
+      if (one.kind != tw::internal::StepKind::compute || other.kind != one.kind || one.compute_set != other.compute_set) continue;
+      tw::Plan changed = plan;
+      const auto last = [&](const auto& step) { return static_cast<std::size_t>(step.first_location + step.location_count - 1); };
+      if (changed.locations[last(one)] == changed.locations[last(other)]) continue;
+      std::swap(changed.locations[last(one)], changed.locations[last(other)]);
+      INFO("steps " << a << " and " << b);
+      CHECK(tw::fault_of_plan(program, changed).string() != "");
+      ++count;
+    }
+  return count;
+}
+
+/// A product, with the thousandths of a tile's memory that it may take: with few, it is computed in slices.
+Build product(std::int64_t rows, std::int64_t inner, std::int64_t columns, double thousandths, tw::DType dtype = tw::float32) {
+  return [=](tw::Ir& ir) {
+    const tw::MatMulOptions options{.available_memory_proportion = thousandths / 1000};
+    store("y", tw::ops::matmul(load(ir, "x", {rows, inner}, dtype), load(ir, "w", {inner, columns}, dtype), options));
+  };
+}
+/// A convolution, and the gradients of its data and weights.
+Build convolution(const tw::Shape& x_shape, const tw::Shape& w_shape, double thousandths) {
+  return [=](tw::Ir& ir) {
+    const auto build = [=](tw::Tensor x, tw::Tensor w) {
+      return tw::ops::conv(x, w, {.padding = {1, 1, 1, 1}, .available_memory_proportions = {thousandths / 1000}});
+    };
+    const tw::Graph forward = ir.create_graph(build, tw::TensorSpec{x_shape, tw::float32}, tw::TensorSpec{w_shape, tw::float32});
+    const auto call = tw::call_with_info(forward, {load(ir, "x", x_shape), load(ir, "w", w_shape)});
+    store("y", call.outputs()[0]);
+    const tw::GradGraphInfo backward = tw::autodiff(forward);
+    const auto gradients = backward.fwd_graph_ins_to_grad_parent_outs(
+        tw::call_with_info(backward.graph(), {load(ir, "dy", call.outputs()[0].shape())}, backward.inputs_dict(call)));
+    store("dx", *gradients.find(forward.inputs()[0]));
+    store("dw", *gradients.find(forward.inputs()[1]));
+  };
+}
+
+TEST_CASE("verified: products in slices of columns and of their sums are proven, swapped slices refused") {
+  const std::pair<Build, int> cases[] = {{product(8, 64, 80, 5), 4},
+                                         {product(8, 512, 16, 5), 16},
+                                         {product(64, 512, 84, 5), 4},
+                                         {product(8, 512, 16, 5, tw::float16), 8},
+                                         {product(64, 512, 84, 5, tw::float16), 4}};
+  int swapped = 0;
+  for (const auto& [build, tiles] : cases) {
+    const tw::Prepared program = prepared(build, ipu(tiles));
+    const tw::Plan plan = tw::lower(program);
+    CHECK(plan.steps.size() > 2);
+    CHECK(tw::fault_of_plan(program, plan).string() == "");
+    swapped += count_swapped(program, plan);
+  }
+  CHECK(swapped >= 10);
+}
+
+TEST_CASE("verified: convolutions and their gradients in slices are proven") {
+  for (const double thousandths : {600., 5., 2., 1.}) {
+    INFO(thousandths);
+    const tw::Prepared program = prepared(convolution({2, 8, 6, 6}, {48, 8, 3, 3}, thousandths), ipu(4));
+    const tw::Plan plan = tw::lower(program);
+    CHECK(tw::fault_of_plan(program, plan).string() == "");
+  }
+}
+
+TEST_CASE("verified: convolutions and their gradients over strips of images are proven") {
+  const std::pair<tw::Shape, tw::Shape> cases[] = {{{1, 3, 64, 64}, {8, 3, 3, 3}}, {{2, 4, 48, 40}, {4, 4, 3, 3}}};
+  for (const auto& [x, w] : cases) {
+    INFO(x[2]);
+    const tw::Prepared program = prepared(convolution(x, w, 600), tw::gc200);
+    const tw::Plan plan = tw::lower(program);
+    CHECK(plan.steps.size() > tw::lower(prepared(convolution(x, w, 600), ipu(4))).steps.size());
+    CHECK(tw::fault_of_plan(program, plan).string() == "");
+  }
+}
+
+TEST_CASE("verified: reductions and losses whose parts are combined in stages are proven") {
+  const Build cases[] = {
+      [](tw::Ir& ir) { store("y", load(ir, "x", {100'003}, tw::int32).sum()); },
+      [](tw::Ir& ir) { store("y", load(ir, "x", {40'000, 5}).sum(tw::Axes(0))); },
+      [](tw::Ir& ir) { store("y", tw::ops::max(load(ir, "x", {40'000, 5}, tw::float16), tw::Axes(0))); },
+      [](tw::Ir& ir) { store("y", tw::ops::logsumexp(load(ir, "x", {90'000}))); },
+      [](tw::Ir& ir) {
+        store("y", tw::ops::nll_loss(tw::ops::softmax(load(ir, "x", {9000, 10}), 1), load(ir, "t", {9000}, tw::int32)));
+      }};
+  int number = 0;
+  for (const Build& build : cases) {
+    INFO(number++);
+    const tw::Prepared program = prepared(build, tw::gc200);
+    CHECK(tw::fault_of_plan(program, tw::lower(program)).string() == "");
+  }
+}
+
+}  // namespace
