@@ -181,8 +181,8 @@ class ExchangeProof {
       expect(each.slice_elements == elements, "exchanges", step_, "slices of ", each.slice_elements, " elements of storage ", s,
              ": ", elements, " expected");
       if (each.access == TileAccess::local) {
-        expect(are_in_place(slices[k], layout, record.grid, division), "exchanges", step_, "vertices access elements of storage ",
-               s, " that are on other tiles: an exchange before the step expected");
+        expect(are_in_place(slices[k], layout, record.grid, division, sets_.tiles(set)), "exchanges", step_,
+               "vertices access elements of storage ", s, " that are on other tiles: an exchange before the step expected");
         continue;
       }
       const bool receives = reads[k] > 0 || each.access == TileAccess::shared;

@@ -52,18 +52,32 @@ constexpr TileSlices slices_of(const ComputeSet& set, const Division& division, 
   return result;
 }
 
-/// Returns whether each vertex has its slice in the block at its own place: for all vertices, the sum of the numbers of their
-/// blocks along axes of the grid is the sum of the numbers of the storage's blocks that contain their slices.
-constexpr bool are_in_place(const TileSlices& slices, const TileLayout& layout, const GridPlaces& grid, const Division& division) {
-  if (layout.places.set != grid.places.set || layout.places.first_tile != grid.places.first_tile || slices.offset != 0 ||
-      slices.axes.size() != layout.axes.size())
-    return false;
-  for (int i = 0; i < layout.axes.size(); ++i) {
-    const SliceAxis& slice = slices.axes[i];
-    const LayoutAxis& home = layout.axes[i];
-    if (slice.stride != home.stride || slice.extent != home.extent) return false;
-    if (slice.grid_axis < 0 && home.block < home.extent) return false;
+/// Returns whether each vertex has its slice in a block on its own tile: for all vertices, the sum of the numbers of their blocks
+/// along axes of the grid is the sum of the numbers of the storage's blocks that contain their slices, counted from the block of
+/// the first element. `tiles`: of the set that the storage and the vertices are on.
+constexpr bool are_in_place(const TileSlices& slices, const TileLayout& layout, const GridPlaces& grid, const Division& division,
+                            std::int64_t tiles) {
+  if (layout.places.set != grid.places.set) return false;
+  struct Begin {
+    LayoutAxis home{};
+    std::int64_t first = 0;  ///< element along the axis
+    constexpr std::int64_t place(std::int64_t element) const { return home.numbering.place((first + element) / home.block); }
+  };
+  FixedVector<Begin, max_rank + max_work_axes> begins;  // by axis of the slices
+  std::int64_t rest = slices.offset, shift = 0;
+  for (const LayoutAxis& home : layout.axes) {
+    const Begin begin{home, rest / home.stride};
+    rest %= home.stride;
+    const bool is_axis = begins.size() < slices.axes.size() && slices.axes[begins.size()].stride == home.stride;
+    const std::int64_t last = is_axis ? slices.axes[begins.size()].extent - 1 : 0;
+    if (begin.first + last >= home.extent) return false;
+    shift += begin.place(0);
+    if (!is_axis) continue;
+    if (slices.axes[begins.size()].grid_axis < 0 && (begin.first + last) / home.block != begin.first / home.block) return false;
+    begins.push_back(begin);
   }
+  if (rest != 0 || begins.size() != slices.axes.size() || (shift != 0 && layout.places.count > tiles)) return false;
+  if ((layout.places.first_tile + shift) % tiles != grid.places.first_tile % tiles) return false;
   for (int g = 0; g < grid.axes.size(); ++g) {
     const std::int64_t count = division.count(g);
     const AxisNumbering& vertex = grid.axes[g];
@@ -75,8 +89,8 @@ constexpr bool are_in_place(const TileSlices& slices, const TileLayout& layout, 
         if (vertex.place(c) != 0) return false;
       continue;
     }
-    if (followers == 1 && slices.axes[axis].block == layout.axes[axis].block) {
-      const AxisNumbering& block = layout.axes[axis].numbering;
+    if (followers == 1 && begins[axis].first == 0 && slices.axes[axis].block == begins[axis].home.block) {
+      const AxisNumbering& block = begins[axis].home.numbering;
       if (block.inner == vertex.inner && block.inner_step == vertex.inner_step && block.outer_step == vertex.outer_step) continue;
     }
     for (std::int64_t c = 0; c < count; ++c) {
@@ -84,10 +98,10 @@ constexpr bool are_in_place(const TileSlices& slices, const TileLayout& layout, 
       for (int i = 0; i < slices.axes.size(); ++i) {
         const SliceAxis& slice = slices.axes[i];
         if (slice.grid_axis != g) continue;
-        const LayoutAxis& home = layout.axes[i];
-        const std::int64_t begin = c * slice.block, last = std::min(begin + slice.block, slice.extent) - 1;
-        if (begin / home.block != last / home.block) return false;
-        place += home.numbering.place(begin / home.block);
+        const Begin& begin = begins[i];
+        const std::int64_t from = c * slice.block, last = std::min(from + slice.block, slice.extent) - 1;
+        if ((begin.first + from) / begin.home.block != (begin.first + last) / begin.home.block) return false;
+        place += begin.place(from) - begin.place(0);
       }
       if (place != vertex.place(c)) return false;
     }
