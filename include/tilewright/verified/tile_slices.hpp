@@ -66,6 +66,7 @@ constexpr bool are_in_place(const TileSlices& slices, const TileLayout& layout, 
   FixedVector<Begin, max_rank + max_work_axes> begins;  // by axis of the slices
   std::int64_t rest = slices.offset, shift = 0;
   for (const LayoutAxis& home : layout.axes) {
+    if (home.stride < 1 || home.block < 1) return false;
     const Begin begin{home, rest / home.stride};
     rest %= home.stride;
     const bool is_axis = begins.size() < slices.axes.size() && slices.axes[begins.size()].stride == home.stride;
