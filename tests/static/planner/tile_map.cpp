@@ -223,7 +223,7 @@ constexpr GridPlaces rows_from(std::int64_t tile, std::int64_t count) {
   grid.places = {count, tile};
   return grid;
 }
-constexpr TileLayout all_rows = layout_for(some_rows(0, 64), 64 * 32, rows_from(0, 64));
+constexpr TileLayout all_rows = layout_for(some_rows(0, 64), 64 * 32, 4, rows_from(0, 64));
 static_assert(find_part(some_rows(0, 64), all_rows, 64).is_in_blocks && !find_part(some_rows(0, 64), all_rows, 64).is_smaller);
 static_assert(find_part(some_rows(3, 60), all_rows, 64).shift == 3 && find_part(some_rows(3, 60), all_rows, 64).blocks() == 60);
 static_assert(!find_part(some_rows(3, 60), all_rows, 32).is_in_blocks, "the second block of a tile would be its first vertex");
