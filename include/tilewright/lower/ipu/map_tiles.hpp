@@ -224,7 +224,7 @@ class TileMapper {
     for (int axis = 0; axis < group.grid.size(); ++axis) {
       const std::int64_t count = block_count(group.grid[axis].extent, partition.blocks[axis]);
       partition.vertices *= count;
-      last += (count - 1) * grid.axes[axis].outer_step;
+      last += grid.axes[axis].largest_place(count);
     }
     if (part.is_smaller) grid.places.count = last + 1;
   }

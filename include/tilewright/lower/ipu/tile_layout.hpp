@@ -18,6 +18,11 @@ struct AxisNumbering {
   std::int64_t inner_step = 0;  ///< in places; 0 if `inner` is 1
 
   constexpr std::int64_t place(std::int64_t block) const { return block / inner * outer_step + block % inner * inner_step; }
+  /// Returns the largest place of the first `count` blocks.
+  constexpr std::int64_t largest_place(std::int64_t count) const {
+    const std::int64_t whole = count / inner * inner;
+    return std::max(place(count - 1), whole > 0 ? place(whole - 1) : 0);
+  }
   constexpr bool operator==(const AxisNumbering&) const = default;
 };
 
