@@ -18,10 +18,9 @@ struct AxisNumbering {
   std::int64_t inner_step = 0;  ///< in places; 0 if `inner` is 1
 
   constexpr std::int64_t place(std::int64_t block) const { return block / inner * outer_step + block % inner * inner_step; }
-  /// Returns the largest place of the first `count` blocks.
+  /// Returns the largest place that the first `count` blocks would have if the last of them were as many as `inner`.
   constexpr std::int64_t largest_place(std::int64_t count) const {
-    const std::int64_t whole = count / inner * inner;
-    return std::max(place(count - 1), whole > 0 ? place(whole - 1) : 0);
+    return (count - 1) / inner * outer_step + (std::min(count, inner) - 1) * inner_step;
   }
   constexpr bool operator==(const AxisNumbering&) const = default;
 };
