@@ -73,12 +73,8 @@ EXCEPTIONS = {
     "ScaledDotProductAttentionGrad": "compared with float64: tests/run/ops/attention.cpp",
 }
 
-# Plans that the proof refuses, by seed. In all but one, an operand on tiles is a value in registers.
-NOT_PROVEN = {221: "seed 221, gradients, ipu_model: planner: exchanges: an operand on tiles in storage",
-              368: "seed 368, ipu_model: planner: exchanges: an operand on tiles in storage",
-              419: "seed 419, ipu_model: planner: values: stream 1 (s.e1) differs from the graphs after the run",
-              628: "seed 628, gradients, ipu_model: planner: exchanges: an operand on tiles in storage",
-              781: "seed 781, gradients, ipu_model: planner: exchanges: an operand on tiles in storage"}
+# Plans that the proof refuses, by seed.
+NOT_PROVEN = {419: "seed 419, ipu_model: planner: values: stream 1 (s.e1) differs from the graphs after the run"}
 
 
 def default_flags(include):
