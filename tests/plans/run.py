@@ -5,8 +5,7 @@ Each program is traced, prepared and planned at run time, for cpu and ipu_model.
 file for each source. Without options the differences are shown, and are an error; --accept writes the texts anew. --sessions
 compares these plans with those that the compiler makes, which sessions run.
 
-The plans are also proven (tilewright/verified), but for those of NOT_PROVEN. --verified does only this, and says how long each
-proof takes.
+The plans are also proven (tilewright/verified). --verified does only this, and says how long each proof takes.
 
 One translation unit holds all programs: the constexpr part of each source in a namespace of its own. Sessions, and functions
 that are no constexpr functions, are left out, so that no kernels are compiled.
@@ -75,11 +74,6 @@ PROGRAMS = {
 # programs. So are those of lessons.
 NO_PROGRAM = {f"examples/more/{name}.cpp" for name in ("dot_tree", "mnist_instances", "dqn", "fine_tune", "gan", "gru_tokens", "heat_equation",
                                                        "llama", "lora", "mnist_remote", "tabular", "unet")}
-
-# Plans that the proof does not know: their convolutions are cut into strips.
-NOT_PROVEN = {"examples/more/mnist_float8.cpp: train_step<ConvNet, 8, 28, 28> on ipu_model",
-              "examples/more/mnist_float8.cpp: float8_test_step<tw::float8_143, 80> on ipu_model",
-              "benchmarks/workloads/cnn.cpp: train_step<ConvolutionalNet, 32, 1, 28, 28> on ipu_model"}
 
 SESSION_ALIAS = re.compile(r"^using \w+ = tw::Session<.*\n", re.MULTILINE)
 # A function at the beginning of a line that is neither constexpr nor a template, to its closing brace.
@@ -163,12 +157,10 @@ def compare_sessions(options):
 
 
 def wrong_proofs(proofs):
-    """What is not proven and not in NOT_PROVEN, and what is there although it is proven."""
-    refused = {line.partition(": refused by ")[0]: line for line in proofs if ": proven in " not in line}
+    """The lines of the plans that are not proven."""
     if not proofs:
         return ["no plan is proven: a line for each expected"]
-    return [*(line for name, line in refused.items() if name not in NOT_PROVEN),
-            *(f"{name} is proven: take it from NOT_PROVEN" for name in sorted(NOT_PROVEN - refused.keys()))]
+    return [line for line in proofs if ": proven in " not in line]
 
 
 def check_table():
@@ -219,7 +211,7 @@ def main():
     elif different:
         sys.exit(f"{len(different)} of {len(actual)} texts of plans differ: ./dev plans --accept takes those of now")
     elif not wrong:
-        print(f"{len(actual)} texts of plans are as before, and {len(proofs) - len(NOT_PROVEN)} plans are proven")
+        print(f"{len(actual)} texts of plans are as before, and {len(proofs)} plans are proven")
     if wrong:
         sys.exit("\n".join(wrong))
 

@@ -8,7 +8,7 @@
 
 #include "program.hpp"
 #include "semantics.hpp"
-#include "tilewright/lower/verify.hpp"
+#include "tilewright/verified/lower_verified.hpp"
 
 namespace random_programs {
 
@@ -162,7 +162,7 @@ inline std::vector<int> ids_of(const tw::GraphRecord& graph) {
 }
 
 /// Prints a line for each program of the seeds [first, first + count) that computes something else after ops have moved, or whose
-/// plan breaks the contract of a pass.
+/// plan is wrong: it breaks the contract of a pass, or is not proven.
 inline ProgramsWithMovedOps check_fused_calls(std::uint64_t first, std::uint64_t count) {
   ProgramsWithMovedOps moved;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
@@ -197,7 +197,7 @@ inline ProgramsWithMovedOps check_fused_calls(std::uint64_t first, std::uint64_t
                         name.c_str(), i, actual.at(name)[i], elements[i]);
             break;
           }
-      tw::internal::lower_checked(tw::prepare(ir, tw::cpu));
+      tw::lower_verified(tw::prepare(ir, tw::cpu));
     } catch (const tw::TraceError& error) {
       std::printf("calls of seed %llu: %s\n", static_cast<unsigned long long>(seed), error.what());
     }

@@ -89,17 +89,22 @@ class ExchangeProof {
     const Division division(plan_, set);
     if (!has_places(record, set, division)) return;
     List<TileSlices> slices;  // by operand on tiles
+    List<int> reads, writes;  // how often; reads of -1: its value is in registers
     for (const TileOperand& each : record.tile_operands) {
       if (!has_stage_operand(set, each)) return;
       const StageOperand& operand = operand_of(set, each.member, each.operand);
       const int s = static_cast<int>(each.storage);
+      const bool in_registers = operand.source == Source::value;
+      reads.push_back(in_registers ? -1 : 0);
+      writes.push_back(0);
+      slices.push_back({});
+      if (in_registers) continue;
       if (!expect(operand.source == Source::memory && record.location_storages[static_cast<std::size_t>(operand.index)] == s,
                   "exchanges", step_, "an operand on tiles in storage ", s, ": the storage of its location expected") ||
           !is_in(location_of(operand), s, "an operand"))
         return;
-      slices.push_back(slices_of(set, division, operand, location_of(operand).offset - storage(s).location.offset));
+      slices.back() = slices_of(set, division, operand, location_of(operand).offset - storage(s).location.offset);
     }
-    List<int> reads(slices.size(), 0), writes(slices.size(), 0);
     for (int m = 0; m < set.stage_count; ++m) {
       const Stage& stage = plan_.stages[static_cast<std::size_t>(set.first_stage + m)];
       for (int o = 0; o < stage.operand_count; ++o) {
@@ -116,7 +121,9 @@ class ExchangeProof {
         int known = -1;  // the operand on tiles with this view, or else one with these elements
         for (int k = static_cast<int>(slices.size()); k-- > 0;) {
           const TileOperand& each = record.tile_operands[static_cast<std::size_t>(k)];
-          if (static_cast<int>(each.storage) != s || !(slices[static_cast<std::size_t>(k)] == own)) continue;
+          if (reads[static_cast<std::size_t>(k)] < 0 || static_cast<int>(each.storage) != s ||
+              !(slices[static_cast<std::size_t>(k)] == own))
+            continue;
           if (known < 0 || has_view_of(operand_of(set, each.member, each.operand), operand)) known = k;
         }
         if (known >= 0) ++(is_output ? writes : reads)[static_cast<std::size_t>(known)];
@@ -174,6 +181,7 @@ class ExchangeProof {
     Moved before, after;
     int from_set = -1;
     for (std::size_t k = 0; k < slices.size(); ++k) {
+      if (reads[k] < 0) continue;
       const TileOperand& each = record.tile_operands[k];
       const int s = static_cast<int>(each.storage);
       const TileLayout& layout = storage(s).layout;

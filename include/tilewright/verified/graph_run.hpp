@@ -43,13 +43,11 @@ class GraphRun {
     }
     make_given();
     Scope main(tables_.record(GraphId::main));
-    if (!tables_.has_contexts) {
-      run_nodes(GraphId::main, main, nullptr);
-    } else {
+    if (!tables_.has_contexts) run_nodes(GraphId::main, main, nullptr);
+    else
       for (const ExecutionContext context :
            {ExecutionContext::WeightsFromHostFragment, ExecutionContext::Normal, ExecutionContext::WeightsToHostFragment})
         run_nodes(GraphId::main, main, &context);
-    }
     finish();
     return std::move(effects_);
   }
@@ -357,7 +355,9 @@ class GraphRun {
     for (std::int64_t n = 0; n < attributes.count; ++n) {
       const std::int64_t row = attributes.reversed != 0 ? attributes.count - 1 - n : n;
       List<Bound> inputs = given;
-      for (std::size_t i = carried; i < carried + sliced; ++i) inputs[i] = row_of(given[i], row);
+      for (std::size_t i = carried; i < inputs.size(); ++i)
+        if (i < carried + sliced) inputs[i] = row_of(given[i], row);
+        else if (!has_item(node.modified, static_cast<int>(i))) inputs[i] = copied(given[i]);  // for each iteration
       const List<Bound> results = run_graph(node.called_graph, inputs);
       for (std::size_t o = 0; o < node.outputs.size(); ++o) {
         if (o < carried) given[o] = outputs[o] = results[o];

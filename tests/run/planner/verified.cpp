@@ -1,5 +1,5 @@
 // labels: more
-// Plans of random programs are proven. Plans that are changed by a seed are refused, or do what they did before.
+// Plans of random programs that are changed by a seed are refused, or do what they did before.
 #include <tilewright/tilewright.hpp>
 #include <tilewright/verified/verified.hpp>
 
@@ -17,16 +17,6 @@ namespace {
 tw::Prepared random_program(std::uint64_t seed, bool gradients, const tw::Target& target) {
   const auto program = [&](tw::Ir& ir) { random_programs::add_program(ir, seed, "s.", {.gradients = gradients}); };
   return tw::prepare(*tw::trace(program, target), target);
-}
-
-TEST_CASE("verified: plans of random programs are proven on the host and on a simulated IPU") {
-  for (std::uint64_t seed = 1; seed <= 250; ++seed)
-    for (const bool gradients : {false, true})
-      for (const tw::Target& target : {tw::cpu, tw::ipu_model}) {
-        INFO("seed " << seed << (gradients ? ", gradients" : "") << (target.ipu ? ", ipu_model" : ", cpu"));
-        const tw::Prepared prepared = random_program(seed, gradients, target);
-        CHECK(tw::fault_of_plan(prepared, tw::lower(prepared)).string() == "");
-      }
 }
 
 TEST_CASE("verified: changed plans of random programs are refused, or do what they did before") {

@@ -1,5 +1,7 @@
 // labels: asan light ubsan
 // Plans that are broken on purpose, and by which rule the proof refuses each.
+#include <utility>
+
 #include "broken_programs.hpp"
 
 namespace {
@@ -30,6 +32,17 @@ void wide_calls(tw::Ir& ir) {
 }
 /// A division, which can fault.
 void quotient(tw::Ir& ir) { store(ir, "y", ops::fmod(load(ir, "x", {64}, tw::int32), load(ir, "divisor", {64}, tw::int32))); }
+/// A loop that changes its second input, by value or by reference: itself, in a graph that it calls, or in a loop of its own.
+template <class Second, int way>
+void changing_loop(tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {64, 64}), v = ops::exp(load(ir, "v", {64, 64}));
+  tw::Graph change = ir.create_graph([](Tensor a, tw::TensorByRef b) { return ops::scaled_add_(b, a), a + b; }, x, v);
+  const auto build = [&](Tensor a, Second b) {
+    if (way == 0) return ops::scaled_add_(b, a), a * b;
+    return way == 1 ? Tensor(tw::call(change, {a, b})) * b : tw::repeat(change, 2, {a, b})[0] * b;
+  };
+  store(ir, "y", tw::repeat(ir.create_graph(build, x, v), 3, {x, v})[0]);
+}
 const Case with_wide_calls{"wide calls", wide_calls, tw::cpu.without_fusion()}, with_quotient{"quotient", quotient};
 
 }  // namespace
@@ -146,6 +159,23 @@ TEST_CASE("verified: steps") {
         "tables: 0 items: 1, as many as its collective has, expected");
   CHECK(fault_of(with_quotient, [](Plan& p) { step(p, StepKind::compute).first_fault_site = 9; }) ==
         "tables: fault sites from 9 on: 1 that exist expected");
+}
+
+TEST_CASE("verified: each iteration of a loop gets its inputs by value unchanged") {
+  const std::pair<Case, Case> cases[] = {
+      {{"in place", changing_loop<Tensor, 0>}, {"in place, by reference", changing_loop<tw::TensorByRef, 0>}},
+      {{"in a call", changing_loop<Tensor, 1>}, {"in a call, by reference", changing_loop<tw::TensorByRef, 1>}},
+      {{"in a loop", changing_loop<Tensor, 2>}, {"in a loop, by reference", changing_loop<tw::TensorByRef, 2>}}};
+  for (const auto& [by_value, by_reference] : cases)
+    for (const tw::Target& target : {tw::cpu, tw::ipu_model}) {
+      INFO(by_value.name << (target.ipu ? ", ipu_model" : ", cpu"));
+      const auto prepared = [&](const Case& of) { return tw::prepare(*tw::trace(of.program, target), target); };
+      const tw::Prepared one = prepared(by_value), other = prepared(by_reference);
+      CHECK(tw::fault_of_plan(one, tw::lower(one)).string() == "");
+      CHECK(tw::fault_of_plan(other, tw::lower(other)).string() == "");
+      CHECK(tw::fault_of_plan(one, tw::lower(other)).string().starts_with("values: "));
+      CHECK(tw::fault_of_plan(other, tw::lower(one)).string().starts_with("values: "));
+    }
 }
 
 TEST_CASE("verified: barriers") {
