@@ -2,7 +2,7 @@
 // A program needs more than a tile's memory.
 // expect: memory: tile 0 of 1472 needs
 // expect: bytes: at most 638976 expected; variables
-// expect: largest tensors: ScaledAddLhsInplace in the main graph (8000, 30000) float32
+// expect: largest tensors: MatMul in Net_subgraph(0)_bwd/hidden (8000, 30000) float32
 #include <tilewright/layers/layers.hpp>
 #include <tilewright/tilewright.hpp>
 #include <tilewright/train/step.hpp>
