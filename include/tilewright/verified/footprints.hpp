@@ -5,7 +5,7 @@
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/lower/plan.hpp"
-#include "tilewright/verified/values.hpp"
+#include "tilewright/verified/segments.hpp"
 
 namespace tilewright::internal::proof::detail {
 
@@ -73,6 +73,7 @@ constexpr bool overlap(const Access& a, const Access& b) {
   if (a.elements() == 0 || b.elements() == 0) return false;
   if (a.offset + below_a >= b.offset + above_b || b.offset + below_b >= a.offset + above_a) return false;
   if (a.offset == b.offset) return true;
+  if (are_apart(lattice_of(a), lattice_of(b))) return false;
   List<Run> runs_a, runs_b;
   add_runs(a, 0, runs_a), add_runs(b, 0, runs_b);
   sort_runs(runs_a), sort_runs(runs_b);

@@ -186,11 +186,11 @@ class GraphRun {
     terms_.add_op(*node.op);
     if (node.op->tag == op_info<Identity>.tag) return void(bound(scope, node.outputs[0]) = copied(input(scope, node.inputs[0])));
     const bool is_product = is_sliced(*node.op) && node.outputs.size() == 1 && inputs.size() == node.inputs.size();
-    if (is_product) terms_.add_product_term(terms_.term_of(node.op->tag, node.attributes, inputs, 0));
+    List<std::int64_t> term = terms_.term_of(node.op->tag, node.attributes, inputs, 0);
+    if (is_product) terms_.add_product_term(term);
     List<ValueId> results;
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
-      results.push_back(
-          terms_.result(terms_.term_of(node.op->tag, node.attributes, inputs, static_cast<int>(o)), scope.spec(node.outputs[o])));
+      results.push_back(terms_.result(terms_.of_output(term, o), scope.spec(node.outputs[o])));
       terms_.add_known(results.back());
     }
     if (node.op->has_side_effect && node.op->modifies < 0)

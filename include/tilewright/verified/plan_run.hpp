@@ -182,7 +182,7 @@ class PlanRun {
     for (int s = 0; s < set.stage_count && problem_.empty(); ++s) run_stage(set, division, s, places, accesses);
     if (!problem_.empty()) return;
     check_vertices_apart(set, division, places);
-    if (barriers_.add(accesses, step.ipu, !is_collective && step.vertices * step.pieces == 1))
+    if (barriers_.add(std::move(accesses), step.ipu, !is_collective && step.vertices * step.pieces == 1))
       fail("barriers", "no barrier before a step that shares bytes with an earlier one: a barrier expected");
     memory_.move(step.stream);
   }
@@ -203,14 +203,18 @@ class PlanRun {
       inputs.push_back({{operand.view.shape, operand.view.dtype}, read(operand, bytes, places)});
       reads_unwritten = reads_unwritten || (bytes.elements() > 0 && has_unwritten(inputs.back().content));
     }
+    const OpInfo* const op = terms_.find_op(stage.op);
+    const bool prints = op && op->has_side_effect && op->modifies < 0 && !op->transfer;
     for (int o = stage.input_count; o < stage.operand_count && problem_.empty(); ++o) {
       const StageOperand& operand = plan_.operands[static_cast<std::size_t>(stage.first_operand + o)];
       const std::int64_t parts = division.parts(operand);
       const Access bytes = access(operand, places, parts);
       if (operand.source == Source::memory && !note(places, operand.index, bytes, true, accesses)) return;
-      Content made = inputs.empty() ? Content{} : inputs[0].content;
+      Content made;  // GCC 12 takes contents that `?:` chooses for freed memory
       if (stage.op != op_info<Identity>.tag) {
-        List<Operand> given = inputs;
+        List<Operand> given;
+        if (o + 1 < stage.operand_count || prints) given = inputs;
+        else given = std::move(inputs);
         if (terms_.is_row_store(stage.op) && stage.input_count == 2)
           given.push_back({{operand.view.shape, operand.view.dtype}, read(operand, bytes, places)});
         const ValueId value = stage_values_.result(stage, given, o - stage.input_count, {operand.view.shape, operand.view.dtype},
@@ -219,20 +223,22 @@ class PlanRun {
           return void(reads_unwritten
                           ? fail("values", "stage ", s, " (", stage.name, ") reads bytes that no step wrote")
                           : fail("values", "stage ", s, " (", stage.name, ") computes of its operands what no graph does"));
-        made = parts == 1 ? terms_.whole(value, bytes) : whole_of(value, bytes);
+        if (parts == 1) made = terms_.whole(value, bytes);
+        else made = whole_of(value, bytes);
       } else if (reads_unwritten || inputs[0].spec.shape != operand.view.shape) {
         return void(fail("values", "stage ", s, " (", stage.name, ") copies ",
                          reads_unwritten ? "bytes that no step wrote" : "to another shape: equal shapes expected"));
+      } else {
+        made = inputs[0].content;
       }
       store(operand, bytes, places, made, s, o == stage.input_count);
     }
-    const OpInfo* const op = terms_.find_op(stage.op);
-    if (op && op->has_side_effect && op->modifies < 0 && !op->transfer)
-      printed_.push_back(terms_.result(terms_.term_of(stage.op, stage.attributes, inputs, -1), {}));
+    if (prints) printed_.push_back(terms_.result(terms_.term_of(stage.op, stage.attributes, inputs, -1), {}));
   }
   constexpr Content read(const StageOperand& operand, const Access& bytes, const List<Place>& places) {
     const auto index = static_cast<std::size_t>(operand.index);
-    if (operand.source == Source::value) return index < registers_.size() ? registers_[index].read(bytes) : Content{};
+    if (operand.source == Source::value && index < registers_.size()) return registers_[index].read(bytes);
+    if (operand.source == Source::value) return {};
     if (operand.source == Source::scratch) {
       for (const auto& [offset, memory] : scratch_)
         if (offset == operand.index) return memory.read(bytes);

@@ -41,19 +41,21 @@ constexpr List<Strips> strips_in(std::span<const Stage> stages, const OpInfo& op
   return result;
 }
 
-/// Writes, at the number of each element of `value` that `result` has, what `whole` has in its place.
-constexpr void write_inverse(Memory& memory, const Content& result, const Access& extents, const Content& whole, ValueId value) {
+/// Writes, at the number of each element of `value` that `result` has, what `whole` has in its place. `axis`: that of the runs.
+constexpr void write_inverse(Memory& memory, const Content& result, Access extents, Content whole, ValueId value, int axis = 0) {
   if (result.parts.empty()) {
     if (result.value != value) return;
-    Access access{result.first, 1, extents.rank, {}, {}};
-    for (int axis = 0; axis < extents.rank; ++axis)
-      access.extents[axis] = extents.extents[axis], access.strides[axis] = result.steps[axis];
-    return memory.write(access, whole);
+    extents.offset = result.first;
+    for (int i = 0; i < extents.rank; ++i) {
+      extents.strides[i] = result.steps[i];
+      if (extents.extents[i] == 1) whole.steps[i] = 0;
+    }
+    return memory.write(extents, whole);
   }
-  for (std::size_t i = 0; i < result.parts.size(); ++i) {
-    Content part{.value = whole.value, .first = whole.first + static_cast<std::int64_t>(i) * whole.steps[0]};
-    for (int axis = 1; axis < extents.rank; ++axis) part.steps[axis - 1] = whole.steps[axis];
-    write_inverse(memory, result.parts[i], extents.part(0), part, value);
+  for (const Content& part : result.parts) {
+    extents.extents[axis] = part.count;
+    write_inverse(memory, part, extents, whole, value, axis + 1);
+    whole.first += part.count * whole.steps[axis];
   }
 }
 /// Returns the elements of `value`, a tensor of `shape`, in those of `whole`, where `result` are the elements of `value` that
