@@ -6,12 +6,13 @@
 
 namespace tilewright::internal::proof::detail {
 
-/// Bytes that a step accesses in the memory at an index of a base.
+/// Bytes that a step accesses in the memory at an index of a base, as an operand of a stage.
 struct StepAccess {
   Base base = Base::frame;
   int index = 0;
   Access bytes{};
   bool writes = false;
+  int stage = 0, operand = 0;  ///< numbers in the compute set, and of the stage's operands
 };
 
 /// Finds steps that may run at the same time and share bytes that one of them writes.

@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
 
+#include "tilewright/ops/update/accumulate.hpp"
 #include "tilewright/verified/tile_slices.hpp"
+#include "tilewright/verified/written_bytes.hpp"
 
 namespace tilewright::internal::proof::detail {
 
@@ -11,14 +13,16 @@ namespace tilewright::internal::proof::detail {
 template <class AnyPlan>
 class ExchangeProof {
  public:
-  constexpr ExchangeProof(const AnyPlan& plan, const Target& target, FirstFault& fault)
-      : plan_(plan), sets_{plan, target}, fault_(fault) {}
+  /// `reads_unwritten`: whether a step computes of bytes that no step wrote, in storages that begin undefined.
+  constexpr ExchangeProof(const AnyPlan& plan, const Target& target, bool reads_unwritten, FirstFault& fault)
+      : plan_(plan), sets_{plan, target}, reads_unwritten_(reads_unwritten), fault_(fault) {}
 
   constexpr void run(const BodyOnTiles& body) {
     body_ = &body;
     first_step_ = plan_.bodies.data()[static_cast<std::size_t>(body.body)].first_step;
     uses_.assign(body.storages.size(), {});
     room_of_.assign(body.storages.size(), -1);
+    written_.assign(body.storages.size(), {});
     for (std::size_t r = 0; r < body.rooms.size(); ++r) {
       const Room& room = body.rooms[r];
       if (room.kind != RoomKind::storage) continue;
@@ -56,6 +60,11 @@ class ExchangeProof {
   constexpr bool is_owner(int s) const {
     return s >= 0 && static_cast<std::size_t>(s) < body_->storages.size() && storage(s).kind != StorageKind::part;
   }
+  /// Returns whether a stage overwrites all of an input that it does not read.
+  static constexpr bool is_overwritten(const Stage& stage, int input) {
+    return input == 0 && stage.op == op_info<CopyVarUpdate>.tag;
+  }
+  constexpr bool may_be_unwritten(int s) const { return reads_unwritten_ && storage(s).kind == StorageKind::undefined_owner; }
   /// Returns whether tiles have memory for a location.
   static constexpr bool is_on_tiles(Base base) { return base != Base::position && base != Base::remote; }
 
@@ -127,8 +136,16 @@ class ExchangeProof {
           if (known < 0 || has_view_of(operand_of(set, each.member, each.operand), operand)) known = k;
         }
         if (known >= 0) ++(is_output ? writes : reads)[static_cast<std::size_t>(known)];
-        expect(known >= 0, "exchanges", step_, "operand ", o, " of stage ", m, " (", stage.name,
-               ") is on no tile: its slices on tiles expected");
+        if (!expect(known >= 0, "exchanges", step_, "operand ", o, " of stage ", m, " (", stage.name,
+                    ") is on no tile: its slices on tiles expected"))
+          return;
+        const Access bytes = access_of(operand, location_of(operand).offset - storage(s).location.offset,
+                                       is_output ? division.parts(operand) : 1);
+        WrittenBytes& written = written_[static_cast<std::size_t>(s)];
+        if (is_output) written.write(bytes, storage(s).elements * bytes.element_bytes);
+        else if (storage(s).location.base == Base::frame && !may_be_unwritten(s) && !is_overwritten(stage, o))
+          expect(written.has(bytes), "exchanges", step_, "operand ", o, " of stage ", m, " (", stage.name,
+                 ") reads elements of storage ", s, " that no step wrote there: elements that are written expected");
       }
     }
     check_slices(record, division, slices, reads, writes);
@@ -267,6 +284,8 @@ class ExchangeProof {
       expect(is_found || !is_on_tiles(in.location.base), "exchanges", step_, "an argument in storage ", s,
              ", where the call has none: a storage of an argument expected");
       use(s, is_output);
+      const std::int64_t bytes = in.elements * size_of(in.dtype);
+      if (is_output) written_[static_cast<std::size_t>(s)].write({0, 1, 1, {bytes}, {1}}, bytes);  // at most all of it
     }
   }
 
@@ -282,8 +301,8 @@ class ExchangeProof {
       const Base base = storage(s).location.base;
       if (base == Base::frame) {
         in_frame.push_back(s);
-        expect(uses.first_read < 0 || storage(s).kind == StorageKind::undefined_owner, "exchanges", uses.first_read,
-               "reads storage ", s, " on tiles before a step writes it there: a write before expected");
+        expect(uses.first_read < 0 || may_be_unwritten(s), "exchanges", uses.first_read, "reads storage ", s,
+               " on tiles before a step writes it there: a write before expected");
       }
       if (base != Base::argument) continue;
       const int r = room_of_[static_cast<std::size_t>(s)];
@@ -330,10 +349,12 @@ class ExchangeProof {
 
   const AnyPlan& plan_;
   SetsOfTiles<AnyPlan> sets_;
+  bool reads_unwritten_;
   FirstFault& fault_;
   const BodyOnTiles* body_ = nullptr;
   int first_step_ = 0, step_ = 0;
   List<Uses> uses_{};  // by storage
+  List<WrittenBytes> written_{};  // by storage
   List<int> room_of_{};  // by storage: in the body's rooms; -1: none
 };
 

@@ -79,6 +79,13 @@ constexpr bool overlap(const Access& a, const Access& b) {
   return overlap(runs_a, runs_b);
 }
 
+/// Returns the access to an operand in memory of which a step's vertices write some parts, one after the other, or one part: its
+/// view.
+constexpr Access access_of(const StageOperand& operand, std::int64_t offset, std::int64_t parts) {
+  if (parts == 1) return access_of(offset, {operand.view.shape, operand.view.dtype}, operand.view.strides);
+  return access_of(offset, {{parts * operand.view.shape.nelms()}, operand.view.dtype}, dense_strides({1}));
+}
+
 /// How a compute set divides its operands among its vertices.
 class Division {
  public:

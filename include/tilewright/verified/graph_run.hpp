@@ -30,8 +30,8 @@ struct RunEffects {
 /// and ops in place are what the trace says; there is no schedule, no fusion and no place in memory but one for each tensor.
 class GraphRun {
  public:
-  /// `stages`: those of the plan, whose ops tell which strips of convolutions it has.
-  constexpr GraphRun(const Ir& ir, ValueTerms& terms, std::span<const Stage> stages)
+  /// `stages`: those of a plan that may have convolutions over strips; none: it has no such.
+  constexpr GraphRun(const Ir& ir, ValueTerms& terms, const PlanStages& stages)
       : ir_(ir), tables_(ir.tables), terms_(terms), stages_(stages) {}
 
   constexpr RunEffects run() {
@@ -388,7 +388,7 @@ class GraphRun {
   const Ir& ir_;
   const IrTables& tables_;
   ValueTerms& terms_;
-  std::span<const Stage> stages_;
+  PlanStages stages_;
   bool in_strips_ = false;  // whether a convolution over strips runs
   List<Memory> memories_{};
   List<Memory> results_{};  // of a conditional, while it is joined

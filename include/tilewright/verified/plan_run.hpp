@@ -6,6 +6,7 @@
 
 #include "tilewright/core/text.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
+#include "tilewright/verified/apart.hpp"
 #include "tilewright/verified/barriers.hpp"
 #include "tilewright/verified/fault.hpp"
 #include "tilewright/verified/graph_run.hpp"
@@ -37,6 +38,8 @@ class PlanRun {
     if (problem_.empty()) compare(expected);
     return {std::move(problem_), body_, step_number_};
   }
+  /// Returns whether a step computes of bytes that no step wrote, as the graphs do.
+  constexpr bool reads_unwritten() const { return reads_unwritten_; }
 
  private:
   /// A place of the whole run: the frame's offsets count from the start of the root's.
@@ -153,13 +156,11 @@ class PlanRun {
 
   // ---- steps that compute
 
-  /// Accesses of an operand with its place; parts of partial results are one vector.
+  /// Returns the access to an operand with its place, or as a dense block.
   constexpr Access access(const StageOperand& operand, const List<Place>& places, std::int64_t parts) const {
-    if (operand.source != Source::memory)
-      return access_of(0, {operand.view.shape, operand.view.dtype}, dense_strides(operand.view.shape));
-    const std::int64_t offset = places[static_cast<std::size_t>(operand.index)].offset;
-    if (parts == 1) return access_of(offset, {operand.view.shape, operand.view.dtype}, operand.view.strides);
-    return access_of(offset, {{parts * operand.view.shape.nelms()}, operand.view.dtype}, dense_strides({1}));
+    if (operand.source == Source::memory)
+      return access_of(operand, places[static_cast<std::size_t>(operand.index)].offset, parts);
+    return access_of(0, {operand.view.shape, operand.view.dtype}, dense_strides(operand.view.shape));
   }
   constexpr void compute(const Step& step, const Body& body, const List<Place>& places) {
     if (step.compute_set < 0 || static_cast<std::size_t>(step.compute_set) >= plan_.compute_sets.size())
@@ -181,7 +182,8 @@ class PlanRun {
     registers_.clear();
     for (int s = 0; s < set.stage_count && problem_.empty(); ++s) run_stage(set, division, s, places, accesses);
     if (!problem_.empty()) return;
-    check_vertices_apart(set, division, places);
+    if (const auto wrong = ApartCheck(SetStages(plan_, set), division, accesses, terms_).run(); !wrong.empty())
+      fail("vertices", wrong);
     if (barriers_.add(accesses, step.ipu, !is_collective && step.vertices * step.pieces == 1))
       fail("barriers", "no barrier before a step that shares bytes with an earlier one: a barrier expected");
     memory_.move(step.stream);
@@ -199,7 +201,8 @@ class PlanRun {
     for (int o = 0; o < stage.input_count; ++o) {
       const StageOperand& operand = plan_.operands[static_cast<std::size_t>(stage.first_operand + o)];
       const Access bytes = access(operand, places, 1);
-      if (operand.source == Source::memory && !note(places, operand.index, bytes, false, accesses)) return;
+      if (operand.source == Source::memory && !note(places, operand.index, {.bytes = bytes, .stage = s, .operand = o}, accesses))
+        return;
       inputs.push_back({{operand.view.shape, operand.view.dtype}, read(operand, bytes, places)});
       reads_unwritten = reads_unwritten || (bytes.elements() > 0 && has_unwritten(inputs.back().content));
     }
@@ -207,7 +210,9 @@ class PlanRun {
       const StageOperand& operand = plan_.operands[static_cast<std::size_t>(stage.first_operand + o)];
       const std::int64_t parts = division.parts(operand);
       const Access bytes = access(operand, places, parts);
-      if (operand.source == Source::memory && !note(places, operand.index, bytes, true, accesses)) return;
+      if (operand.source == Source::memory &&
+          !note(places, operand.index, {.bytes = bytes, .writes = true, .stage = s, .operand = o}, accesses))
+        return;
       Content made = inputs.empty() ? Content{} : inputs[0].content;
       if (stage.op != op_info<Identity>.tag) {
         List<Operand> given = inputs;
@@ -226,6 +231,7 @@ class PlanRun {
       }
       store(operand, bytes, places, made, s, o == stage.input_count);
     }
+    reads_unwritten_ = reads_unwritten_ || reads_unwritten;
     const OpInfo* const op = terms_.find_op(stage.op);
     if (op && op->has_side_effect && op->modifies < 0 && !op->transfer)
       printed_.push_back(terms_.result(terms_.term_of(stage.op, stage.attributes, inputs, -1), {}));
@@ -262,9 +268,11 @@ class PlanRun {
     }
   }
   /// Records an access, and checks that its memory has the bytes.
-  constexpr bool note(const List<Place>& places, int location, const Access& bytes, bool writes, List<StepAccess>& accesses) {
+  constexpr bool note(const List<Place>& places, int location, StepAccess access, List<StepAccess>& accesses) {
     const Place& place = places[static_cast<std::size_t>(location)];
-    if (place.base == Base::position && writes) return fail_always("a write to positions, which are no memory: a read expected");
+    const Access& bytes = access.bytes;
+    if (place.base == Base::position && access.writes)
+      return fail_always("a write to positions, which are no memory: a read expected");
     if (place.base == Base::position || bytes.elements() == 0) return true;
     const Stored* const found = memory_.find(place.base, place.index);
     if (found == nullptr) return fail_always("an operand in no memory of the plan: one of its memories expected");
@@ -273,38 +281,13 @@ class PlanRun {
     if (bytes.offset + below < 0 || (memory.bytes >= 0 && bytes.offset + above > memory.bytes))
       return fail("memory", "bytes ", bytes.offset + below, " to ", bytes.offset + above, " of memory `", name_of(place.base),
                   "`: bytes from 0 to ", memory.bytes, " expected");
-    if (writes && (place.base == Base::constant ||
-                   (place.base == Base::stream &&
-                    plan_.streams[static_cast<std::size_t>(place.index)].direction == StreamDirection::host_to_device)))
+    if (access.writes && (place.base == Base::constant ||
+                          (place.base == Base::stream &&
+                           plan_.streams[static_cast<std::size_t>(place.index)].direction == StreamDirection::host_to_device)))
       return fail("memory", "writes what is given, in memory `", name_of(place.base), "`: a read expected");
-    accesses.push_back({place.base, place.index, bytes, writes});
+    access.base = place.base, access.index = place.index;
+    accesses.push_back(access);
     return true;
-  }
-  /// Checks that no vertex accesses bytes that another vertex of the same step writes.
-  constexpr void check_vertices_apart(const ComputeSet& set, const Division& division, const List<Place>& places) {
-    if (division.vertices() == 1) return;
-    const auto for_each = [&](const auto& f) {
-      for (int s = 0; s < set.stage_count; ++s) {
-        const Stage& stage = plan_.stages[static_cast<std::size_t>(set.first_stage + s)];
-        for (int o = 0; o < stage.operand_count; ++o)
-          if (const StageOperand& each = plan_.operands[static_cast<std::size_t>(stage.first_operand + o)];
-              each.source == Source::memory && places[static_cast<std::size_t>(each.index)].base != Base::position)
-            f(each, o >= stage.input_count);
-      }
-    };
-    for_each([&](const StageOperand& written, bool is_written) {
-      if (!is_written) return;
-      for_each([&](const StageOperand& other, bool) {
-        const Place &a = places[static_cast<std::size_t>(written.index)], &b = places[static_cast<std::size_t>(other.index)];
-        if (a.base != b.base || a.index != b.index || written == other || !problem_.empty()) return;
-        if (!overlap(access(written, places, division.parts(written)), access(other, places, division.parts(other)))) return;
-        List<Run> of_written, of_other;
-        division.add_runs_of_vertices(written, a.offset, of_written);
-        division.add_runs_of_vertices(other, b.offset, of_other);
-        if (share_bytes(of_written, of_other))
-          fail("vertices", "vertices access bytes that other vertices write: bytes of their own expected");
-      });
-    });
   }
   // ---- what is there after a run
 
@@ -359,6 +342,7 @@ class PlanRun {
   List<ValueId> printed_{};
   BodyId body_ = BodyId::none;
   int step_number_ = 0;
+  bool reads_unwritten_ = false;
   std::string_view ignored_{};
   Text problem_{};
 };

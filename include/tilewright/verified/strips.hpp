@@ -15,15 +15,27 @@ struct Strips {
   Shape shape{};
 };
 
-/// Returns the convolution over each number of strips for which a plan's stages have an op of its windows.
-constexpr List<Strips> strips_in(std::span<const Stage> stages, const OpInfo& op, const PackedAttributes& attributes,
-                                 std::span<const TensorSpec> operands) {
-  const auto has_stage = [&](const OpTag* tag, const auto& is_right) {
-    for (const Stage& stage : stages)
-      if (stage.op == tag && is_right(stage.attributes)) return true;
+/// All stages of a plan, and their operands.
+struct PlanStages {
+  std::span<const Stage> stages{};
+  std::span<const StageOperand> operands{};
+
+  /// Returns whether a stage has an op, and `is_right(attributes, rows)` holds for its attributes and the rows of its first
+  /// input.
+  constexpr bool has(const OpTag* op, const auto& is_right) const {
+    for (const Stage& stage : stages) {
+      const auto first = static_cast<std::size_t>(stage.first_operand);
+      if (stage.op == op && first < operands.size() && is_right(stage.attributes, operands[first].view.shape[2])) return true;
+    }
     return false;
-  };
+  }
+};
+
+/// Returns the convolution over each number of strips for which a plan has an op of its windows and rows.
+constexpr List<Strips> strips_in(const PlanStages& plan, const OpInfo& op, const PackedAttributes& attributes,
+                                 std::span<const TensorSpec> operands) {
   List<Strips> result;
+  if (plan.stages.empty()) return result;
   std::int64_t most = 1;  // rows
   for (const TensorSpec& operand : operands) most = std::max(most, operand.shape[2]);
   for (std::int64_t count = 2; count <= most; ++count) {
@@ -33,8 +45,16 @@ constexpr List<Strips> strips_in(std::span<const Stage> stages, const OpInfo& op
       if (part.op->work_kind == WorkKind::convolution) product = &part;
     if (product == nullptr) continue;
     const OpTag* const tag = product->op->tag;
-    if (!has_stage(tag, [&](const PackedAttributes& other) { return tag != op.tag || other != attributes; })) return result;
-    if (!has_stage(tag, [&](const PackedAttributes& other) { return other == product->attributes; })) continue;
+    const auto is_other = [&](const PackedAttributes& other, std::int64_t rows) {
+      return tag != op.tag || other != attributes || rows != operands[0].shape[2];
+    };
+    if (!plan.has(tag, is_other)) return result;
+    const auto first = static_cast<std::size_t>(product->inputs[0]), inputs = operands.size() - 1;
+    const std::int64_t rows = (first < inputs ? operands[first] : strips.parts[first - inputs].outputs[0]).shape[2];
+    const auto is_equal = [&](const PackedAttributes& other, std::int64_t its_rows) {
+      return other == product->attributes && its_rows == rows;
+    };
+    if (!plan.has(tag, is_equal)) continue;
     strips.shape = product == &strips.parts.back() ? operands.back().shape : product->outputs[0].shape;
     result.push_back(std::move(strips));
   }
@@ -50,10 +70,17 @@ constexpr void write_inverse(Memory& memory, const Content& result, const Access
       access.extents[axis] = extents.extents[axis], access.strides[axis] = result.steps[axis];
     return memory.write(access, whole);
   }
-  for (std::size_t i = 0; i < result.parts.size(); ++i) {
-    Content part{.value = whole.value, .first = whole.first + static_cast<std::int64_t>(i) * whole.steps[0]};
-    for (int axis = 1; axis < extents.rank; ++axis) part.steps[axis - 1] = whole.steps[axis];
-    write_inverse(memory, result.parts[i], extents.part(0), part, value);
+  std::int64_t i = 0;
+  for (const Content& each : result.parts) {
+    Content part{.value = whole.value, .first = whole.first + i * whole.steps[0]};
+    if (extents.rank == 1) {
+      part.steps[0] = each.count == 1 ? 0 : whole.steps[0];
+      write_inverse(memory, each, {0, 1, 1, {each.count}, {1}}, part, value);
+    } else {
+      for (int axis = 1; axis < extents.rank; ++axis) part.steps[axis - 1] = whole.steps[axis];
+      write_inverse(memory, each, extents.part(0), part, value);
+    }
+    i += each.count;
   }
 }
 /// Returns the elements of `value`, a tensor of `shape`, in those of `whole`, where `result` are the elements of `value` that

@@ -28,6 +28,7 @@ struct PartialResults {
   PackedAttributes attributes{};
   List<std::int64_t> term{};  ///< of the whole result, without its dtype
   Shape shape{};  ///< of the whole result
+  bool are_added = false;  ///< whether one worker adds them up in the memory of the first part (SumParts)
 };
 
 /// A product or convolution of a graph: what it reads, and its result.
@@ -78,7 +79,7 @@ class ValueTerms {
   }
   /// Returns the value of several parts of a result, and remembers what it is.
   constexpr ValueId partials(PartialResults&& of) {
-    List<std::int64_t> term{word(TermKind::partials), of.parts};
+    List<std::int64_t> term{word(TermKind::partials), of.parts, of.are_added};
     for (const std::int64_t each : of.term) term.push_back(each);
     const ValueId value = of.value = values_.number(term);
     if (!find_partials(value)) partials_.push_back(std::move(of));

@@ -19,12 +19,14 @@ namespace internal::proof::detail {
 
 constexpr Fault find_fault(const Prepared& prepared, const auto& plan, std::string_view ignored) {
   ValueTerms terms;
-  const RunEffects expected = GraphRun(prepared.ir(), terms, {plan.stages.data(), plan.stages.size()}).run();
+  PlanStages in_strips;  // only plans for simulated IPUs have strips
+  if (prepared.target().ipu) in_strips = {{plan.stages.data(), plan.stages.size()}, {plan.operands.data(), plan.operands.size()}};
+  const RunEffects expected = GraphRun(prepared.ir(), terms, in_strips).run();
   if (Fault fault = TablesCheck(plan, prepared.target(), terms, ignored).run(); !fault.what.empty()) return fault;
   PlanRun run(plan, terms);
   run.ignore(ignored);
   if (Fault fault = run.run(expected); !fault.what.empty()) return fault;
-  return {fault_on_tiles(plan, prepared.target(), ignored)};
+  return {fault_on_tiles(plan, prepared.target(), terms, run.reads_unwritten(), ignored)};
 }
 /// Returns the step of a fault, its tensors, and the module in which its op was traced. Another planning of the program finds the
 /// module, which no plan has.
