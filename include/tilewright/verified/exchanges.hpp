@@ -124,7 +124,7 @@ class ExchangeProof {
             !is_in(location_of(operand), s, "an operand"))
           return;
         const bool is_output = o >= stage.input_count;
-        use(s, is_output);
+        use(s, is_output || is_overwritten(stage, o));
         if (storage(s).elements == 0 || operand.view.shape.nelms() == 0) continue;
         const TileSlices own = slices_of(set, division, operand, location_of(operand).offset - storage(s).location.offset);
         int known = -1;  // the operand on tiles with this view, or else one with these elements
