@@ -54,6 +54,11 @@ class BankProof {
                     "banks", body.body, step.group, "cycles count on other banks than `", name_of(step.banks),
                     "`, which the plan has: the same expected");
     if (step.banks != OperandBanks::different && step.banks != OperandBanks::interleaved) return;
+    const std::size_t number = static_cast<std::size_t>(first) + at;
+    fault_.expect(is_used(record, number, step.x.operand, false) && is_used(record, number, step.y.operand, false) &&
+                      is_used(record, number, step.result.operand, true),
+                  "banks", body.body, step.group,
+                  "a sum of operands that the step does not read, or does not write: others expected");
     Range x, y, result;
     if (!find(body, step, step.x.operand, x) || !find(body, step, step.y.operand, y) ||
         !find(body, step, step.result.operand, result))
@@ -69,6 +74,24 @@ class BankProof {
                               : are_apart(x, result, vertices) && are_apart(y, result, vertices);
     fault_.expect(is_right, "banks", body.body, step.group, "a result at byte ", result.begin,
                   " of a tile: a third bank, or interleaved memory, expected");
+  }
+  /// Returns whether a step reads, or writes, one of its operands on tiles.
+  constexpr bool is_used(const StepRecord& record, std::size_t step, int operand, bool writes) const {
+    if (operand < 0 || static_cast<std::size_t>(operand) >= record.tile_operands.size()) return false;
+    const TileOperand& each = record.tile_operands[static_cast<std::size_t>(operand)];
+    const ComputeSet& set = plan_.compute_sets[static_cast<std::size_t>(plan_.steps[step].compute_set)];
+    const auto operand_of = [&](int m, int o) -> const StageOperand& {
+      return plan_
+          .operands[static_cast<std::size_t>(plan_.stages[static_cast<std::size_t>(set.first_stage + m)].first_operand + o)];
+    };
+    const StageOperand& taken = operand_of(each.member, each.operand);
+    for (int m = 0; m < set.stage_count; ++m) {
+      const Stage& stage = plan_.stages[static_cast<std::size_t>(set.first_stage + m)];
+      for (int o = writes ? stage.input_count : 0; o < (writes ? stage.operand_count : stage.input_count); ++o)
+        if (const StageOperand& other = operand_of(m, o); other.source == Source::memory && other.index == taken.index)
+          return true;
+    }
+    return false;
   }
   constexpr bool are_apart(const Range& a, const Range& b, std::int64_t vertices) const {
     for (std::int64_t v = 0; v < vertices; ++v) {

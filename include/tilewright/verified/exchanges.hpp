@@ -1,7 +1,8 @@
 #pragma once
 #include <cstdint>
 
-#include "tilewright/verified/tile_slices.hpp"
+#include "tilewright/verified/call_arguments.hpp"
+#include "tilewright/verified/exchange_counts.hpp"
 
 namespace tilewright::internal::proof::detail {
 
@@ -11,8 +12,8 @@ namespace tilewright::internal::proof::detail {
 template <class AnyPlan>
 class ExchangeProof {
  public:
-  constexpr ExchangeProof(const AnyPlan& plan, const Target& target, FirstFault& fault)
-      : plan_(plan), sets_{plan, target}, fault_(fault) {}
+  constexpr ExchangeProof(const AnyPlan& plan, const Target& target, const DataOnTiles& data, FirstFault& fault)
+      : plan_(plan), sets_{plan, target}, fault_(fault), calls_(plan, target, data, fault) {}
 
   constexpr void run(const BodyOnTiles& body) {
     body_ = &body;
@@ -30,6 +31,7 @@ class ExchangeProof {
       const StepRecord& record = body.steps[static_cast<std::size_t>(step_)];
       if (record.use == StepUse::computes) check_step(record);
       if (record.use == StepUse::calls) check_call(record);
+      if (record.use == StepUse::calls && !fault_.is_found()) calls_.check(body, step_);
     }
     if (!fault_.is_found()) check_lives();
     if constexpr (requires { plan_.moves; })
@@ -42,10 +44,6 @@ class ExchangeProof {
     int first = -1, last = -1;
     int first_read = -1;  // -1: it is written before
     int last_write = -1;
-  };
-  /// Bytes of a step's exchanges.
-  struct Moved {
-    std::int64_t least = 0, most = 0;
   };
 
   constexpr bool expect(bool holds, std::string_view rule, int step, const auto&... what) {
@@ -117,6 +115,8 @@ class ExchangeProof {
         const bool is_output = o >= stage.input_count;
         use(s, is_output);
         if (storage(s).elements == 0 || operand.view.shape.nelms() == 0) continue;
+        expect(storage(s).dtype == operand.view.dtype, "exchanges", step_, "operand ", o, " of stage ", m, " (", stage.name,
+               ") in storage ", s, " of other numbers: one type expected");
         const TileSlices own = slices_of(set, division, operand, location_of(operand).offset - storage(s).location.offset);
         int known = -1;  // the operand on tiles with this view, or else one with these elements
         for (int k = static_cast<int>(slices.size()); k-- > 0;) {
@@ -132,6 +132,7 @@ class ExchangeProof {
       }
     }
     check_slices(record, division, slices, reads, writes);
+    check_scratch(set, record.grid.places);
   }
   constexpr bool has_stage_operand(const ComputeSet& set, const TileOperand& each) {
     const bool has_stage = each.member >= 0 && each.member < set.stage_count;
@@ -211,31 +212,74 @@ class ExchangeProof {
         const std::int64_t least = each.access == TileAccess::shared
                                        ? elements_elsewhere(slices[k], layout, record.grid, division) * size
                                        : all;
-        if (receives) before.least += least, before.most += all;
-        if (writes[k] > 0) after.least += least, after.most += all;
+        const std::int64_t blocks = sets_.on_a_tile(layout.places);
+        for (Moved* const moved : {&before, &after}) {
+          if (!(moved == &before ? receives : writes[k] > 0)) continue;
+          moved->least += least, moved->most += all;
+          moved->parts += std::min(layout.block_elements() * blocks, storage(s).elements) * size;
+          moved->fragments += vertices * least_pieces(slices[k], layout);
+          moved->sends += blocks;
+          if (moved == &before && are_alike_in_pairs(slices[k], record.grid, division, sets_.tiles(set)))
+            moved->alike += vertices * elements * size;
+        }
       }
     }
-    if constexpr (requires { plan_.moves; }) check_moves(set, from_set, before, after);
+    expect(from_set < 0 || record.is_tile_copy, "exchanges", step_,
+           "an op that copies nothing from other tiles uses a tensor of set ", from_set, " of tiles: a tensor of set ", set,
+           " expected");
+    const int from_ipu = from_set < 0 || sets_.ipu(from_set) == sets_.ipu(set) ? -1 : sets_.ipu(from_set);
+    expect(planned().from_ipu == from_ipu, "exchanges", step_, "a copy from IPU ", planned().from_ipu, ": IPU ", from_ipu,
+           " expected");
+    if constexpr (requires { plan_.moves; }) check_moves(set, from_set, division.vertices(), vertices, before, after);
   }
-  constexpr void check_moves(int set, int from_set, const Moved& before, const Moved& after) {
+  /// Checks that there is room for what a tile's vertices pass on in scratch.
+  constexpr void check_scratch(const ComputeSet& set, const Places& places) {
+    List<int> offsets;
+    std::int64_t bytes = 0;
+    for (int m = 0; m < set.stage_count; ++m) {
+      const Stage& stage = plan_.stages[static_cast<std::size_t>(set.first_stage + m)];
+      for (int o = stage.input_count; o < stage.operand_count; ++o) {
+        const StageOperand& operand = operand_of(set, m, o);
+        bool is_known = operand.source != Source::scratch;
+        for (const int offset : offsets) is_known = is_known || offset == operand.index;
+        if (is_known) continue;
+        offsets.push_back(operand.index);
+        const std::int64_t elements = slice_of(operand, set.blocks).shape.nelms();
+        if (elements > 1) bytes += align(elements * size_of(operand.view.dtype), tile_alignment);  // one may be in a register
+      }
+    }
+    std::int64_t room = 0;
+    for (const Room& each : body_->rooms)
+      if (each.kind == RoomKind::scratch && each.set == places.set && each.first <= step_ && step_ <= each.last)
+        room += each.bytes;
+    expect(room >= bytes * sets_.on_a_tile(places), "tiles", step_, "scratch of ", room,
+           " bytes on a tile: ", bytes * sets_.on_a_tile(places), " expected");
+  }
+  /// `vertices`: of the step, `of_tile`: of the tile with most of them.
+  constexpr void check_moves(int set, int from_set, std::int64_t vertices, std::int64_t of_tile, const Moved& before,
+                             const Moved& after) {
     const StepMoves* const moves = moves_of(step_);
     if (moves == nullptr) return;
     expect(moves->set == set, "traffic", step_, "counted on set ", moves->set, " of tiles: set ", set, " expected");
     expect(moves->from_set == from_set, "traffic", step_, "counted as from set ", moves->from_set, " of tiles: set ", from_set,
            " expected");
-    const auto check = [&](const TileExchange& counted, const Moved& moved, std::int64_t of_vertices, std::string_view when) {
+    const auto check = [&](const TileExchange& counted, const Moved& moved, bool is_before) {
+      const std::string_view when = is_before ? "before" : "after";
       expect(counted.total_bytes >= moved.least && counted.total_bytes <= moved.most, "traffic", step_, "counts ",
              counted.total_bytes, " bytes that are exchanged ", when, " it: ", moved.least, " expected");
-      const bool has_bytes = counted.total_bytes > 0;
-      expect(counted.bytes_in >= 0 && counted.bytes_out >= 0 && counted.pair_bytes_in >= 0 &&
-                 counted.pair_bytes_in <= counted.bytes_in && counted.fragments >= 0 && counted.sends >= 0 &&
-                 of_vertices * sets_.tiles(set) >= counted.total_bytes &&
-                 (!has_bytes || (counted.bytes_in > 0 && counted.bytes_out > 0 && counted.fragments > 0 && counted.sends > 0)),
-             "traffic", step_, "counts ", counted.bytes_in, " bytes in and ", counted.bytes_out, " out of one tile ", when,
+      const std::int64_t slices = is_before ? counted.bytes_in : counted.bytes_out,
+                         parts = is_before ? counted.bytes_out : counted.bytes_in;
+      expect(slices * vertices == counted.total_bytes * of_tile && parts == moved.parts, "traffic", step_, "counts ",
+             counted.bytes_in, " bytes in and ", counted.bytes_out, " out of one tile ", when,
              " it: those of the exchange expected");
+      expect(counted.pair_bytes_in >= 0 && counted.pair_bytes_in <= std::min(slices, moved.alike), "traffic", step_, "counts ",
+             counted.pair_bytes_in, " bytes that pairs of tiles get alike ", when, " it: at most ", moved.alike, " expected");
+      expect(counted.fragments >= moved.fragments && counted.sends == moved.sends, "traffic", step_, "counts ", counted.fragments,
+             " fragments of ", counted.sends, " blocks ", when, " it: at least ", moved.fragments, " of ", moved.sends,
+             " expected");
     };
-    check(moves->before, before, moves->before.bytes_in, "before");
-    check(moves->after, after, moves->after.bytes_out, "after");
+    check(moves->before, before, true);
+    check(moves->after, after, false);
   }
   /// Returns what the plan counts for a step, or null if it does not have that.
   constexpr const StepMoves* moves_of(int step) {
@@ -286,6 +330,8 @@ class ExchangeProof {
                "reads storage ", s, " on tiles before a step writes it there: a write before expected");
       }
       if (base != Base::argument) continue;
+      if (uses.first_read >= 0 && storage(s).kind != StorageKind::undefined_owner)
+        calls_.note_read(body_->body, storage(s).location.index);
       const int r = room_of_[static_cast<std::size_t>(s)];
       if (r < 0) continue;
       const Room& room = body_->rooms[static_cast<std::size_t>(r)];
@@ -331,6 +377,7 @@ class ExchangeProof {
   const AnyPlan& plan_;
   SetsOfTiles<AnyPlan> sets_;
   FirstFault& fault_;
+  CallProof<AnyPlan> calls_;
   const BodyOnTiles* body_ = nullptr;
   int first_step_ = 0, step_ = 0;
   List<Uses> uses_{};  // by storage

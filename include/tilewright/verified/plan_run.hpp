@@ -72,6 +72,10 @@ class PlanRun {
       if (!resolve(locations[i], arguments, body, frame, place)) return;
       places.push_back(place);
     }
+    if (body.ipu >= 0 && step.joins_ipus && step.barrier_before && step.kind != StepKind::load_code &&
+        !fail("barriers", "workers of IPU ", body.ipu,
+              " wait for those of all IPUs, which do not come: no such barrier expected"))
+      return;
     switch (step.kind) {
       case StepKind::compute:
       case StepKind::collective: return compute(step, body, places);
@@ -83,7 +87,7 @@ class PlanRun {
     if (step.joins_ipus && step.ipu >= 0) barriers_.pass(-1);  // workers meet before a body of one IPU
     const auto list = [&](int first, int count) { return List<Place>(places.begin() + first, places.begin() + first + count); };
     if (step.kind == StepKind::call) return run_body(step.body, list(0, step.arguments), frame + step.frame_offset);
-    if (step.kind == StepKind::conditional) return branch(step, places, list, frame + step.frame_offset);
+    if (step.kind == StepKind::conditional) return branch(step, body, places, list, frame + step.frame_offset);
     for (std::int64_t n = 0; n < step.count && problem_.empty(); ++n) {
       List<Place> given = list((n == 0 ? 0 : n % 2 == 1 ? 1 : 2) * step.arguments, step.arguments);
       for (int i = 0; i < step.arguments; ++i)
@@ -108,12 +112,16 @@ class PlanRun {
     if (step.location_count < expected) ignored_ = {};
     return step.location_count == expected || fail("tables", step.location_count, " locations: ", expected, " expected");
   }
-  constexpr void branch(const Step& step, const List<Place>& places, const auto& list, std::int64_t frame) {
-    barriers_.pass(-1);
+  constexpr void branch(const Step& step, const Body& body, const List<Place>& places, const auto& list, std::int64_t frame) {
+    barriers_.pass(step.joins_ipus && body.ipu < 0 ? -1 : step.ipu);
     if (!memory_.find(places[0].base, places[0].index))
       return void(fail_always("a condition that is in no memory: a bool expected"));
     const Content read = memory_.read(places[0], {places[0].offset, 1, 0, {}, {}});
     if (has_unwritten(read)) return void(fail("values", "a condition that no step wrote: a bool expected"));
+    const StepAccess condition_bytes{places[0].base, places[0].index, {places[0].offset, 1, 0, {}, {}}, false};
+    if (barriers_.add({condition_bytes}, step.ipu, false) &&
+        !fail("barriers", "no barrier before a condition that an earlier step writes: a barrier expected"))
+      return;
     const ValueId condition = terms_.number(read, {});
     const PlanMemory<AnyPlan> before = memory_;
     run_body(step.body, list(1, step.arguments), frame);

@@ -4,6 +4,7 @@
 
 #include "tilewright/verified/banks.hpp"
 #include "tilewright/verified/exchanges.hpp"
+#include "tilewright/verified/row_exchanges.hpp"
 #include "tilewright/verified/tile_memory.hpp"
 
 namespace tilewright::internal::proof::detail {
@@ -31,6 +32,7 @@ constexpr void check_sizes(const auto& plan, FirstFault& fault) {
 constexpr Text fault_on_tiles(const auto& plan, const Target& target, std::string_view ignored) {
   FirstFault fault(ignored);
   check_sizes(plan, fault);
+  if constexpr (requires { plan.exchanges; }) check_row_exchanges(plan, fault);
   if (fault.is_found() || target.ipu == nullptr) return fault.text_of();
   DataOnTiles data;
   if (!fault.expect(TableReader(table_of_tiles(plan)).read(data), "tiles", BodyId::none, -1,
@@ -39,7 +41,7 @@ constexpr Text fault_on_tiles(const auto& plan, const Target& target, std::strin
   TileMemoryProof memory(plan, target, data, fault);
   if (!memory.has_rows()) return fault.text_of();
   memory.run();
-  ExchangeProof exchanges(plan, target, fault);
+  ExchangeProof exchanges(plan, target, data, fault);
   for (const BodyOnTiles& body : data.bodies)
     if (!fault.is_found()) exchanges.run(body);
   if (!fault.is_found()) BankProof(plan, target, data, fault).run();
