@@ -194,8 +194,8 @@ class Mutator {
   Change bank() {
     for (auto& each : data_.bank_steps) {
       auto& moves = plan_->moves[static_cast<std::size_t>(plan_->bodies[each.body].first_step + each.group)];
-      if (each.banks == OperandBanks::same) {
-        moves.banks = each.banks = OperandBanks::different;
+      if (each.banks == OperandBanks::same || each.banks == OperandBanks::same_pair) {
+        moves.banks = each.banks = each.use == tw::BankUse::sums ? OperandBanks::interleaved : OperandBanks::different;
         return "banks that operands are not in";
       }
     }

@@ -22,13 +22,25 @@ void triad(tw::Ir& ir) {
   store("sum", load(ir, "x", shape) + load(ir, "y", shape));
 }
 
+/// A product, a convolution and dot products, in the main graph and in a graph that is called twice.
+void products(tw::Ir& ir) {
+  const tw::TensorSpec rows{{96, 256}, tw::float16};
+  const tw::Graph square = ir.create_graph([](tw::Tensor x, tw::Tensor w) { return ops::gelu(x.matmul(w)); }, rows,
+                                           tw::TensorSpec{{256, 256}, tw::float16});
+  const tw::Tensor w = variable(ir, "w", {256, 256}, tw::float16);
+  const tw::Tensor x = tw::call(square, {tw::call(square, {load(ir, "x", rows.shape, tw::float16), w}), w});
+  store("y", x.matmul(load(ir, "column", {256, 1}, tw::float16)));
+  store("z", ops::conv(load(ir, "image", {2, 32, 16, 16}, tw::float16), variable(ir, "kernel", {32, 32, 3, 3}, tw::float16)));
+}
+
 tw::Prepared prepared(void (*program)(tw::Ir&), const tw::Target& target) {
   return tw::prepare(*tw::trace(program, target), target);
 }
 
 TEST_CASE("verified: plans for simulated IPUs are proven on their tiles") {
-  for (const auto program : {layer, softmax, chain, updates, calls, loops, rows, streams, triad})
-    for (const tw::Target& target : {tw::ipu_model, tw::gc2, tw::bow, tw::ipu_model.without_fusion()}) {
+  for (const auto program : {layer, softmax, chain, updates, calls, loops, rows, streams, triad, products})
+    for (const tw::Target& target :
+         {tw::ipu_model, tw::gc2, tw::bow, tw::ipu_model.without_fusion(), tw::ipu_model.with_tiles(8)}) {
       const tw::Prepared given = prepared(program, target);
       CHECK(tw::fault_of_plan(given, tw::lower(given)).string() == "");
     }
@@ -38,7 +50,7 @@ TEST_CASE("verified: plans that are changed on tiles are refused") {
   std::map<std::string, int> refused_alone, accepted;
   int count = 0;
   std::uint64_t seed = 0;
-  for (const auto program : {layer, softmax, chain, updates, calls, loops, streams, triad}) {
+  for (const auto program : {layer, softmax, chain, updates, calls, loops, streams, triad, products}) {
     const tw::Prepared given = prepared(program, tw::ipu_model);
     const tw::Plan good = tw::lower(given);
     tile_mutations::Mutator mutator(++seed);

@@ -51,9 +51,10 @@ constexpr void leave_room_for_banks(TileHomes& homes, int set, const Target& tar
   bool before_frame = false, before_second = false;
   for (const BankStep& step : homes.bank_steps)
     if (step.set == set) {
-      const bool has_home = step.x.has_home();
-      before_frame = before_frame || has_home != step.y.has_home() || has_home != step.result.has_home();
-      before_second = before_second || (has_home && step.y.has_home());
+      const bool has_home = step.x.has_home(), has_partner = step.partner().has_home();
+      before_frame = before_frame || has_home != has_partner ||
+                     (step.use == BankUse::elements && has_home != step.result.has_home());
+      before_second = before_second || (has_home && has_partner);
     }
   if (before_frame && free >= distance) use.frame_address += distance, free -= distance;
   if (!before_second || free < distance) return;
