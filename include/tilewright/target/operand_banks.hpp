@@ -18,7 +18,7 @@ constexpr std::string_view name_of(OperandBanks banks) {
   return names[static_cast<int>(banks)];
 }
 
-/// What a loop accesses in one cycle.
+/// Kind of loop, by what it accesses in one cycle.
 enum class BankUse : std::uint8_t {
   elements,  ///< the elements with one index of x, y and the result of an elementwise op
   sums,  ///< an element of the input, x, and two of the sums, which are the result: a product by the unit for products

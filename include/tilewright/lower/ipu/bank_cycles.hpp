@@ -37,7 +37,8 @@ class BankCounter {
     step.banks = banks_of(step);
     return cycles_of(step, step.banks) + -1 * cycles_of(step, OperandBanks::same);
   }
-  /// The same for a product, which is counted with its operands in the best banks. What others cost is assumed.
+  /// Sets a product's banks, and returns the cycles that a vertex takes longer than in the best banks, for which it is counted.
+  /// How much longer is assumed.
   constexpr CycleCount count_product(BankStep& step) const {
     const OperandBanks sums = banks_of_sums(step),
                        terms = are_separate(step, step.x, step.y) ? OperandBanks::different : OperandBanks::same;
