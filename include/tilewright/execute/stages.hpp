@@ -67,6 +67,12 @@ inline kernel::AddElements<Part> part_of_sums(Part part, VertexIndex added) {
   return {part.data - added[axis] * step, kernel::SumPart{added[axis]}};
 }
 
+/// Whether a stage's kernel has the form that passes elements to an epilogue, because the stage has one, or makes or combines
+/// parts of sums.
+template <class B, int s>
+inline constexpr bool passes_elements = op_info<typename B::template OpOf<s>>.has_epilogue &&
+                                        (has_epilogue<B, s>() || B::stage(s).parts != SumParts::apart);
+
 /// Runs a stage that is a kernel, with its expression or epilogue. Other stages run as parts of these. For a kernel with pieces,
 /// runs some of them.
 template <class B, int s>
@@ -96,7 +102,7 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch, [[maybe_u
         kernel::assign_elementwise<E>(view.template operator()<s, result>(),
                                       view.template operator()<E::leaves[l].stage, E::leaves[l].operand>()...);
       }(std::make_index_sequence<E::leaves.size()>{});
-    } else if constexpr (op_info<O>.has_epilogue && (has_epilogue<B, s>() || parts != SumParts::apart)) {
+    } else if constexpr (passes_elements<B, s>) {
       const auto compute_with = [&](const auto& epilogue, const auto&... last) {
         [&]<std::size_t... o>(std::index_sequence<o...>) {
           O::template compute_with<B::stage(s).attributes, View<B::slice(s, result)>>(
@@ -125,15 +131,24 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch, [[maybe_u
 /// View of an operand for the kernel of a stage.
 template <class B, int s, std::size_t o>
 using OperandView = View<B::slice(s, static_cast<int>(o)), (static_cast<int>(o) < B::stage(s).input_count)>;
+/// Returns whether the matrices of a stage's result are one matrix for what its elements are passed to.
+template <class B, int s>
+consteval bool is_one_matrix_for_epilogue() {
+  if constexpr (has_epilogue<B, s>()) return Epilogue<B, s>::rows_are_one_matrix;
+  else return true;  // parts of sums are dense
+}
 /// Returns the bytes of the arrays of a stage's kernel and its epilogue on the stack.
 template <class B, int s, std::size_t... o>
 consteval std::int64_t stack_of_kernel(std::index_sequence<o...>) {
   using O = typename B::template OpOf<s>;
+  constexpr PackedAttributes attributes = B::stage(s).attributes;
   std::int64_t bytes = 0;
   if constexpr (op_info<O>.has_epilogue)
     if constexpr (has_epilogue<B, s>()) bytes += row_memory_bytes<B, s>;
-  if constexpr (requires { O::template stack_bytes<B::stage(s).attributes, OperandView<B, s, o>...>(); })
-    bytes += O::template stack_bytes<B::stage(s).attributes, OperandView<B, s, o>...>();
+  if constexpr (requires { O::template stack_bytes_with<attributes, true, OperandView<B, s, o>...>(); } && passes_elements<B, s>)
+    bytes += O::template stack_bytes_with<attributes, is_one_matrix_for_epilogue<B, s>(), OperandView<B, s, o>...>();
+  else if constexpr (requires { O::template stack_bytes<attributes, OperandView<B, s, o>...>(); })
+    bytes += O::template stack_bytes<attributes, OperandView<B, s, o>...>();
   return bytes;
 }
 template <class B, int s>

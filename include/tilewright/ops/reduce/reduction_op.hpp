@@ -107,10 +107,6 @@ struct ReductionOp : Op<D, ReductionRules> {
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     return ReductionRules::work_of_kind(D::axis_kind, operands, packed);
   }
-  template <PackedAttributes, class... V>
-  static constexpr std::int64_t stack_bytes() {
-    return kernel::column_stack_bytes<V...>;
-  }
 
  protected:
   /// Returns the partials of an op that can reduce the results of parts: the op itself combines them.

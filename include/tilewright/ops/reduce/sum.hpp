@@ -61,11 +61,6 @@ struct SumOp : ReductionOp<D> {
     constexpr auto attributes = unpack<Attributes>(A);
     kernel::sum_elements<ReductionRules::axis_bits(attributes, In::shape.rank), Out>(in, attributes.scale, epilogue, first_only);
   }
-  /// Returns 0, because sums are kept in registers.
-  template <PackedAttributes, class... V>
-  static constexpr std::int64_t stack_bytes() {
-    return 0;
-  }
 };
 
 /// Sum over axes.
