@@ -128,6 +128,12 @@ struct Fusion {
   bool bools_are_masks = false;
 };
 
+/// What forms of an op's sums a program on a host may have.
+struct HostForms {
+  std::int64_t tiles = 1;  ///< of the host
+  bool winograd = true;  ///< of convolutions
+};
+
 /// How the planner divides an op's work.
 struct CutRules {
   PartialsRule partials = nullptr;  ///< how partials become results if a reduction is divided; null: by a sum
@@ -143,8 +149,8 @@ struct CutRules {
   PackedAttributes (*with_memory_proportion)(const PackedAttributes&, double proportion) = nullptr;
   /// Returns the attributes with a dtype of partial sums, if they have none of their own; null: the op's cannot be chosen.
   PackedAttributes (*with_partials_type)(const PackedAttributes&, DType partials_type) = nullptr;
-  /// Returns the attributes with the faster form of sums for a host of `tiles`; null: there is one form.
-  PackedAttributes (*with_host_form)(const PackedAttributes&, std::span<const TensorSpec> operands, std::int64_t tiles) = nullptr;
+  /// Returns the attributes with the faster form of sums for a host; null: there is one form.
+  PackedAttributes (*with_host_form)(const PackedAttributes&, std::span<const TensorSpec> operands, const HostForms&) = nullptr;
 };
 
 /// Data movement of an op, or results that it provides without computing.

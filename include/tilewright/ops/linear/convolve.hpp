@@ -5,6 +5,7 @@
 #include "tilewright/kernel/conv/rounded_sums.hpp"
 #include "tilewright/kernel/conv/weights.hpp"
 #include "tilewright/kernel/conv/winograd.hpp"
+#include "tilewright/kernel/conv/winograd_weights.hpp"
 #include "tilewright/op/window.hpp"
 
 namespace tilewright::detail {

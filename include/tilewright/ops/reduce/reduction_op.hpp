@@ -24,7 +24,10 @@ struct Axes {
 struct ReductionAttributes {
   std::int64_t count = -1;  ///< number of axes, or -1 for all
   std::array<std::int64_t, max_rank> axes{};
-  std::int64_t keep_axes = 0;
+  std::int32_t keep_axes = 0;
+  /// Of a sum on the host, chosen by the planner: the smallest extent of a vertex along axis 0, which makes a part of the sums;
+  /// 0: a vertex has all terms
+  std::int32_t extent_of_part = 0;
   double scale = 1;  ///< factor of sums
 };
 
