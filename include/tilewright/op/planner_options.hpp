@@ -23,7 +23,8 @@ struct PlannerAttributes {
   /// Of the gradient of a convolution's weights on the host, chosen by the planner: the smallest number of images of a vertex,
   /// which makes a part of the sums; 0: a vertex has all images
   std::int8_t images_of_part = 0;
-  std::int8_t reserved[2] = {};
+  std::int8_t takes_epilogue = 0;  ///< of a convolution on the host, chosen by the planner: 1 if it runs epilogues
+  std::int8_t reserved[1] = {};
 
   static constexpr PlannerAttributes make(std::optional<double> proportion, std::optional<DType> partials_type) {
     PlannerAttributes result;

@@ -124,6 +124,8 @@ struct Fusion {
   bool has_epilogue = false;
   /// Whether an op with these attributes runs epilogues; null: with any attributes. Not read if `has_epilogue` is false.
   bool (*takes_epilogue)(const PackedAttributes&) = nullptr;
+  /// Whether vectors of its epilogue go across the ends of rows: operands then have planes of the last two axes without gaps
+  bool epilogue_of_planes = false;
   /// Whether its formula uses masks (kernel/mask.hpp) for bools in batches; false: one bool at a time
   bool bools_are_masks = false;
 };

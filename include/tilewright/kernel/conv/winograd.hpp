@@ -65,8 +65,9 @@ struct WinogradConv {
         }
       });
   }
+  /// Computes the results of `results` channels from `first` on.
   template <std::int64_t results, class X, class W, class Y>
-  [[gnu::noinline]] static void run_block(const X* x, const W* w, Y* y) {
+  [[gnu::noinline]] static void run_block(const X* x, const W* w, Y y, std::int64_t first) {
     constexpr std::int64_t pitch = round_up(results, width);
     Arrays arrays;
     points_of_weights<s.channels, results, width, s.w_c, s.w_m, s.w_v == -1>(w, arrays.weights);
@@ -81,14 +82,14 @@ struct WinogradConv {
         results_of_points<rows, pitch>(arrays.products, arrays.output);
         const std::int64_t pixels = std::min(winograd_results * rows, s.h.out - row) * s.v.out;
         in_blocks<results, lanes>([&](std::int64_t m, auto channels) {
-          transpose_back<channels>(arrays.output + m, pitch, pixels, y + n * s.y_n + m * s.y_m + row * s.v.out, s.y_m);
+          put_transposed<channels>(arrays.output + m, pitch, pixels,
+                                   rows_at<s, channels>(results_at<s>(y, n, row * s.v.out), first + m));
         });
       });
   }
   template <class X, class W, class Y>
-  static void run(const X* x, const W* w, Y* y) {
-    in_blocks<s.results, chunk.results>(
-        [&](std::int64_t m, auto results) { run_block<results>(x, w + m * s.w_m, y + m * s.y_m); });
+  static void run(const X* x, const W* w, Y y) {
+    in_blocks<s.results, chunk.results>([&](std::int64_t m, auto results) { run_block<results>(x, w + m * s.w_m, y, m); });
   }
 };
 
