@@ -130,7 +130,7 @@ struct Fusion {
   bool bools_are_masks = false;
 };
 
-/// What forms of an op's sums a program on a host may have.
+/// Forms of sums that ops of a program on a host may have.
 struct HostForms {
   std::int64_t tiles = 1;  ///< of the host
   bool winograd = true;  ///< of convolutions

@@ -214,14 +214,10 @@ struct ConvByChannels {
     if constexpr (s.results % lanes != 0)
       if (first < results) store_lanes(std::integral_constant<std::int64_t, s.results % lanes>(), first);
   }
-  /// Stores the results of a block of channels from `block` on.
+  /// Stores the results of a block of channels from `block` on to planes at y.
   template <class Y>
   static void store(const float* sums, std::int64_t results, std::int64_t rows, std::int64_t columns, Y* y, std::int64_t block) {
-    store(sums, results, rows, columns, y + block * s.y_m);
-  }
-  /// Stores the results of one block of channels to its planes at y.
-  template <class Y>
-  static void store(const float* sums, std::int64_t results, std::int64_t rows, std::int64_t columns, Y* y) {
+    y += block * s.y_m;
     if constexpr (s.y_v != 1 || s.y_row() != s.v.out) {
       for (std::int64_t channel = 0; channel < results; ++channel)
         for (std::int64_t i = 0; i < rows; ++i)
