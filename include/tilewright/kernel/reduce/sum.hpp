@@ -65,12 +65,16 @@ struct SumLoops {
   static constexpr bool is_contiguous(const Shape& axes, const Strides& strides) {
     return axes.rank > 0 && axes[-1] > 1 && strides[0][static_cast<std::size_t>(axes.rank - 1)] == 1;
   }
-  /// Makes the kept axes one, if their elements are contiguous.
-  constexpr void join_kept() {
+  /// Returns whether the elements of the kept axes are contiguous.
+  constexpr bool keeps_one_run() const {
     std::int64_t stride = 1;
     for (int axis = kept.rank; axis-- > 0; stride *= kept[axis])
-      if (kept[axis] != 1 && kept_strides[0][static_cast<std::size_t>(axis)] != stride) return;
-    kept = {stride};
+      if (kept[axis] != 1 && kept_strides[0][static_cast<std::size_t>(axis)] != stride) return false;
+    return true;
+  }
+  /// Makes the kept axes one: see keeps_one_run.
+  constexpr void join_kept() {
+    kept = {kept.nelms()};
     kept_strides = {{{1}}};
   }
   /// Makes the last summed axes one as far as their elements are evenly spaced.
@@ -147,9 +151,10 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue, FirstOnl
   constexpr bool floats = computes_in_float(In::spec.dtype) && computes_in_float(Out::spec.dtype);
   // Few terms have one chain of additions in any order of the loops. So the elements can be one row, as in a sum of parts.
   constexpr std::int64_t few_terms = 15;
-  constexpr bool one_row = SumLoops<reduced, In::spec>().summed.nelms() <= few_terms && Epilogue::elements_are_one_row;
+  constexpr SumLoops<reduced, In::spec> axes;
+  constexpr bool one_row = axes.summed.nelms() <= few_terms && axes.keeps_one_run() && Epilogue::elements_are_one_row;
   static constexpr auto loops = [] {
-    SumLoops<reduced, In::spec> result;
+    SumLoops<reduced, In::spec> result = axes;
     if (one_row) result.join_kept();
     if (long_runs) result.join_summed();
     return result;
