@@ -151,7 +151,7 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue, FirstOnl
   constexpr bool floats = computes_in_float(In::spec.dtype) && computes_in_float(Out::spec.dtype);
   // Few terms have one chain of additions in any order of the loops. So the elements can be one row, as in a sum of parts.
   constexpr std::int64_t few_terms = 15;
-  constexpr SumLoops<reduced, In::spec> axes;
+  static constexpr SumLoops<reduced, In::spec> axes;
   constexpr bool one_row = axes.summed.nelms() <= few_terms && axes.keeps_one_run() && Epilogue::elements_are_one_row;
   static constexpr auto loops = [] {
     SumLoops<reduced, In::spec> result = axes;
