@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr std::int64_t images = 22, extent = 11, results = 32;
+constexpr std::int64_t images = 30, extent = 11, results = 32;
 
 template <std::int64_t channels, std::int64_t taps>
 struct Layer {

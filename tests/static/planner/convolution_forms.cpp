@@ -69,9 +69,11 @@ static_assert(forms_of({.dtype = tw::float16}).empty() && forms_of({.dtype = tw:
 static_assert(forms_of({.channels = 1}).empty() && forms_of({.results = 10}).empty());
 TW_SAME(forms_of({.images = 1, .channels = 16, .results = 16, .extent = 6}), "ConvWeightsGrad form=winograd\n");
 
-// gradients of weights and biases are divided by images, unless there are few images, or weights that are large beside them
-static_assert(images_of_part({}) == 4 && images_of_part({.channels = 1}) == 4 && images_of_part({.images = 8}) == 4);
-static_assert(images_of_part({.images = 7}) == 0 && images_of_part({.extent = 6, .kernel = 5}) == 0);
+// gradients of weights and biases are divided by images if each tile gets 4, unless weights are large beside the images
+static_assert(images_of_part({}) == 4 && images_of_part({.channels = 1}) == 4);
+static_assert(images_of_part({.images = 30}) == 4 && images_of_part({.images = 64}) == 4);
+static_assert(images_of_part({.images = 16}) == 0 && images_of_part({.images = 40}) == 0);
+static_assert(images_of_part({.extent = 6, .kernel = 5}) == 0);
 static_assert(images_of_part({.channels = 1, .uses_winograd = false}) == 4 && images_of_part({}, tw::ipu_model) == 0);
 static_assert(images_of_part({.channels = 1, .dtype = tw::float16}) == 0);
 

@@ -52,7 +52,13 @@ struct WinogradChoice {
     return products() + tiles() * (winograd_cost.gradients * y_vectors() + winograd_cost.elements_back * x_vectors()) +
            winograd_cost.weights * results * x_vectors() / images_together();
   }
-  constexpr std::int64_t parts() const { return std::min(images / images_of_part, tiles_of_host); }
+  /// Number of parts of the weights' gradient, as the planner cuts images into vertices.
+  constexpr std::int64_t parts() const {
+    const std::int64_t most = kernel::ceil_div(images, images_of_part);
+    return kernel::ceil_div(most, kernel::ceil_div(most, tiles_of_host));
+  }
+  /// Returns whether all tiles have a part, so that work is spread as evenly as over blocks of channels.
+  constexpr bool parts_fill_tiles() const { return tiles_of_host > 1 && parts() == tiles_of_host; }
   /// Vertices have all channels and some images.
   constexpr std::int64_t weights_gradient_in_parts() const {
     return products() + tiles() * (winograd_cost.elements * x_vectors() + winograd_cost.gradients * y_vectors()) +
@@ -64,11 +70,11 @@ struct WinogradChoice {
   }
   constexpr std::int64_t weights_gradient() const {
     const std::int64_t of_all = weights_gradient_of_all();
-    return parts() > 1 ? std::min(weights_gradient_in_parts(), of_all) : of_all;
+    return parts_fill_tiles() ? std::min(weights_gradient_in_parts(), of_all) : of_all;
   }
   /// Returns whether vertices of the weights' gradient have some images each, and make parts of the sums.
   constexpr bool has_parts(bool winograd) const {
-    if (parts() <= 1) return false;
+    if (!parts_fill_tiles()) return false;
     if (winograd) return weights_gradient_in_parts() < weights_gradient_of_all();
     return least_ratio * parts() * results * channels * h.kernel * v.kernel <= images * results * h.out * v.out;
   }
