@@ -52,8 +52,9 @@ struct WinogradChoice {
     return products() + tiles() * (winograd_cost.gradients * y_vectors() + winograd_cost.elements_back * x_vectors()) +
            winograd_cost.weights * results * x_vectors() / images_together();
   }
-  /// Number of parts of the weights' gradient, as the planner cuts images into vertices.
+  /// Returns the number of parts of the weights' gradient, as the planner cuts images into vertices.
   constexpr std::int64_t parts() const {
+    if (images == 0) return 0;
     const std::int64_t most = kernel::ceil_div(images, images_of_part);
     return kernel::ceil_div(most, kernel::ceil_div(most, tiles_of_host));
   }
