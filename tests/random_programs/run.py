@@ -78,9 +78,8 @@ NOT_PROVEN = {419: "seed 419, ipu_model: planner: values: stream 1 (s.e1) differ
 
 
 def default_flags(include):
-    return shlex.split(f"-std=c++20 -O0 -w -march=native -I{include} -I{PROJECT / 'tests'} -DXTENSOR_USE_XSIMD -pthread "
-                       "-fconstexpr-ops-limit=4000000000 -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096 "
-                       "--param=ggc-min-heapsize=540000 --param=ggc-min-expand=45")
+    options = re.search(r"^set\(tilewright_GNU_options (.*)\)$", (PROJECT / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
+    return shlex.split(f"-std=c++20 -O0 -w -march=native -I{include} -I{PROJECT / 'tests'} -DXTENSOR_USE_XSIMD -pthread {options}")
 
 
 def source_of(first, count, spread):

@@ -51,7 +51,7 @@ class LogLevels {
   }
   /// Sets levels from `module=LEVEL` lines. A line ends at a line break or a comma. Spaces, empty lines and lines that begin with
   /// `#` are skipped; the last line of a module counts. Throws std::invalid_argument for any other line.
-  constexpr void set(std::string_view lines) {
+  [[gnu::cold]] constexpr void set(std::string_view lines) {
     while (!(lines = without_spaces(lines)).empty()) {
       const std::size_t end = lines.front() == '#' ? lines.find('\n') : lines.find_first_of("\n,");
       if (lines.front() != '#') set_line(without_spaces(lines.substr(0, end)));
@@ -60,17 +60,17 @@ class LogLevels {
   }
   /// Sets levels from lines if the text has a `=`; otherwise from the file of this name. Does nothing for an empty text. Throws
   /// what `set` throws, and std::runtime_error if the file cannot be read.
-  void configure(const std::string& lines_or_file) {
+  [[gnu::cold]] void configure(const std::string& lines_or_file) {
     if (lines_or_file.empty() || lines_or_file.find('=') != lines_or_file.npos) set(lines_or_file);
     else set(content_of(lines_or_file));
   }
 
  private:
-  static constexpr std::string_view without_spaces(std::string_view text) {
+  [[gnu::cold]] static constexpr std::string_view without_spaces(std::string_view text) {
     const std::size_t first = text.find_first_not_of(" \t\r\n,"), last = text.find_last_not_of(" \t\r");
     return first == text.npos ? std::string_view() : text.substr(first, last + 1 - first);
   }
-  constexpr void set_line(std::string_view line) {
+  [[gnu::cold]] constexpr void set_line(std::string_view line) {
     const std::size_t equals = line.find('=');
     const auto level = parse_log_level(equals == line.npos ? "" : without_spaces(line.substr(equals + 1)));
     const std::string_view name = without_spaces(line.substr(0, equals));
@@ -81,14 +81,14 @@ class LogLevels {
       }
     throw_wrong_line(line);
   }
-  [[noreturn]] static void throw_wrong_line(std::string_view line) {
+  [[noreturn, gnu::cold]] static void throw_wrong_line(std::string_view line) {
     std::string message = "TILEWRIGHT_LOG_CONFIG: '" + std::string(line) + "': module=LEVEL expected, with one of the modules";
     for (const std::string_view name : log_module_names) (message += ' ') += name;
     message += " and one of the levels";
     for (const std::string_view name : log_level_names) (message += ' ') += name;
     throw std::invalid_argument(message);
   }
-  static std::string content_of(const std::string& name) {
+  [[gnu::cold]] static std::string content_of(const std::string& name) {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "r"), std::fclose);
     std::string content;
     char part[512];

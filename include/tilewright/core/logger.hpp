@@ -24,7 +24,7 @@ class Logger {
   /// cannot be opened. Lines name the rank of a process, unless it is -1.
   Logger(LogLevel least, const char* destination, int rank = -1) : Logger(LogLevels(least), destination, rank) {}
   /// Writes lines of each module of at least the module's level. A new logger writes lines of LogModule::session.
-  Logger(const LogLevels& levels, const char* destination, int rank = -1)
+  [[gnu::cold]] Logger(const LogLevels& levels, const char* destination, int rank = -1)
       : levels_(levels), least_(levels[LogModule::session]), rank_(rank) {
     if (levels.are_off()) return;
     if (std::strcmp(destination, "stderr") == 0) file_ = {stderr, [](std::FILE*) {}};
@@ -34,13 +34,13 @@ class Logger {
   }
   /// Returns a logger as TILEWRIGHT_LOG_LEVEL and TILEWRIGHT_LOG_DEST currently say; WARN and stderr if they are unset or empty.
   /// Throws what levels_from_environment throws, and std::runtime_error for a destination that cannot be opened.
-  static Logger from_environment(int rank = -1) {
+  [[gnu::cold]] static Logger from_environment(int rank = -1) {
     return {levels_from_environment(), variable("TILEWRIGHT_LOG_DEST", "stderr"), rank};
   }
   /// Returns levels as TILEWRIGHT_LOG_LEVEL currently says; WARN if it is unset or empty. TILEWRIGHT_LOG_CONFIG sets levels of
   /// modules: it has `module=LEVEL` lines, or is the name of a file with such lines. Throws std::invalid_argument for an unknown
   /// level or module, std::runtime_error for a file that cannot be opened.
-  static LogLevels levels_from_environment() {
+  [[gnu::cold]] static LogLevels levels_from_environment() {
     const std::string_view name = variable("TILEWRIGHT_LOG_LEVEL", "WARN");
     const auto level = parse_log_level(name);
     if (!level)
@@ -80,7 +80,7 @@ class Logger {
     std::optional<std::int64_t> number{};
   };
   /// Writes a line. Neither a template nor inlined, because a rarely called function should compile quickly.
-  [[gnu::noinline]] void write_line(LogLevel level, std::span<const Piece> pieces) const {
+  [[gnu::cold, gnu::noinline]] void write_line(LogLevel level, std::span<const Piece> pieces) const {
     char line[512];
     std::size_t size = 0;
     const auto add = [&](std::string_view characters) { size += characters.copy(line + size, sizeof line - 1 - size); };

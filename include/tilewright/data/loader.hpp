@@ -90,7 +90,7 @@ class Loader {
   /// shards that do not divide all batches. `transform` is called for one sample at a time. With `prefetch` the loader's thread
   /// calls it while the program uses earlier batches, so it must not use what the program changes meanwhile. What it throws, the
   /// loader throws at the batch of the sample.
-  Loader(const Data& dataset, const LoaderOptions& options, Transform<std::type_identity_t<Data>> transform = {})
+  [[gnu::cold]] Loader(const Data& dataset, const LoaderOptions& options, Transform<std::type_identity_t<Data>> transform = {})
       : dataset_(dataset),
         options_(options),
         transform_(std::move(transform)),
@@ -128,7 +128,7 @@ class Loader {
   /// Moves to a state of a loader with an equal data set and equal options; the seed becomes that of the state. Draws the orders
   /// of all epochs so far and ends the current epoch, whose iterators become invalid. Throws DataError, and changes nothing, for
   /// a state of a loader that differs, and for one with more than 2^40 samples before it.
-  void resume(const LoaderState& state) {
+  [[gnu::cold]] void resume(const LoaderState& state) {
     order_.require_equal(state);
     if (prefetch_) prefetch_->cancel();  // nobody reads the order now
     order_.move_to(state);

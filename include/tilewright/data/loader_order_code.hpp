@@ -14,7 +14,7 @@
 namespace tilewright::data::detail {
 
 template <class Build>
-LoaderOrder<Build>::LoaderOrder(const LoaderOptions& options, std::size_t samples)
+[[gnu::cold]] LoaderOrder<Build>::LoaderOrder(const LoaderOptions& options, std::size_t samples)
     : batch_size_(options.batch_size),
       drops_last_(options.drop_last),
       shuffles_(options.shuffle),
@@ -61,7 +61,7 @@ LoaderState LoaderOrder<Build>::state() const {
   return state;
 }
 template <class Build>
-void LoaderOrder<Build>::require_equal(const LoaderState& state) const {
+[[gnu::cold]] void LoaderOrder<Build>::require_equal(const LoaderState& state) const {
   const auto require = [](std::string_view what, std::uint64_t given, const std::string& expected, bool fits) {
     if (!fits) throw DataError("Loader::resume", std::string(what) + " " + std::to_string(given), expected);
   };
@@ -76,7 +76,7 @@ void LoaderOrder<Build>::require_equal(const LoaderState& state) const {
   require("an epoch of", state.epoch, "at most " + std::to_string(most_epochs), state.epoch <= most_epochs);
 }
 template <class Build>
-void LoaderOrder<Build>::move_to(const LoaderState& state) {
+[[gnu::cold]] void LoaderOrder<Build>::move_to(const LoaderState& state) {
   seed_ = state.seed;
   random_ = Random(state.seed);
   std::iota(order_.begin(), order_.end(), std::size_t{0});

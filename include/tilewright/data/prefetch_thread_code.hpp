@@ -17,14 +17,14 @@ namespace tilewright::data::detail {
 template <class Build>
 struct PrefetchThread<Build>::State {
   bool is_forked() const { return thread.joinable() && internal::fork_count() != forks; }
-  void require_thread() const {
+  [[gnu::cold]] void require_thread() const {
     if (is_forked())
       throw std::logic_error(
           "a thread that makes items ahead, made before a fork, which the child process does not have: a loader "
           "made after the fork, or one with prefetch = false, expected");
   }
   /// Prepares the next item without a thread.
-  void make_next() {
+  [[gnu::cold]] void make_next() {
     if (error) return;
     try {
       fill(made);
@@ -66,9 +66,10 @@ struct PrefetchThread<Build>::State {
 };
 
 template <class Build>
-PrefetchThread<Build>::PrefetchThread(std::function<void(std::size_t index)> fill) : state_(new State{.fill = std::move(fill)}) {}
+[[gnu::cold]] PrefetchThread<Build>::PrefetchThread(std::function<void(std::size_t index)> fill)
+    : state_(new State{.fill = std::move(fill)}) {}
 template <class Build>
-PrefetchThread<Build>::~PrefetchThread() {
+[[gnu::cold]] PrefetchThread<Build>::~PrefetchThread() {
   if (state_->is_forked()) {
     new std::jthread(std::move(state_->thread));  // never destroyed: joining a thread that does not exist might not end
     return;
@@ -81,14 +82,14 @@ PrefetchThread<Build>::~PrefetchThread() {
 }
 
 template <class Build>
-void PrefetchThread<Build>::cancel() {
+[[gnu::cold]] void PrefetchThread<Build>::cancel() {
   state_->require_thread();
   std::unique_lock lock(state_->mutex);
   state_->count = 0;
   state_->changed.wait(lock, [this] { return !state_->filling; });
 }
 template <class Build>
-void PrefetchThread<Build>::start(std::size_t count) {
+[[gnu::cold]] void PrefetchThread<Build>::start(std::size_t count) {
   cancel();
   const std::lock_guard lock(state_->mutex);
   state_->count = count;

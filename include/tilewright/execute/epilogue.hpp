@@ -19,10 +19,10 @@ class Epilogue {
   static constexpr ViewSpec block = B::slice(kernel, result);
 
   /// `row_memory`: aligned memory for row_floats.
-  Epilogue(std::byte* const* locations, std::byte* scratch, float* row_memory) {
+  Epilogue(std::byte* const* locations, std::byte* scratch, [[maybe_unused]] float* row_memory) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       ((pointers_[i] = B::template data<places[i].stage, places[i].operand>(locations, scratch)), ...);
-      (convert_row<i>(row_memory), ...);
+      if constexpr (row_floats > 0) (convert_row<i>(row_memory), ...);
     }(std::make_index_sequence<places.size()>{});
   }
   Epilogue matrix(std::int64_t number) const {
@@ -134,7 +134,7 @@ class Epilogue {
   template <std::int64_t count, class X>
   void give(std::int64_t i, std::int64_t j, const X& x) const {
     if constexpr (B::operand(kernel, result).source != Source::value) store<place_of(kernel, result), count>(i, j, x);
-    run_from<kernel + 1, count, X>(i, j, Values<kernel, X>{x});
+    if constexpr (constexpr int next = next_stage(kernel); has(next)) run_from<next, count, X>(i, j, Values<kernel, X>{x});
   }
   /// Values of a stage, which later stages read, and of the stages before it.
   template <int stage, class X, class Before = void>
@@ -193,27 +193,30 @@ class Epilogue {
     else if constexpr (kernel::is_mask<X>) kernel::store_mask(data, x);
     else kernel::store_floats(data, x);
   }
+  /// Returns the next stage after s that the epilogue computes.
+  static constexpr int next_stage(int s) {
+    do ++s;
+    while (has(s) && B::stage(s).evaluation != Evaluation::epilogue);
+    return s;
+  }
+  /// Computes stage s and the later ones.
   template <int s, std::int64_t count, class X>
   void run_from(std::int64_t i, std::int64_t j, const auto& values) const {
-    if constexpr (!has(s)) {
+    using E = Expression<B, s>;
+    constexpr int output = B::stage(s).input_count, next = next_stage(s);
+    using Element = typename B::template Element<s, output>;
+    const auto value = [&]<std::size_t... l>(std::index_sequence<l...>) {
+      return kernel::as_element<Element>(E()(load<E::leaves[l], count, X>(i, j, values)...));
+    }(std::make_index_sequence<E::leaves.size()>{});
+    if constexpr (B::operand(s, output).source != Source::value) store<place_of(s, output), count>(i, j, value);
+    if constexpr (!has(next)) {
       return;
-    } else if constexpr (B::stage(s).evaluation != Evaluation::epilogue) {
-      run_from<s + 1, count, X>(i, j, values);
+    } else if constexpr (is_read_from_registers<s>) {
+      using Before = std::remove_cvref_t<decltype(values)>;
+      const auto rounded = kernel::rounded_to<Element>(value);
+      run_from<next, count, X>(i, j, Values<s, std::remove_const_t<decltype(rounded)>, Before>{rounded, values});
     } else {
-      using E = Expression<B, s>;
-      constexpr int output = B::stage(s).input_count;
-      using Element = typename B::template Element<s, output>;
-      const auto value = [&]<std::size_t... l>(std::index_sequence<l...>) {
-        return kernel::as_element<Element>(E()(load<E::leaves[l], count, X>(i, j, values)...));
-      }(std::make_index_sequence<E::leaves.size()>{});
-      if constexpr (B::operand(s, output).source != Source::value) store<place_of(s, output), count>(i, j, value);
-      if constexpr (is_read_from_registers<s>) {
-        using Before = std::remove_cvref_t<decltype(values)>;
-        const auto rounded = kernel::rounded_to<Element>(value);
-        run_from<s + 1, count, X>(i, j, Values<s, std::remove_const_t<decltype(rounded)>, Before>{rounded, values});
-      } else {
-        run_from<s + 1, count, X>(i, j, values);
-      }
+      run_from<next, count, X>(i, j, values);
     }
   }
 

@@ -12,7 +12,8 @@
 namespace tilewright::internal {
 
 /// Throws for the first site with faults of a run, and discards all faults. `characters` are those of the sites' texts.
-inline void throw_faults(std::span<FaultRecord> faults, std::span<const FrozenFaultSite> sites, std::string_view characters) {
+[[gnu::cold]] inline void throw_faults(std::span<FaultRecord> faults, std::span<const FrozenFaultSite> sites,
+                                       std::string_view characters) {
   const auto first = std::find_if(faults.begin(), faults.end(), [](const FaultRecord& record) { return record.count != 0; });
   if (first == faults.end()) return;
   const FrozenFaultSite& site = sites[static_cast<std::size_t>(first - faults.begin())];

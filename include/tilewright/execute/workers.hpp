@@ -55,13 +55,13 @@ class Barrier {
     }
   }
   /// Announces that the calling thread will not arrive. Threads that wait, and those that arrive later, leave by Broken.
-  void break_up() {
+  [[gnu::cold]] void break_up() {
     broken_.store(true, std::memory_order_relaxed);
     phase_.fetch_add(1, std::memory_order_release);
     wake_all(phase_);
   }
   /// Resets a broken barrier. No thread may be near it.
-  void mend() {
+  [[gnu::cold]] void mend() {
     arrived_.store(0, std::memory_order_relaxed);
     broken_.store(false, std::memory_order_relaxed);
   }
@@ -77,7 +77,7 @@ class Workers {
  public:
   /// `stack_bytes`: smallest stack of each thread. Throws std::runtime_error if the system creates fewer threads than requested;
   /// those that were created end.
-  explicit Workers(int count, std::size_t stack_bytes = 0) : forks_(fork_count()) {
+  [[gnu::cold]] explicit Workers(int count, std::size_t stack_bytes = 0) : forks_(fork_count()) {
     try {
       for (int i = 1; i < count; ++i) {  // one by one: `count` may be more than there is memory for
         doors_.push_back(std::make_unique<Door>());
@@ -89,7 +89,7 @@ class Workers {
                                " could be made (" + error.what() + "): a smaller number expected");
     }
   }
-  ~Workers() {
+  [[gnu::cold]] ~Workers() {
     if (is_forked()) new std::vector(std::move(threads_));  // never destroyed: joining threads that do not exist might not end
     else stop();
   }
@@ -126,7 +126,7 @@ class Workers {
     }
   };
   bool is_forked() const { return !threads_.empty() && fork_count() != forks_; }
-  void stop() {
+  [[gnu::cold]] void stop() {
     stop_ = true;
     for (auto& door : doors_) door->open();
   }

@@ -35,7 +35,7 @@ struct ReplicaPart {
 
 /// Calls f with the parts of each replica. A replica has one part. Its shard of a variable with RetrievalMode::all_replicas is a
 /// part of several tensors of the host's array: those of all replicas that gather the shard. The replica gets it from its own.
-void for_each_replica(const internal::ProgramView& program, std::size_t v, auto f) {
+[[gnu::cold]] void for_each_replica(const internal::ProgramView& program, std::size_t v, auto f) {
   const internal::FrozenVariable& variable = program.variables[v];
   const auto& [shape, groups, shard_over, all_replicas] = variable.distribution;
   const std::int64_t tensor_bytes = TensorSpec{shape, variable.spec.dtype}.bytes(), shard_bytes = variable.spec.bytes();

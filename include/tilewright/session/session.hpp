@@ -71,7 +71,8 @@ class Session {
 
  protected:
   /// Creates a session of some of the replicas.
-  Session(const SessionOptions& options, const internal::HeldReplicas& held) : state_(std::make_unique<State>(options, held)) {
+  [[gnu::cold]] Session(const SessionOptions& options, const internal::HeldReplicas& held)
+      : state_(std::make_unique<State>(options, held)) {
     state_->core.begin(device, internal::is_optimised);
   }
 
@@ -87,7 +88,7 @@ class Session {
   void log_figures() const { detail::log_figures_of(build, machine, state("log_figures").core.logger()); }
 
   /// Returns what the workers did since the session was created or since clear_recording(); empty if recorded_events is 0.
-  Recording recording(const std::string& name = {}) const {
+  [[gnu::cold]] Recording recording(const std::string& name = {}) const {
     const ExclusiveUse use = begin("recording");
     return detail::named_recording(state_->core.recording(), plan, name);
   }
@@ -301,7 +302,7 @@ class Session {
   /// those of an optimiser. With the prefix "average", `weight` is copied from `average.weight`. If the other session lacks a
   /// name with this shape and dtype, the call does not compile.
   template <class Source, NameText prefix = "">
-  void load_from_session(const Source& source, Name<prefix> = {}) {
+  [[gnu::cold]] void load_from_session(const Source& source, Name<prefix> = {}) {
     names::template check_source<Source::plan, prefix>();
     const auto tensors = source.host_tensors();
     Values values{};
@@ -332,7 +333,7 @@ class Session {
   }
   /// Writes all variables by name, from a file (`tw::load_npz`, ...) or from host_tensors(). Converts narrower dtypes; wider ones
   /// need the rule cast(). Throws LoadError, before anything is written, if what differs is not allowed by the policy.
-  void load_tensors(const HostTensors& tensors, const LoadPolicy& policy = {}) {
+  [[gnu::cold]] void load_tensors(const HostTensors& tensors, const LoadPolicy& policy = {}) {
     const auto found = detail::match_tensors(variables_without_values(), tensors, policy);
     Values values{};
     for (std::size_t v = 0; v < values.size(); ++v) values[v] = found.bytes[v].data();

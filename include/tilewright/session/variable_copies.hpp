@@ -22,8 +22,8 @@ namespace tilewright {
 class VariableCopies {
  public:
   /// `arrays`: those that the session got. Host copies of variables in files are these files.
-  VariableCopies(internal::Executor& device, const internal::ProgramView& program, std::uint64_t seed, bool attached,
-                 const detail::GivenArrays& arrays)
+  [[gnu::cold]] VariableCopies(internal::Executor& device, const internal::ProgramView& program, std::uint64_t seed,
+                               bool attached, const detail::GivenArrays& arrays)
       : device_(device), program_(program), arrays_(arrays), seed_(seed), attached_(attached) {
     host_offsets_.push_back(0);
     in_sync_at_.resize(count(), 0);
@@ -116,7 +116,7 @@ class VariableCopies {
 
  private:
   /// Gives the variables their initial values.
-  void begin() {
+  [[gnu::cold]] void begin() {
     if (!attached_) return;
     if (program_.replicas == 1) {
       fill_variables(program_, [this](std::size_t v) { return device_data(v); }, seed_);
@@ -129,7 +129,7 @@ class VariableCopies {
   }
   /// Gives some variables the values of arrays, and others their initial values. The host copy begins here, because arrays of the
   /// host may end before it is needed.
-  void begin_with_arrays() {
+  [[gnu::cold]] void begin_with_arrays() {
     make_room();
     const auto memory_of = [this](std::size_t v) {
       const auto* const array = arrays_.of(v);
@@ -146,10 +146,10 @@ class VariableCopies {
   bool has_upload_ops() const { return program_.after_upload != internal::BodyId::none; }
   std::size_t bytes(std::size_t v) const { return static_cast<std::size_t>(host_spec(program_, v).bytes()); }
 
-  void make_room() { host_.emplace(host_offsets_.back(), "the host's copy of variables"); }
+  [[gnu::cold]] void make_room() { host_.emplace(host_offsets_.back(), "the host's copy of variables"); }
   /// Creates the host copy with the initial values. Copies those that the device still has, if no op has changed them, which is
   /// faster.
-  void make_host_copy() {
+  [[gnu::cold]] void make_host_copy() {
     if (host_) return;
     make_room();
     if (attached_ && !stale_ && !has_upload_ops()) fetch();
@@ -174,7 +174,7 @@ class VariableCopies {
     std::memcpy(to, from, count);
   }
   /// Sends to each process the values that the others have fetched.
-  void share() {
+  [[gnu::cold]] void share() {
     std::vector<internal::SharedPiece> pieces;
     for (std::size_t v = 0; v < count(); ++v)
       for_each_replica(program_, v, [&](const ReplicaPart& part) {

@@ -24,7 +24,7 @@ namespace tilewright::train {
 ///       accuracy.add(outputs["outputs"_s], batch.labels, count);
 ///     });
 template <class Session, data::Samples Data, class Use, class... Names, class... Values>
-void evaluate(Session& session, const Data& dataset, Use&& use, NamedArgument<Names, Values>... given) {
+[[gnu::cold]] void evaluate(Session& session, const Data& dataset, Use&& use, NamedArgument<Names, Values>... given) {
   const std::size_t samples = data::detail::sample_count(dataset, "evaluate");
   if (samples == 0) throw std::invalid_argument("evaluate: no samples: at least one expected");
   constexpr std::size_t size = batch_size<Session>;
@@ -42,7 +42,7 @@ void evaluate(Session& session, const Data& dataset, Use&& use, NamedArgument<Na
 /// set with `labels`. Each sample counts once. Outputs that contain a NaN are wrong. Throws std::invalid_argument for a data set
 /// without samples, and for a label that is no class.
 template <class Session, data::Samples Data>
-double accuracy(Session& session, const Data& dataset) {
+[[gnu::cold]] double accuracy(Session& session, const Data& dataset) {
   using namespace literals;
   Accuracy metric;
   evaluate(session, dataset, [&](const auto& outputs, const Data& batch, std::size_t count) {

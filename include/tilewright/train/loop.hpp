@@ -131,8 +131,8 @@ inline constexpr std::size_t batch_size = [] {
 ///     tw::data::Loader loader(digits.train, {.batch_size = tw::train::batch_size<decltype(session)>, .shuffle = true});
 ///     tw::train::run_epochs(session, loader, {.epochs = 3}, tw::train::ProgressBar(), "rate"_s = schedule);
 template <class Session, EpochBatches Loader, StepReport<Session> Report, class... Names, class... Values>
-Trained run_epochs(Session& session, Loader& loader, const EpochLoopOptions& options, Report&& report,
-                   NamedArgument<Names, Values>... given) {
+[[gnu::cold]] Trained run_epochs(Session& session, Loader& loader, const EpochLoopOptions& options, Report&& report,
+                                 NamedArgument<Names, Values>... given) {
   const detail::LoopClock clock;
   const std::uint64_t all = loader.size(), batches = options.limit_batches == 0 ? all : std::min(options.limit_batches, all);
   const auto finished = [&](const auto& state) { return state.epoch + (state.batch >= batches ? 1 : 0); };
@@ -180,8 +180,8 @@ Trained run_epochs(Session& session, Loader& loader, const EpochLoopOptions& opt
 ///     tw::train::run_steps(session, texts, {.until_step = 2000}, tw::train::ProgressBar());
 template <class Session, class Source, StepReport<Session> Report, class... Names, class... Values>
   requires(StepBatches<Source> || std::invocable<Source&, std::uint64_t>)
-Trained run_steps(Session& session, Source&& source, const StepLoopOptions& options, Report&& report,
-                  NamedArgument<Names, Values>... given) {
+[[gnu::cold]] Trained run_steps(Session& session, Source&& source, const StepLoopOptions& options, Report&& report,
+                                NamedArgument<Names, Values>... given) {
   const detail::LoopClock clock;
   std::uint64_t step = options.first_step;
   if constexpr (StepBatches<Source>) step = source.step();
