@@ -101,6 +101,12 @@ auto mean(auto&& array, auto... keep_dims) {
   return std::move(total) * (1.0 / static_cast<double>(decltype(total)::Space::terms));
 }
 
+/// Bytes of arrays on the stack of `y.array() = reduction`, for `stack_bytes` of an op. Reduction is the type of a sum, product,
+/// maximum or minimum, and Y that of the view y. Reductions of columns have up to 16 bytes for each of 1,024 columns, others
+/// none; in a larger expression, such as a mean, they have none either.
+template <class Reduction, class Y>
+inline constexpr std::int64_t reduction_stack_bytes = std::remove_cvref_t<Reduction>::template stack_bytes<Y>();
+
 /// Calls f(lines...) for each line along an axis of views of one shape. Each line is a view of one axis.
 template <int axis, class F, class V, class... Rest>
 void for_each_line(F&& f, V view, Rest... rest) {

@@ -19,6 +19,22 @@ struct ColumnNorms : ArrayOp<ColumnNorms> {
     y.array() = xt::sqrt(authoring::sum<0>(xt::square(x.array()))) / authoring::max(x.array());
   }
 };
+struct ColumnSums : ArrayOp<ColumnSums> {
+  static constexpr std::string_view name = "ColumnSums";
+  static constexpr void infer(authoring::Inference& op) { op.output({{op.input(0).shape[1]}, op.input(0).dtype}); }
+  template <class X>
+  static auto sums(X x) {
+    return authoring::sum<0>(xt::square(x.array()));
+  }
+  template <authoring::PackedAttributes, class X, class Y>
+  static void compute(X x, Y y) {
+    y.array() = sums(x);
+  }
+  template <authoring::PackedAttributes, class X, class Y>
+  static constexpr std::int64_t stack_bytes() {
+    return authoring::reduction_stack_bytes<decltype(sums(std::declval<X>())), Y>;
+  }
+};
 struct Softmax : ArrayOp<Softmax> {
   static constexpr std::string_view name = "HeldSoftmax";
   static constexpr void infer(authoring::Inference& op) { op.output(op.input(0)); }
@@ -44,4 +60,10 @@ constexpr void program(tw::Ir& ir) {
   store("softmax", authoring::apply<Softmax>({x}));
 }
 
-int main() { return check_memory<program>("arrays"); }
+constexpr void column_sums(tw::Ir& ir) {
+  const tw::Tensor x = ir.variable(tw::normal(0, 1), {300, 5000}, tw::float64, "x");
+  const tw::Tensor y = authoring::apply<ColumnSums>({x});
+  tw::ops::host_store(ir.d2h_stream("y", y.spec()), y);
+}
+
+int main() { return check_memory<program>("arrays") + check_memory<column_sums>("column sums"); }

@@ -139,7 +139,7 @@ int check_memory(const char* name) {
   for (const unsigned char paint : std::array<unsigned char, 2>{0xa5, 0x5a}) {  // a run may write what was painted
     painted = std::max(painted, PaintedRun(alone).bytes());
     frame.paint(paint);
-    shared.run();
+    painted = std::max(painted, PaintedRun(shared).bytes());
     frame.look(paint);
   }
   constexpr long stated = tw::stack_bytes<build, target>;

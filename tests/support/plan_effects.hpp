@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tilewright/lower/plan.hpp"
@@ -31,6 +32,16 @@ class Run {
 
  private:
   using Byte = std::tuple<int, int, std::int64_t>;
+  struct Earlier {
+    std::map<Byte, bool> bytes{};  // whether a step writes them
+    bool single = false;  // whether one worker runs all of it
+    int ipu = -1;
+    bool is_over = false;  // for the workers of its IPU
+  };
+  void pass_barrier(const Step& step) {
+    if (step.joins_ipus && plan_.bodies[body_].ipu < 0) return since_.clear();
+    for (Earlier& each : since_) each.is_over = each.is_over || each.ipu == step.ipu;
+  }
   static std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
     hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
     return hash ^ (hash >> 32);
@@ -41,7 +52,9 @@ class Run {
   }
   void body(BodyId number, const std::vector<Location>& arguments, std::int64_t frame) {
     const auto& body_of = plan_.bodies[number];
+    const BodyId caller = std::exchange(body_, number);
     for (int s = 0; s < body_of.step_count; ++s) step(plan_.steps[body_of.first_step + s], arguments, frame);
+    body_ = caller;
   }
   void step(const Step& step, const std::vector<Location>& arguments, std::int64_t frame) {
     std::vector<Location> places;
@@ -61,16 +74,22 @@ class Run {
     const auto list = [&](int first, int count) {
       return std::vector<Location>(places.begin() + first, places.begin() + first + count);
     };
+    if (step.is_call() && step.ipu >= 0 && step.joins_ipus) since_.clear();  // workers meet before a body of one IPU
     switch (step.kind) {
       case StepKind::load_code: return;
       case StepKind::call: return body(step.body, list(0, step.arguments), frame + step.frame_offset);
       case StepKind::conditional:
-        since_.clear();
+        pass_barrier(step);
         condition_ = mix(condition_, byte(places[0].base, places[0].index, places[0].offset));
-        body(step.body, list(1, step.arguments), frame + step.frame_offset);
-        condition_ = mix(condition_, 1);
-        return body(step.else_body, list(1 + step.arguments, step.location_count - 1 - step.arguments),
-                    frame + step.frame_offset);
+        {
+          const auto before = since_;  // no run takes both branches
+          body(step.body, list(1, step.arguments), frame + step.frame_offset);
+          condition_ = mix(condition_, 1);
+          const auto after = std::exchange(since_, before);
+          body(step.else_body, list(1 + step.arguments, step.location_count - 1 - step.arguments), frame + step.frame_offset);
+          since_.insert(since_.end(), after.begin(), after.end());
+        }
+        return;
       case StepKind::loop:
         for (std::int64_t n = 0; n < step.count; ++n) {
           auto given_now = list((n == 0 ? 0 : n % 2 == 1 ? 1 : 2) * step.arguments, step.arguments);
@@ -118,7 +137,7 @@ class Run {
   }
   void compute(const Step& step, const std::vector<Location>& places) {
     const ComputeSet& set = plan_.compute_sets[step.compute_set];
-    if (step.barrier_before) since_.clear();
+    if (step.barrier_before) pass_barrier(step);
     const bool single = step.vertices * step.pieces == 1;
     std::map<Byte, bool> own;  // whether it is written
     std::map<int, std::map<std::int64_t, std::uint64_t>> scratch, registers;
@@ -170,18 +189,21 @@ class Run {
         }
       }
     }
-    for (const auto& [other, other_single] : since_)
+    for (const Earlier& other : since_) {
+      if (other.ipu == step.ipu && (other.is_over || (single && other.single))) continue;
       for (const auto& [place, written] : own)
-        if (const auto known = other.find(place); known != other.end() && (written || known->second) && !(single && other_single))
+        if (const auto known = other.bytes.find(place); known != other.bytes.end() && (written || known->second))
           has_all_barriers_ = false;
-    since_.push_back({std::move(own), single});
+    }
+    since_.push_back({std::move(own), single, step.ipu});
     if (step.stream >= 0) ++next_[static_cast<std::size_t>(step.stream)];
   }
 
   const Plan& plan_;
+  BodyId body_ = BodyId::main;  // that runs
   std::vector<std::int64_t> next_;  // by stream
   std::map<Byte, std::uint64_t> bytes_{};
-  std::vector<std::pair<std::map<Byte, bool>, bool>> since_{};  // the last barrier: accesses, whether one worker runs all
+  std::vector<Earlier> since_{};  // the last barrier of all workers
   std::uint64_t condition_ = 1;
   bool has_all_barriers_ = true;
 };

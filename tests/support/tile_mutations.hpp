@@ -81,11 +81,18 @@ class Mutator {
           if (holds(each)) operands.push_back(&each);
     return drawn(operands);
   }
-  StorageRecord* storage() {
+  /// A tensor. `is_copied`: also one that calls copy to and from the tiles of their bodies.
+  StorageRecord* storage(bool is_copied) {
     std::vector<StorageRecord*> storages;
-    for (BodyOnTiles& body : data_.bodies)
-      for (StorageRecord& each : body.storages)
-        if (each.kind != StorageKind::part && each.layout.is_decided() && each.layout.axes.size() > 0) storages.push_back(&each);
+    for (BodyOnTiles& body : data_.bodies) {
+      std::vector<bool> is_argument(body.storages.size());
+      for (const StepRecord& step : body.steps)
+        for (const auto& value : step.call_values) is_argument[static_cast<std::size_t>(value.storage)] = true;
+      for (std::size_t s = 0; s < body.storages.size(); ++s)
+        if (StorageRecord& each = body.storages[s]; each.kind != StorageKind::part && each.layout.is_decided() &&
+                                                    each.layout.axes.size() > 0 && (is_copied || !is_argument[s]))
+          storages.push_back(&each);
+    }
     return drawn(storages);
   }
 
@@ -146,7 +153,7 @@ class Mutator {
     return "two variables or constants at one place";
   }
   Change block() {
-    StorageRecord* const found = storage();
+    StorageRecord* const found = storage(false);
     if (!found) return {};
     auto& axis = found->layout.axes[0];
     if (axis.block == axis.extent) axis.block = (axis.extent + 1) / 2;
@@ -154,7 +161,7 @@ class Mutator {
     return "other blocks of a tensor";
   }
   Change layout_of() {
-    StorageRecord* const found = storage();
+    StorageRecord* const found = storage(true);
     if (!found) return {};
     if (random_() % 2 == 0) found->layout.places.count -= 1;
     else found->layout.places.set += 1;
@@ -194,8 +201,8 @@ class Mutator {
   Change bank() {
     for (auto& each : data_.bank_steps) {
       auto& moves = plan_->moves[static_cast<std::size_t>(plan_->bodies[each.body].first_step + each.group)];
-      if (each.banks == OperandBanks::same) {
-        moves.banks = each.banks = OperandBanks::different;
+      if (each.banks == OperandBanks::same || each.banks == OperandBanks::same_pair) {
+        moves.banks = each.banks = each.use == tw::BankUse::sums ? OperandBanks::interleaved : OperandBanks::different;
         return "banks that operands are not in";
       }
     }

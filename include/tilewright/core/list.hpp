@@ -22,6 +22,10 @@ inline constexpr bool trivially_destructible = __has_trivial_destructor(T);
 inline constexpr bool trivially_destructible = std::is_trivially_destructible_v<T>;
 #endif
 
+/// Replacement of std::is_scalar_v for types of objects, for which GCC and Clang instantiate a dozen templates each time.
+template <class T>
+inline constexpr bool is_scalar_item = !__is_class(T) && !__is_union(T);
+
 /// Whether a type is used like an iterator. (GCC and Clang take many times as long to check std::forward_iterator.)
 template <class T>
 concept IteratorLike = !std::is_arithmetic_v<T> && requires(T& it) {
@@ -149,14 +153,14 @@ class List {
   constexpr void clear() { shrink(0); }
   constexpr void resize(std::size_t count) {
     if (count < size_) return shrink(count);
-    if constexpr (std::is_scalar_v<T>) return resize(count, T());
+    if constexpr (is_scalar_item<T>) return resize(count, T());
     reserve(count);
     while (size_ < count) put(T());
   }
   constexpr void resize(std::size_t count, const T& value) {
     if (count < size_) return shrink(count);
     reserve(count);
-    if constexpr (std::is_scalar_v<T>) {
+    if constexpr (is_scalar_item<T>) {
       T* const to = data_;
       for (std::size_t i = size_; i < count; ++i) to[i] = value;
       size_ = count;
@@ -205,11 +209,11 @@ class List {
 
  private:
   static constexpr T* allocate(std::size_t count) {
-    if constexpr (std::is_scalar_v<T>) return new T[count];
+    if constexpr (is_scalar_item<T>) return new T[count];
     else return std::allocator<T>().allocate(count);
   }
   constexpr void free_memory() {
-    if constexpr (std::is_scalar_v<T>) delete[] data_;
+    if constexpr (is_scalar_item<T>) delete[] data_;
     else std::allocator<T>().deallocate(data_, capacity_);
   }
   constexpr void destroy() {
@@ -224,7 +228,7 @@ class List {
   /// Adds an item; the list must have room for it.
   template <class Item>
   constexpr void put(Item&& item) {
-    if constexpr (std::is_scalar_v<T>) data_[size_] = item;
+    if constexpr (is_scalar_item<T>) data_[size_] = item;
     else std::construct_at(data_ + size_, std::forward<Item>(item));
     ++size_;
   }
@@ -236,7 +240,7 @@ class List {
   constexpr void grow(std::size_t capacity) {
     T* const to = allocate(capacity);
     for (std::size_t i = 0; i < size_; ++i) {
-      if constexpr (std::is_scalar_v<T>) to[i] = data_[i];
+      if constexpr (is_scalar_item<T>) to[i] = data_[i];
       else std::construct_at(to + i, std::move(data_[i]));
     }
     if (data_) destroy();
@@ -248,7 +252,7 @@ class List {
     reserve(size_ + count);
     T* const to = data_ + size_;
     for (std::size_t i = 0; i < count; ++i) {
-      if constexpr (std::is_scalar_v<T>) to[i] = items[i];
+      if constexpr (is_scalar_item<T>) to[i] = items[i];
       else std::construct_at(to + i, items[i]);
     }
     size_ += count;

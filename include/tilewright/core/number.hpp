@@ -161,7 +161,7 @@ constexpr double find_rounded(std::span<const double> numbers, DType dtype) {
 }
 
 /// Returns the number for a message, rounded to 12 digits: 1.5, 2147483648, 1e+300, nan.
-constexpr Text number_text(double number) {
+[[gnu::cold]] constexpr Text number_text(double number) {
   constexpr int most_digits = 12;
   if (number != number) return "nan";
   Text result;
@@ -197,7 +197,7 @@ constexpr Text number_text(double number) {
 }
 
 /// Returns the range of the dtype for a message: "a whole number from -128 to 127".
-constexpr Text expected_number(DType dtype) {
+[[gnu::cold]] constexpr Text expected_number(DType dtype) {
   const NumberRange range = number_range(dtype);
   if (dtype == boolean) return "0 or 1";
   return text(range.whole ? "a whole number from " : "a number from ", number_text(range.lowest), " to ",

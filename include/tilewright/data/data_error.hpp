@@ -12,9 +12,10 @@ namespace tilewright::data {
 /// Thrown for data that cannot be used. The text names the reader, the data, what was found and what was expected: "read_idx:
 /// digits.idx: rank 1: rank 3 expected".
 struct DataError : std::runtime_error {
-  DataError(std::string_view reader, const std::string& found, const std::string& expected)
+  [[gnu::cold]] DataError(std::string_view reader, const std::string& found, const std::string& expected)
       : std::runtime_error(std::string(reader) + ": " + found + ": " + expected + " expected") {}
-  DataError(std::string_view reader, const std::filesystem::path& path, const std::string& found, const std::string& expected)
+  [[gnu::cold]] DataError(std::string_view reader, const std::filesystem::path& path, const std::string& found,
+                          const std::string& expected)
       : DataError(reader, path.string() + ": " + found, expected) {}
 };
 

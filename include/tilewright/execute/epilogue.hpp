@@ -234,6 +234,12 @@ class Epilogue {
       return false;
     }
   }();
+  /// Whether the kernel may call it as if all elements were one row of one matrix.
+  static constexpr bool elements_are_one_row = [] {
+    for (const Leaf& place : places)
+      if (!tilewright::elements_are_one_row(B::slice(place.stage, place.operand), block.shape)) return false;
+    return true;
+  }();
   /// Whether the kernel may call it as if the rows of all matrices were one matrix.
   static constexpr bool rows_are_one_matrix = [] {
     for (const Leaf& place : places)

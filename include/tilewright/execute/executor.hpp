@@ -40,8 +40,8 @@ class Executor {
  public:
   /// `strict`: run on tiles with separate memory. Throws std::invalid_argument if it is set and the target is not a simulated
   /// IPU. `recorded_events`: capacity for each worker.
-  Executor(const ProgramView& program, int threads, StrictMode strict = {}, const HeldReplicas& held = {},
-           std::int64_t recorded_events = 0)
+  [[gnu::cold]] Executor(const ProgramView& program, int threads, StrictMode strict = {}, const HeldReplicas& held = {},
+                         std::int64_t recorded_events = 0)
       : held_(held.of(program.replicas)),
         locations_(held_locations(program.locations, program.stream_bytes, program.replicas, held_.count)),
         program_(program_of(program)),
@@ -108,18 +108,18 @@ class Executor {
   }
 
  private:
-  ProgramView program_of(ProgramView program) const {
+  [[gnu::cold]] ProgramView program_of(ProgramView program) const {
     program.replicas = held_.count;
     if (!locations_.empty()) program.locations = locations_;
     return program;
   }
-  static std::unique_ptr<StrictRunner> make_strict(const ProgramView& program, StrictMode strict) {
+  [[gnu::cold]] static std::unique_ptr<StrictRunner> make_strict(const ProgramView& program, StrictMode strict) {
     if (!strict) return nullptr;
     if (program.tile_table.empty())
       throw std::invalid_argument("strict: the target has no tiles with memory of their own: a simulated IPU expected");
     return strict.factory()(program);
   }
-  void run_strictly(BodyId root, std::span<std::byte* const> streams) {
+  [[gnu::cold]] void run_strictly(BodyId root, std::span<std::byte* const> streams) {
     const ArithmeticMode mode;
     try {
       missed_collective_ = !strict_->run(memory_.host(faults_.data()), root, streams);
@@ -138,7 +138,7 @@ class Executor {
         "replicas took different branches of a conditional, in one of which is a collective: all replicas expected in it");
   }
   void check_faults() { throw_faults(faults_, program_.fault_sites, program_.characters); }
-  void run_timed() {
+  [[gnu::cold]] void run_timed() {
     const auto begin = std::chrono::steady_clock::now();
     run_workers();
     const auto end = std::chrono::steady_clock::now();
@@ -207,7 +207,7 @@ class Executor {
     help(shared, running);
   }
   /// Runs the transport's work before a step. There is one IPU, or one worker.
-  void run_transport(const Step& step, const Running& running) {
+  [[gnu::cold]] void run_transport(const Step& step, const Running& running) {
     if (running.replicas.count < program_.replicas) return;  // in a branch that some take, where collectives are missed
     if (!held_.transport->has_work_before(step)) {
       if (running.worker == 0) held_.transport->progress();

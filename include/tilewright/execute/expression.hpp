@@ -1,7 +1,6 @@
 #pragma once
 #include <array>
 #include <cstddef>
-#include <tuple>
 #include <utility>
 
 #include "tilewright/kernel/faults.hpp"
@@ -16,11 +15,6 @@ using Extents = FixedVector<std::int64_t, max_work_axes>;
 
 template <const OpTag* tag>
 using OpType = typename decltype(op_of(ByTag<tag>{}))::type;
-
-template <ViewSpec spec, bool is_input = false>
-inline View<spec, is_input> view_at(std::byte* data) {
-  return {reinterpret_cast<element_t<spec.dtype>*>(data)};
-}
 
 /// Operands of a compute set's stages for a vertex of the given extents.
 template <const auto& plan, std::size_t set_index, Extents extents>
@@ -58,12 +52,30 @@ struct Block {
     else if constexpr (which.source == Source::scratch) return scratch + which.index;
     else return nullptr;
   }
+  template <int s, int o, bool is_input = false>
+  static View<slice(s, o), is_input> view(std::byte* const* locations, std::byte* scratch) {
+    return {reinterpret_cast<Element<s, o>*>(data<s, o>(locations, scratch))};
+  }
 };
 
 /// Names an operand of a compute set: operand `operand` of stage `stage`.
 struct Leaf {
   int stage = 0, operand = 0;
 };
+
+/// Values of an expression's leaves by number, in one object. (Compilers instantiate many functions of std::tuple for each.)
+template <std::size_t number, class X>
+struct LeafValue {
+  const X& value;
+};
+template <class Numbers, class... X>
+struct LeafValues;
+template <std::size_t... numbers, class... X>
+struct LeafValues<std::index_sequence<numbers...>, X...> : LeafValue<numbers, X>... {};
+template <std::size_t number, class X>
+const X& leaf_value(const LeafValue<number, X>& leaf) {
+  return leaf.value;
+}
 
 /// The formula of stage s, with the formulas of its nested stages replacing their values: a function of the remaining operands,
 /// the leaves, for floats and batches. The value of a nested stage is rounded to its dtype, as memory would round it.
@@ -121,22 +133,33 @@ struct Expression {
     else return false;
   }();
 
+  /// Whether all its inputs are leaves.
+  static constexpr bool is_flat = [] {
+    for (int i = 0; i < input_count; ++i)
+      if (is_nested(i)) return false;
+    return true;
+  }();
+
   template <class... X>
   auto operator()(const X&... x) const {
-    return evaluate<0>(std::tie(x...));
+    if constexpr (is_flat) return Formula<typename B::template OpOf<s>, B::stage(s).attributes>()(x...);
+    else return evaluate<0>(LeafValues<std::index_sequence_for<X...>, X...>{{x}...}, inputs);
   }
-  /// Returns the value of the expression whose leaves are the elements of `values` from number `first` on.
-  template <int first, class Leaves>
-  static auto evaluate(const Leaves& values) {
-    const auto input = [&]<int i>() {
-      if constexpr (is_nested(i))
-        return kernel::rounded_to<typename B::template Element<s, i>>(
-            Nested<i>::template evaluate<first + first_leaf[i]>(values));
-      else return std::get<static_cast<std::size_t>(first + first_leaf[i])>(values);
-    };
-    return [&]<std::size_t... i>(std::index_sequence<i...>) {
-      return Formula<typename B::template OpOf<s>, B::stage(s).attributes>()(input.template operator()<static_cast<int>(i)>()...);
-    }(std::make_index_sequence<static_cast<std::size_t>(input_count)>{});
+  /// Returns the value of the expression whose leaves are `values` from number `first` on.
+  template <int first, class Values, std::size_t... i>
+  static auto evaluate(const Values& values, std::index_sequence<i...>) {
+    return Formula<typename B::template OpOf<s>, B::stage(s).attributes>()(
+        input_value<first + first_leaf[i], static_cast<int>(i)>(values)...);
+  }
+  static constexpr std::make_index_sequence<static_cast<std::size_t>(input_count)> inputs{};
+
+ private:
+  template <int leaf, int input, class Values>
+  static auto input_value(const Values& values) {
+    if constexpr (is_nested(input))
+      return kernel::rounded_to<typename B::template Element<s, input>>(
+          Nested<input>::template evaluate<leaf>(values, Nested<input>::inputs));
+    else return leaf_value<static_cast<std::size_t>(leaf)>(values);
   }
 };
 

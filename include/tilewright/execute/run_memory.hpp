@@ -37,7 +37,7 @@ struct Running {
 /// Memory of all replicas of a program, with the locations of a running body's tensors.
 class RunMemory {
  public:
-  explicit RunMemory(const ProgramView& program)
+  [[gnu::cold]] explicit RunMemory(const ProgramView& program)
       : replicas_(program.replicas),
         stream_count_(program.stream_bytes.size()),
         variable_bytes_(align(program.memory.variables)),
@@ -64,7 +64,7 @@ class RunMemory {
   }
 
   /// Allocates a worker's pointers.
-  void make_room(WorkerState& state) const {
+  [[gnu::cold]] void make_room(WorkerState& state) const {
     state.arguments.resize(static_cast<std::size_t>(replicas_ * deepest_));
     state.streams.resize(static_cast<std::size_t>(replicas_) * stream_count_);
   }

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -67,73 +68,82 @@ inline kernel::AddElements<Part> part_of_sums(Part part, VertexIndex added) {
   return {part.data - added[axis] * step, kernel::SumPart{added[axis]}};
 }
 
-/// Runs a stage that is a kernel, with its expression or epilogue. Other stages run as parts of these. For a kernel with pieces,
-/// runs some of them.
+/// Whether a stage's kernel has the form that passes elements to an epilogue, because the stage has one, or makes or combines
+/// parts of sums.
+template <class B, int s>
+inline constexpr bool passes_elements = op_info<typename B::template OpOf<s>>.has_epilogue &&
+                                        (has_epilogue<B, s>() || B::stage(s).parts != SumParts::apart);
+
+/// Runs a stage that is a kernel, with its expression or epilogue. For a kernel with pieces, runs some of them.
 template <class B, int s>
 inline void run_stage(std::byte* const* locations, std::byte* scratch, [[maybe_unused]] VertexIndex added,
                       [[maybe_unused]] const auto&... pieces) {
-  if constexpr (B::stage(s).evaluation == Evaluation::kernel) {
-    using O = typename B::template OpOf<s>;
-    constexpr int result = B::stage(s).input_count;
-    constexpr SumParts parts = B::stage(s).parts;
-    const auto view = [&]<int stage, int o>() {
-      return view_at<B::slice(stage, o)>(B::template data<stage, o>(locations, scratch));
-    };
-    const auto operand = [&]<int o>() {  // of the kernel
-      return view_at<B::slice(s, o), (o < result)>(B::template data<s, o>(locations, scratch));
-    };
-    if constexpr (B::stage(s).can_fault) {
+  using O = typename B::template OpOf<s>;
+  constexpr int result = B::stage(s).input_count;
+  constexpr SumParts parts = B::stage(s).parts;
+  if constexpr (B::stage(s).can_fault) {
+    [&]<std::size_t... o>(std::index_sequence<o...>) {
+      O::template compute_checked<B::stage(s).attributes>(
+          B::template faults<s>(locations),
+          B::template view<s, static_cast<int>(o), (static_cast<int>(o) < result)>(locations, scratch)...);
+    }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
+  } else if constexpr (is_streamed_copy<B, s>()) {
+    constexpr Leaf source = Expression<B, s>::leaves[0];
+    kernel::stream_elements(B::template view<s, result>(locations, scratch),
+                            B::template view<source.stage, source.operand>(locations, scratch));
+  } else if constexpr (op_info<O>.has_formula) {
+    using E = Expression<B, s>;
+    [&]<std::size_t... l>(std::index_sequence<l...>) {
+      kernel::assign_elementwise<E>(B::template view<s, result>(locations, scratch),
+                                    B::template view<E::leaves[l].stage, E::leaves[l].operand>(locations, scratch)...);
+    }(std::make_index_sequence<E::leaves.size()>{});
+  } else if constexpr (passes_elements<B, s>) {
+    const auto compute_with = [&](const auto& epilogue, const auto&... last) {
       [&]<std::size_t... o>(std::index_sequence<o...>) {
-        O::template compute_checked<B::stage(s).attributes>(B::template faults<s>(locations),
-                                                            operand.template operator()<static_cast<int>(o)>()...);
-      }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
-    } else if constexpr (is_streamed_copy<B, s>()) {
-      constexpr Leaf source = Expression<B, s>::leaves[0];
-      kernel::stream_elements(view.template operator()<s, result>(), view.template operator()<source.stage, source.operand>());
-    } else if constexpr (op_info<O>.has_formula) {
-      using E = Expression<B, s>;
-      [&]<std::size_t... l>(std::index_sequence<l...>) {
-        kernel::assign_elementwise<E>(view.template operator()<s, result>(),
-                                      view.template operator()<E::leaves[l].stage, E::leaves[l].operand>()...);
-      }(std::make_index_sequence<E::leaves.size()>{});
-    } else if constexpr (op_info<O>.has_epilogue && (has_epilogue<B, s>() || parts != SumParts::apart)) {
-      const auto compute_with = [&](const auto& epilogue, const auto&... last) {
-        [&]<std::size_t... o>(std::index_sequence<o...>) {
-          O::template compute_with<B::stage(s).attributes, View<B::slice(s, result)>>(
-              epilogue, operand.template operator()<static_cast<int>(o)>()..., last...);
-        }(std::make_index_sequence<static_cast<std::size_t>(result)>{});
-      };
-      if constexpr (parts == SumParts::made) {
-        compute_with(part_of_sums<B, s>(view.template operator()<s, result>(), added), pieces...);
-      } else if constexpr (!has_epilogue<B, s>()) {
-        compute_with(kernel::StoreElements<View<B::slice(s, result)>>{view.template operator()<s, result>().data},
-                     added != nullptr);
-      } else {
-        alignas(memory_alignment) std::byte row_memory[static_cast<std::size_t>(row_memory_bytes<B, s>)];
-        const Epilogue<B, s> epilogue(locations, scratch, reinterpret_cast<float*>(row_memory));
-        if constexpr (parts == SumParts::combined) compute_with(epilogue, added != nullptr);
-        else compute_with(epilogue, pieces...);
-      }
+        O::template compute_with<B::stage(s).attributes, View<B::slice(s, result)>>(
+            epilogue, B::template view<s, static_cast<int>(o), (static_cast<int>(o) < result)>(locations, scratch)..., last...);
+      }(std::make_index_sequence<static_cast<std::size_t>(result)>{});
+    };
+    if constexpr (parts == SumParts::made) {
+      compute_with(part_of_sums<B, s>(B::template view<s, result>(locations, scratch), added), pieces...);
+    } else if constexpr (!has_epilogue<B, s>()) {
+      compute_with(kernel::StoreElements<View<B::slice(s, result)>>{B::template view<s, result>(locations, scratch).data},
+                   added != nullptr);
     } else {
-      [&]<std::size_t... o>(std::index_sequence<o...>) {
-        O::template compute<B::stage(s).attributes>(operand.template operator()<static_cast<int>(o)>()..., pieces...);
-      }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
+      alignas(memory_alignment) std::byte row_memory[static_cast<std::size_t>(row_memory_bytes<B, s>)];
+      const Epilogue<B, s> epilogue(locations, scratch, reinterpret_cast<float*>(row_memory));
+      if constexpr (parts == SumParts::combined) compute_with(epilogue, added != nullptr);
+      else compute_with(epilogue, pieces...);
     }
+  } else {
+    [&]<std::size_t... o>(std::index_sequence<o...>) {
+      O::template compute<B::stage(s).attributes>(
+          B::template view<s, static_cast<int>(o), (static_cast<int>(o) < result)>(locations, scratch)..., pieces...);
+    }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
   }
 }
 
 /// View of an operand for the kernel of a stage.
 template <class B, int s, std::size_t o>
 using OperandView = View<B::slice(s, static_cast<int>(o)), (static_cast<int>(o) < B::stage(s).input_count)>;
+/// Returns whether the matrices of a stage's result are one matrix for what its elements are passed to.
+template <class B, int s>
+consteval bool is_one_matrix_for_epilogue() {
+  if constexpr (has_epilogue<B, s>()) return Epilogue<B, s>::rows_are_one_matrix;
+  else return true;  // parts of sums are dense
+}
 /// Returns the bytes of the arrays of a stage's kernel and its epilogue on the stack.
 template <class B, int s, std::size_t... o>
 consteval std::int64_t stack_of_kernel(std::index_sequence<o...>) {
   using O = typename B::template OpOf<s>;
+  constexpr PackedAttributes attributes = B::stage(s).attributes;
   std::int64_t bytes = 0;
   if constexpr (op_info<O>.has_epilogue)
     if constexpr (has_epilogue<B, s>()) bytes += row_memory_bytes<B, s>;
-  if constexpr (requires { O::template stack_bytes<B::stage(s).attributes, OperandView<B, s, o>...>(); })
-    bytes += O::template stack_bytes<B::stage(s).attributes, OperandView<B, s, o>...>();
+  if constexpr (requires { O::template stack_bytes_with<attributes, true, OperandView<B, s, o>...>(); } && passes_elements<B, s>)
+    bytes += O::template stack_bytes_with<attributes, is_one_matrix_for_epilogue<B, s>(), OperandView<B, s, o>...>();
+  else if constexpr (requires { O::template stack_bytes<attributes, OperandView<B, s, o>...>(); })
+    bytes += O::template stack_bytes<attributes, OperandView<B, s, o>...>();
   return bytes;
 }
 template <class B, int s>
@@ -159,20 +169,35 @@ template <class B, int s, class... SomePieces>
   run_stage<B, s>(locations, scratch, added, pieces...);
 }
 
-/// The codelet of a compute set for vertices of the given extents: runs its stages in sequence. With pieces, the only kernel
+/// Numbers of a block's stages that are kernels. The others run as parts of these.
+template <class B>
+inline constexpr auto kernel_stages = [] {
+  constexpr auto is_kernel = [](int s) { return B::stage(s).evaluation == Evaluation::kernel; };
+  constexpr std::size_t count = [=] {
+    std::size_t kernels = 0;
+    for (int s = 0; s < B::set.stage_count; ++s) kernels += is_kernel(s);
+    return kernels;
+  }();
+  std::array<int, count> result{};
+  for (int s = 0, i = 0; s < B::set.stage_count; ++s)
+    if (is_kernel(s)) result[static_cast<std::size_t>(i++)] = s;
+  return result;
+}();
+
+/// The codelet of a compute set for vertices of the given extents: runs its kernels in sequence. With pieces, the only kernel
 /// supports pieces.
 template <const auto& plan, std::size_t set_index, Extents extents, class... SomePieces>
 inline void run_stages(std::byte* const* locations, VertexIndex added, const SomePieces&... pieces) {
   using B = Block<plan, set_index, extents>;
   alignas(memory_alignment) std::byte scratch[static_cast<std::size_t>(scratch_memory_bytes<B>)];
-  [&]<std::size_t... s>(std::index_sequence<s...>) {
+  [&]<std::size_t... k>(std::index_sequence<k...>) {
     const auto run = [&]<int stage>() {
       if constexpr (are_stages_apart<B> && stack_of_stage<B, stage>() > 0)
         run_stage_apart<B, stage>(locations, scratch, added, pieces...);
       else run_stage<B, stage>(locations, scratch, added, pieces...);
     };
-    (run.template operator()<static_cast<int>(s)>(), ...);
-  }(std::make_index_sequence<static_cast<std::size_t>(B::set.stage_count)>{});
+    (run.template operator()<kernel_stages<B>[k]>(), ...);
+  }(std::make_index_sequence<kernel_stages<B>.size()>{});
 }
 
 }  // namespace tilewright::internal::detail

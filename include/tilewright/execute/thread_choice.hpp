@@ -38,7 +38,7 @@ class ThreadChoice {
 
   /// Takes a fixed number, or 0 to find one of up to `cores`. A fixed number above `cores` is used, with a warning in the log; a
   /// negative one throws std::invalid_argument. Decisions are logged at level DEBUG. `cores`: 0 if it is unknown.
-  explicit ThreadChoice(int threads, int cores = usable_cores(), Logger logger = {})
+  [[gnu::cold]] explicit ThreadChoice(int threads, int cores = usable_cores(), Logger logger = {})
       : limit_(threads > 0 ? threads : std::max(1, cores)),
         adapts_(threads <= 0 && limit_ > 1),
         threads_(limit_),

@@ -55,13 +55,13 @@ class Barrier {
     }
   }
   /// Announces that the calling thread will not arrive. Threads that wait, and those that arrive later, leave by Broken.
-  void break_up() {
+  [[gnu::cold]] void break_up() {
     broken_.store(true, std::memory_order_relaxed);
     phase_.fetch_add(1, std::memory_order_release);
     wake_all(phase_);
   }
   /// Resets a broken barrier. No thread may be near it.
-  void mend() {
+  [[gnu::cold]] void mend() {
     arrived_.store(0, std::memory_order_relaxed);
     broken_.store(false, std::memory_order_relaxed);
   }

@@ -47,6 +47,18 @@ constexpr bool rows_are_one_matrix(const ViewSpec& view, const Shape& shape) {
     if (shape[-axis] != 1 && broadcast_stride(view, -axis) != rows * broadcast_stride(view, -2)) return false;
   return true;
 }
+/// Returns whether the elements of a view of `shape` can be read as one row: they are contiguous, or a single element is
+/// broadcast.
+constexpr bool elements_are_one_row(const ViewSpec& view, const Shape& shape) {
+  if (view.shape.nelms() == 1) return shape.rank > 0;
+  if (view.shape != shape || shape[-1] == 1) return false;
+  std::int64_t stride = 1;
+  for (int axis = shape.rank - 1; axis >= 0; --axis) {
+    if (shape[axis] != 1 && view.stride(axis) != stride) return false;
+    stride *= shape[axis];
+  }
+  return true;
+}
 
 /// Returns the view with every stride written. Template arguments need it: GCC 12 omits elements that were never written, and
 /// then treats views with zeros at different positions as equal.

@@ -87,6 +87,13 @@ class Evaluator {
       if (shape[axis] > 1 && cut(of_a[axis]) != cut(of_b[axis])) return false;
     return true;
   }
+  /// Returns whether vectors can go across the ends of rows in a result and the operands of an op in its epilogue.
+  static constexpr bool has_planes(const Value& result, const Operation& op) {
+    const auto fits = [&](const Value& value) { return has_plane_runs(value.spec.shape, value.layout, result.spec.shape); };
+    for (const Value& value : op.operands)
+      if (!fits(value)) return false;
+    return fits(result);
+  }
   /// Returns whether a member can be computed in the epilogue of a kernel. It must be a formula of floats, in single or half
   /// precision, or of bools. Its operands have the shape of the kernel's result, or are broadcast to it, and its result is
   /// divided like the kernel's.
@@ -95,6 +102,7 @@ class Evaluator {
     const Value& result = result_of(kernel);
     if (!is_formula(op) || op.operands.back().spec.shape != result.spec.shape || !same_blocks(kernel, member)) return false;
     if (!has_runs(result.spec.shape, result.layout)) return false;
+    if (producer.op->epilogue_of_planes && !has_planes(result, op)) return false;
     for (const Value& value : producer.operands)
       if (!computes_in_float(value.spec.dtype)) return false;
     for (const Value& value : op.operands) {

@@ -20,7 +20,11 @@ struct PlannerAttributes {
   std::int8_t lists = 0;      ///< bits of lists with more than one element: proportions, partials types, dithering
   /// Of a convolution on the host, chosen by the planner: the number of images of a vertex in Winograd's form; 0: direct sums
   std::int8_t winograd = 0;
-  std::int8_t reserved[3] = {};
+  /// Of the gradient of a convolution's weights on the host, chosen by the planner: the smallest number of images of a vertex,
+  /// which makes a part of the sums; 0: a vertex has all images
+  std::int8_t images_of_part = 0;
+  std::int8_t takes_epilogue = 0;  ///< of a convolution on the host, chosen by the planner: 1 if it runs epilogues
+  std::int8_t reserved[1] = {};
 
   static constexpr PlannerAttributes make(std::optional<double> proportion, std::optional<DType> partials_type) {
     PlannerAttributes result;

@@ -263,7 +263,7 @@ class Profiler {
       BodyId largest = BodyId::main;
       for (std::size_t b = 0; b < plan.bodies.size(); ++b)
         if (plan.is_root(BodyId(b)) && frame_bytes(homes, BodyId(b), set) > frame_bytes(homes, largest, set)) largest = BodyId(b);
-      add_frame(plan, largest, set, add);
+      const std::int64_t gaps = add_frame(plan, homes, largest, set, add);
       const TileMemory& tile = plan.tile_sets[static_cast<std::size_t>(set)].tile;
       for (std::int64_t t = sets_.first(set); t < sets_.first(set) + sets_.count(set); ++t) {
         Profile::TileMemory& each = result.tiles[static_cast<std::size_t>(t)];
@@ -272,7 +272,7 @@ class Profiler {
         each[MemoryCategory::exchange_code] = tile.code.exchange;
         each[MemoryCategory::control_code] = tile.code.control;
         each[MemoryCategory::stack] = tile.stack + tile.reserve;
-        each[MemoryCategory::padding] = tile.padding;
+        each[MemoryCategory::padding] = tile.padding + gaps;
       }
     }
     for (const Profile::Step& step : result.steps) {
@@ -292,7 +292,8 @@ class Profiler {
     return homes.bodies[body].frames[static_cast<std::size_t>(set)].bytes;
   }
   /// Adds the regions of a set of tiles that are in use at the fullest step of a body and of the bodies that it calls there.
-  void add_frame(const Plan& plan, BodyId id, int set, const auto& add) const {
+  /// Returns the bytes of the gaps in the frames of these.
+  std::int64_t add_frame(const Plan& plan, const TileHomes& homes, BodyId id, int set, const auto& add) const {
     const BodyOf& known = bodies_[static_cast<std::size_t>(id)];
     const Body& body = plan.bodies[id];
     std::int64_t most = -1;
@@ -303,15 +304,16 @@ class Profiler {
         if (room.set == set && room.tensor.first_step <= s && s <= room.tensor.last_step) bytes += room.tensor.bytes;
       if (bytes > most) most = bytes, fullest = s;
     }
-    if (fullest < 0) return;
+    if (fullest < 0) return 0;
     for (const RoomOf& room : known.rooms)
       if (room.set == set && room.tensor.first_step <= fullest && fullest <= room.tensor.last_step && !room.is_called)
         add(set, room.places, room.place_bytes, room.tensor.category);
     const Step& step = plan.steps[static_cast<std::size_t>(body.first_step + fullest)];
-    if (!step.is_call()) return;
+    if (!step.is_call()) return 0;
     BodyId called = step.body;
     if (step.else_body != BodyId::none && frame_of(step.else_body, set) > frame_of(called, set)) called = step.else_body;
-    add_frame(plan, called, set, add);
+    const TileFrame& frame = homes.bodies[called].frames[static_cast<std::size_t>(set)];
+    return frame.bytes - frame.live_bytes + add_frame(plan, homes, called, set, add);
   }
   std::int64_t frame_of(BodyId body, int set) const {
     std::int64_t end = 0;

@@ -68,8 +68,7 @@ struct Profile {
     std::string label;  ///< ops of the step, as print_plan shows them
     std::string module;  ///< module path of the op with the most work; empty: the main graph
     std::string kind;  ///< superstep, copy, stream, remote, collective, code
-    std::string
-        banks;  ///< same, different or interleaved: of its operands, see OperandBanks; empty: its cycles do not depend on it
+    std::string banks;  ///< where its operands are: name_of an OperandBanks; empty: its cycles do not depend on it
     int body = 0;  ///< index in `bodies`
     int tile_set = 0;  ///< index in `tile_sets` of the tiles that run it; -1: those of the steps that it calls
     int from_tile_set = -1;  ///< of a copy between sets of tiles: the set that sends; -1 for other steps

@@ -27,7 +27,7 @@ class GivenArrays {
   GivenArrays() = default;
   /// Throws std::invalid_argument for an array of another spec, of an unknown name or of a name twice, for a variable of given()
   /// or a mapped buffer without an array, and for a read-only file whose rows the program stores.
-  GivenArrays(const internal::ProgramView& program, std::span<const GivenArray> arrays) {
+  [[gnu::cold]] GivenArrays(const internal::ProgramView& program, std::span<const GivenArray> arrays) {
     for (const GivenArray& array : arrays) take(program, array);
     for (std::size_t v = 0; v < program.variables.size(); ++v)
       if (program.variables[v].is_given && of(v) == nullptr)
@@ -57,30 +57,30 @@ class GivenArrays {
   }
 
  private:
-  [[noreturn]] static void fail(std::string_view array, std::string_view problem) {
+  [[noreturn, gnu::cold]] static void fail(std::string_view array, std::string_view problem) {
     throw std::invalid_argument("SessionOptions::arrays: " + std::string(array) + std::string(problem));
   }
-  [[noreturn]] static void fail_without(std::string_view kind, std::string_view name, const TensorSpec& spec) {
+  [[noreturn, gnu::cold]] static void fail_without(std::string_view kind, std::string_view name, const TensorSpec& spec) {
     fail("none for " + std::string(kind) + " '" + std::string(name), text("': ", to_text(spec), " expected").view());
   }
-  static TensorSpec spec_of(const internal::FrozenRemoteBuffer& buffer) {
+  [[gnu::cold]] static TensorSpec spec_of(const internal::FrozenRemoteBuffer& buffer) {
     TensorSpec spec{{buffer.entries}, buffer.spec.dtype};
     for (int axis = 0; axis < buffer.spec.shape.rank; ++axis) spec.shape.push_back(buffer.spec.shape[axis]);
     return spec;
   }
-  static void require_spec(const GivenArray& array, const TensorSpec& expected) {
+  [[gnu::cold]] static void require_spec(const GivenArray& array, const TensorSpec& expected) {
     const bool are_codes = array.spec().dtype == uint8 && is_float8(expected.dtype);
     if (array.spec().shape != expected.shape || (array.spec().dtype != expected.dtype && !are_codes))
       fail(array.title(), text(" is ", to_text(array.spec()), ": ", to_text(expected), " expected").view());
   }
-  void take(const internal::ProgramView& program, const GivenArray& array) {
+  [[gnu::cold]] void take(const internal::ProgramView& program, const GivenArray& array) {
     for (std::size_t v = 0; v < program.variables.size(); ++v)
       if (program.text(program.variables[v].name) == array.name()) return take_variable(program, v, array);
     for (const internal::FrozenRemoteBuffer& buffer : program.remote_buffers)
       if (buffer.mapping > 0 && program.text(buffer.name) == array.name()) return take_rows(program, buffer, array);
     fail(array.title(), ": no variable or mapped buffer of this name: one of " + names(program) + " expected");
   }
-  void take_variable(const internal::ProgramView& program, std::size_t v, const GivenArray& array) {
+  [[gnu::cold]] void take_variable(const internal::ProgramView& program, std::size_t v, const GivenArray& array) {
     require_spec(array, host_spec(program, v));
     variables_.resize(program.variables.size());
     if (of(v)) fail(array.title(), " twice: each name once expected");
@@ -94,7 +94,8 @@ class GivenArrays {
     variables_[v].is_new = array.is_new();
     files_.push_back(array.file());
   }
-  void take_rows(const internal::ProgramView& program, const internal::FrozenRemoteBuffer& buffer, const GivenArray& array) {
+  [[gnu::cold]] void take_rows(const internal::ProgramView& program, const internal::FrozenRemoteBuffer& buffer,
+                               const GivenArray& array) {
     require_spec(array, spec_of(buffer));
     if (!array.is_mapped()) fail(array.title(), " is an array of the host, and mapped buffers are files: map_npy expected");
     if (buffer.is_stored && array.mode() == MapMode::read_only)
@@ -107,7 +108,7 @@ class GivenArrays {
     rows = const_cast<std::byte*>(array.elements());  // the program stores none if it must not
     files_.push_back(array.file());
   }
-  static std::string names(const internal::ProgramView& program) {
+  [[gnu::cold]] static std::string names(const internal::ProgramView& program) {
     std::string result;
     const auto add = [&](internal::PoolRange name) { result += (result.empty() ? "" : ", ") + std::string(program.text(name)); };
     for (const internal::FrozenVariable& variable : program.variables) add(variable.name);

@@ -29,23 +29,31 @@ T rounded_down(double value) {
   const auto bits = std::bit_cast<std::uint16_t>(nearest);
   return std::bit_cast<T>(static_cast<std::uint16_t>(nearest > 0 ? bits - 1 : nearest < 0 ? bits + 1 : 0x8001));
 }
+/// Writes values as write_values does. It is compiled for size, because each program has it for all dtypes.
+template <class T>
+[[gnu::cold]] void write_elements(std::size_t count, std::span<const double> values, T* elements, bool has_rests) {
+  const std::size_t given = has_rests ? values.size() / 2 : values.size();
+  const auto element = [&](std::size_t i) {
+    if (!has_rests) return static_cast<T>(values[i]);
+    const double rest = values[given + i];
+    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<T>(values[i]) + static_cast<T>(rest));
+    else return static_cast<T>(values[i] + rest);
+  };
+  for (std::size_t i = 0; i < count; ++i) elements[i] = element(given == 1 ? 0 : i);
+}
 /// Writes `count` values to memory in a dtype; one value fills all elements. With `has_rests`, the rests of all numbers follow
 /// after all values, as in Numbers.
 inline void write_values(DType dtype, std::size_t count, std::span<const double> values, std::byte* memory,
                          bool has_rests = false) {
-  const std::size_t given = has_rests ? values.size() / 2 : values.size();
-  visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
-    T* const elements = reinterpret_cast<T*>(memory);
-    const auto element = [&](std::size_t i) {
-      if (!has_rests) return static_cast<T>(values[i]);
-      const double rest = values[given + i];
-      if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<T>(values[i]) + static_cast<T>(rest));
-      else return static_cast<T>(values[i] + rest);
-    };
-    if (given == 1) std::fill_n(elements, count, element(0));
+  if (dtype == float32 && !has_rests) {
+    float* const elements = reinterpret_cast<float*>(memory);
+    if (values.size() == 1) std::fill_n(elements, count, static_cast<float>(values[0]));
     else
-      for (std::size_t i = 0; i < count; ++i) elements[i] = element(i);
-  });
+      for (std::size_t i = 0; i < count; ++i) elements[i] = static_cast<float>(values[i]);
+    return;
+  }
+  visit_dtype(dtype,
+              [&]<class T>(std::type_identity<T>) { write_elements(count, values, reinterpret_cast<T*>(memory), has_rests); });
 }
 /// Writes uniform numbers, rounded down in half precision, because rounding to nearest can give the upper bound.
 inline void write_uniform(DType dtype, std::span<const double> values, std::byte* memory) {
@@ -57,7 +65,7 @@ inline void write_uniform(DType dtype, std::span<const double> values, std::byte
   else write_values(dtype, values.size(), values, memory);
 }
 /// Throws std::invalid_argument for a number of a user's function that a dtype does not have.
-inline void require_fit(std::string_view function, std::span<const double> values, DType dtype) {
+[[gnu::cold]] inline void require_fit(std::string_view function, std::span<const double> values, DType dtype) {
   if (const std::ptrdiff_t unfit = find_unfit(values, dtype); unfit >= 0)
     throw std::invalid_argument(text(function, ": ", number_text(values[static_cast<std::size_t>(unfit)]), " as ", to_text(dtype),
                                      ": ", expected_number(dtype), " expected")
@@ -68,7 +76,7 @@ inline void scale_values(std::span<double> values, double scale) {
   for (double& value : values) value *= scale;
 }
 /// Writes the elements of a tensor from a generator.
-inline void write_generator(const Generator& generator, const TensorSpec& spec, std::byte* memory) {
+[[gnu::cold]] inline void write_generator(const Generator& generator, const TensorSpec& spec, std::byte* memory) {
   double block[1024];  // which stays in the nearest cache
   const auto count = static_cast<std::size_t>(spec.nelms());
   for (std::size_t first = 0; first < count; first += std::size(block)) {
@@ -82,7 +90,7 @@ inline void write_generator(const Generator& generator, const TensorSpec& spec, 
 }  // namespace detail
 
 /// Writes a program's constants to their memory.
-inline void fill_constants(const internal::ProgramView& program, std::byte* memory) {
+[[gnu::cold]] inline void fill_constants(const internal::ProgramView& program, std::byte* memory) {
   for (const internal::FrozenConstant& constant : program.constants) {
     if (constant.generator.write) detail::write_generator(constant.generator, constant.spec, memory + constant.offset);
     else
@@ -94,8 +102,8 @@ inline void fill_constants(const internal::ProgramView& program, std::byte* memo
 /// Writes the initial values of a program's variables, those of variable v to memory_of(v), in the host's layout. Equal seeds
 /// give equal values on every machine. Where memory_of(v) is null, random values are drawn, so that those of other variables
 /// stay, and nothing is written.
-inline void fill_variables(const internal::ProgramView& program, const std::function<std::byte*(std::size_t)>& memory_of,
-                           std::uint64_t seed) {
+[[gnu::cold]] inline void fill_variables(const internal::ProgramView& program,
+                                         const std::function<std::byte*(std::size_t)>& memory_of, std::uint64_t seed) {
   Random random(seed);
   double block[1024];  // which stays in the nearest cache
   for (std::size_t v = 0; v < program.variables.size(); ++v) {

@@ -9,7 +9,7 @@ namespace tilewright::internal {
 
 /// Logs a warning if the program is compiled without optimisation: for the first session of the process whose logger shows
 /// warnings.
-inline void warn_without_optimisation(const Logger& logger, bool optimised) {
+[[gnu::cold]] inline void warn_without_optimisation(const Logger& logger, bool optimised) {
   static std::atomic<bool> is_warned = false;
   if (!optimised && logger.shows(LogLevel::warn) && !is_warned.exchange(true))
     logger.write(LogLevel::warn,
@@ -18,8 +18,8 @@ inline void warn_without_optimisation(const Logger& logger, bool optimised) {
 
 /// Logs the machine, the size and the threads of a new session. `threads`: the number that the user gave, or 0. `optimised`:
 /// whether the program's kernels are.
-inline void log_session(const Logger& logger, const ProgramView& program, std::string_view device, int threads, int most_threads,
-                        bool optimised) {
+[[gnu::cold]] inline void log_session(const Logger& logger, const ProgramView& program, std::string_view device, int threads,
+                                      int most_threads, bool optimised) {
   warn_without_optimisation(logger, optimised);
   logger.write(LogLevel::info, "session on ", device, ": ", program.steps.size(), " steps; bytes: ", program.memory.variables,
                " of variables, ", program.memory.constants, " of constants, ", program.memory.frame, " of others, ",

@@ -71,7 +71,9 @@ class Session {
 
  protected:
   /// Creates a session of some of the replicas.
-  Session(const SessionOptions& options, const internal::HeldReplicas& held) : state_(std::make_unique<State>(options, held)) {
+  // cold functions do this work; inlined, they would make code of a caller cold, too
+  [[gnu::noinline]] Session(const SessionOptions& options, const internal::HeldReplicas& held)
+      : state_(std::make_unique<State>(options, held)) {
     state_->core.begin(device, internal::is_optimised);
   }
 
@@ -87,7 +89,7 @@ class Session {
   void log_figures() const { detail::log_figures_of(build, machine, state("log_figures").core.logger()); }
 
   /// Returns what the workers did since the session was created or since clear_recording(); empty if recorded_events is 0.
-  Recording recording(const std::string& name = {}) const {
+  [[gnu::noinline]] Recording recording(const std::string& name = {}) const {
     const ExclusiveUse use = begin("recording");
     return detail::named_recording(state_->core.recording(), plan, name);
   }

@@ -11,7 +11,7 @@ namespace tilewright::detail {
 /// Members of a session. Their order is that of construction: copies refer to the arrays and the executor.
 template <class Build>
 struct SessionCore<Build>::Parts {
-  Parts(const SessionOptions& given, const internal::ProgramView& view, const internal::HeldReplicas& held)
+  [[gnu::cold]] Parts(const SessionOptions& given, const internal::ProgramView& view, const internal::HeldReplicas& held)
       : options(given),
         program(view),
         arrays(program, given.arrays),
@@ -29,13 +29,13 @@ struct SessionCore<Build>::Parts {
 };
 
 template <class Build>
-SessionCore<Build>::SessionCore(const SessionOptions& options, const internal::ProgramView& program,
-                                const internal::HeldReplicas& held)
+[[gnu::cold]] SessionCore<Build>::SessionCore(const SessionOptions& options, const internal::ProgramView& program,
+                                              const internal::HeldReplicas& held)
     : parts_(std::make_unique<Parts>(options, program, held)) {}
 template <class Build>
 SessionCore<Build>::~SessionCore() = default;
 template <class Build>
-void SessionCore<Build>::begin(std::string_view device, bool is_optimised) {
+[[gnu::cold]] void SessionCore<Build>::begin(std::string_view device, bool is_optimised) {
   const SessionOptions& options = parts_->options;
   if (options.attach) parts_->copies.run_after_upload();
   internal::log_session(parts_->executor.logger(), parts_->program, device, options.threads, parts_->executor.most_threads(),
@@ -63,7 +63,7 @@ bool SessionCore<Build>::is_strict() const {
   return parts_->executor.strict() != nullptr;
 }
 template <class Build>
-Recording SessionCore<Build>::recording() const {
+[[gnu::cold]] Recording SessionCore<Build>::recording() const {
   const internal::Recorder* const recorder = parts_->executor.recorder();
   return recorder ? recorder->recording() : Recording();
 }

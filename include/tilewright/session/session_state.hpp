@@ -14,7 +14,7 @@ namespace tilewright::detail {
 /// Memory and threads of a session. They are on the heap, so that moving a session moves no memory that others refer to.
 template <class Program>
 struct SessionState {
-  SessionState(const SessionOptions& options, const internal::HeldReplicas& held)
+  [[gnu::cold]] SessionState(const SessionOptions& options, const internal::HeldReplicas& held)
       : core(options, Program::view(), held),
         outputs(offsets_of_arrays<Program::plan, StreamDirection::device_to_host>(core.held().count).back(), "outputs"),
         input_copies(core.held().count) {}

@@ -22,8 +22,8 @@ namespace tilewright {
 class VariableCopies {
  public:
   /// `arrays`: those that the session got. Host copies of variables in files are these files.
-  VariableCopies(internal::Executor& device, const internal::ProgramView& program, std::uint64_t seed, bool attached,
-                 const detail::GivenArrays& arrays)
+  [[gnu::cold]] VariableCopies(internal::Executor& device, const internal::ProgramView& program, std::uint64_t seed,
+                               bool attached, const detail::GivenArrays& arrays)
       : device_(device), program_(program), arrays_(arrays), seed_(seed), attached_(attached) {
     host_offsets_.push_back(0);
     in_sync_at_.resize(count(), 0);
@@ -116,7 +116,7 @@ class VariableCopies {
 
  private:
   /// Gives the variables their initial values.
-  void begin() {
+  [[gnu::cold]] void begin() {
     if (!attached_) return;
     if (program_.replicas == 1) {
       fill_variables(program_, [this](std::size_t v) { return device_data(v); }, seed_);
@@ -129,7 +129,7 @@ class VariableCopies {
   }
   /// Gives some variables the values of arrays, and others their initial values. The host copy begins here, because arrays of the
   /// host may end before it is needed.
-  void begin_with_arrays() {
+  [[gnu::cold]] void begin_with_arrays() {
     make_room();
     const auto memory_of = [this](std::size_t v) {
       const auto* const array = arrays_.of(v);

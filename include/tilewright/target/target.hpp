@@ -112,6 +112,10 @@ struct Target {
 };
 
 namespace internal {
+/// Returns the bytes of a tile of a simulated IPU, also for a target that does not check memory.
+constexpr std::int64_t memory_of_tile(const Target& target) {
+  return target.checks_memory() ? target.bytes_per_tile : target.ipu->bytes_per_tile.value;
+}
 /// Returns a machine with the compute tiles only.
 constexpr Target without_io_tiles(const Target& target) {
   Target result = target.with_tiles(target.tiles - target.io_tiles);

@@ -32,6 +32,13 @@ class ProgressBar {
     const bool last = progress.batch == progress.batches;
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     if (!last && seconds < next_) return;
+    draw(progress, seconds, last);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  [[gnu::cold, gnu::noinline]] void draw(const Progress& progress, double seconds, bool last) {
     next_ = seconds + 0.1;
     const double part = static_cast<double>(width) * static_cast<double>(progress.batch) / static_cast<double>(progress.batches);
     const std::size_t filled = part < static_cast<double>(width) ? static_cast<std::size_t>(part) : width;  // NaN: 0 of 0
@@ -48,8 +55,6 @@ class ProgressBar {
     options_.before = 0;
   }
 
- private:
-  using Clock = std::chrono::steady_clock;
   static constexpr std::size_t width = 40;
   std::FILE* file_;
   ProgressBarOptions options_;

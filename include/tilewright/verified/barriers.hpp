@@ -6,12 +6,13 @@
 
 namespace tilewright::internal::proof::detail {
 
-/// Bytes that a step accesses in the memory at an index of a base.
+/// Bytes that a step accesses in the memory at an index of a base, as an operand of a stage.
 struct StepAccess {
   Base base = Base::frame;
   int index = 0;
   Access bytes{};
   bool writes = false;
+  int stage = 0, operand = 0;  ///< numbers in the compute set, and of the stage's operands
 };
 
 /// Finds steps that may run at the same time and share bytes that one of them writes.
@@ -24,13 +25,13 @@ class Barriers {
   }
   /// Adds a step. Returns whether an earlier one conflicts with it: no barrier orders them, and one writes what the other
   /// accesses. `is_single`: whether one worker runs all of it, as the same worker runs all such steps in their order.
-  constexpr bool add(const List<StepAccess>& accesses, int ipu, bool is_single) {
+  constexpr bool add(List<StepAccess>&& accesses, int ipu, bool is_single) {
     bool conflicts = false;
     for (const Earlier& earlier : steps_) {
       const bool is_ordered = earlier.ipu == ipu && (earlier.is_over || (earlier.is_single && is_single));
       if (!conflicts && !is_ordered) conflicts = conflict(earlier.accesses, accesses);
     }
-    steps_.push_back({accesses, ipu, is_single});
+    steps_.push_back({std::move(accesses), ipu, is_single});
     return conflicts;
   }
   /// Adds steps that may have run since the last barrier, such as those of another branch.

@@ -1,7 +1,10 @@
 #pragma once
 #include <cstdint>
 
-#include "tilewright/verified/tile_slices.hpp"
+#include "tilewright/ops/update/accumulate.hpp"
+#include "tilewright/verified/call_arguments.hpp"
+#include "tilewright/verified/exchange_counts.hpp"
+#include "tilewright/verified/written_bytes.hpp"
 
 namespace tilewright::internal::proof::detail {
 
@@ -11,14 +14,17 @@ namespace tilewright::internal::proof::detail {
 template <class AnyPlan>
 class ExchangeProof {
  public:
-  constexpr ExchangeProof(const AnyPlan& plan, const Target& target, FirstFault& fault)
-      : plan_(plan), sets_{plan, target}, fault_(fault) {}
+  /// `reads_unwritten`: whether a step computes of bytes that no step wrote, in storages that begin undefined.
+  constexpr ExchangeProof(const AnyPlan& plan, const Target& target, const DataOnTiles& data, bool reads_unwritten,
+                          FirstFault& fault)
+      : plan_(plan), sets_{plan, target}, reads_unwritten_(reads_unwritten), fault_(fault), calls_(plan, target, data, fault) {}
 
   constexpr void run(const BodyOnTiles& body) {
     body_ = &body;
     first_step_ = plan_.bodies.data()[static_cast<std::size_t>(body.body)].first_step;
     uses_.assign(body.storages.size(), {});
     room_of_.assign(body.storages.size(), -1);
+    written_.assign(body.storages.size(), {});
     for (std::size_t r = 0; r < body.rooms.size(); ++r) {
       const Room& room = body.rooms[r];
       if (room.kind != RoomKind::storage) continue;
@@ -30,6 +36,7 @@ class ExchangeProof {
       const StepRecord& record = body.steps[static_cast<std::size_t>(step_)];
       if (record.use == StepUse::computes) check_step(record);
       if (record.use == StepUse::calls) check_call(record);
+      if (record.use == StepUse::calls && !fault_.is_found()) calls_.check(body, step_);
     }
     if (!fault_.is_found()) check_lives();
     if constexpr (requires { plan_.moves; })
@@ -43,10 +50,6 @@ class ExchangeProof {
     int first_read = -1;  // -1: it is written before
     int last_write = -1;
   };
-  /// Bytes of a step's exchanges.
-  struct Moved {
-    std::int64_t least = 0, most = 0;
-  };
 
   constexpr bool expect(bool holds, std::string_view rule, int step, const auto&... what) {
     return fault_.expect(holds, rule, body_->body, step, what...);
@@ -56,6 +59,11 @@ class ExchangeProof {
   constexpr bool is_owner(int s) const {
     return s >= 0 && static_cast<std::size_t>(s) < body_->storages.size() && storage(s).kind != StorageKind::part;
   }
+  /// Returns whether a stage overwrites all of an input that it does not read.
+  static constexpr bool is_overwritten(const Stage& stage, int input) {
+    return input == 0 && stage.op == op_info<CopyVarUpdate>.tag;
+  }
+  constexpr bool may_be_unwritten(int s) const { return reads_unwritten_ && storage(s).kind == StorageKind::undefined_owner; }
   /// Returns whether tiles have memory for a location.
   static constexpr bool is_on_tiles(Base base) { return base != Base::position && base != Base::remote; }
 
@@ -115,8 +123,10 @@ class ExchangeProof {
             !is_in(location_of(operand), s, "an operand"))
           return;
         const bool is_output = o >= stage.input_count;
-        use(s, is_output);
+        use(s, is_output || is_overwritten(stage, o));
         if (storage(s).elements == 0 || operand.view.shape.nelms() == 0) continue;
+        expect(storage(s).dtype == operand.view.dtype, "exchanges", step_, "operand ", o, " of stage ", m, " (", stage.name,
+               ") in storage ", s, " of other numbers: one type expected");
         const TileSlices own = slices_of(set, division, operand, location_of(operand).offset - storage(s).location.offset);
         int known = -1;  // the operand on tiles with this view, or else one with these elements
         for (int k = static_cast<int>(slices.size()); k-- > 0;) {
@@ -127,11 +137,20 @@ class ExchangeProof {
           if (known < 0 || has_view_of(operand_of(set, each.member, each.operand), operand)) known = k;
         }
         if (known >= 0) ++(is_output ? writes : reads)[static_cast<std::size_t>(known)];
-        expect(known >= 0, "exchanges", step_, "operand ", o, " of stage ", m, " (", stage.name,
-               ") is on no tile: its slices on tiles expected");
+        if (!expect(known >= 0, "exchanges", step_, "operand ", o, " of stage ", m, " (", stage.name,
+                    ") is on no tile: its slices on tiles expected"))
+          return;
+        const Access bytes = access_of(operand, location_of(operand).offset - storage(s).location.offset,
+                                       is_output ? division.parts(operand) : 1);
+        WrittenBytes& written = written_[static_cast<std::size_t>(s)];
+        if (is_output) written.write(bytes, storage(s).elements * bytes.element_bytes);
+        else if (storage(s).location.base == Base::frame && !may_be_unwritten(s) && !is_overwritten(stage, o))
+          expect(written.has(bytes), "exchanges", step_, "operand ", o, " of stage ", m, " (", stage.name,
+                 ") reads elements of storage ", s, " that no step wrote there: elements that are written expected");
       }
     }
     check_slices(record, division, slices, reads, writes);
+    check_scratch(set, record.grid.places);
   }
   constexpr bool has_stage_operand(const ComputeSet& set, const TileOperand& each) {
     const bool has_stage = each.member >= 0 && each.member < set.stage_count;
@@ -211,31 +230,60 @@ class ExchangeProof {
         const std::int64_t least = each.access == TileAccess::shared
                                        ? elements_elsewhere(slices[k], layout, record.grid, division) * size
                                        : all;
-        if (receives) before.least += least, before.most += all;
-        if (writes[k] > 0) after.least += least, after.most += all;
+        const std::int64_t blocks = sets_.on_a_tile(layout.places);
+        for (Moved* const moved : {&before, &after}) {
+          if (!(moved == &before ? receives : writes[k] > 0)) continue;
+          moved->least += least, moved->most += all;
+          moved->parts += std::min(layout.block_elements() * blocks, storage(s).elements) * size;
+          moved->fragments += vertices * least_pieces(slices[k], layout);
+          moved->sends += blocks;
+          if (moved == &before && are_alike_in_pairs(slices[k], record.grid, division, sets_.tiles(set)))
+            moved->alike += vertices * elements * size;
+        }
       }
     }
-    if constexpr (requires { plan_.moves; }) check_moves(set, from_set, before, after);
+    expect(from_set < 0 || record.is_tile_copy, "exchanges", step_,
+           "an op that copies nothing from other tiles uses a tensor of set ", from_set, " of tiles: a tensor of set ", set,
+           " expected");
+    const int from_ipu = from_set < 0 || sets_.ipu(from_set) == sets_.ipu(set) ? -1 : sets_.ipu(from_set);
+    expect(planned().from_ipu == from_ipu, "exchanges", step_, "a copy from IPU ", planned().from_ipu, ": IPU ", from_ipu,
+           " expected");
+    if constexpr (requires { plan_.moves; }) check_moves(set, from_set, division.vertices(), vertices, before, after);
   }
-  constexpr void check_moves(int set, int from_set, const Moved& before, const Moved& after) {
+  /// Checks that there is room for what a tile's vertices pass on in scratch.
+  constexpr void check_scratch(const ComputeSet& set, const Places& places) {
+    List<int> offsets;
+    std::int64_t bytes = 0;
+    for (int m = 0; m < set.stage_count; ++m) {
+      const Stage& stage = plan_.stages[static_cast<std::size_t>(set.first_stage + m)];
+      for (int o = stage.input_count; o < stage.operand_count; ++o) {
+        const StageOperand& operand = operand_of(set, m, o);
+        bool is_known = operand.source != Source::scratch;
+        for (const int offset : offsets) is_known = is_known || offset == operand.index;
+        if (is_known) continue;
+        offsets.push_back(operand.index);
+        const std::int64_t elements = slice_of(operand, set.blocks).shape.nelms();
+        if (elements > 1) bytes += align(elements * size_of(operand.view.dtype), tile_alignment);  // one may be in a register
+      }
+    }
+    std::int64_t room = 0;
+    for (const Room& each : body_->rooms)
+      if (each.kind == RoomKind::scratch && each.set == places.set && each.first <= step_ && step_ <= each.last)
+        room += each.bytes;
+    expect(room >= bytes * sets_.on_a_tile(places), "tiles", step_, "scratch of ", room,
+           " bytes on a tile: ", bytes * sets_.on_a_tile(places), " expected");
+  }
+  /// `vertices`: of the step, `of_tile`: of the tile with most of them.
+  constexpr void check_moves(int set, int from_set, std::int64_t vertices, std::int64_t of_tile, const Moved& before,
+                             const Moved& after) {
     const StepMoves* const moves = moves_of(step_);
     if (moves == nullptr) return;
     expect(moves->set == set, "traffic", step_, "counted on set ", moves->set, " of tiles: set ", set, " expected");
     expect(moves->from_set == from_set, "traffic", step_, "counted as from set ", moves->from_set, " of tiles: set ", from_set,
            " expected");
-    const auto check = [&](const TileExchange& counted, const Moved& moved, std::int64_t of_vertices, std::string_view when) {
-      expect(counted.total_bytes >= moved.least && counted.total_bytes <= moved.most, "traffic", step_, "counts ",
-             counted.total_bytes, " bytes that are exchanged ", when, " it: ", moved.least, " expected");
-      const bool has_bytes = counted.total_bytes > 0;
-      expect(counted.bytes_in >= 0 && counted.bytes_out >= 0 && counted.pair_bytes_in >= 0 &&
-                 counted.pair_bytes_in <= counted.bytes_in && counted.fragments >= 0 && counted.sends >= 0 &&
-                 of_vertices * sets_.tiles(set) >= counted.total_bytes &&
-                 (!has_bytes || (counted.bytes_in > 0 && counted.bytes_out > 0 && counted.fragments > 0 && counted.sends > 0)),
-             "traffic", step_, "counts ", counted.bytes_in, " bytes in and ", counted.bytes_out, " out of one tile ", when,
-             " it: those of the exchange expected");
-    };
-    check(moves->before, before, moves->before.bytes_in, "before");
-    check(moves->after, after, moves->after.bytes_out, "after");
+    const auto expect_traffic = [&](bool holds, const auto&... what) { expect(holds, "traffic", step_, what...); };
+    check_counts(moves->before, before, true, vertices, of_tile, expect_traffic);
+    check_counts(moves->after, after, false, vertices, of_tile, expect_traffic);
   }
   /// Returns what the plan counts for a step, or null if it does not have that.
   constexpr const StepMoves* moves_of(int step) {
@@ -267,6 +315,8 @@ class ExchangeProof {
       expect(is_found || !is_on_tiles(in.location.base), "exchanges", step_, "an argument in storage ", s,
              ", where the call has none: a storage of an argument expected");
       use(s, is_output);
+      const std::int64_t bytes = in.elements * size_of(in.dtype);
+      if (is_output) written_[static_cast<std::size_t>(s)].write({0, 1, 1, {bytes}, {1}}, bytes);  // at most all of it
     }
   }
 
@@ -282,10 +332,12 @@ class ExchangeProof {
       const Base base = storage(s).location.base;
       if (base == Base::frame) {
         in_frame.push_back(s);
-        expect(uses.first_read < 0 || storage(s).kind == StorageKind::undefined_owner, "exchanges", uses.first_read,
-               "reads storage ", s, " on tiles before a step writes it there: a write before expected");
+        expect(uses.first_read < 0 || may_be_unwritten(s), "exchanges", uses.first_read, "reads storage ", s,
+               " on tiles before a step writes it there: a write before expected");
       }
       if (base != Base::argument) continue;
+      if (uses.first_read >= 0 && storage(s).kind != StorageKind::undefined_owner)
+        calls_.note_read(body_->body, storage(s).location.index);
       const int r = room_of_[static_cast<std::size_t>(s)];
       if (r < 0) continue;
       const Room& room = body_->rooms[static_cast<std::size_t>(r)];
@@ -330,10 +382,13 @@ class ExchangeProof {
 
   const AnyPlan& plan_;
   SetsOfTiles<AnyPlan> sets_;
+  bool reads_unwritten_;
   FirstFault& fault_;
+  CallProof<AnyPlan> calls_;
   const BodyOnTiles* body_ = nullptr;
   int first_step_ = 0, step_ = 0;
   List<Uses> uses_{};  // by storage
+  List<WrittenBytes> written_{};  // by storage
   List<int> room_of_{};  // by storage: in the body's rooms; -1: none
 };
 

@@ -5,7 +5,7 @@
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/lower/plan.hpp"
-#include "tilewright/verified/values.hpp"
+#include "tilewright/verified/segments.hpp"
 
 namespace tilewright::internal::proof::detail {
 
@@ -73,10 +73,18 @@ constexpr bool overlap(const Access& a, const Access& b) {
   if (a.elements() == 0 || b.elements() == 0) return false;
   if (a.offset + below_a >= b.offset + above_b || b.offset + below_b >= a.offset + above_a) return false;
   if (a.offset == b.offset) return true;
+  if (are_apart(lattice_of(a), lattice_of(b))) return false;
   List<Run> runs_a, runs_b;
   add_runs(a, 0, runs_a), add_runs(b, 0, runs_b);
   sort_runs(runs_a), sort_runs(runs_b);
   return overlap(runs_a, runs_b);
+}
+
+/// Returns the access to an operand in memory of which a step's vertices write some parts, one after the other, or one part: its
+/// view.
+constexpr Access access_of(const StageOperand& operand, std::int64_t offset, std::int64_t parts) {
+  if (parts == 1) return access_of(offset, {operand.view.shape, operand.view.dtype}, operand.view.strides);
+  return access_of(offset, {{parts * operand.view.shape.nelms()}, operand.view.dtype}, dense_strides({1}));
 }
 
 /// How a compute set divides its operands among its vertices.

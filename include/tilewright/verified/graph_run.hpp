@@ -30,8 +30,8 @@ struct RunEffects {
 /// and ops in place are what the trace says; there is no schedule, no fusion and no place in memory but one for each tensor.
 class GraphRun {
  public:
-  /// `stages`: those of the plan, whose ops tell which strips of convolutions it has.
-  constexpr GraphRun(const Ir& ir, ValueTerms& terms, std::span<const Stage> stages)
+  /// `stages`: those of a plan that may have convolutions over strips; none: it has no such.
+  constexpr GraphRun(const Ir& ir, ValueTerms& terms, const PlanStages& stages)
       : ir_(ir), tables_(ir.tables), terms_(terms), stages_(stages) {}
 
   constexpr RunEffects run() {
@@ -186,11 +186,11 @@ class GraphRun {
     terms_.add_op(*node.op);
     if (node.op->tag == op_info<Identity>.tag) return void(bound(scope, node.outputs[0]) = copied(input(scope, node.inputs[0])));
     const bool is_product = is_sliced(*node.op) && node.outputs.size() == 1 && inputs.size() == node.inputs.size();
-    if (is_product) terms_.add_product_term(terms_.term_of(node.op->tag, node.attributes, inputs, 0));
+    List<std::int64_t> term = terms_.term_of(node.op->tag, node.attributes, inputs, 0);
+    if (is_product) terms_.add_product_term(term);
     List<ValueId> results;
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
-      results.push_back(
-          terms_.result(terms_.term_of(node.op->tag, node.attributes, inputs, static_cast<int>(o)), scope.spec(node.outputs[o])));
+      results.push_back(terms_.result(terms_.of_output(term, o), scope.spec(node.outputs[o])));
       terms_.add_known(results.back());
     }
     if (node.op->has_side_effect && node.op->modifies < 0)
@@ -388,7 +388,7 @@ class GraphRun {
   const Ir& ir_;
   const IrTables& tables_;
   ValueTerms& terms_;
-  std::span<const Stage> stages_;
+  PlanStages stages_;
   bool in_strips_ = false;  // whether a convolution over strips runs
   List<Memory> memories_{};
   List<Memory> results_{};  // of a conditional, while it is joined

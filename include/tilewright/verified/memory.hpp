@@ -5,41 +5,72 @@
 
 #include "tilewright/core/grow.hpp"
 #include "tilewright/core/items.hpp"
-#include "tilewright/verified/values.hpp"
+#include "tilewright/verified/segments.hpp"
 
 namespace tilewright::internal::proof::detail {
 
-/// The values in one memory, by byte. It keeps segments: bytes with evenly spaced elements of one value.
+/// The values in one memory, by byte. It keeps what was written as segments. Segments with common bytes, or one in the gaps of
+/// another, are a group; in a group, the newest segment that has a byte says what it holds.
 class Memory {
  public:
-  /// Returns what an access finds.
-  constexpr Content read(const Access& access) const {
+  /// Returns what an access finds. `axis`: the first one along which it may find runs; those before it have extent 1.
+  constexpr Content read(const Access& access, int axis = 0) const {
     Content result;
-    if (access.elements() == 0 || is_even(access, result)) return result;
-    result = {};
-    if (access.rank == 0) return result;  // one element of bytes of several values
-    if (access.rank == 1) return read_row(access);
-    for (std::int64_t i = 0; i < access.extents[0]; ++i) result.parts.push_back(read(access.part(i)));
-    merge(access, result);
-    return result;
+    if (access.elements() == 0) return result;
+    const std::int64_t count = axis < access.rank ? access.extents[axis] : 1;
+    const std::int64_t even = even_rows(access, axis, result);
+    if (even == count) return result;
+    if (axis == access.rank) return {};  // one element of bytes of several values
+    if (even > 0) result.parts.push_back(result), result.parts[0].count = even;
+    result.value = ValueId::unwritten, result.first = 0;
+    for (std::int64_t& step : result.steps) step = 0;
+    Access rows = access;
+    for (std::int64_t i = even; i < count;) {
+      if (Content* const last = i > 0 ? &result.parts.back() : nullptr; last && !last->parts.empty()) {
+        rows.offset = access.offset + (i - 1) * access.strides[axis];
+        if (const std::int64_t more = continue_run(*last, rows, axis, count - i); more > 0) {
+          i += more;
+          continue;
+        }
+      }
+      rows.offset = access.offset + i * access.strides[axis];
+      rows.extents[axis] = count - i;
+      Content run;
+      std::int64_t taken = even_rows(rows, axis, run);
+      rows.extents[axis] = 1;
+      if (taken == 0) {
+        run = read(rows, axis + 1);
+        taken = 1;
+      }
+      run.count = taken;
+      if (const std::int64_t added = i > 0 ? add_rows(result.parts.back(), run, axis) : 0; added > 0) {
+        i += added;
+        continue;
+      }
+      result.parts.push_back(std::move(run));
+      i += taken;
+    }
+    if (result.parts.size() > 1 || !result.parts[0].parts.empty()) return result;
+    Content run = std::move(result.parts[0]);
+    run.count = 1;
+    return run;
   }
-  /// Writes what another access found to elements of equal extents.
-  constexpr void write(const Access& access, const Content& content) {
+  /// Writes what another access found to elements of equal extents. `axis`: that of the content's runs.
+  constexpr void write(const Access& access, const Content& content, int axis = 0) {
     if (access.elements() == 0) return;
     if (content.parts.empty()) return write_even(access, content);
-    std::int64_t i = 0;
+    Access rows = access;
     for (const Content& part : content.parts) {
-      if (access.rank == 1)
-        write_even({access.offset + i * access.strides[0], access.element_bytes, 1, {part.count}, {access.strides[0]}}, part);
-      else write(access.part(i), part);
-      i += part.count;
+      rows.extents[axis] = part.count;
+      write(rows, part, axis + 1);
+      rows.offset += part.count * rows.strides[axis];
     }
   }
   /// Writes a value whose elements are in the order of the access.
   constexpr void write(const Access& access, ValueId value) { write(access, whole_of(value, access)); }
   /// Forgets the values of a range of bytes.
   constexpr void forget(std::int64_t begin, std::int64_t end) {
-    if (begin < end) replace(begin, end, nullptr);
+    if (begin < end) put({.begin = begin, .end = end, .origin = begin});
   }
   /// Joins the memories after the two branches of a conditional. `choose(a, b)` returns the value that is `a` or `b`; it is not
   /// called for equal ones.
@@ -47,229 +78,321 @@ class Memory {
   static constexpr Memory joined(const Memory& a, const Memory& b, const Choose& choose);
 
  private:
-  /// An axis of the elements in a segment's memory.
-  struct Digit {
-    std::int64_t stride = 0;  // in bytes
-    std::int64_t count = 1;
-    std::int64_t step = 0;  // to the number of the next element
-  };
-  struct Segment {
+  struct Group {
     std::int64_t begin = 0, end = 0;
-    std::int64_t origin = 0;  // byte at which all digits are 0
-    ValueId value = ValueId::unwritten;
-    std::int64_t first = 0;  // number of the element there
-    int element_bytes = 1;
-    int digit_count = 0;
-    Digit digits[max_rank + 1]{};  // by stride, the smallest first; together they are dense
+    int newest = -1, oldest = -1;  // segments
   };
 
-  constexpr std::size_t find(std::int64_t byte) const {  // the first segment that ends behind the byte
-    std::size_t low = 0, high = segments_.size();
+  constexpr std::size_t find(std::int64_t byte) const {  // the first group that ends behind the byte
+    std::size_t low = 0, high = groups_.size();
     while (low < high) {
       const std::size_t middle = (low + high) / 2;
-      if (segments_[middle].end <= byte) low = middle + 1;
+      if (groups_[middle].end <= byte) low = middle + 1;
       else high = middle;
     }
     return low;
   }
-  /// Returns whether all elements are evenly spaced elements of one segment, or none of them is written.
-  constexpr bool is_even(const Access& access, Content& result) const {
+  constexpr const Segment& segment(int number) const { return segments_[static_cast<std::size_t>(number)]; }
+
+  // ---- reads
+
+  /// Returns how many rows, from the first on, are evenly spaced elements of one segment, or are not written. `axis`: that of the
+  /// rows.
+  constexpr std::int64_t even_rows(Access access, int axis, Content& result) const {
+    const bool has_rows = axis < access.rank;
+    std::int64_t count = has_rows ? std::exchange(access.extents[axis], 1) : 1;
+    const std::int64_t row = has_rows ? access.strides[axis] : 0;
     const auto [below, above] = access.reach();
     const std::int64_t begin = access.offset + below, end = access.offset + above;
     const std::size_t i = find(begin);
-    if (i == segments_.size() || segments_[i].begin >= end) return true;
-    const Segment& segment = segments_[i];
-    if (segment.begin > begin || segment.end < end || segment.element_bytes != access.element_bytes) return false;
-    std::int64_t low[max_rank + 1]{}, high[max_rank + 1]{};
-    std::int64_t rest = access.offset - segment.origin;
-    result.value = segment.value;
-    result.first = segment.first;
-    for (int d = segment.digit_count; d-- > 0;) {
-      const Digit& digit = segment.digits[d];
-      low[d] = high[d] = rest / digit.stride;
-      rest %= digit.stride;
-      result.first += low[d] * digit.step;
+    const bool has_group = i < groups_.size() && groups_[i].begin < end;
+    const std::size_t next = has_group ? i + 1 : i;
+    if (next < groups_.size()) {
+      if (groups_[next].begin < end) return 0;
+      if (row > 0) count = std::min(count, (groups_[next].begin - end) / row + 1);
     }
-    if (rest != 0) return false;
-    for (int axis = 0; axis < access.rank; ++axis) {
-      result.steps[axis] = 0;
-      if (access.extents[axis] == 1) continue;
-      const std::int64_t sign = access.strides[axis] < 0 ? -1 : 1;
-      std::int64_t stride = access.strides[axis] * sign;
-      for (int d = segment.digit_count; d-- > 0;) {
-        const Digit& digit = segment.digits[d];
-        const std::int64_t moved = stride / digit.stride * sign;
-        stride %= digit.stride;
-        (sign < 0 ? low : high)[d] += moved * (access.extents[axis] - 1);
-        result.steps[axis] += moved * digit.step;
+    if (row < 0 && i > 0) count = std::min(count, (begin - groups_[i - 1].end) / -row + 1);
+    if (!has_group) return result = {}, count;
+    Lattice bytes;  // of the access
+    std::int64_t rows_of_bytes = -1;
+    for (int number = groups_[i].newest; number >= 0; number = segment(number).older) {
+      if (has_rows) access.extents[axis] = count;
+      if (const std::int64_t rows = segment(number).rows_of(access, axis, begin, end, result); rows > 0) return rows;
+      const Lattice own = segment(number).lattice();
+      const auto is_apart = [&](std::int64_t rows) {
+        if (rows != std::exchange(rows_of_bytes, rows)) {
+          if (has_rows) access.extents[axis] = rows;
+          bytes = lattice_of(access);
+        }
+        return are_apart(own, bytes);
+      };
+      while (!is_apart(count))
+        if ((count /= 2) == 0) return 0;
+    }
+    return result = {}, count;
+  }
+  /// Adds rows to a run that they continue, if both have evenly spaced elements of one value. Returns how many it adds.
+  static constexpr std::int64_t add_rows(Content& run, const Content& added, int axis) {
+    if (!run.parts.empty() || !added.parts.empty() || run.value != added.value) return 0;
+    const std::int64_t step = run.count == 1 ? added.first - run.first : run.steps[axis];
+    if (added.first != run.first + run.count * step) return 0;
+    for (int i = axis + 1; i < max_rank; ++i)
+      if (run.steps[i] != added.steps[i]) return 0;
+    const std::int64_t count = added.count == 1 || added.steps[axis] == step ? added.count : 1;
+    run.steps[axis] = step;
+    run.count += count;
+    return count;
+  }
+  /// Continues a run, of which `rows` is the last row, by up to `most` rows. Returns by how many.
+  constexpr std::int64_t continue_run(Content& run, Access rows, int axis, std::int64_t most) const {
+    std::int64_t count = most;
+    if (!find_steps(run, run.count, rows, axis, axis + 1, count)) {
+      count = rows.extents[axis] = 1;
+      rows.offset += rows.strides[axis];
+      if (!find_next(run, run.count, rows, axis, axis + 1)) {
+        if (run.count == 1) forget_steps(run, axis);
+        return 0;
       }
-      if (stride != 0) return false;
     }
-    for (int d = 0; d < segment.digit_count; ++d)
-      if (low[d] < 0 || high[d] >= segment.digits[d].count) return false;
+    run.count += count;
+    return count;
+  }
+  /// Finds along how many more rows, up to `count`, each part of a run is evenly spaced; writes the parts' steps. Returns whether
+  /// there are any. `known`: rows of the run; `axis`: that of the rows; `inner`: that of the parts.
+  constexpr bool find_steps(Content& run, std::int64_t known, Access rows, int axis, int inner, std::int64_t& count) const {
+    for (Content& part : run.parts) {
+      if (inner == max_rank) return false;  // never; for GCC, which warns of a seventh axis
+      rows.extents[inner] = part.count;
+      if (!find_steps(part, known, rows, axis, inner + 1, count)) return false;
+      rows.offset += part.count * rows.strides[inner];
+    }
+    if (!run.parts.empty()) return true;
+    rows.extents[axis] = 1 + count;
+    Content found;
+    count = even_rows(rows, axis, found) - 1;
+    if (count < 1 || found.value != run.value || (known > 1 && found.steps[axis] != run.steps[axis])) return false;
+    run.steps[axis] = found.steps[axis];
     return true;
   }
-  /// Returns how many elements of a row, from its first on, are evenly spaced elements of one segment, or are not written.
-  constexpr std::int64_t first_run(Access row, Content& content) const {
-    const std::size_t i = find(row.offset);
-    std::int64_t count = row.extents[0];
-    if (row.strides[0] <= 0) count = 1;
-    else if (i < segments_.size()) {
-      const Segment& segment = segments_[i];
-      const std::int64_t bytes = segment.begin > row.offset ? segment.begin - row.offset : segment.end - row.offset;
-      count = std::max<std::int64_t>(
-          1, std::min(count, segment.begin > row.offset ? (bytes - 1) / row.strides[0] + 1
-                                                        : (bytes - row.element_bytes) / row.strides[0] + 1));
+  /// Finds whether a row continues each part of a run, however it was written; writes the parts' steps.
+  constexpr bool find_next(Content& run, std::int64_t known, Access row, int axis, int inner) const {
+    for (Content& part : run.parts) {
+      if (inner == max_rank) return false;  // never; for GCC, which warns of a seventh axis
+      row.extents[inner] = part.count;
+      if (!find_next(part, known, row, axis, inner + 1)) return false;
+      row.offset += part.count * row.strides[inner];
     }
-    const auto is_run = [&](std::int64_t elements) {
-      row.extents[0] = elements;
-      content = {};
-      return is_even(row, content);
-    };
-    if (!is_run(count)) {
-      std::int64_t low = 1;  // a longest run that is known
-      for (std::int64_t high = count - 1; low < high;) {
-        const std::int64_t middle = (low + high + 1) / 2;
-        if (is_run(middle)) low = middle;
-        else high = middle - 1;
-      }
-      if (!is_run(count = low)) content = {};  // one element of bytes of several values
-    }
-    return content.count = count;
+    if (!run.parts.empty()) return true;
+    Content next = read(row, axis + 1);
+    if (!next.parts.empty() || next.value != run.value) return false;
+    if (known == 1) run.steps[axis] = next.first - run.first;
+    next.first -= known * run.steps[axis], next.count = run.count;
+    next.steps[axis] = run.steps[axis];
+    return same(next, run);
   }
-  /// Appends elements to the runs of a row. A run is as long as can be: so equal rows have equal runs, however they were written.
-  static constexpr void add_run(List<Content>& runs, Content added) {
-    while (added.count > 0) {
-      Content* const last = runs.empty() || runs.back().value != added.value ? nullptr : &runs.back();
-      if (last && last->count == 1) last->steps[0] = added.first - last->first;
-      if (!last || added.first != last->first + last->count * last->steps[0]) {
-        if (added.count == 1) added.steps[0] = 0;
-        return runs.push_back(std::move(added));
-      }
-      const std::int64_t taken = added.steps[0] == last->steps[0] ? added.count : 1;
-      last->count += taken, added.count -= taken, added.first += taken * added.steps[0];
-    }
-  }
-  constexpr Content read_row(const Access& row) const {
-    Content result;
-    for (std::int64_t i = 0; i < row.extents[0];) {
-      Content run;
-      i += first_run({row.offset + i * row.strides[0], row.element_bytes, 1, {row.extents[0] - i}, {row.strides[0]}}, run);
-      add_run(result.parts, std::move(run));
-    }
-    if (result.parts.size() > 1) return result;
-    Content run = std::move(result.parts[0]);
-    run.count = 1;
-    return run;
-  }
-  /// Replaces parts that are evenly spaced elements of one value by one description of them all.
-  static constexpr void merge(const Access& access, Content& content) {
-    const Content& first = content.parts[0];
-    const std::int64_t step = content.parts.size() > 1 ? content.parts[1].first - first.first : 0;
-    for (std::size_t i = 0; i < content.parts.size(); ++i) {
-      const Content& part = content.parts[i];
-      if (!part.parts.empty() || part.value != first.value || part.first != first.first + static_cast<std::int64_t>(i) * step)
-        return;
-      for (int axis = 0; axis + 1 < access.rank; ++axis)
-        if (part.steps[axis] != first.steps[axis]) return;
-    }
-    Content result{.value = first.value, .first = first.first};
-    result.steps[0] = step;
-    for (int axis = 1; axis < access.rank; ++axis) result.steps[axis] = first.steps[axis - 1];
-    content = std::move(result);
-  }
-  constexpr void write_even(const Access& access, const Content& content) {
-    List<std::pair<Digit, int>> axes;  // with extents above 1, by stride
-    Access outer{access.offset, access.element_bytes, 0, {}, {}};
-    std::int64_t first = content.first;
-    for (int axis = 0; axis < access.rank; ++axis) {
-      if (access.extents[axis] == 1) continue;
-      Digit digit{access.strides[axis], access.extents[axis], content.steps[axis]};
-      if (digit.stride < 0) {  // from the last element on
-        outer.offset += digit.stride * (digit.count - 1);
-        first += digit.step * (digit.count - 1);
-        digit.stride = -digit.stride, digit.step = -digit.step;
-      }
-      axes.push_back({digit, axis});
-    }
-    sort_items(axes, [](const auto& a, const auto& b) { return a.first.stride < b.first.stride; });
-    Segment segment{.value = content.value, .element_bytes = access.element_bytes};
-    std::int64_t bytes = access.element_bytes;
-    std::size_t next = 0;
-    for (; next < axes.size() && axes[next].first.stride == bytes; ++next) {
-      const Digit& digit = axes[next].first;
-      bytes *= digit.count;
-      if (Digit* const last = segment.digit_count > 0 ? &segment.digits[segment.digit_count - 1] : nullptr;
-          last && digit.step == last->step * last->count)
-        last->count *= digit.count;
-      else segment.digits[segment.digit_count++] = digit;
-    }
-    if (segment.digit_count == 0) segment.digits[segment.digit_count++] = {access.element_bytes, 1, 0};
-    write_blocks(segment, bytes, axes, next, outer.offset, first);
-  }
-  /// Writes a dense segment for each index of the axes from `axis` on.
-  constexpr void write_blocks(Segment& segment, std::int64_t bytes, const List<std::pair<Digit, int>>& axes, std::size_t axis,
-                              std::int64_t offset, std::int64_t first) {
-    if (axis < axes.size()) {
-      const Digit& digit = axes[axis].first;
-      for (std::int64_t i = 0; i < digit.count; ++i)
-        write_blocks(segment, bytes, axes, axis + 1, offset + i * digit.stride, first + i * digit.step);
-      return;
-    }
-    segment.begin = segment.origin = offset;
-    segment.end = offset + bytes;
-    segment.first = first;
-    if (segment.value == ValueId::unwritten) forget(segment.begin, segment.end);
-    else replace(segment.begin, segment.end, &segment);
-  }
-  /// Removes the values of a range of bytes, and adds a segment there.
-  constexpr void replace(std::int64_t begin, std::int64_t end, const Segment* added) {
-    const std::size_t from = find(begin);
-    std::size_t to = from;
-    while (to < segments_.size() && segments_[to].begin < end) ++to;
-    Segment kept[3];
-    std::size_t count = 0;
-    if (from < to && segments_[from].begin < begin) kept[count] = segments_[from], kept[count++].end = begin;
-    if (added) kept[count++] = *added;
-    if (from < to && segments_[to - 1].end > end) kept[count] = segments_[to - 1], kept[count++].begin = end;
-    const std::size_t removed = to - from, size = segments_.size();
-    if (count > removed) {
-      make_room(segments_, count - removed);
-      segments_.resize(size + count - removed);
-      for (std::size_t i = size; i-- > to;) segments_[i + count - removed] = segments_[i];
-    } else if (count < removed) {
-      for (std::size_t i = to; i < size; ++i) segments_[i + count - removed] = segments_[i];
-      segments_.resize(size + count - removed);
-    }
-    for (std::size_t i = 0; i < count; ++i) segments_[from + i] = kept[i];
+  static constexpr void forget_steps(Content& run, int axis) {
+    run.steps[axis] = 0;
+    for (Content& part : run.parts) forget_steps(part, axis);
   }
 
-  List<Segment> segments_{};  // by their bytes; they do not overlap
+  // ---- writes
+
+  constexpr void write_even(const Access& access, const Content& content) {
+    Segment added{.origin = access.offset,
+                  .value = content.value,
+                  .first = content.first,
+                  .element_bytes = access.element_bytes,
+                  .bytes = access.element_bytes};
+    int axes[max_rank]{};  // with extents above 1, by stride
+    const auto distance = [&](int axis) { return access.strides[axis] < 0 ? -access.strides[axis] : access.strides[axis]; };
+    int count = 0;
+    for (int axis = 0; axis < access.rank; ++axis) {
+      if (access.extents[axis] == 1) continue;
+      int at = count++;
+      for (; at > 0 && distance(axes[at - 1]) > distance(axis); --at) axes[at] = axes[at - 1];
+      axes[at] = axis;
+    }
+    std::int64_t span = access.element_bytes;
+    for (int i = 0; i < count; ++i) {
+      const int axis = axes[i];
+      if (distance(axis) < span) return write_rows(access, content, axis);
+      Segment::Digit digit{distance(axis), access.extents[axis], content.steps[axis]};
+      const std::int64_t last = digit.count - 1;
+      if (access.strides[axis] < 0) {  // from the last element on
+        added.origin -= digit.stride * last;
+        added.first += digit.step * last;
+        digit.step = -digit.step;
+      }
+      const bool is_dense = added.is_dense() && digit.stride == added.bytes;
+      span += digit.stride * last;
+      if (is_dense) added.bytes = span;
+      Segment::Digit* const before = added.digit_count > 0 ? &added.digits[added.digit_count - 1] : nullptr;
+      if (before && digit.stride == before->stride * before->count && digit.step == before->step * before->count) {
+        before->count *= digit.count;
+      } else {
+        added.digits[added.digit_count++] = digit;
+        if (is_dense) ++added.dense_count;
+      }
+    }
+    added.begin = added.origin;
+    added.end = added.origin + span;
+    put(added);
+  }
+  /// Writes the elements at each index of an axis that is in the range of others.
+  constexpr void write_rows(Access row, Content content, int axis) {
+    const std::int64_t count = std::exchange(row.extents[axis], 1);
+    for (std::int64_t i = 0; i < count; ++i) {
+      write_even(row, content);
+      row.offset += row.strides[axis];
+      content.first += content.steps[axis];
+    }
+  }
+  /// Puts a segment on what its bytes had, or, if it has no value, removes that.
+  constexpr void put(const Segment& added) {
+    const std::size_t from = find(added.begin);
+    std::size_t to = from;
+    Group kept;
+    bool is_beside = true;  // whether kept segments are before the added one or behind it
+    const auto keep = [&](int number) {
+      append(kept, number);
+      is_beside = is_beside && (segment(number).end <= added.begin || segment(number).begin >= added.end);
+    };
+    for (; to < groups_.size() && groups_[to].begin < added.end; ++to)
+      for (int number = groups_[to].newest, older = -1; number >= 0; number = older) {
+        Segment& old = segments_[static_cast<std::size_t>(number)];
+        older = old.older;
+        if (added.covers(old.lattice())) {
+          free_.push_back(number);
+        } else if (!added.is_dense() || !old.is_dense() || old.end <= added.begin || old.begin >= added.end) {
+          keep(number);
+        } else if (old.begin >= added.begin) {
+          old.begin = added.end;
+          keep(number);
+        } else {
+          Segment behind = old;
+          old.end = added.begin;
+          keep(number);
+          behind.begin = added.end;
+          if (behind.begin < behind.end) keep(add(behind));
+        }
+      }
+    Group groups[3];
+    std::size_t count = 0;
+    if (is_beside) {
+      Group before, behind;
+      for (int number = kept.newest, older = -1; number >= 0; number = older) {
+        older = segment(number).older;
+        append(segment(number).begin < added.begin ? before : behind, number);
+      }
+      if (before.newest >= 0) groups[count++] = before;
+      if (added.value != ValueId::unwritten) append(groups[count++], add(added));
+      if (behind.newest >= 0) groups[count++] = behind;
+    } else if (Segment& newest = segments_[static_cast<std::size_t>(kept.newest)]; newest.add(added)) {
+      groups[0] = {std::min(newest.begin, kept.begin), std::max(newest.end, kept.end), kept.newest, kept.oldest};
+      count = 1;
+    } else {
+      append(groups[0], add(added));
+      segments_[static_cast<std::size_t>(groups[0].newest)].older = kept.newest;
+      groups[0] = {std::min(added.begin, kept.begin), std::max(added.end, kept.end), groups[0].newest, kept.oldest};
+      count = 1;
+    }
+    replace(from, to, groups, count);
+  }
+  constexpr int add(const Segment& added) {
+    if (free_.empty()) {
+      make_room(segments_);
+      segments_.push_back(added);
+      return static_cast<int>(segments_.size()) - 1;
+    }
+    const int number = free_.back();
+    free_.pop_back();
+    segments_[static_cast<std::size_t>(number)] = added;
+    return number;
+  }
+  /// Makes a segment the oldest one of a group.
+  constexpr void append(Group& group, int number) {
+    Segment& added = segments_[static_cast<std::size_t>(number)];
+    added.older = -1;
+    if (group.oldest < 0) group = {added.begin, added.end, number, number};
+    else segments_[static_cast<std::size_t>(group.oldest)].older = number;
+    group.begin = std::min(group.begin, added.begin);
+    group.end = std::max(group.end, added.end);
+    group.oldest = number;
+  }
+  /// Replaces the groups [from, to) by others.
+  constexpr void replace(std::size_t from, std::size_t to, const Group* groups, std::size_t count) {
+    const std::size_t removed = to - from, size = groups_.size();
+    if (count > removed) {
+      make_room(groups_, count - removed);
+      groups_.resize(size + count - removed);
+      for (std::size_t i = size; i-- > to;) groups_[i + count - removed] = groups_[i];
+    } else if (count < removed) {
+      for (std::size_t i = to; i < size; ++i) groups_[i + count - removed] = groups_[i];
+      groups_.resize(size + count - removed);
+    }
+    for (std::size_t i = 0; i < count; ++i) groups_[from + i] = groups[i];
+  }
+
+  // ---- branches
+
+  /// Returns the newest segment that has a byte; null: nothing is written there.
+  constexpr const Segment* holder(std::int64_t byte) const {
+    const std::size_t i = find(byte);
+    if (i == groups_.size() || groups_[i].begin > byte) return nullptr;
+    const Lattice bytes{byte, byte + 1, 1, 0, {}};
+    for (int number = groups_[i].newest; number >= 0; number = segment(number).older)
+      if (segment(number).covers(bytes)) return segment(number).value == ValueId::unwritten ? nullptr : &segment(number);
+    return nullptr;
+  }
+  /// Adds the ends of the ranges of bytes that segments have without gaps.
+  constexpr void add_ends(List<std::int64_t>& ends) const {
+    for (const Group& group : groups_)
+      for (int number = group.newest; number >= 0; number = segment(number).older) {
+        const Lattice bytes = segment(number).lattice();
+        add_ends(bytes, bytes.axis_count, bytes.begin, ends);
+      }
+  }
+  static constexpr void add_ends(const Lattice& bytes, int axes, std::int64_t begin, List<std::int64_t>& ends) {
+    if (axes == 0) return ends.push_back(begin), ends.push_back(begin + bytes.bytes);
+    const auto [stride, count] = bytes.axes[axes - 1];
+    for (std::int64_t i = 0; i < count; ++i) add_ends(bytes, axes - 1, begin + i * stride, ends);
+  }
+
+  List<Group> groups_{};  // by their bytes; they do not overlap
+  List<Segment> segments_{};
+  List<int> free_{};  // segments that are no longer in use
 };
 
 template <class Choose>
 constexpr Memory Memory::joined(const Memory& a, const Memory& b, const Choose& choose) {
   List<std::int64_t> ends;  // of ranges in which neither memory changes from one segment to another
-  for (const Memory* each : {&a, &b})
-    for (const Segment& segment : each->segments_) ends.push_back(segment.begin), ends.push_back(segment.end);
+  a.add_ends(ends), b.add_ends(ends);
   sort_items(ends, [](std::int64_t x, std::int64_t y) { return x < y; });
   Memory result = a;
-  for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
-    const std::int64_t begin = ends[i], end = ends[i + 1];
-    if (begin == end) continue;
-    const std::size_t in_a = a.find(begin), in_b = b.find(begin);
-    const bool has_a = in_a < a.segments_.size() && a.segments_[in_a].begin <= begin;
-    const bool has_b = in_b < b.segments_.size() && b.segments_[in_b].begin <= begin;
-    if (!has_a && !has_b) continue;
-    const int bytes = has_a ? a.segments_[in_a].element_bytes : b.segments_[in_b].element_bytes;
-    Access run{begin, bytes, 1, {(end - begin) / bytes}, {bytes}};
-    const auto join = [&](auto&& self, const Access& part) -> void {
-      const Content of_a = a.read(part), of_b = b.read(part);
-      if (of_a.parts.empty() && of_b.parts.empty() && (of_a.steps[0] == of_b.steps[0] || same(of_a, of_b)))
-        return result.write(part, choose(of_a, of_b));
-      for (std::int64_t k = 0; k < part.extents[0]; ++k) self(self, Access{part.offset + k * bytes, bytes, 1, {1}, {bytes}});
-    };
-    join(join, run);
+  const auto join = [&](auto&& self, const Access& part) -> void {
+    const Content of_a = a.read(part), of_b = b.read(part);
+    if (of_a.parts.empty() && of_b.parts.empty() && (of_a.steps[0] == of_b.steps[0] || same(of_a, of_b)))
+      return result.write(part, choose(of_a, of_b));
+    Access element = part;
+    element.extents[0] = 1;
+    for (std::int64_t k = 0; k < part.extents[0]; ++k, element.offset += part.strides[0]) self(self, element);
+  };
+  std::int64_t begin = ends.empty() ? 0 : ends[0];
+  for (const std::int64_t end : ends) {
+    while (begin < end) {
+      const Segment *const in_a = a.holder(begin), *const in_b = b.holder(begin);
+      const int bytes = in_a ? in_a->element_bytes : in_b ? in_b->element_bytes : 1;
+      const Access element{begin, bytes, 0, {}, {}};
+      std::int64_t count = (end - begin) / bytes;
+      if (count == 0 && !(has_unwritten(a.read(element)) && has_unwritten(b.read(element)))) count = 1;  // it goes on behind
+      if ((!in_a && !in_b) || count == 0) {
+        result.forget(begin, end);
+        begin = end;
+        continue;
+      }
+      join(join, {begin, bytes, 1, {count}, {bytes}});
+      begin += count * bytes;
+    }
   }
   return result;
 }

@@ -6,6 +6,7 @@
 
 #include "tilewright/core/text.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
+#include "tilewright/verified/apart.hpp"
 #include "tilewright/verified/barriers.hpp"
 #include "tilewright/verified/fault.hpp"
 #include "tilewright/verified/graph_run.hpp"
@@ -37,6 +38,8 @@ class PlanRun {
     if (problem_.empty()) compare(expected);
     return {std::move(problem_), body_, step_number_};
   }
+  /// Returns whether a step computes of bytes that no step wrote, as the graphs do.
+  constexpr bool reads_unwritten() const { return reads_unwritten_; }
 
  private:
   /// A place of the whole run: the frame's offsets count from the start of the root's.
@@ -72,6 +75,10 @@ class PlanRun {
       if (!resolve(locations[i], arguments, body, frame, place)) return;
       places.push_back(place);
     }
+    if (body.ipu >= 0 && step.joins_ipus && step.barrier_before && step.kind != StepKind::load_code &&
+        !fail("barriers", "workers of IPU ", body.ipu,
+              " wait for those of all IPUs, which do not come: no such barrier expected"))
+      return;
     switch (step.kind) {
       case StepKind::compute:
       case StepKind::collective: return compute(step, body, places);
@@ -83,7 +90,7 @@ class PlanRun {
     if (step.joins_ipus && step.ipu >= 0) barriers_.pass(-1);  // workers meet before a body of one IPU
     const auto list = [&](int first, int count) { return List<Place>(places.begin() + first, places.begin() + first + count); };
     if (step.kind == StepKind::call) return run_body(step.body, list(0, step.arguments), frame + step.frame_offset);
-    if (step.kind == StepKind::conditional) return branch(step, places, list, frame + step.frame_offset);
+    if (step.kind == StepKind::conditional) return branch(step, body, places, list, frame + step.frame_offset);
     for (std::int64_t n = 0; n < step.count && problem_.empty(); ++n) {
       List<Place> given = list((n == 0 ? 0 : n % 2 == 1 ? 1 : 2) * step.arguments, step.arguments);
       for (int i = 0; i < step.arguments; ++i)
@@ -108,12 +115,16 @@ class PlanRun {
     if (step.location_count < expected) ignored_ = {};
     return step.location_count == expected || fail("tables", step.location_count, " locations: ", expected, " expected");
   }
-  constexpr void branch(const Step& step, const List<Place>& places, const auto& list, std::int64_t frame) {
-    barriers_.pass(-1);
+  constexpr void branch(const Step& step, const Body& body, const List<Place>& places, const auto& list, std::int64_t frame) {
+    barriers_.pass(step.joins_ipus && body.ipu < 0 ? -1 : step.ipu);
     if (!memory_.find(places[0].base, places[0].index))
       return void(fail_always("a condition that is in no memory: a bool expected"));
     const Content read = memory_.read(places[0], {places[0].offset, 1, 0, {}, {}});
     if (has_unwritten(read)) return void(fail("values", "a condition that no step wrote: a bool expected"));
+    const StepAccess condition_bytes{places[0].base, places[0].index, {places[0].offset, 1, 0, {}, {}}, false};
+    if (barriers_.add({condition_bytes}, step.ipu, false) &&
+        !fail("barriers", "no barrier before a condition that an earlier step writes: a barrier expected"))
+      return;
     const ValueId condition = terms_.number(read, {});
     const PlanMemory<AnyPlan> before = memory_;
     run_body(step.body, list(1, step.arguments), frame);
@@ -153,13 +164,11 @@ class PlanRun {
 
   // ---- steps that compute
 
-  /// Accesses of an operand with its place; parts of partial results are one vector.
+  /// Returns the access to an operand with its place, or as a dense block.
   constexpr Access access(const StageOperand& operand, const List<Place>& places, std::int64_t parts) const {
-    if (operand.source != Source::memory)
-      return access_of(0, {operand.view.shape, operand.view.dtype}, dense_strides(operand.view.shape));
-    const std::int64_t offset = places[static_cast<std::size_t>(operand.index)].offset;
-    if (parts == 1) return access_of(offset, {operand.view.shape, operand.view.dtype}, operand.view.strides);
-    return access_of(offset, {{parts * operand.view.shape.nelms()}, operand.view.dtype}, dense_strides({1}));
+    if (operand.source == Source::memory)
+      return access_of(operand, places[static_cast<std::size_t>(operand.index)].offset, parts);
+    return access_of(0, {operand.view.shape, operand.view.dtype}, dense_strides(operand.view.shape));
   }
   constexpr void compute(const Step& step, const Body& body, const List<Place>& places) {
     if (step.compute_set < 0 || static_cast<std::size_t>(step.compute_set) >= plan_.compute_sets.size())
@@ -181,8 +190,9 @@ class PlanRun {
     registers_.clear();
     for (int s = 0; s < set.stage_count && problem_.empty(); ++s) run_stage(set, division, s, places, accesses);
     if (!problem_.empty()) return;
-    check_vertices_apart(set, division, places);
-    if (barriers_.add(accesses, step.ipu, !is_collective && step.vertices * step.pieces == 1))
+    if (const auto wrong = ApartCheck(SetStages(plan_, set), division, accesses, terms_).run(); !wrong.empty())
+      fail("vertices", wrong);
+    if (barriers_.add(std::move(accesses), step.ipu, !is_collective && step.vertices * step.pieces == 1))
       fail("barriers", "no barrier before a step that shares bytes with an earlier one: a barrier expected");
     memory_.move(step.stream);
   }
@@ -199,18 +209,25 @@ class PlanRun {
     for (int o = 0; o < stage.input_count; ++o) {
       const StageOperand& operand = plan_.operands[static_cast<std::size_t>(stage.first_operand + o)];
       const Access bytes = access(operand, places, 1);
-      if (operand.source == Source::memory && !note(places, operand.index, bytes, false, accesses)) return;
+      if (operand.source == Source::memory && !note(places, operand.index, {.bytes = bytes, .stage = s, .operand = o}, accesses))
+        return;
       inputs.push_back({{operand.view.shape, operand.view.dtype}, read(operand, bytes, places)});
       reads_unwritten = reads_unwritten || (bytes.elements() > 0 && has_unwritten(inputs.back().content));
     }
+    const OpInfo* const op = terms_.find_op(stage.op);
+    const bool prints = op && op->has_side_effect && op->modifies < 0 && !op->transfer;
     for (int o = stage.input_count; o < stage.operand_count && problem_.empty(); ++o) {
       const StageOperand& operand = plan_.operands[static_cast<std::size_t>(stage.first_operand + o)];
       const std::int64_t parts = division.parts(operand);
       const Access bytes = access(operand, places, parts);
-      if (operand.source == Source::memory && !note(places, operand.index, bytes, true, accesses)) return;
-      Content made = inputs.empty() ? Content{} : inputs[0].content;
+      if (operand.source == Source::memory &&
+          !note(places, operand.index, {.bytes = bytes, .writes = true, .stage = s, .operand = o}, accesses))
+        return;
+      Content made;  // GCC 12 takes contents that `?:` chooses for freed memory
       if (stage.op != op_info<Identity>.tag) {
-        List<Operand> given = inputs;
+        List<Operand> given;
+        if (o + 1 < stage.operand_count || prints) given = inputs;
+        else given = std::move(inputs);
         if (terms_.is_row_store(stage.op) && stage.input_count == 2)
           given.push_back({{operand.view.shape, operand.view.dtype}, read(operand, bytes, places)});
         const ValueId value = stage_values_.result(stage, given, o - stage.input_count, {operand.view.shape, operand.view.dtype},
@@ -219,20 +236,23 @@ class PlanRun {
           return void(reads_unwritten
                           ? fail("values", "stage ", s, " (", stage.name, ") reads bytes that no step wrote")
                           : fail("values", "stage ", s, " (", stage.name, ") computes of its operands what no graph does"));
-        made = parts == 1 ? terms_.whole(value, bytes) : whole_of(value, bytes);
+        if (parts == 1) made = terms_.whole(value, bytes);
+        else made = whole_of(value, bytes);
       } else if (reads_unwritten || inputs[0].spec.shape != operand.view.shape) {
         return void(fail("values", "stage ", s, " (", stage.name, ") copies ",
                          reads_unwritten ? "bytes that no step wrote" : "to another shape: equal shapes expected"));
+      } else {
+        made = inputs[0].content;
       }
       store(operand, bytes, places, made, s, o == stage.input_count);
     }
-    const OpInfo* const op = terms_.find_op(stage.op);
-    if (op && op->has_side_effect && op->modifies < 0 && !op->transfer)
-      printed_.push_back(terms_.result(terms_.term_of(stage.op, stage.attributes, inputs, -1), {}));
+    reads_unwritten_ = reads_unwritten_ || reads_unwritten;
+    if (prints) printed_.push_back(terms_.result(terms_.term_of(stage.op, stage.attributes, inputs, -1), {}));
   }
   constexpr Content read(const StageOperand& operand, const Access& bytes, const List<Place>& places) {
     const auto index = static_cast<std::size_t>(operand.index);
-    if (operand.source == Source::value) return index < registers_.size() ? registers_[index].read(bytes) : Content{};
+    if (operand.source == Source::value && index < registers_.size()) return registers_[index].read(bytes);
+    if (operand.source == Source::value) return {};
     if (operand.source == Source::scratch) {
       for (const auto& [offset, memory] : scratch_)
         if (offset == operand.index) return memory.read(bytes);
@@ -262,9 +282,11 @@ class PlanRun {
     }
   }
   /// Records an access, and checks that its memory has the bytes.
-  constexpr bool note(const List<Place>& places, int location, const Access& bytes, bool writes, List<StepAccess>& accesses) {
+  constexpr bool note(const List<Place>& places, int location, StepAccess access, List<StepAccess>& accesses) {
     const Place& place = places[static_cast<std::size_t>(location)];
-    if (place.base == Base::position && writes) return fail_always("a write to positions, which are no memory: a read expected");
+    const Access& bytes = access.bytes;
+    if (place.base == Base::position && access.writes)
+      return fail_always("a write to positions, which are no memory: a read expected");
     if (place.base == Base::position || bytes.elements() == 0) return true;
     const Stored* const found = memory_.find(place.base, place.index);
     if (found == nullptr) return fail_always("an operand in no memory of the plan: one of its memories expected");
@@ -273,38 +295,13 @@ class PlanRun {
     if (bytes.offset + below < 0 || (memory.bytes >= 0 && bytes.offset + above > memory.bytes))
       return fail("memory", "bytes ", bytes.offset + below, " to ", bytes.offset + above, " of memory `", name_of(place.base),
                   "`: bytes from 0 to ", memory.bytes, " expected");
-    if (writes && (place.base == Base::constant ||
-                   (place.base == Base::stream &&
-                    plan_.streams[static_cast<std::size_t>(place.index)].direction == StreamDirection::host_to_device)))
+    if (access.writes && (place.base == Base::constant ||
+                          (place.base == Base::stream &&
+                           plan_.streams[static_cast<std::size_t>(place.index)].direction == StreamDirection::host_to_device)))
       return fail("memory", "writes what is given, in memory `", name_of(place.base), "`: a read expected");
-    accesses.push_back({place.base, place.index, bytes, writes});
+    access.base = place.base, access.index = place.index;
+    accesses.push_back(access);
     return true;
-  }
-  /// Checks that no vertex accesses bytes that another vertex of the same step writes.
-  constexpr void check_vertices_apart(const ComputeSet& set, const Division& division, const List<Place>& places) {
-    if (division.vertices() == 1) return;
-    const auto for_each = [&](const auto& f) {
-      for (int s = 0; s < set.stage_count; ++s) {
-        const Stage& stage = plan_.stages[static_cast<std::size_t>(set.first_stage + s)];
-        for (int o = 0; o < stage.operand_count; ++o)
-          if (const StageOperand& each = plan_.operands[static_cast<std::size_t>(stage.first_operand + o)];
-              each.source == Source::memory && places[static_cast<std::size_t>(each.index)].base != Base::position)
-            f(each, o >= stage.input_count);
-      }
-    };
-    for_each([&](const StageOperand& written, bool is_written) {
-      if (!is_written) return;
-      for_each([&](const StageOperand& other, bool) {
-        const Place &a = places[static_cast<std::size_t>(written.index)], &b = places[static_cast<std::size_t>(other.index)];
-        if (a.base != b.base || a.index != b.index || written == other || !problem_.empty()) return;
-        if (!overlap(access(written, places, division.parts(written)), access(other, places, division.parts(other)))) return;
-        List<Run> of_written, of_other;
-        division.add_runs_of_vertices(written, a.offset, of_written);
-        division.add_runs_of_vertices(other, b.offset, of_other);
-        if (share_bytes(of_written, of_other))
-          fail("vertices", "vertices access bytes that other vertices write: bytes of their own expected");
-      });
-    });
   }
   // ---- what is there after a run
 
@@ -359,6 +356,7 @@ class PlanRun {
   List<ValueId> printed_{};
   BodyId body_ = BodyId::none;
   int step_number_ = 0;
+  bool reads_unwritten_ = false;
   std::string_view ignored_{};
   Text problem_{};
 };

@@ -4,11 +4,9 @@
 #include <utility>
 
 #include "tilewright/core/items.hpp"
-#include "tilewright/ops/elementwise/unary.hpp"
-#include "tilewright/ops/reduce/sum.hpp"
 #include "tilewright/target/target.hpp"
 #include "tilewright/verified/fault.hpp"
-#include "tilewright/verified/terms.hpp"
+#include "tilewright/verified/set_stages.hpp"
 
 namespace tilewright::internal::proof::detail {
 
@@ -100,45 +98,24 @@ class TablesCheck {
                     " of scratch: a multiple of ", memory_alignment, " expected");
     }
   }
-  /// Returns the only stage that reads the value of an expression, or -1.
-  constexpr int reader_of(const ComputeSet& set, int s) const {
-    int reader = -1;
-    for (int later = s + 1; later < set.stage_count; ++later)
-      for (int o = 0; o < stage(set, later).input_count; ++o)
-        if (const StageOperand& each = operand(stage(set, later), o); each.source == Source::value && each.index == s) {
-          if (reader >= 0) return -1;
-          reader = later;
-        }
-    return reader;
-  }
-  /// Returns the nearest kernel before a stage, or -1.
-  constexpr int kernel_before(const ComputeSet& set, int s) const {
-    while (s-- > 0)
-      if (stage(set, s).evaluation == Evaluation::kernel) return s;
-    return -1;
-  }
-  /// Returns an op of the graphs, or one that the planner adds; null: neither.
-  constexpr const OpInfo* op_of(const Stage& stage) {
-    if (stage.op == op_info<ReduceSum>.tag) return &op_info<ReduceSum>;
-    return stage.op == op_info<Identity>.tag ? &op_info<Identity> : terms_.find_op(stage.op);
-  }
   /// Checks that a stage is computed, and that values which it reads are in registers then.
   constexpr void check_evaluation(const ComputeSet& set, int s) {
-    const Stage& checked = stage(set, s);
+    const SetStages stages(plan_, set);
+    const Stage& checked = stages[s];
     const auto fail_stage = [&](const auto&... what) { fail_by("vertices", "stage ", s, " (", checked.name, ") ", what...); };
     int root = s;  // the stage that computes it
-    while (stage(set, root).evaluation == Evaluation::expression) {
-      if (operand(stage(set, root), stage(set, root).input_count).source != Source::value)
+    while (stages[root].evaluation == Evaluation::expression) {
+      if (stages.operand(root, stages[root].input_count).source != Source::value)
         return fail_stage("stores the result of an expression: a value that one stage reads expected");
-      root = reader_of(set, root);
+      root = stages.reader_of(root);
       if (root < 0) return fail_stage("is in an expression that not exactly one stage reads: one reader expected");
     }
     int kernel = root;
-    if (stage(set, root).evaluation == Evaluation::epilogue) {
-      kernel = kernel_before(set, root);
+    if (stages[root].evaluation == Evaluation::epilogue) {
+      kernel = stages.kernel_before(root);
       if (kernel < 0) return fail_stage("is in an epilogue: a kernel before it expected");
-      if (const OpInfo* const op = op_of(stage(set, kernel)); op && !op->has_epilogue)
-        return fail_stage("is in the epilogue of ", stage(set, kernel).name, ", which runs none: an op that does expected");
+      if (const OpInfo* const op = stages.op(kernel, terms_); op && !op->has_epilogue)
+        return fail_stage("is in the epilogue of ", stages[kernel].name, ", which runs none: an op that does expected");
     }
     for (int o = 0; o < checked.input_count; ++o) {
       const StageOperand& each = operand(checked, o);
@@ -147,7 +124,7 @@ class TablesCheck {
         continue;
       }
       if (each.source != Source::value || each.index < 0 || each.index >= s) continue;  // other rules see to these
-      const Evaluation made = stage(set, each.index).evaluation;
+      const Evaluation made = stages[each.index].evaluation;
       const bool is_in_registers = made == Evaluation::expression || (kernel != root && each.index == kernel) ||
                                    (kernel != root && made == Evaluation::epilogue && each.index > kernel);
       if (!is_in_registers)
@@ -209,9 +186,16 @@ class TablesCheck {
       return fail(step.pieces, " pieces of each vertex: ", set.pieces, ", as in the compute set, expected");
     const Stage& first = stage(set, 0);
     const OpInfo* const op = terms_.find_op(first.op);
+    const bool has_collective = op && op->collective_items;
+    if (has_collective != is_collective)
+      return fail(is_collective ? "a collective" : "a step of vertices", " that runs ", first.name, ": an op ",
+                  is_collective ? "over replicas" : "of one replica", " expected");
+    if (is_collective && (set.stage_count != 1 || first.operand_count != 2 || operand(first, 0).source != Source::memory ||
+                          operand(first, 1).source != Source::memory || operand(first, 0).index != 0 ||
+                          operand(first, 1).index != step.location_count - 1))
+      return fail("a collective of other operands than its first and its last location: these expected");
     std::int64_t items = 0;
-    if (is_collective && op && op->collective_items && first.operand_count > 1)
-      items = op->collective_items(first.attributes, spec_of(operand(first, 0)), spec_of(operand(first, 1)));
+    if (is_collective) items = op->collective_items(first.attributes, spec_of(operand(first, 0)), spec_of(operand(first, 1)));
     if (step.items != items || (is_collective && items == 0))
       return fail(step.items, " items: ", items, ", as many as its collective has, expected");
     int sites = 0;

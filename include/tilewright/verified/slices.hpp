@@ -80,10 +80,11 @@ class Slices {
   constexpr const PartialResults* whole_of_slices(const Operand& operand) {
     std::int64_t end = 0;
     int sum = -1;
-    Shape shape;
-    for (int axis = 1; axis < operand.spec.shape.rank; ++axis) shape.push_back(operand.spec.shape[axis]);
-    const Access dense = access_of(0, {shape, operand.spec.dtype}, dense_strides(shape));
-    for (const Content& part : operand.content.parts) {
+    Shape shape, row = operand.spec.shape;
+    row[0] = 1;
+    for (int axis = 1; axis < row.rank; ++axis) shape.push_back(row[axis]);
+    const Access dense = access_of(0, {row, operand.spec.dtype}, dense_strides(row));
+    for (const Content& part : operand.content.parts) {  // a run of several has another content than whole_of
       const Slice* const slice = part.parts.empty() ? find_sum(part.value) : nullptr;
       if (slice == nullptr || slice->range.begin != end || (sum >= 0 && slice->sum != sum) || slice->shape != shape ||
           !same(part, whole_of(part.value, dense)))

@@ -20,8 +20,10 @@ class StageValues {
       if (parts == 1) return slices_.resolved(whole->term, {whole->shape, spec.dtype});
       PartialResults again = *whole;
       again.parts = parts;
+      again.are_added = stage.parts == SumParts::made;
       return terms_.partials(std::move(again));
     }
+    if (stage.parts == SumParts::combined) return ValueId::unwritten;  // it reads the first part of something else only
     const OpInfo* const op = terms_.find_op(stage.op);
     List<std::int64_t> term = terms_.term_of(stage.op, stage.attributes, inputs, output);
     if (takes_input_again(op, stage, inputs) && (parts > 1 || !terms_.is_known(terms_.result(term, spec)))) {
@@ -30,8 +32,12 @@ class StageValues {
     }
     if (op && is_sliced(*op)) slices_.add(*op, stage.attributes, inputs, term, spec.shape);
     if (parts == 1) return slices_.resolved(term, spec);
-    return terms_.partials(
-        {.parts = parts, .op = op, .attributes = stage.attributes, .term = std::move(term), .shape = spec.shape});
+    return terms_.partials({.parts = parts,
+                            .op = op,
+                            .attributes = stage.attributes,
+                            .term = std::move(term),
+                            .shape = spec.shape,
+                            .are_added = stage.parts == SumParts::made});
   }
 
  private:
@@ -50,6 +56,7 @@ class StageValues {
     const PartialResults* const partials = is_of_slices ? slices_.whole_of_slices(inputs[0])
                                                         : terms_.find_partials(inputs[0].content.value);
     if (partials == nullptr || shape.rank == 0 || shape[0] != partials->parts) return nullptr;
+    if (partials->are_added != (stage.parts == SumParts::combined)) return nullptr;
     if (shape.nelms() != partials->parts * partials->shape.nelms()) return nullptr;
     const Access dense = access_of(0, inputs[0].spec, dense_strides(shape));
     if (!is_of_slices && !same(inputs[0].content, whole_of(partials->value, dense))) return nullptr;

@@ -28,6 +28,7 @@ struct PartialResults {
   PackedAttributes attributes{};
   List<std::int64_t> term{};  ///< of the whole result, without its dtype
   Shape shape{};  ///< of the whole result
+  bool are_added = false;  ///< whether one worker adds them up in the memory of the first part (SumParts)
 };
 
 /// A product or convolution of a graph: what it reads, and its result.
@@ -46,24 +47,21 @@ class ValueTerms {
     return values_.number({word(TermKind::initial), static_cast<std::int64_t>(origin), number, element});
   }
   /// Returns the number of what an access finds.
-  constexpr ValueId number(const Content& content, const Shape& shape, int axis = 0) {
-    List<std::int64_t> term{word(TermKind::content), static_cast<std::int64_t>(content.parts.size())};
-    for (const Content& part : content.parts)
-      if (axis + 1 < shape.rank) term.push_back(static_cast<std::int64_t>(number(part, shape, axis + 1)));
-      else
-        for (const std::int64_t word : {static_cast<std::int64_t>(part.value), part.first, part.steps[0], part.count})
-          term.push_back(word);
-    if (content.parts.empty()) {
-      term.push_back(static_cast<std::int64_t>(content.value));
-      term.push_back(content.first);
-      for (int i = axis; i < shape.rank; ++i) term.push_back(content.steps[i - axis]);
-    }
+  constexpr ValueId number(const Content& content, const Shape& shape) {
+    List<std::int64_t> term;
+    term.reserve(16);
+    term.push_back(word(TermKind::content));
+    add_content(term, content, shape.rank);
     return values_.number(term);
   }
   /// Returns the term of an op's output, without the spec of the output.
   constexpr List<std::int64_t> term_of(const OpTag* op, const PackedAttributes& attributes, const List<Operand>& inputs,
                                        int output) {
-    List<std::int64_t> term{word(TermKind::result), number_of(op), output, static_cast<std::int64_t>(attributes.count)};
+    List<std::int64_t> term;
+    term.reserve(attributes.count + 11 * inputs.size() + 16);
+    for (const std::int64_t each :
+         {word(TermKind::result), number_of(op), std::int64_t{output}, static_cast<std::int64_t>(attributes.count)})
+      term.push_back(each);
     for (std::size_t i = 0; i < attributes.count; ++i) term.push_back(attributes.words[i]);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       add_spec(term, inputs[i].spec);
@@ -72,13 +70,18 @@ class ValueTerms {
     }
     return term;
   }
+  /// Makes a term that of another output.
+  static constexpr const List<std::int64_t>& of_output(List<std::int64_t>& term, std::size_t output) {
+    term[2] = static_cast<std::int64_t>(output);
+    return term;
+  }
   constexpr ValueId result(List<std::int64_t> term, const TensorSpec& spec) {
     add_spec(term, spec);
     return values_.number(term);
   }
   /// Returns the value of several parts of a result, and remembers what it is.
   constexpr ValueId partials(PartialResults&& of) {
-    List<std::int64_t> term{word(TermKind::partials), of.parts};
+    List<std::int64_t> term{word(TermKind::partials), of.parts, of.are_added};
     for (const std::int64_t each : of.term) term.push_back(each);
     const ValueId value = of.value = values_.number(term);
     if (!find_partials(value)) partials_.push_back(std::move(of));
@@ -118,8 +121,8 @@ class ValueTerms {
   /// Returns the content of all elements of a value, of the extents of an access: of other values, if it is equal to them.
   constexpr Content whole(ValueId value, const Access& access) const {
     const auto number = static_cast<std::size_t>(value);
-    return number < equal_.size() && equal_[number] >= 0 ? equal_contents_[static_cast<std::size_t>(equal_[number])]
-                                                         : whole_of(value, access);
+    if (number >= equal_.size() || equal_[number] < 0) return whole_of(value, access);
+    return equal_contents_[static_cast<std::size_t>(equal_[number])];
   }
   /// Records the term of a product, without the spec of the result.
   constexpr void add_product_term(const List<std::int64_t>& term) { add_known(product_term(term)); }
@@ -147,6 +150,17 @@ class ValueTerms {
     term.push_back(static_cast<std::int64_t>(spec.dtype));
     term.push_back(spec.shape.rank);
     for (int axis = 0; axis < spec.shape.rank; ++axis) term.push_back(spec.shape[axis]);
+  }
+  static constexpr void add_content(List<std::int64_t>& term, const Content& content, int rank) {
+    term.push_back(static_cast<std::int64_t>(content.parts.size()));
+    for (const Content& part : content.parts) {
+      term.push_back(part.count);
+      add_content(term, part, rank);
+    }
+    if (!content.parts.empty()) return;
+    term.push_back(static_cast<std::int64_t>(content.value));
+    term.push_back(content.first);
+    for (int axis = 0; axis < rank; ++axis) term.push_back(content.steps[axis]);
   }
   constexpr std::int64_t number_of(const OpTag* tag) {
     for (std::size_t i = 0; i < tags_.size(); ++i)

@@ -21,8 +21,10 @@ class TileMemoryProof {
                 " sets of tiles: ", sets, " expected"))
       return false;
     for (int set = 0; set < sets; ++set)
-      if (!expect(sets_.ipu(set) == set * target_.ipus / sets && sets_.tiles(set) > 0, BodyId::none, -1, "set ", set, " on IPU ",
-                  sets_.ipu(set), ": IPU ", set * target_.ipus / sets, " expected"))
+      if (!expect(sets_.ipu(set) == set * target_.ipus / sets && sets_.tiles(set) > 0 &&
+                      plan_.tile_sets[static_cast<std::size_t>(set)].is_io == (target_.io_tiles > 0 && set % 2 == 1),
+                  BodyId::none, -1, "set ", set, " on IPU ", sets_.ipu(set), ": IPU ", set * target_.ipus / sets,
+                  ", compute tiles before IO tiles, expected"))
         return false;
     List<bool> is_known(plan_.bodies.size(), false);
     for (const BodyOnTiles& body : data_.bodies) {
@@ -42,6 +44,7 @@ class TileMemoryProof {
       if (!fault_.is_found()) check_rooms(body), check_frames_of_calls(body);
     if (!fault_.is_found()) check_homes();
     for (int set = 0; set < static_cast<int>(plan_.tile_sets.size()) && !fault_.is_found(); ++set) check_set(set);
+    if (!fault_.is_found()) check_fullest();
   }
 
  private:
@@ -176,6 +179,7 @@ class TileMemoryProof {
   /// Bytes of a tile that are always in use.
   struct Kept {
     int set;
+    Base base;
     std::int64_t begin, end;
   };
   /// Checks that all bodies find variables and constants at the same places, and that they share no byte.
@@ -200,12 +204,21 @@ class TileMemoryProof {
           if (first == nullptr) {
             first = &storage;
             const std::int64_t begin = (*homes)[low].address;
-            kept.push_back({storage.layout.places.set, begin, begin + sets_.bytes_of(storage.layout, storage.dtype)});
+            kept.push_back({storage.layout.places.set, base, begin, begin + sets_.bytes_of(storage.layout, storage.dtype)});
           } else {
             expect(are_equal(first->layout, storage.layout), body.body, -1, "memory `", name_of(base), "` at ",
                    storage.location.offset, " is on other tiles than in another body: the same tiles expected");
           }
         }
+    }
+    for (std::size_t set = 0; set < plan_.tile_sets.size(); ++set) {
+      std::int64_t variables = 0, constants = 0;
+      for (const Kept& each : kept)
+        if (each.set == static_cast<int>(set)) (each.base == Base::variable ? variables : constants) += each.end - each.begin;
+      const TileMemory& tile = plan_.tile_sets[set].tile;
+      expect(tile.variables == variables && tile.constants == constants, BodyId::none, -1, tile.variables,
+             " bytes of variables and ", tile.constants, " of constants on set ", set, " of tiles: ", variables, " and ",
+             constants, " expected");
     }
     sort_items(kept, [](const Kept& a, const Kept& b) { return a.set != b.set ? a.set < b.set : a.begin < b.begin; });
     for (std::size_t i = 0; i < kept.size(); ++i) {
@@ -217,16 +230,6 @@ class TileMemoryProof {
         expect(kept[i - 1].end <= kept[i].begin, BodyId::none, -1, "variables or constants at bytes ", kept[i - 1].begin, " to ",
                kept[i - 1].end, " and from ", kept[i].begin, " on of one tile: separate bytes expected");
     }
-  }
-  static constexpr bool are_equal(const TileLayout& a, const TileLayout& b) {
-    if (a.axes.size() != b.axes.size() || a.places != b.places) return false;
-    for (int i = 0; i < a.axes.size(); ++i) {
-      const AxisNumbering &x = a.axes[i].numbering, &y = b.axes[i].numbering;
-      if (a.axes[i].extent != b.axes[i].extent || a.axes[i].block != b.axes[i].block || x.inner != y.inner ||
-          x.outer_step != y.outer_step || x.inner_step != y.inner_step)
-        return false;
-    }
-    return true;
   }
 
   /// Checks that all data of a set's tiles are in their memory, and that none of its figures is negative.
@@ -246,8 +249,17 @@ class TileMemoryProof {
     const std::int64_t all = use.data_bytes() + tile.code.total() + tile.stack + tile.reserve;
     expect(!target_.checks_memory() || all <= target_.bytes_per_tile, BodyId::none, -1, all, " bytes on a tile of set ", set,
            ": at most ", target_.bytes_per_tile, " expected");
-    expect(plan_.memory.fullest_tile >= tile.total(), BodyId::none, -1, "tiles of set ", set, " with ", tile.total(),
-           " bytes, where the fullest has ", plan_.memory.fullest_tile, ": at most these expected");
+  }
+  /// Checks that the fullest tile of the plan is that of one of its sets, and no other is fuller.
+  constexpr void check_fullest() {
+    bool is_of_a_set = false;
+    std::int64_t most = 0;
+    for (const TileSetUse& use : plan_.tile_sets) {
+      is_of_a_set = is_of_a_set || use.tile == plan_.tile;
+      most = use.tile.total() > most ? use.tile.total() : most;
+    }
+    expect(is_of_a_set && plan_.tile.total() == most && plan_.memory.fullest_tile == most, BodyId::none, -1, "a fullest tile of ",
+           plan_.tile.total(), " bytes: the tile of a set with most, which is ", most, ", expected");
   }
 
   const AnyPlan& plan_;

@@ -134,6 +134,18 @@ struct SetsOfTiles {
   }
 };
 
+/// Returns whether blocks of two layouts are on the same tiles.
+constexpr bool are_equal(const TileLayout& a, const TileLayout& b) {
+  if (a.axes.size() != b.axes.size() || a.places != b.places) return false;
+  for (int i = 0; i < a.axes.size(); ++i) {
+    const AxisNumbering &x = a.axes[i].numbering, &y = b.axes[i].numbering;
+    if (a.axes[i].extent != b.axes[i].extent || a.axes[i].block != b.axes[i].block || x.inner != y.inner ||
+        x.outer_step != y.outer_step || x.inner_step != y.inner_step)
+      return false;
+  }
+  return true;
+}
+
 /// Finds whether blocks along several axes have numbers of their own: each step between numbers is longer than all shorter ones
 /// together reach.
 class OwnNumbers {

@@ -4,7 +4,9 @@
 
 #include "tilewright/verified/banks.hpp"
 #include "tilewright/verified/exchanges.hpp"
+#include "tilewright/verified/row_exchanges.hpp"
 #include "tilewright/verified/tile_memory.hpp"
+#include "tilewright/verified/traffic.hpp"
 
 namespace tilewright::internal::proof::detail {
 
@@ -27,10 +29,14 @@ constexpr void check_sizes(const auto& plan, FirstFault& fault) {
       fault.expect(bytes >= 0, "memory", BodyId::none, -1, "a size of ", bytes, " bytes of a compute set: 0 or more expected");
 }
 /// Returns the first fault of a plan's sizes, or of a plan for a simulated IPU on its tiles; an empty text: there is none. The
-/// rules of PlanRun hold. `ignored`: a rule that is not checked.
-constexpr Text fault_on_tiles(const auto& plan, const Target& target, std::string_view ignored) {
+/// rules of PlanRun hold. `reads_unwritten`: whether a step computes of bytes that no step wrote. `ignored`: a rule that is not
+/// checked.
+constexpr Text fault_on_tiles(const auto& plan, const Target& target, ValueTerms& terms, bool reads_unwritten,
+                              std::string_view ignored) {
   FirstFault fault(ignored);
   check_sizes(plan, fault);
+  if (!fault.is_found()) TrafficProof(plan, terms, fault).run();
+  if constexpr (requires { plan.exchanges; }) check_row_exchanges(plan, fault);
   if (fault.is_found() || target.ipu == nullptr) return fault.text_of();
   DataOnTiles data;
   if (!fault.expect(TableReader(table_of_tiles(plan)).read(data), "tiles", BodyId::none, -1,
@@ -39,7 +45,7 @@ constexpr Text fault_on_tiles(const auto& plan, const Target& target, std::strin
   TileMemoryProof memory(plan, target, data, fault);
   if (!memory.has_rows()) return fault.text_of();
   memory.run();
-  ExchangeProof exchanges(plan, target, fault);
+  ExchangeProof exchanges(plan, target, data, reads_unwritten, fault);
   for (const BodyOnTiles& body : data.bodies)
     if (!fault.is_found()) exchanges.run(body);
   if (!fault.is_found()) BankProof(plan, target, data, fault).run();

@@ -97,12 +97,6 @@ struct Access {
     }
     return {below, above};
   }
-  /// Returns the accesses of one index of the first axis.
-  constexpr Access part(std::int64_t index) const {
-    Access result{offset + index * strides[0], element_bytes, rank - 1, {}, {}};
-    for (int axis = 1; axis < rank; ++axis) result.extents[axis - 1] = extents[axis], result.strides[axis - 1] = strides[axis];
-    return result;
-  }
 };
 
 /// Elements that an access finds: elements of one value, or of several. Elements of a value are numbered in row-major order.
@@ -111,10 +105,10 @@ struct Content {
   ValueId value = ValueId::unwritten;
   std::int64_t first = 0;  ///< number of the first element
   std::int64_t steps[max_rank]{};  ///< by axis, to the number of the next element; 0 along an axis of extent 1
-  /// If the elements are not evenly spaced elements of one value, contents of the indices of the first axis, or of the runs of a
-  /// single axis; otherwise empty.
+  /// If the elements are not evenly spaced elements of one value, the contents of runs of indices of the first axis, each as long
+  /// as can be. All indices of a run have their elements in the same runs along the next axis, its parts, evenly spaced.
   List<Content> parts{};
-  std::int64_t count = 1;  ///< of a run of a single axis: its elements, evenly spaced by steps[0]
+  std::int64_t count = 1;  ///< of a run: its indices
 };
 
 /// Returns the content of an access to all elements of a value, in their order.

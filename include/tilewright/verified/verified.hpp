@@ -19,12 +19,14 @@ namespace internal::proof::detail {
 
 constexpr Fault find_fault(const Prepared& prepared, const auto& plan, std::string_view ignored) {
   ValueTerms terms;
-  const RunEffects expected = GraphRun(prepared.ir(), terms, {plan.stages.data(), plan.stages.size()}).run();
+  PlanStages in_strips;  // only plans for simulated IPUs have strips
+  if (prepared.target().ipu) in_strips = {{plan.stages.data(), plan.stages.size()}, {plan.operands.data(), plan.operands.size()}};
+  const RunEffects expected = GraphRun(prepared.ir(), terms, in_strips).run();
   if (Fault fault = TablesCheck(plan, prepared.target(), terms, ignored).run(); !fault.what.empty()) return fault;
   PlanRun run(plan, terms);
   run.ignore(ignored);
   if (Fault fault = run.run(expected); !fault.what.empty()) return fault;
-  return {fault_on_tiles(plan, prepared.target(), ignored)};
+  return {fault_on_tiles(plan, prepared.target(), terms, run.reads_unwritten(), ignored)};
 }
 /// Returns the step of a fault, its tensors, and the module in which its op was traced. Another planning of the program finds the
 /// module, which no plan has.
@@ -45,8 +47,9 @@ constexpr Text place_of(const Fault& fault, const Prepared& prepared, const auto
 /// Proves that a plan does what the graphs of a prepared program say: `fault_of_plan(prepared, lower(prepared))`. Returns the
 /// first fault, `rule: what was given: what was expected, in step 3 of body 2, MatMul [Add] of x (8, 100) float32, ..., in
 /// Net_subgraph(0)/fc1`; an empty text: the plan is proven. `plan`: a Plan, or a frozen one. It runs graphs and plan on names of
-/// values in place of numbers, with each call and iteration, so its time grows with the steps that a run makes, and with the rows
-/// of tensors that are put together from others. Rules: docs/errors-and-debugging.md. `ignored`: a rule that is not checked.
+/// values in place of numbers, with each call and iteration, so its time grows with the steps that a run makes, and with the
+/// columns of tensors that are put together from others. Rules: docs/errors-and-debugging.md. `ignored`: a rule that is not
+/// checked.
 constexpr Text fault_of_plan(const Prepared& prepared, const auto& plan, std::string_view ignored = {}) {
   using namespace internal::proof::detail;
   Fault fault = find_fault(prepared, plan, ignored);

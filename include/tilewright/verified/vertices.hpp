@@ -4,8 +4,9 @@
 #include <string_view>
 
 #include "tilewright/core/text.hpp"
+#include "tilewright/graph/op_info/layout.hpp"
 #include "tilewright/verified/footprints.hpp"
-#include "tilewright/verified/terms.hpp"
+#include "tilewright/verified/set_stages.hpp"
 
 namespace tilewright::internal::proof::detail {
 
@@ -14,11 +15,7 @@ namespace tilewright::internal::proof::detail {
 class SetCheck {
  public:
   constexpr SetCheck(const auto& plan, const ComputeSet& set, ValueTerms& terms)
-      : set_(set),
-        stages_(plan.stages.data() + set.first_stage),
-        operands_(plan.operands.data()),
-        division_(plan, set),
-        terms_(terms) {}
+      : set_(set), stages_(plan, set), division_(plan, set), terms_(terms) {}
 
   constexpr Text run() {
     for (int axis = 0; axis < set_.blocks.size(); ++axis)
@@ -30,7 +27,7 @@ class SetCheck {
   }
 
  private:
-  constexpr const StageOperand& operand(int s, int o) const { return operands_[stages_[s].first_operand + o]; }
+  constexpr const StageOperand& operand(int s, int o) const { return stages_.operand(s, o); }
   constexpr void fail(int s, int o, const auto&... what) {
     if (problem_.empty()) problem_ = text("operand ", o, " of stage ", s, " (", stages_[s].name, ") ", what...);
   }
@@ -48,7 +45,17 @@ class SetCheck {
       if (each.source == Source::memory) check_memory(s, o, each);
       else check_passed(s, o, each);
     }
+    if (problem_.empty()) check_layouts(s);
     if (problem_.empty()) check_work(s);
+    if (problem_.empty() && stage.parts != SumParts::apart) check_parts(s);
+  }
+  /// Checks the operands of a collective, whose kernel takes their elements as they lie.
+  constexpr void check_layouts(int s) {
+    const OpInfo* const op = stages_.op(s, terms_);
+    if (op == nullptr || op->collective_items == nullptr) return;
+    for (int o = 0; o < stages_[s].operand_count; ++o)
+      if (const ViewSpec& view = operand(s, o).view; !is_dense(view.shape, {0, view.strides}))
+        return fail(s, o, "is not dense: a dense tensor expected");
   }
   constexpr void check_memory(int s, int o, const StageOperand& each) {
     if (each.index < 0 || each.index >= set_.location_count)
@@ -69,6 +76,8 @@ class SetCheck {
       }
     }
     sort_items(parts, [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (!parts.empty() && !is_dense(each.view.shape, {0, each.view.strides}))
+      return fail(s, o, "has parts that are not dense: dense ones expected");
     std::int64_t bytes = each.view.shape.nelms() * size_of(each.view.dtype);
     for (const auto& [stride, count] : parts) {
       if (stride != bytes) return fail(s, o, "has parts ", stride, " bytes apart: ", bytes, " expected");
@@ -129,31 +138,72 @@ class SetCheck {
           return fail(s, o, "is divided along axis ", axis, ", of which the op needs all: one block expected");
       }
   }
-  /// Checks that blocks in a vertex's scratch lie in it and do not overlap.
+  /// Most parts of a sum that one worker may add up one by one: a sum of more terms has several chains (kernel/reduce/sum.hpp).
+  static constexpr std::int64_t most_added_parts = 15;
+
+  /// Checks parts of sums that one worker adds up in the memory of the first part, and the sum that then reads this part only.
+  /// Both must be float32 and more than one element, so that the parts are added one by one, in their order.
+  constexpr void check_parts(int s) {
+    const Stage& stage = stages_[s];
+    const bool makes = stage.parts == SumParts::made;
+    const int o = makes ? stage.input_count : 0;
+    if (stage.evaluation != Evaluation::kernel || stage.can_fault ||
+        (makes ? stage.operand_count - stage.input_count : stage.input_count) != 1)
+      return fail(s, o, "has parts of sums, which this stage cannot add: a kernel with one such operand expected");
+    const StageOperand& parts = operand(s, o);
+    if (parts.source != Source::memory || parts.view.dtype != float32)
+      return fail(s, o, "has parts of sums that are added in memory: float32 in memory expected");
+    if (!makes) {
+      if (parts.view.shape.rank == 0 || division_.cut(parts, 0) >= 0)
+        fail(s, o, "has parts of sums, of which a vertex does not read all: all expected");
+      return;
+    }
+    const OpInfo* const op = terms_.find_op(stage.op);
+    if (op && (!op->has_epilogue || op->partials || (op->takes_epilogue && !op->takes_epilogue(stage.attributes))))
+      return fail(s, o, "has parts of sums, which this op does not add: an op that does expected");
+    for (int later = s + 1; later < set_.stage_count && stages_[later].evaluation != Evaluation::kernel; ++later)
+      if (stages_[later].evaluation == Evaluation::epilogue)
+        return fail(s, o, "has parts of sums, and stage ", later, " in its epilogue: no epilogue expected");
+    int axis = set_.blocks.size() - 1;  // along which the kernel counts parts
+    while (axis >= 0 && (division_.follows(parts, axis) || division_.stride(parts.index, axis) == 0)) --axis;
+    const std::int64_t count = axis < 0 ? 1 : division_.count(axis);
+    if (count < 2 || count > most_added_parts || count != division_.parts(parts) || parts.view.shape.nelms() < 2)
+      fail(s, o, "has ", division_.parts(parts), " parts of ", parts.view.shape.nelms(), " sums, ", count,
+           " of them along one axis: 2 to ", most_added_parts, " parts of at least 2 sums along one axis expected");
+  }
+  /// Checks that blocks in a vertex's scratch lie in it and do not overlap, and that no kernel stores over a block that it reads.
   constexpr void check_scratch() {
     struct Block {
       std::int64_t begin, end;
+      int stage, operand;
     };
     List<Block> blocks;
+    const auto is_output = [&](const Block& block) { return block.operand >= stages_[block.stage].input_count; };
+    const auto is_late = [&](const Block& read, const Block& written) {
+      return !is_output(read) && is_output(written) && stages_.kernel_of(read.stage) == stages_.kernel_of(written.stage) &&
+             !stages_.reads_in_place(read.stage, read.operand, written.stage, written.operand, terms_);
+    };
     for (int s = 0; s < set_.stage_count; ++s)
       for (int o = 0; o < stages_[s].operand_count; ++o) {
         const StageOperand& each = operand(s, o);
         if (each.source != Source::scratch) continue;
         const ViewSpec slice = slice_of(each, set_.blocks);
-        const Block block{each.index, each.index + slice.shape.nelms() * size_of(slice.dtype)};
+        const Block block{each.index, each.index + slice.shape.nelms() * size_of(slice.dtype), s, o};
         if (block.begin < 0 || block.end > set_.scratch_bytes)
           return fail(s, o, "has bytes ", block.begin, " to ", block.end, " of ", set_.scratch_bytes,
                       " bytes of scratch: a place in them expected");
-        for (const Block& other : blocks)
+        for (const Block& other : blocks) {
           if (block.begin != other.begin && block.begin < other.end && other.begin < block.end)
             return fail(s, o, "shares bytes of scratch with another block: separate bytes expected");
+          if (block.begin == other.begin && (is_late(block, other) || is_late(other, block)))
+            return fail(s, o, "is in scratch that its kernel still reads: separate bytes expected");
+        }
         blocks.push_back(block);
       }
   }
 
   const ComputeSet& set_;
-  const Stage* stages_;
-  const StageOperand* operands_;
+  SetStages stages_;
   Division division_;
   ValueTerms& terms_;
   int made_operand_ = 0;

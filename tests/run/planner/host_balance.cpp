@@ -27,7 +27,8 @@ struct Column {
 };
 
 /// 16 cores of an Intel Xeon, one quiet run, the best of three. The executor gave fixed shares of whole vertices then; W7 to W9
-/// had fewer vertices of attention, and convolutions of W5 added directly.
+/// had fewer vertices of attention, and convolutions of W5 added directly. W5 on 8 tiles is not here: it then made the gradients
+/// of weights in other steps.
 const std::vector<Column> table{
     {"W1", 8, 2'555, {{4, 5'000, -2}, {8, 10'900, -38}, {12, 7'495, -8}, {16, 7'820, -9}}},
     {"W1", 32, 2'438, {{8, 4'971, 33}, {16, 6'520, 23}}},
@@ -35,7 +36,6 @@ const std::vector<Column> table{
     {"W2", 32, 813, {{8, 3'688, -1}, {16, 5'359, 13}}},
     {"W4", 8, 44, {{4, 102, 9}, {8, 184, 12}, {12, 186, 14}, {16, 236, -6}}},
     {"W4", 32, 55, {{8, 180, 43}, {16, 323, 39}}},
-    {"W5", 8, 142, {{4, 375, -9}, {8, 743, -22}, {12, 806, -19}, {16, 940, -19}}},
     {"W5", 32, 173, {{8, 637, 10}, {16, 973, -5}}},
     {"W7", 8, 27, {{4, 62, -6}, {8, 111, -5}, {12, 103, 6}, {16, 94, 17}}},
     {"W7", 32, 23, {{8, 97, 3}, {16, 132, 10}}},
@@ -50,7 +50,7 @@ constexpr void direct_convolutions(tw::Ir& ir) {
   train_step<ConvolutionalNet, 32, 1, 28, 28>(ir);
 }
 
-TEST_CASE("host_balance: the prices miss 12 of 28 measured speed-ups on 8 and 16 threads by more than a fifth") {
+TEST_CASE("host_balance: the prices miss 11 of 26 measured speed-ups on 8 and 16 threads by more than a fifth") {
   int close = 0, all = 0;
   for (const Column& column : table) {
     const tw::Target target = tw::cpu.with_tiles(column.tiles);
@@ -68,8 +68,8 @@ TEST_CASE("host_balance: the prices miss 12 of 28 measured speed-ups on 8 and 16
       close += std::abs(deviation) <= 20;
     }
   }
-  CHECK(all == 28);
-  CHECK(close == 16);
+  CHECK(all == 26);
+  CHECK(close == 15);
 }
 
 TEST_CASE("host_balance: what cuts allow 16 threads by work alone") {

@@ -1,5 +1,6 @@
 // labels: none
 // Plans are proven whose products and convolutions are computed in slices, over strips of images, and as sums of parts in stages.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -98,6 +99,73 @@ TEST_CASE("verified: convolutions and their gradients over strips of images are 
     CHECK(plan.steps.size() > tw::lower(prepared(convolution(x, w, 600), ipu(4))).steps.size());
     CHECK(tw::fault_of_plan(program, plan).string() == "");
   }
+}
+
+/// A convolution, or a transposed one, of samples with 1 or 2 spatial axes.
+struct Windows {
+  tw::Shape x, w;
+  bool is_transposed = false;
+  std::int64_t stride = 1, dilation = 1, padding = 0, groups = 1;
+
+  /// The op, and the gradients of both operands.
+  void add_to(tw::Ir& ir) const {
+    const auto build = [this](tw::Tensor data, tw::Tensor weight) {
+      const auto add_options = [&](auto options) {
+        for (int axis = 2; axis < x.rank; ++axis) {
+          options.stride.push_back(stride), options.dilation.push_back(dilation);
+          options.padding.push_back(padding), options.padding.push_back(padding);
+        }
+        options.groups = groups;
+        return options;
+      };
+      if (is_transposed) return tw::ops::conv_transpose(data, weight, add_options(tw::ConvTransposeOptions{}));
+      return tw::ops::conv(data, weight, add_options(tw::ConvOptions{}));
+    };
+    const tw::Graph forward = ir.create_graph(build, tw::TensorSpec{x, tw::float32}, tw::TensorSpec{w, tw::float32});
+    const auto call = tw::call_with_info(forward, {load(ir, "x", x), load(ir, "w", w)});
+    store("y", call.outputs()[0]);
+    const tw::GradGraphInfo backward = tw::autodiff(forward);
+    const auto gradients = backward.fwd_graph_ins_to_grad_parent_outs(
+        tw::call_with_info(backward.graph(), {load(ir, "dy", call.outputs()[0].shape())}, backward.inputs_dict(call)));
+    for (const tw::Tensor input : forward.inputs()) store(input == forward.inputs()[0] ? "dx" : "dw", *gradients.find(input));
+  }
+};
+/// Returns how many convolutions of a plan have more samples than `samples`: those over strips of images.
+int count_strips(const tw::Plan& plan, std::int64_t samples) {
+  int count = 0;
+  for (const auto& stage : plan.stages)
+    count += stage.name.starts_with("Conv") &&
+             plan.operands[static_cast<std::size_t>(stage.first_operand)].view.shape[0] > samples;
+  return count;
+}
+
+TEST_CASE(
+    "verified: convolutions of 1 and 2 axes over strips of samples are proven, with zeros between elements, and in groups") {
+  const std::array<std::int64_t, 4> options[] = {{1, 1, 0, 1}, {2, 1, 0, 1}, {1, 2, 1, 1},
+                                                 {2, 2, 1, 2}, {3, 1, 1, 2}, {2, 3, 2, 4}};
+  int strips_of_one_axis = 0, strips_of_two_axes = 0;
+  for (const bool is_transposed : {false, true})
+    for (const bool has_two_axes : {false, true})
+      for (const auto& [stride, dilation, padding, groups] : options) {
+        const std::int64_t channels = 4, of_weight = channels / groups;
+        const Windows windows{.x = has_two_axes ? tw::Shape{2, channels, 48, 10} : tw::Shape{2, channels, 240},
+                              .w = has_two_axes ? tw::Shape{channels, of_weight, 3, 3} : tw::Shape{channels, of_weight, 3},
+                              .is_transposed = is_transposed,
+                              .stride = stride,
+                              .dilation = dilation,
+                              .padding = padding,
+                              .groups = groups};
+        INFO((is_transposed ? "transposed, " : "")
+             << (has_two_axes ? "2 axes" : "1 axis") << ", stride " << stride << ", dilation " << dilation << ", padding "
+             << padding << ", groups " << groups);
+        const tw::Prepared program = prepared([&](tw::Ir& ir) { windows.add_to(ir); }, tw::gc200);
+        const tw::Plan plan = tw::lower(program);
+        CHECK(tw::fault_of_plan(program, plan).string() == "");
+        (has_two_axes ? strips_of_two_axes : strips_of_one_axis) += count_strips(plan, windows.x[0]);
+      }
+  INFO(strips_of_one_axis << " of one axis, " << strips_of_two_axes << " of two");
+  CHECK(strips_of_one_axis >= 10);
+  CHECK(strips_of_two_axes >= 10);
 }
 
 TEST_CASE("verified: reductions and losses whose parts are combined in stages are proven") {

@@ -16,6 +16,17 @@ constexpr void update(Ir& ir) { ops::scaled_add_(variable(ir, "w", {2'000}), loa
 /// Three tensors of the frame, with 20,000 bytes of each on a tile.
 constexpr void triad(Ir& ir) { store("z", ops::scaled_add(load(ir, "x", {10'000}), load(ir, "y", {10'000}), {.b = 3})); }
 
+/// The product of a stream and a variable. A tile has 3,072 bytes of the input, and makes 1,536 of the result.
+constexpr void product(Ir& ir) {
+  store("y", load(ir, "x", {48, 64}, tw::float16).matmul(variable(ir, "w", {64, 32}, tw::float16)));
+}
+/// The same product with an activation, on the scratch of vertices or in registers.
+constexpr void activated(Ir& ir) {
+  store("y", ops::gelu(load(ir, "x", {48, 64}, tw::float16).matmul(variable(ir, "w", {64, 32}, tw::float16))));
+}
+/// Results of one column: dot products.
+constexpr void dots(Ir& ir) { store("y", load(ir, "x", {96, 256}).matmul(load(ir, "w", {256, 1}))); }
+
 /// What a run says to a changed plan; "" if nothing.
 template <auto build>
 std::string refused(OperandBanks expected, auto change) {
@@ -63,6 +74,51 @@ TEST_CASE("two operands and the result are in three banks") {
     });
     CHECK(error.find("can share a bank") != std::string::npos);
   }
+}
+
+/// Moves all rooms of the main graph to the start of its frame, one behind the other.
+void pack(StrictPlan& plan) {
+  std::int64_t address = 0;
+  for (auto& room : plan.bodies[0].rooms) room.address = address, address += room.bytes;
+}
+template <auto build>
+std::string refused_product(OperandBanks expected, auto change) {
+  ProgramRun<build, tiles> run(true);
+  StrictPlan& plan = run.strict_plan();
+  int found = 0;
+  for (const auto& group : plan.bodies[0].groups)
+    if (group.bank_step.use != tw::BankUse::elements) {
+      ++found;
+      CHECK(group.bank_step.banks == expected);
+    }
+  CHECK(found == 1);
+  change(plan);
+  try {
+    run.run();
+  } catch (const tw::StrictError& error) {
+    return error.what();
+  }
+  return "";
+}
+TEST_CASE("the input and the sums of a product are in different banks, the sums in interleaved memory") {
+  check_results<product>();
+  check_results<activated>();
+  CHECK(refused_product<product>(OperandBanks::interleaved, [](StrictPlan&) {}) == "");
+  CHECK(refused_product<activated>(OperandBanks::interleaved, [](StrictPlan&) {}) == "");
+  CHECK(refused_product<product>(OperandBanks::interleaved, pack) ==
+        "strict: step 0 of body 0 (MatMul, Identity in the main graph), vertex 0 on tile 0: stream 0 at bytes 5120 to 11264 and "
+        "stream 1 at bytes 11264 to 12800 can share a bank, and the plan counts cycles for different ones: at least 32768 bytes "
+        "between them expected");
+  CHECK(refused_product<product>(OperandBanks::interleaved, [](StrictPlan& plan) { plan.bank_rules.interleaved_bytes = 100; }) ==
+        "strict: step 0 of body 0 (MatMul, Identity in the main graph), vertex 0 on tile 0: stream 1 at byte 44032 is not in "
+        "interleaved memory, for which the plan counts cycles: byte 45468 or more expected");
+}
+TEST_CASE("both operands of dot products are in different banks") {
+  check_results<dots>();
+  CHECK(refused_product<dots>(OperandBanks::different, [](StrictPlan&) {}) == "");
+  const std::string error = refused_product<dots>(OperandBanks::different,
+                                                  [](StrictPlan& plan) { plan.bank_rules.pair_bytes = 100'000; });
+  CHECK(error.find("can share a bank, and the plan counts cycles for different ones") != std::string::npos);
 }
 
 }  // namespace

@@ -21,6 +21,17 @@ constexpr void program(tw::Ir& ir) {
 static_assert(tw::verified<program, tw::cpu>);
 static_assert(tw::verified<program, tw::ipu_model>);
 
+/// Columns of many rows, which are put together, taken apart and put together in another order. The proof takes columns, not
+/// rows.
+constexpr void columns(tw::Ir& ir) {
+  const tw::Tensor x = support::load(ir, "x", {100'000, 8}), y = support::load(ir, "y", {100'000, 16});
+  const tw::Tensor joined = ops::tanh(ops::concat({x, y, ops::exp(x)}, 1));
+  const auto parts = ops::split<2>(joined, 1);
+  const tw::Tensor swapped = ops::concat({parts[1], parts[0]}, 1).reshape({100, 1000, 2, 16});
+  support::store("z", ops::transpose(swapped, {2, 0, 1, 3}));
+}
+static_assert(tw::verified<columns, tw::cpu>);
+
 /// What the proof says of a plan in which one thing is wrong.
 constexpr bool is_refused(const auto& break_it) {
   const tw::Prepared prepared = support::prepared(program);

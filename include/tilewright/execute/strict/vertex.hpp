@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "tilewright/execute/strict/product_banks.hpp"
 #include "tilewright/execute/strict/shadows.hpp"
 
 namespace tilewright::internal {
@@ -39,7 +40,7 @@ class StrictVertices {
         if (runs_[k].empty() && storage(group_.operands[k]).elements > 0)
           fail(strict_text({"an operand that declares no element of ", plan_.name_of(b_, group_.operands[k].storage)}));
       }
-    if (group_.bank_step.banks >= OperandBanks::different) check_banks();
+    if (group_.bank_step.banks > OperandBanks::same) check_banks();
     for (std::size_t k = 0; k < group_.operands.size(); ++k) load(k);
     FaultRecord ignored[max_stages]{};
     for (int side = 0; side < (group_.runs_once ? 1 : 2); ++side) {
@@ -117,6 +118,10 @@ class StrictVertices {
   /// Checks that operands lie in the banks for which the plan counts the step's cycles.
   [[gnu::cold]] void check_banks() const {
     const BankStep& step = group_.bank_step;
+    if (step.use != BankUse::elements) {
+      if (const std::string fault = fault_of_product_banks(plan_, machine_, b_, g_); !fault.empty()) fail(fault);
+      return;
+    }
     const int x = step.x.operand, y = step.y.operand, result = step.result.operand;
     expect_apart(x, y);
     if (step.banks != OperandBanks::interleaved) return;

@@ -32,6 +32,16 @@ constexpr bool has_runs(const Shape& shape, const Layout& layout) {
   return shape.rank == 0 || shape[-1] == 1 || layout.strides[static_cast<std::size_t>(shape.rank - 1)] == 1;
 }
 
+/// Returns whether an operand of `shape` is broadcast to planes of the last two axes of `planes`, each of which is one run of
+/// memory or one element.
+constexpr bool has_plane_runs(const Shape& shape, const Layout& layout, const Shape& planes) {
+  const auto extent = [](const Shape& of, int axis) { return of.rank >= -axis ? of[axis] : 1; };
+  if (extent(shape, -1) == 1 && extent(shape, -2) == 1) return true;
+  if (extent(planes, -1) == 1 || extent(shape, -1) != extent(planes, -1) || extent(shape, -2) != extent(planes, -2)) return false;
+  const auto stride = [&](int axis) { return layout.strides[static_cast<std::size_t>(shape.rank + axis)]; };
+  return stride(-1) == 1 && (extent(shape, -2) == 1 || stride(-2) == shape[-1]);
+}
+
 /// Returns whether several elements of the tensor share one element of memory, as in a tensor that was broadcast.
 constexpr bool repeats_elements(const Shape& shape, const Layout& layout) {
   for (int axis = 0; axis < shape.rank; ++axis)

@@ -124,8 +124,16 @@ struct Fusion {
   bool has_epilogue = false;
   /// Whether an op with these attributes runs epilogues; null: with any attributes. Not read if `has_epilogue` is false.
   bool (*takes_epilogue)(const PackedAttributes&) = nullptr;
+  /// Whether vectors of its epilogue go across the ends of rows: operands then have planes of the last two axes without gaps
+  bool epilogue_of_planes = false;
   /// Whether its formula uses masks (kernel/mask.hpp) for bools in batches; false: one bool at a time
   bool bools_are_masks = false;
+};
+
+/// Forms of sums that ops of a program on a host may have.
+struct HostForms {
+  std::int64_t tiles = 1;  ///< of the host
+  bool winograd = true;  ///< of convolutions
 };
 
 /// How the planner divides an op's work.
@@ -143,8 +151,8 @@ struct CutRules {
   PackedAttributes (*with_memory_proportion)(const PackedAttributes&, double proportion) = nullptr;
   /// Returns the attributes with a dtype of partial sums, if they have none of their own; null: the op's cannot be chosen.
   PackedAttributes (*with_partials_type)(const PackedAttributes&, DType partials_type) = nullptr;
-  /// Returns the attributes with the faster form of sums for a host of `tiles`; null: there is one form.
-  PackedAttributes (*with_host_form)(const PackedAttributes&, std::span<const TensorSpec> operands, std::int64_t tiles) = nullptr;
+  /// Returns the attributes with the faster form of sums for a host; null: there is one form.
+  PackedAttributes (*with_host_form)(const PackedAttributes&, std::span<const TensorSpec> operands, const HostForms&) = nullptr;
 };
 
 /// Data movement of an op, or results that it provides without computing.

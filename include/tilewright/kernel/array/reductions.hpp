@@ -106,6 +106,11 @@ class ReducedArray : public ArrayExpression<ReducedArray<Rule, mask, keeps, E>> 
   void assign_to(Out out) const {
     Kernel::template run<Rule>(e_, out);
   }
+  /// Returns the bytes of assign_to's arrays on the stack.
+  template <class Out>
+  static constexpr std::int64_t stack_bytes() {
+    return Kernel::template stack_bytes<Rule, Out>();
+  }
 
  private:
   /// Returns the reduction of all elements from `index` on along the reduced axes.

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "tilewright/kernel/conv/rows.hpp"
+#include "tilewright/kernel/conv/planes.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
 #include "tilewright/kernel/vector/lanes.hpp"
 
@@ -72,8 +72,9 @@ struct ConvByPixels {
   using Columns = ConvColumns<s>;
   static constexpr bool fits = Columns::fits && s.y_v == 1 && s.y_row() == s.v.out && !is_long_product(s.terms());
 
-  template <std::int64_t results, std::int64_t vectors, class W, class Y>
-  static void tile(const float* columns, const W* w, Y* y) {
+  /// Computes the results of `vectors` vectors from `pixel` on, of which the last has `last` elements.
+  template <std::int64_t results, std::int64_t vectors, std::int64_t last = lanes, class W, class Rows>
+  static void tile(const float* columns, const W* w, std::int64_t pixel, const Rows& rows) {
     std::array<std::array<Lanes, std::size_t(vectors)>, std::size_t(results)> sum;
     unrolled<results>([&](auto i) __attribute__((always_inline)) {
       unrolled<vectors>([&](auto j) __attribute__((always_inline)) { sum[i.value][j.value] = Lanes(0.f); });
@@ -81,7 +82,7 @@ struct ConvByPixels {
     for (std::int64_t c = 0; c < s.channels; ++c)
       for (std::int64_t k = 0; k < s.h.kernel; ++k)
         for (std::int64_t l = 0; l < s.v.kernel; ++l) {
-          const float* from = columns + Columns::offset(c, k, l);
+          const float* from = columns + Columns::offset(c, k, l) + pixel;
           const W* weight = w + c * s.w_c + k * s.w_h + l * s.w_v;
           std::array<Lanes, std::size_t(vectors)> element;
           unrolled<vectors>([&](auto j)
@@ -94,19 +95,23 @@ struct ConvByPixels {
           });
         }
     unrolled<results>([&](auto i) __attribute__((always_inline)) {
-      unrolled<vectors>([&](auto j)
-                            __attribute__((always_inline)) { store_floats(y + i * s.y_m + j * lanes, sum[i.value][j.value]); });
+      unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
+        rows.template put<(j.value + 1 == vectors) ? last : lanes>(i, pixel + j * lanes, sum[i.value][j.value]);
+      });
     });
   }
   template <std::int64_t pixels, class W, class Y>
-  static void run_chunk(const float* columns, const W* w, Y* y) {
+  static void run_chunk(const float* columns, const W* w, Y y) {
     constexpr std::int64_t vectors = std::min<std::int64_t>(3, pixels / lanes), step = vectors * lanes;
     in_blocks<s.results, even_block(s.results, most_accumulators / vectors)>([&](std::int64_t m, auto results) {
+      const auto rows = rows_at<s, results>(y, m);
       std::int64_t q = 0;
-      for (; q + step <= pixels; q += step) tile<results, vectors>(columns + q, w + m * s.w_m, y + m * s.y_m + q);
-      // the last ones overlap those before
-      if constexpr (pixels % step != 0)
-        tile<results, vectors>(columns + pixels - step, w + m * s.w_m, y + m * s.y_m + pixels - step);
+      for (; q + step <= pixels; q += step) tile<results, vectors>(columns, w + m * s.w_m, q, rows);
+      constexpr std::int64_t rest = pixels % step;
+      if constexpr (rest != 0 && std::remove_cvref_t<decltype(rows)>::may_repeat)  // the last ones overlap those before
+        tile<results, vectors>(columns, w + m * s.w_m, pixels - step, rows);
+      else if constexpr (rest != 0)  // the columns have room to read more
+        tile<results, ceil_div(rest, lanes), (rest - 1) % lanes + 1>(columns, w + m * s.w_m, q, rows);
     });
   }
   /// Arrays of a convolution on the stack.
@@ -114,13 +119,13 @@ struct ConvByPixels {
     alignas(64) float columns[Columns::size];
   };
   template <class X, class W, class Y>
-  [[gnu::noinline]] static void run(const X* x, const W* w, Y* y) {
+  [[gnu::noinline]] static void run(const X* x, const W* w, Y y) {
     Arrays arrays;
     auto& [columns] = arrays;
     for (std::int64_t n = 0; n < s.images; ++n)
       in_blocks<s.h.out, Columns::rows>([&](std::int64_t i, auto rows) {
         Columns::copy(x + n * s.x_n, i, rows, columns);
-        run_chunk<rows * s.v.out>(columns, w, y + n * s.y_n + i * s.v.out);
+        run_chunk<rows * s.v.out>(columns, w, results_at<s>(y, n, i * s.v.out));
       });
   }
 };

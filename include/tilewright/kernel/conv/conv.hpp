@@ -198,9 +198,26 @@ struct ConvByChannels {
         for (std::int64_t tap = 0; tap < channels * s.taps(); ++tap) std::fill_n(last + tap * tile_results, lanes, 0.f);
       }
   }
-  /// Stores the results of one block of channels to its planes at y.
+  /// Gives the results of a block of channels from `block` on to an epilogue.
+  template <class E>
+  static void store(const float* sums, std::int64_t results, std::int64_t rows, std::int64_t columns, PlaneEpilogue<E> y,
+                    std::int64_t block) {
+    const auto store_lanes = [&](auto count, std::int64_t first) {
+      if constexpr (whole_rows)
+        return put_transposed<count>(sums + first, tile_results, rows * columns, rows_at<s, count>(y, block + first));
+      for (std::int64_t i = 0; i < rows; ++i)
+        put_transposed<count>(sums + i * columns * tile_results + first, tile_results, columns,
+                              rows_at<s, count>(results_at<s>(y, 0, i * s.v.out), block + first));
+    };
+    std::int64_t first = 0;
+    for (; first + lanes <= results; first += lanes) store_lanes(std::integral_constant<std::int64_t, lanes>(), first);
+    if constexpr (s.results % lanes != 0)
+      if (first < results) store_lanes(std::integral_constant<std::int64_t, s.results % lanes>(), first);
+  }
+  /// Stores the results of a block of channels from `block` on to planes at y.
   template <class Y>
-  static void store(const float* sums, std::int64_t results, std::int64_t rows, std::int64_t columns, Y* y) {
+  static void store(const float* sums, std::int64_t results, std::int64_t rows, std::int64_t columns, Y* y, std::int64_t block) {
+    y += block * s.y_m;
     if constexpr (s.y_v != 1 || s.y_row() != s.v.out) {
       for (std::int64_t channel = 0; channel < results; ++channel)
         for (std::int64_t i = 0; i < rows; ++i)
@@ -230,7 +247,7 @@ struct ConvByChannels {
     alignas(64) float sums[(long_sums ? 2 : 1) * chunk.sums()];
   };
   template <class X, class W, class Y>
-  [[gnu::noinline]] static void run(const X* x, const W* w, Y* y) {
+  [[gnu::noinline]] static void run(const X* x, const W* w, Y y) {
     Arrays arrays;
     auto& [weights, input, sums] = arrays;
     for (std::int64_t m = 0; m < s.results; m += chunk.results) {
@@ -262,7 +279,7 @@ struct ConvByChannels {
             for (std::int64_t block = 0; block < blocks; ++block) {
               const std::int64_t first = m + block * tile_results;
               store(sums + block * sums_block, std::min(tile_results, s.results - first), rows, columns,
-                    y + n * s.y_n + first * s.y_m + i * s.y_row() + j * s.y_v);
+                    results_at<s>(y, n, i * s.y_row() + j * s.y_v), first);
             }
           }
     }
@@ -284,9 +301,9 @@ constexpr bool conv_goes_by_pixels() {
 template <ConvShape s>
 using ConvForm = std::conditional_t<conv_goes_by_pixels<s>(), ConvByPixels<s>, ConvByChannels<s>>;
 
-/// Computes y, the convolution of x with w, in the form that suits the shape.
+/// Computes y, the convolution of x with w, in the form that suits the shape. y: memory, or a PlaneEpilogue.
 template <ConvShape s, class X, class W, class Y>
-inline void conv_kernel(const X* x, const W* w, Y* y) {
+inline void conv_kernel(const X* x, const W* w, Y y) {
   ConvForm<s>::run(x, w, y);
 }
 /// Bytes of conv_kernel's arrays on the stack.

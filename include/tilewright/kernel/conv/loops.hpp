@@ -40,6 +40,13 @@ struct ConvLoops {
   }
 
   static void forward(X x, W w, Y y) {
+    for_each_result(x, w, [y](std::int64_t n, std::int64_t m, std::int64_t at, auto sum) {
+      y.data[y_at(n, m) + at] = static_cast<typename Y::element>(sum);
+    });
+  }
+  /// Calls f(n, m, place in the plane, sum) for each result.
+  template <class F>
+  static void for_each_result(X x, W w, F&& f) {
     for (std::int64_t n = 0; n < X::shape[0]; ++n)
       for (std::int64_t m = 0; m < W::shape[0]; ++m)
         for_each_index(a.out, b.out, c.out, [&](auto i, auto j, auto o) {
@@ -53,7 +60,7 @@ struct ConvLoops {
                 sum += static_cast<Element>(plane[place(i_x, j_x, o_x, b.in, c.in)]) * static_cast<Element>(weight[tap]);
             });
           }
-          y.data[y_at(n, m) + place(i, j, o, b.out, c.out)] = static_cast<typename Y::element>(sum);
+          f(n, m, place(i, j, o, b.out, c.out), sum);
         });
   }
   /// Returns the result whose window has element i at tap k, or -1.

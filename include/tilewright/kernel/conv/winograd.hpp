@@ -5,7 +5,6 @@
 
 #include "tilewright/kernel/conv/data.hpp"
 #include "tilewright/kernel/conv/winograd_points.hpp"
-#include "tilewright/kernel/reduce/long_sums.hpp"
 
 namespace tilewright::kernel {
 
@@ -66,8 +65,9 @@ struct WinogradConv {
         }
       });
   }
+  /// Computes the results of `results` channels from `first` on.
   template <std::int64_t results, class X, class W, class Y>
-  [[gnu::noinline]] static void run_block(const X* x, const W* w, Y* y) {
+  [[gnu::noinline]] static void run_block(const X* x, const W* w, Y y, std::int64_t first) {
     constexpr std::int64_t pitch = round_up(results, width);
     Arrays arrays;
     points_of_weights<s.channels, results, width, s.w_c, s.w_m, s.w_v == -1>(w, arrays.weights);
@@ -82,14 +82,14 @@ struct WinogradConv {
         results_of_points<rows, pitch>(arrays.products, arrays.output);
         const std::int64_t pixels = std::min(winograd_results * rows, s.h.out - row) * s.v.out;
         in_blocks<results, lanes>([&](std::int64_t m, auto channels) {
-          transpose_back<channels>(arrays.output + m, pitch, pixels, y + n * s.y_n + m * s.y_m + row * s.v.out, s.y_m);
+          put_transposed<channels>(arrays.output + m, pitch, pixels,
+                                   rows_at<s, channels>(results_at<s>(y, n, row * s.v.out), first + m));
         });
       });
   }
   template <class X, class W, class Y>
-  static void run(const X* x, const W* w, Y* y) {
-    in_blocks<s.results, chunk.results>(
-        [&](std::int64_t m, auto results) { run_block<results>(x, w + m * s.w_m, y + m * s.y_m); });
+  static void run(const X* x, const W* w, Y y) {
+    in_blocks<s.results, chunk.results>([&](std::int64_t m, auto results) { run_block<results>(x, w + m * s.w_m, y, m); });
   }
 };
 
@@ -186,109 +186,6 @@ struct WinogradDataForm {
   static void run(const DY* dy, const W* w, DX* dx) {
     if constexpr (WinogradData<s>::fits) WinogradData<s>::run(dy, w, dx);
     else WinogradConv<turned>::run(dy, w + turned.taps() - 1, dx);
-  }
-};
-
-/// Gradient of the weights in Winograd's form: for each point, the sum over all tiles of the products of elements and gradients.
-template <ConvShape s>
-struct WinogradWeights {
-  static constexpr WinogradTiles tiles{s};
-  static constexpr std::int64_t of_image = tiles.rows * tiles.columns;
-  /// Largest numbers of result channels with sums on the stack at once, and of floats of points.
-  static constexpr std::int64_t most_results = 64, most_points = 49'152;
-  static constexpr std::int64_t block_results = std::min(even_block(round_up(s.results, lanes), most_results),
-                                                         round_up(s.results, lanes));
-  static constexpr std::int64_t points_of(std::int64_t count) { return winograd_points * count * (lanes + block_results); }
-  /// Rows of tiles of an image at once, or images.
-  static constexpr std::int64_t rows = [] {
-    std::int64_t count = tiles.rows;
-    while (count > 1 && points_of(count * tiles.columns) > most_points) count = ceil_div(count, 2);
-    return count;
-  }();
-  static constexpr std::int64_t images = rows < tiles.rows
-                                             ? 1
-                                             : even_block(s.images, std::max<std::int64_t>(1, most_points / points_of(of_image)));
-  static constexpr bool fits = [] {
-    if constexpr (!WinogradTiles::fit(s)) return false;
-    else return points_of(rows * tiles.columns) <= most_points && !is_long_product(s.images * of_image);
-  }();
-  template <std::int64_t tile_rows, std::int64_t channels>
-  static constexpr ChannelBlock input{.rows = winograd_results * tile_rows + winograd_taps - 1,
-                                      .columns = winograd_results * tiles.columns + winograd_taps - 1,
-                                      .channels = channels};
-  template <std::int64_t tile_rows, std::int64_t results>
-  static constexpr ChannelBlock gradient{
-      .rows = winograd_results * tile_rows, .columns = winograd_results * tiles.columns, .channels = results};
-  /// Arrays of the gradient for a block of result channels on the stack.
-  struct Arrays {
-    alignas(64) float planes[std::max(input<rows, lanes>.size(), gradient<rows, block_results>.size())];
-    alignas(64) float elements[winograd_points * images * rows * tiles.columns * lanes];
-    alignas(64) float gradients[winograd_points * images * rows * tiles.columns * block_results];
-    alignas(64) float sums[winograd_points * block_results * lanes];
-  };
-  template <class>
-  static constexpr std::int64_t stack_bytes() {
-    return sizeof(Arrays);
-  }
-
-  /// Adds the products of `count` tiles to the sums of `results` channels.
-  template <std::int64_t results, std::int64_t count, std::int64_t pitch>
-  static void add_products(const float* elements, const float* gradients, float* sums) {
-    std::array<Lanes, std::size_t(results)> sum;
-    unrolled<results>([&](auto m) __attribute__((always_inline)) { sum[m.value] = Lanes::load_aligned(sums + m * lanes); });
-    for (std::int64_t tile = 0; tile < count; ++tile, elements += lanes, gradients += pitch) {
-      keep_apart(gradients);
-      const Lanes element = Lanes::load_aligned(elements);
-      unrolled<results>([&](auto m) __attribute__((always_inline)) {
-        sum[m.value] = math::fma(Lanes(gradients[m.value]), element, sum[m.value]);
-      });
-    }
-    unrolled<results>([&](auto m) __attribute__((always_inline)) { sum[m.value].store_aligned(sums + m * lanes); });
-  }
-  template <std::int64_t channels, std::int64_t results, class X, class DY, class DW>
-  [[gnu::noinline]] static void run_block(const X* x, const DY* dy, DW* dw) {
-    constexpr std::int64_t pitch = round_up(results, lanes);
-    Arrays arrays;
-    std::memset(arrays.sums, 0, sizeof arrays.sums);
-    in_blocks<s.images, images>([&](std::int64_t n, auto together) {
-      in_blocks<tiles.rows, rows>([&](std::int64_t tile_row, auto tile_rows) {
-        constexpr std::int64_t of_part = tile_rows * tiles.columns, count = together * of_part;
-        const std::int64_t row = tile_row * winograd_results;
-        for (std::int64_t i = 0; i < together; ++i) {
-          copy_to_channels<input<tile_rows, channels>, s.h.in, s.v.in, s.x_c>(x + (n + i) * s.x_n, row - s.h.begin, -s.v.begin,
-                                                                              arrays.planes);
-          points_of_tiles<ElementLine, input<tile_rows, channels>, tile_rows, tiles.columns, count>(
-              arrays.planes, arrays.elements + i * of_part * lanes);
-          copy_to_channels<gradient<tile_rows, results>, s.h.out, s.v.out, s.y_m>(dy + (n + i) * s.y_n, row, 0, arrays.planes);
-          points_of_tiles<ResultLineBack, gradient<tile_rows, results>, tile_rows, tiles.columns, count>(
-              arrays.planes, arrays.gradients + i * of_part * pitch);
-        }
-        for (std::int64_t point = 0; point < winograd_points; ++point)
-          in_blocks<pitch, even_block(pitch, most_accumulators)>([&](std::int64_t m, auto block) {
-            add_products<block, count, pitch>(arrays.elements + point * count * lanes,
-                                              arrays.gradients + point * count * pitch + m,
-                                              arrays.sums + (point * pitch + m) * lanes);
-          });
-      });
-    });
-    for (std::int64_t m = 0; m < results; ++m) {
-      alignas(64) float taps[winograd_taps * winograd_taps * lanes];
-      transform_tile<TapLineBack>(
-          [&](auto row, auto column) __attribute__((always_inline)) {
-            return Lanes::load_aligned(arrays.sums + ((row * winograd_size + column) * pitch + m) * lanes);
-          },
-          [&](auto row, auto column, const Lanes& sum)
-              __attribute__((always_inline)) { sum.store_aligned(taps + (row * winograd_taps + column) * lanes); });
-      transpose_back<channels>(taps, lanes, winograd_taps * winograd_taps, dw + m * s.w_m, s.w_c);
-    }
-  }
-  template <class X, class DY, class DW>
-  static void run(const X* x, const DY* dy, DW* dw) {
-    in_blocks<s.channels, lanes>([&](std::int64_t c, auto channels) {
-      in_blocks<s.results, block_results>([&](std::int64_t m, auto results) {
-        run_block<channels, results>(x + c * s.x_c, dy + m * s.y_m, dw + m * s.w_m + c * s.w_c);
-      });
-    });
   }
 };
 

@@ -32,11 +32,19 @@ struct ChannelBlock {
 /// Copies planes of in_rows x in_columns, `plane` elements apart, to the block.
 template <ChannelBlock block, std::int64_t in_rows, std::int64_t in_columns, std::int64_t plane, class X>
 inline void copy_to_channels(const X* x, std::int64_t first_row, std::int64_t first_column, float* to) {
-  std::memset(to, 0, block.size() * sizeof(float));
   const std::int64_t row = std::max<std::int64_t>(first_row, 0), row_end = std::min(first_row + block.rows, in_rows);
   const std::int64_t column = std::max<std::int64_t>(first_column, 0);
   const std::int64_t column_end = std::min(first_column + block.columns, in_columns);
-  if (row >= row_end || column >= column_end) return;
+  const auto clear = [to](std::int64_t begin, std::int64_t end) {  // elements outside the planes
+    std::fill_n(to + begin * block.pitch(), (end - begin) * block.pitch(), 0.f);
+  };
+  if (row >= row_end || column >= column_end) return clear(0, block.rows * block.columns);
+  clear(0, (row - first_row) * block.columns);
+  for (std::int64_t i = row - first_row; i < row_end - first_row; ++i) {
+    clear(i * block.columns, i * block.columns + column - first_column);
+    clear(i * block.columns + column_end - first_column, (i + 1) * block.columns);
+  }
+  clear((row_end - first_row) * block.columns, block.rows * block.columns);
   in_blocks<block.channels, lanes>([&](std::int64_t c, auto channels) {
     const X* from = x + c * plane;
     float* first = to + ((row - first_row) * block.columns + column - first_column) * block.pitch() + c;

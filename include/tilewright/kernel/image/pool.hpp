@@ -61,16 +61,16 @@ template <std::int64_t taps, class F>
   }(std::make_index_sequence<static_cast<std::size_t>(taps)>());
 }
 
-/// Largest number of bytes of a kernel's arrays on the stack: a row of each operand, in the type of the computation.
-template <class... V>
-inline constexpr std::int64_t pool_stack_bytes = (... + (V::shape[-1] *
-                                                         static_cast<std::int64_t>(sizeof(compute_t<typename V::element>))));
-
 /// Pooling of a plane, that is the dense block of one image's channel, of elements T: rows are combined first, then columns.
 template <Windows windows, class T>
 struct Pool {
   using Sum = compute_t<T>;
   static constexpr Window a = windows[0], b = windows[1], c = windows[2];
+  /// Bytes of the functions' arrays on the stack: a row of elements, and for `average` and most shapes of `maximum` one of
+  /// results.
+  static constexpr std::int64_t average_gradient_stack_bytes = c.in * static_cast<std::int64_t>(sizeof(Sum));
+  static constexpr std::int64_t average_stack_bytes = (c.in + c.out) * static_cast<std::int64_t>(sizeof(Sum));
+  static constexpr std::int64_t maximum_stack_bytes = is_in_pairs(windows) ? 0 : average_stack_bytes;
 
   static void maximum(const T* x, T* y) {
     if constexpr (is_in_pairs(windows))
@@ -146,7 +146,7 @@ struct Pool {
   static constexpr auto as_it_is = [](Sum value, auto...) { return value; };
 
   /// Computes the largest elements, or NaN where a window has one.
-  [[gnu::noinline]] static void reduce_to_largest_or_nan(const T* x, T* y) {
+  static void reduce_to_largest_or_nan(const T* x, T* y) {
     reduce(x, y, least, [](Sum p, Sum q) { return p > q || p != p ? p : q; }, as_it_is);
   }
 
@@ -154,8 +154,9 @@ struct Pool {
     return static_cast<Sum>(window_counts<a>[static_cast<std::size_t>(i)]) *
            static_cast<Sum>(window_counts<b>[static_cast<std::size_t>(j)]);
   }
+  /// Not inlined, so that the arrays of two calls are never there together.
   template <class Join, class Finish>
-  static void reduce(const T* x, T* y, Sum start, Join join, Finish finish) {
+  [[gnu::noinline]] static void reduce(const T* x, T* y, Sum start, Join join, Finish finish) {
     for (std::int64_t i = 0; i < a.out; ++i)
       for (std::int64_t j = 0; j < b.out; ++j, y += c.out) {
         Sum column[std::size_t(c.in)], row[std::size_t(c.out)];

@@ -23,6 +23,8 @@ struct PoolGaps {
 template <Windows windows, PoolGaps gaps, class T>
 struct PoolLoops {
   using Sum = compute_t<T>;
+  /// Bytes of the functions' arrays on the stack: they have none.
+  static constexpr std::int64_t maximum_stack_bytes = 0, average_stack_bytes = 0, average_gradient_stack_bytes = 0;
 
   static void maximum(const T* x, T* y) {
     std::fill_n(y, results(), T{});

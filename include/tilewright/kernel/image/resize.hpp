@@ -83,7 +83,7 @@ struct Resize {
 template <Resize resize, class Sum, bool transposed>
 struct ResizeRows {
   static constexpr std::int64_t rows = transposed ? resize.in : resize.out, entries = resize.out * resize.taps();
-  std::array<std::int32_t, std::size_t(rows + 1)> starts{};
+  std::array<std::int32_t, std::size_t(rows + 2)> starts{};  // the last two are equal
   std::array<std::int32_t, std::size_t(entries)> columns;
   std::array<Sum, std::size_t(entries)> weights;
 
@@ -95,22 +95,22 @@ struct ResizeRows {
           else f(static_cast<std::size_t>(i), element, weight);
         });
     };
-    for_each_entry([&](std::size_t row, std::int64_t, double) { ++starts[row + 1]; });
-    for (std::size_t row = 0; row < std::size_t(rows); ++row) starts[row + 1] += starts[row];
-    auto next = starts;
+    for_each_entry([&](std::size_t row, std::int64_t, double) { ++starts[row + 2]; });
+    for (std::size_t row = 0; row < std::size_t(rows); ++row) starts[row + 2] += starts[row + 1];
+    // starts[row + 1] is the start of `row` until its entries move it to that of the next row
     for_each_entry([&](std::size_t row, std::int64_t column, double weight) {
-      const auto at = static_cast<std::size_t>(next[row]++);
+      const auto at = static_cast<std::size_t>(starts[row + 1]++);
       columns[at] = static_cast<std::int32_t>(column);
       weights[at] = static_cast<Sum>(weight);
     });
   }
 };
 
-/// Bytes of resize_axis' arrays on the stack: its rows, and a second copy of their starts during construction.
+/// Bytes of resize_axis' arrays on the stack: its rows.
 template <Resize resize, bool transposed, class Y>
 inline constexpr std::int64_t resize_stack_bytes = [] {
   using Rows = ResizeRows<resize, compute_t<typename Y::element>, transposed>;
-  return sizeof(Rows) + sizeof(Rows::starts);
+  return static_cast<std::int64_t>(sizeof(Rows));
 }();
 
 /// Computes y, x resized along an axis; transposed: x is the gradient of the result, and y that of the resized input.

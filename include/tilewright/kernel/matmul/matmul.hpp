@@ -110,13 +110,12 @@ inline void matmul_kernel(const A* a, const B* b, C* c, const Pieces& pieces = {
   else matmul_kernel<s>(a, b, StoreSums<s.c_m, s.c_n, C>{c}, pieces);
 }
 
-/// Bytes of matmul_kernel's arrays on the stack, for c or an epilogue.
+/// Bytes of matmul_kernel's arrays on the stack, for c. For an epilogue, they are MatMulChoice's.
 template <MatMulShape shape, class A, class B, class C>
 inline constexpr std::int64_t matmul_stack_bytes = [] {
   constexpr MatMulShape s = with_unit_strides(shape);
-  const std::int64_t bytes = MatMulChoice<s, A, B>::stack_bytes;
-  if constexpr (!gives_transposed<s, A, B, C>) return bytes;
-  else return std::max(bytes, MatMulChoice<s.transposed(), B, A>::stack_bytes);
+  if constexpr (gives_transposed<s, A, B, C>) return MatMulChoice<s.transposed(), B, A>::stack_bytes;
+  else return MatMulChoice<s, A, B>::stack_bytes;
 }();
 
 }  // namespace tilewright::kernel

@@ -18,6 +18,36 @@ template <bool reversed, std::size_t by = 1, class P>
   else return running_sums<reversed, 2 * by>(P(x + shifted<by, reversed>(x, std::make_index_sequence<width>())));
 }
 
+/// Loops of assign_running_sums: all axes other than `axis` are kept.
+template <int axis, class In, class Out>
+inline constexpr auto running_sum_loops = [] {
+  typename ReductionLoops<2>::Strides strides{};
+  for (int a = 0; a < In::shape.rank; ++a) {
+    strides[0][static_cast<std::size_t>(a)] = In::spec.stride(a);
+    strides[1][static_cast<std::size_t>(a)] = Out::spec.stride(a);
+  }
+  return ReductionLoops<2>(In::shape, std::uint64_t{1} << axis, strides, false);
+}();
+/// Whether it processes columns, and moves their sums to float64.
+template <int axis, class In, class Out>
+inline constexpr bool sums_run_by_columns = [] {
+  constexpr auto& loops = running_sum_loops<axis, In, Out>;
+  return loops.has_contiguous_columns() && loops.last_stride(loops.kept, loops.kept_strides, 1) == 1;
+}();
+template <int axis, class In>
+inline constexpr bool running_sums_in_parts = std::is_floating_point_v<wrapping_t<typename In::element>> &&
+                                              (In::shape[axis] > terms_of_accumulator);
+/// Bytes of assign_running_sums' arrays on the stack: for each column a sum, and if sums are moved, what was moved in both types.
+template <int axis, class In, class Out>
+inline constexpr std::int64_t running_sums_stack_bytes = [] {
+  using C = wrapping_t<typename In::element>;
+  if constexpr (!sums_run_by_columns<axis, In, Out>) return std::int64_t{0};
+  else {
+    constexpr std::int64_t extent = running_sum_loops<axis, In, Out>.kept[-1];
+    return running_sums_in_parts<axis, In> ? column_stack_bytes<C, C, double>(extent) : column_stack_bytes<C>(extent);
+  }
+}();
+
 /// Computes running sums along an axis: each element of out is the sum of in's elements from the first up to its position, or, if
 /// reversed, from its position to the last. Sums of lines of half precision and of contiguous floats continue in double.
 template <int axis, bool reversed, class In, class Out>
@@ -25,18 +55,11 @@ inline void assign_running_sums(In in, Out out) {
   using T = typename In::element;
   using C = wrapping_t<T>;
   using Wide = std::conditional_t<std::is_floating_point_v<C>, double, C>;
-  static constexpr auto loops = [] {  // all other axes are kept
-    typename ReductionLoops<2>::Strides strides{};
-    for (int a = 0; a < In::shape.rank; ++a) {
-      strides[0][static_cast<std::size_t>(a)] = In::spec.stride(a);
-      strides[1][static_cast<std::size_t>(a)] = Out::spec.stride(a);
-    }
-    return ReductionLoops<2>(In::shape, std::uint64_t{1} << axis, strides, false);
-  }();
+  static constexpr auto loops = running_sum_loops<axis, In, Out>;
   constexpr std::int64_t n = In::shape[axis], width = pack_size<C>;
   constexpr std::int64_t from_step = In::spec.stride(axis), to_step = Out::spec.stride(axis);
   constexpr auto nth = [](std::int64_t k) { return reversed ? n - 1 - k : k; };
-  if constexpr (loops.has_contiguous_columns() && loops.last_stride(loops.kept, loops.kept_strides, 1) == 1) {
+  if constexpr (sums_run_by_columns<axis, In, Out>) {
     constexpr std::int64_t extent = loops.kept[-1];
     static constexpr Shape outer = loops.without_last(loops.kept);
     for_each_offset<2>(outer, loops.kept_strides, [&](const auto& at) {
@@ -44,7 +67,7 @@ inline void assign_running_sums(In in, Out out) {
         constexpr std::int64_t count = size();
         alignas(64)
             C sums[std::size_t(count)]{};  // of the latest rows; those before are in `emptied`, and as elements in `before`
-        constexpr bool in_parts = std::is_floating_point_v<C> && n > terms_of_accumulator;
+        constexpr bool in_parts = running_sums_in_parts<axis, In>;
         alignas(64) C before[std::size_t(in_parts ? count : 1)]{};
         [[maybe_unused]] double emptied[std::size_t(in_parts ? count : 1)]{};
         for (std::int64_t k = 0; k < n; ++k) {

@@ -77,15 +77,40 @@ inline void assign_extreme_index(In in, Out out) {
       });
 }
 
+/// Bytes of assign_extreme_index's arrays on the stack: for each column an index and an element.
+template <int axis, class In, class Out>
+inline constexpr std::int64_t extreme_index_stack_bytes = [] {
+  using Kernel = Reduce<std::uint64_t{1} << axis, In>;
+  using T = typename In::element;
+  if constexpr (!Kernel::columns) return std::int64_t{0};
+  else return column_stack_bytes<index_of_t<T>, wide_t<T>>(Kernel::template loops_to<Out>.kept[-1]);
+}();
+
+/// Loops of assign_at_first, and whether it processes columns.
+template <std::uint64_t reduced, class X, class Y, class DY, class DX>
+inline constexpr auto at_first_loops = reduction_loops<reduced, true, X, Y, DY, DX>();
+template <std::uint64_t reduced, class... V>
+inline constexpr bool at_first_by_columns = [] {
+  constexpr auto& loops = at_first_loops<reduced, V...>;
+  return loops.has_contiguous_columns() && loops.last_stride(loops.kept, loops.kept_strides, 3) == 1;
+}();
+/// Bytes of assign_at_first's arrays on the stack: two numbers for each column.
+template <std::uint64_t reduced, class X, class... V>
+inline constexpr std::int64_t at_first_stack_bytes = [] {
+  using C = wide_t<typename X::element>;
+  if constexpr (!at_first_by_columns<reduced, X, V...>) return std::int64_t{0};
+  else return column_stack_bytes<C, C>(at_first_loops<reduced, X, V...>.kept[-1]);
+}();
+
 /// Computes dx = dy at the first element of x, among those that were reduced to y, that equals y or is NaN; 0 elsewhere. y and dy
 /// have x's axes, the reduced ones with extent 1.
 template <std::uint64_t reduced, class X, class Y, class DY, class DX>
 inline void assign_at_first(X x, Y y, DY dy, DX dx) {
   using T = typename X::element;
   using C = wide_t<T>;
-  static constexpr auto loops = reduction_loops<reduced, true, X, Y, DY, DX>();
+  static constexpr auto loops = at_first_loops<reduced, X, Y, DY, DX>;
   const auto value = [](auto element) { return static_cast<C>(element); };
-  if constexpr (loops.has_contiguous_columns() && loops.last_stride(loops.kept, loops.kept_strides, 3) == 1) {
+  if constexpr (at_first_by_columns<reduced, X, Y, DY, DX>) {
     constexpr std::int64_t extent = loops.kept[-1], width = pack_size<C>;
     constexpr std::int64_t y_step = loops.last_stride(loops.kept, loops.kept_strides, 1);
     constexpr std::int64_t dy_step = loops.last_stride(loops.kept, loops.kept_strides, 2);

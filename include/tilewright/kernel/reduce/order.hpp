@@ -33,6 +33,9 @@ inline T element_of_key(order_key_t<T> key) {
   else return static_cast<T>(key ^ (std::is_signed_v<T> ? sign : Key(0)));
 }
 
+/// Bytes of assign_median's array on the stack: counts of bytes.
+inline constexpr std::int64_t median_stack_bytes = sizeof(std::array<std::int64_t, 256>);
+
 /// Computes y = the median of the reduced elements, which is the lower one of two in the middle; NaN if one element is NaN. Finds
 /// the median's key byte by byte, from the highest byte on, by counting the elements that agree so far. Moves no elements.
 template <std::uint64_t reduced, class X, class Y>

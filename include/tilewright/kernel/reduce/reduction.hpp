@@ -115,14 +115,11 @@ using wrapping_t = typename WrappingOf<wide_t<T>>::type;
 /// Number of columns that a kernel reduces together: their accumulators, 4 to 8 KiB, stay in the first-level cache while rows are
 /// streamed.
 inline constexpr std::int64_t columns_at_once = 1024;
-/// Largest number of bytes on the stack of a kernel that walks along columns of views. A column has a result, a second number of
-/// the type of the computation, such as the largest element so far, and a float64 to which a sum is moved.
-template <class... V>
-inline constexpr std::int64_t column_stack_bytes = [] {
-  constexpr std::int64_t columns = std::max({std::int64_t{1}, V::shape.rank > 0 ? V::shape[-1] : 1 ...});
-  constexpr std::int64_t widest = std::max({sizeof(wide_t<typename V::element>)...});
-  return std::min(columns, columns_at_once) * (2 * widest + static_cast<std::int64_t>(sizeof(double)));
-}();
+/// Returns the bytes of the arrays of a kernel that reduces `extent` columns and has numbers of these types for each of them.
+template <class... T>
+constexpr std::int64_t column_stack_bytes(std::int64_t extent) {
+  return std::min(extent, columns_at_once) * (static_cast<std::int64_t>(sizeof(T)) + ...);
+}
 
 /// A reduction of an expression by rules. A rule R has, for elements of type T,
 ///  - `Compute<T>`: the type in which it computes, of T's size;
@@ -336,6 +333,20 @@ struct Reduce {
       });
     } else {
       for_each_index(to.kept, to.kept_axes, Index(), [&](const Index& at) { *first(at) = static_cast<O>(of_line(at)); });
+    }
+  }
+  /// Returns the bytes of arrays on the stack of run: for each column the result, the context if the rule has one, and a float64
+  /// to which accumulators are moved.
+  template <class R, class Out>
+  static constexpr std::int64_t stack_bytes() {
+    if constexpr (!columns) {
+      return 0;
+    } else {
+      constexpr std::int64_t extent = loops_to<Out>.kept[-1];
+      constexpr bool moves = in_parts<R>;
+      std::int64_t bytes = column_stack_bytes<C<R>>(extent);
+      if constexpr (!std::is_void_v<typename R::First>) bytes += column_stack_bytes<C<R>>(extent);
+      return moves ? bytes + column_stack_bytes<double>(extent) : bytes;
     }
   }
   template <class R, class Out>

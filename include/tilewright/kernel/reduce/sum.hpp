@@ -65,6 +65,30 @@ struct SumLoops {
   static constexpr bool is_contiguous(const Shape& axes, const Strides& strides) {
     return axes.rank > 0 && axes[-1] > 1 && strides[0][static_cast<std::size_t>(axes.rank - 1)] == 1;
   }
+  /// Returns whether the elements of the kept axes are contiguous.
+  constexpr bool keeps_one_run() const {
+    std::int64_t stride = 1;
+    for (int axis = kept.rank; axis-- > 0; stride *= kept[axis])
+      if (kept[axis] != 1 && kept_strides[0][static_cast<std::size_t>(axis)] != stride) return false;
+    return true;
+  }
+  /// Makes the kept axes one: see keeps_one_run.
+  constexpr void join_kept() {
+    kept = {kept.nelms()};
+    kept_strides = {{{1}}};
+  }
+  /// Makes the last summed axes one as far as their elements are evenly spaced.
+  constexpr void join_summed() {
+    auto& strides = summed_strides[0];
+    while (summed.rank > 1) {
+      const auto last = static_cast<std::size_t>(summed.rank - 1);
+      if (strides[last - 1] != strides[last] * summed[-1]) return;
+      strides[last - 1] = strides[last];
+      strides[last] = 0;
+      summed.extents[last - 1] *= summed.extents[last];
+      summed = without_last(summed);
+    }
+  }
   static constexpr Shape without_last(Shape axes) {
     if (axes.rank > 0) axes.extents[--axes.rank] = 0;
     return axes;
@@ -117,15 +141,26 @@ inline void sum_vectors(Load&& load, double scale, FirstOnly first_only, const F
 /// Calls epilogue.matrix(b)(i, j, x) for the elements of scale * (sum of in over the axes of `reduced`), a tensor of Out's shape:
 /// x is the element (b, i, j), where b counts all leading axes, or an xsimd batch of it and its neighbours along j, or a part of
 /// a batch at the end of a row. Half precision is summed in float. With first_only, the sums have only the first term, which is
-/// the sum of all terms; they are then at most 15 terms of float, at least two elements apart.
-template <std::uint64_t reduced, class Out, class In, class Epilogue, class FirstOnly = std::false_type>
+/// the sum of all terms; they are then at most 15 terms of float, at least two elements apart. With long_runs, runs go across the
+/// ends of rows: other roundings, and fewer operations.
+template <std::uint64_t reduced, class Out, bool long_runs = false, class In, class Epilogue, class FirstOnly = std::false_type>
 inline void sum_elements(In in, double scale, const Epilogue& epilogue, FirstOnly first_only = {}) {
   using Sum = compute_t<typename Out::element>;
   using Batch = xsimd::batch<float>;
   constexpr auto width = static_cast<std::int64_t>(Batch::size);
-  static constexpr SumLoops<reduced, In::spec> loops;
   constexpr bool floats = computes_in_float(In::spec.dtype) && computes_in_float(Out::spec.dtype);
-  constexpr std::int64_t columns = Out::shape.rank > 0 ? Out::shape[-1] : 1, rows = Out::shape.rank > 1 ? Out::shape[-2] : 1;
+  // Few terms have one chain of additions in any order of the loops. So the elements can be one row, as in a sum of parts.
+  constexpr std::int64_t few_terms = 15;
+  static constexpr SumLoops<reduced, In::spec> axes;
+  constexpr bool one_row = axes.summed.nelms() <= few_terms && axes.keeps_one_run() && Epilogue::elements_are_one_row;
+  static constexpr auto loops = [] {
+    SumLoops<reduced, In::spec> result = axes;
+    if (one_row) result.join_kept();
+    if (long_runs) result.join_summed();
+    return result;
+  }();
+  constexpr std::int64_t columns = one_row ? Out::shape.nelms() : Out::shape.rank > 0 ? Out::shape[-1] : 1;
+  constexpr std::int64_t rows = one_row || Out::shape.rank < 2 ? 1 : Out::shape[-2];
   std::int64_t element = 0;  // its number in Out
   const auto give = [&](std::int64_t number, const auto& x) {
     epilogue.matrix(number / columns / rows)(number / columns % rows, number % columns, x);
@@ -189,6 +224,7 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue, FirstOnl
 /// Stores the elements that a kernel passes to its epilogue.
 template <class Out>
 struct StoreElements {
+  static constexpr bool elements_are_one_row = tilewright::elements_are_one_row(Out::spec, Out::shape);
   typename Out::element* data;
 
   StoreElements matrix(std::int64_t number) const {
@@ -227,6 +263,7 @@ struct AddElements {
   static_assert(Out::shape.rank == 0 || Out::shape[-1] == 1 || Out::spec.stride(-1) == 1,
                 "rows whose elements follow each other");
   static constexpr bool rows_are_one_matrix = true;  // parts are dense
+  static constexpr bool elements_are_one_row = tilewright::elements_are_one_row(Out::spec, Out::shape);
   static constexpr bool takes_registers = true;
   Element* data;  // of part 0 if parts are added
   SumPart part{};
@@ -261,9 +298,9 @@ struct AddElements {
 
 /// Computes out = scale * (sum of in over the axes of `reduced`). out has in's axes without the reduced ones, or with them as
 /// extents of 1.
-template <std::uint64_t reduced, class In, class Out>
+template <std::uint64_t reduced, bool long_runs = false, class In, class Out>
 inline void assign_sum(In in, Out out, double scale) {
-  sum_elements<reduced, Out>(in, scale, StoreElements<Out>{out.data});
+  sum_elements<reduced, Out, long_runs>(in, scale, StoreElements<Out>{out.data});
 }
 
 }  // namespace tilewright::kernel

@@ -48,7 +48,7 @@ struct HostBalance {
 namespace internal::detail {
 
 /// Returns the binary logarithm of a number of at least 1.
-constexpr double log2_of(int number) {
+[[gnu::cold]] constexpr double log2_of(int number) {
   double rest = number, result = 0;
   for (; rest >= 2; rest /= 2) result += 1;
   for (double bit = 0.5; bit > 1e-9; bit /= 2) {
@@ -60,7 +60,7 @@ constexpr double log2_of(int number) {
 
 /// Returns the work of the first `count` vertices of a compute set in the order of execution, in which the last axis of the grid
 /// changes fastest.
-constexpr double work_of_first(const ComputeSet& set, std::int64_t count) {
+[[gnu::cold]] constexpr double work_of_first(const ComputeSet& set, std::int64_t count) {
   const int axes = set.blocks.size();
   std::int64_t blocks[max_work_axes]{};
   for (int axis = axes; axis-- > 0;) {
@@ -77,7 +77,7 @@ constexpr double work_of_first(const ComputeSet& set, std::int64_t count) {
   return share * set.work;
 }
 /// Returns the work of the first `count` parts of a step: pieces of the vertices of all replicas, or items of a collective.
-constexpr double work_of_first(const Step& step, const ComputeSet& set, std::int64_t count, int replicas) {
+[[gnu::cold]] constexpr double work_of_first(const Step& step, const ComputeSet& set, std::int64_t count, int replicas) {
   if (step.items > 0) return set.work * replicas * static_cast<double>(count) / static_cast<double>(step.items);
   const std::int64_t vertices = count / step.pieces, of_replica = vertices % step.vertices, rest = count % step.pieces;
   double work = set.work * static_cast<double>(vertices / step.vertices) + work_of_first(set, of_replica);
@@ -115,7 +115,7 @@ class HostWorkCounter {
       : plan_(plan), threads_(threads), sharing_(sharing), costs_(costs) {}
 
   /// Returns the work of a run. `totals` has one empty element for each body.
-  constexpr const HostWork& run(HostWork* totals) const {
+  [[gnu::cold]] constexpr const HostWork& run(HostWork* totals) const {
     return fold_calls(
         plan_, totals, [this](HostWork& total, const Body& body) { add_body(total, body); },
         [this](HostWork& total, std::int64_t times, const HostWork& one, const HostWork& other) {
@@ -134,7 +134,7 @@ class HostWorkCounter {
 
   /// Adds the steps of a body. The first step of a called body and the first step after a call wait for all threads, so a call
   /// ends an interval.
-  constexpr void add_body(HostWork& total, const Body& body) const {
+  [[gnu::cold]] constexpr void add_body(HostWork& total, const Body& body) const {
     int first = body.first_step;
     const int end = first + body.step_count;
     for (int s = first; s < end; ++s) {
@@ -145,7 +145,7 @@ class HostWorkCounter {
     add_interval(total, first, end);
   }
   /// Adds the steps from `first` to `end` - 1, which run in parallel.
-  constexpr void add_interval(HostWork& total, int first, int end) const {
+  [[gnu::cold]] constexpr void add_interval(HostWork& total, int first, int end) const {
     double work = 0, largest = 0;
     for (int s = first; s < end; ++s) {
       if (!has_work(step(s))) continue;
@@ -157,7 +157,7 @@ class HostWorkCounter {
     total.work += work;
     total.busiest += sharing_ == Sharing::pool ? std::max(work / threads_, largest) : busiest_of(first, end);
   }
-  constexpr double busiest_of(int first, int end) const {
+  [[gnu::cold]] constexpr double busiest_of(int first, int end) const {
     double busiest = 0;
     for (int worker = 0; worker < threads_; ++worker) {
       double own = 0;

@@ -13,8 +13,8 @@ inline constexpr HostCosts by_work_alone{.crowding = 1, .bytes_per_second = 1e30
 /// hundredth of the shortest time, by work alone. It tries 1, 2, 3, 4, 6, 8, 12 and so on, and `cores`; it walks over the steps
 /// once for each, and allocates nothing. `plan` has any plan type, or is a ProgramView of a program for the host. A program of
 /// more than most_bodies_of_guess bodies gets `cores`. `cores` below 1 counts as 1.
-constexpr int useful_threads(const auto& plan, int cores, Sharing sharing = Sharing::pool,
-                             const HostCosts& costs = by_work_alone) {
+[[gnu::cold]] constexpr int useful_threads(const auto& plan, int cores, Sharing sharing = Sharing::pool,
+                                           const HostCosts& costs = by_work_alone) {
   if (cores < 2) return 1;
   if (plan.bodies.size() > most_bodies_of_guess) return cores;
   int best = 1;

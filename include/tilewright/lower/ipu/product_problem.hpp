@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "tilewright/lower/namespace.hpp"
+#include "tilewright/target/ipu_product_banks.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {
@@ -25,7 +26,7 @@ struct ProductMachine {
 constexpr ProductMachine product_machine(const Target& target) {
   const IpuModel& model = *target.ipu;
   return {.tiles = target.tiles,
-          .bytes_per_tile = target.checks_memory() ? target.bytes_per_tile : model.bytes_per_tile.value,
+          .bytes_per_tile = memory_of_tile(target),
           .exchange_bytes = model.exchange_bytes_per_cycle,
           .tiles_of_bus = model.tiles_per_exchange_bus,
           .step_cycles = 2 * model.sync_cycles + model.hop_cycles,
@@ -133,11 +134,20 @@ constexpr std::int64_t input_places(const ProductProblem& problem, std::int64_t 
   return rows * places;
 }
 
-constexpr std::int64_t compute_cycles(const ProductProblem& problem, const ProductPartition& part, const AmpModel& amp) {
+/// Returns the cycles of a tile's part. `banks`: where its operands are; of dot products, those of both operands, and of others
+/// those of the input and the sums.
+constexpr std::int64_t compute_cycles(const ProductProblem& problem, const ProductPartition& part, const AmpModel& amp,
+                                      OperandBanks banks = OperandBanks::interleaved) {
   const std::int64_t rows = part.tile_rows, inner = part.tile_inner, columns = part.tile_columns, groups = part.tile_groups;
-  if (part.method == ProductMethod::dots)
-    return dot_product_cycles(problem.element_bytes, rows, inner * problem.kernel_elements(), columns, groups);
-  if (!problem.is_convolution) return amp_cycles(amp, rows, inner, columns, groups);
+  if (part.method == ProductMethod::dots) {
+    const std::int64_t terms = inner * problem.kernel_elements();
+    return dot_product_cycles(problem.element_bytes, rows, terms, columns, groups) +
+           dot_product_bank_cycles(problem.element_bytes, rows, terms, columns, groups, banks);
+  }
+  const auto by_unit = [&] {
+    return amp_cycles(amp, rows, inner, columns, groups) + amp_bank_cycles(amp, rows, inner, columns, groups, banks);
+  };
+  if (!problem.is_convolution) return by_unit();
   const std::int64_t line = std::min(rows, problem.axes[2].field), kernel_line = problem.axes[2].kernel;
   const ConvolutionBlock block{.rows = ceil_divide(rows, line),
                                .line = line,
@@ -146,11 +156,14 @@ constexpr std::int64_t compute_cycles(const ProductProblem& problem, const Produ
                                .groups = groups,
                                .kernel_rows = problem.kernel_elements() / kernel_line,
                                .kernel_line = kernel_line};
-  if (part.method == ProductMethod::slic) return slic_cycles(block);
-  if (problem.kernel_elements() == 1) return amp_cycles(amp, rows, inner, columns, groups);
-  std::int64_t best = convolution_cycles(amp, block);
+  if (part.method == ProductMethod::slic) return slic_cycles(block) + slic_bank_cycles(block, banks);
+  if (problem.kernel_elements() == 1) return by_unit();
+  const auto in_passes = [&](std::int64_t filter_rows) {
+    return convolution_cycles(amp, block, filter_rows) + convolution_bank_cycles(amp, block, filter_rows, banks);
+  };
+  std::int64_t best = in_passes(1);
   for (std::int64_t filter_rows = 2; filter_rows <= 4 && inner * filter_rows <= amp.channels; filter_rows *= 2)
-    best = std::min(best, convolution_cycles(amp, block, filter_rows));
+    best = std::min(best, in_passes(filter_rows));
   return best;
 }
 

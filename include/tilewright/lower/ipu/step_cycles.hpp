@@ -6,7 +6,7 @@
 
 #include "tilewright/lower/ipu/bank_steps.hpp"
 #include "tilewright/lower/ipu/operand_cut.hpp"
-#include "tilewright/lower/ipu/product_blocks.hpp"
+#include "tilewright/lower/ipu/product_vertex.hpp"
 #include "tilewright/lower/ipu/tile_draft.hpp"
 #include "tilewright/target/ipu_exchange_cycles.hpp"
 #include "tilewright/target/ipu_link_cycles.hpp"
@@ -103,8 +103,9 @@ class CycleCounter {
   constexpr CycleCount vertex_of(std::size_t g, const Member& member, std::int64_t elements) const {
     const Operation& operation = draft_.operation(member);
     const OpInfo& op = *operation.op;
-    const bool is_product = op.vertex_cost.formula == CostFormula::product || op.vertex_cost.formula == CostFormula::convolution;
-    if (is_product && operation.input_count == 2 && operation.operands.size() == 3) return product_of(g, member);
+    if (is_product_vertex(operation))
+      return {product_vertex(draft_, target_, g, member).least_cycles(),
+              confidence_of(op.vertex_cost, operation.operands[0].spec.dtype)};
     const TensorSpec& result = operation.operands[operation.input_count].spec;
     if (operation.input_count == 0) return vertex_cycles(op, result.dtype, elements, 1, model_);
     const TensorSpec& input = operation.operands[0].spec;
@@ -131,32 +132,6 @@ class CycleCounter {
       }
       default: return vertex_cycles(op, result.dtype, elements, 1, model_);
     }
-  }
-  constexpr CycleCount product_of(std::size_t g, const Member& member) const {
-    const Operation& operation = draft_.operation(member);
-    const DType partials = dtype_of_parts(*operation.op, operation.attributes, operation.operands[2].spec.dtype);
-    const ProductProblem problem = problem_of(operation, partials, target_);
-    ProductPartition part;
-    part.tile_rows = problem.row_grain;
-    for (int axis = 0; axis < operation.work.axes.size(); ++axis) {
-      const int cut = member.grid_axis[axis];
-      const std::int64_t extent = operation.work.axes[axis].extent,
-                         block = cut < 0 ? extent : std::min(draft_.cuts[g].partition.blocks[cut], extent);
-      switch (product_axis(operation.work, axis)) {
-        case ProductAxis::group: part.tile_groups *= block; break;
-        case ProductAxis::row: part.tile_rows *= block; break;
-        case ProductAxis::inner: part.tile_inner *= block; break;
-        case ProductAxis::column: part.tile_columns *= block; break;
-        case ProductAxis::other: break;
-      }
-    }
-    const AmpModel& unit = model_.product_unit(operation.operands[0].spec.dtype, partials);
-    std::int64_t cycles = compute_cycles(problem, part, unit);
-    part.method = ProductMethod::dots;
-    cycles = std::min(cycles, compute_cycles(problem, part, unit));
-    part.method = ProductMethod::slic;
-    if (takes_slic(problem, unit)) cycles = std::min(cycles, compute_cycles(problem, part, unit));
-    return {cycles, confidence_of(operation.op->vertex_cost, operation.operands[0].spec.dtype)};
   }
   /// Returns the operations of a product: a multiplication and an addition for each element of the iteration space.
   constexpr std::int64_t flops_of(const Operation& operation) const {

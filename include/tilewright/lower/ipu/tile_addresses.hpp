@@ -11,6 +11,7 @@
 #include "tilewright/lower/ipu/bank_steps.hpp"
 #include "tilewright/lower/ipu/fragments.hpp"
 #include "tilewright/lower/ipu/tile_draft.hpp"
+#include "tilewright/lower/ipu/tile_records.hpp"
 #include "tilewright/lower/memory/memory.hpp"
 #include "tilewright/target/ipu_cycles.hpp"
 #include "tilewright/target/target.hpp"
@@ -60,7 +61,7 @@ class TilePlacer {
     for (const Room& room : rooms_)
       if (room.set == set) blocks.push_back({room.bytes, room.first, room.last});
     TileFrame frame{allocate(blocks, static_cast<int>(draft_.groups.size()), tile_alignment)};
-    if (has_pairs(set)) frame.bytes = place_apart(set, blocks, frame.bytes);
+    frame.bytes = place_by_banks(set, blocks, frame.bytes);
     List<std::int64_t> change(draft_.groups.size() + 1, 0);  // of the bytes in use, by group
     std::size_t next = 0;
     for (Room& room : rooms_) {
@@ -80,77 +81,124 @@ class TilePlacer {
     BankStep step{};
     int rooms[3]{-1, -1, -1};  // of x, y and the result; -1: it has a home
 
+    /// Returns the room of BankStep::partner.
+    constexpr int partner() const { return rooms[step.use == BankUse::sums ? 2 : 1]; }
     constexpr BankOperand& operand(int i) { return i == 0 ? step.x : i == 1 ? step.y : step.result; }
     constexpr void set_room(int operand_of_group, int room) {
       for (int i = 0; i < 3; ++i)
         if (operand(i).operand == operand_of_group) rooms[i] = room;
     }
+    constexpr bool has_room(int room) const { return rooms[0] == room || rooms[1] == room || rooms[2] == room; }
   };
-  /// Returns whether each worker has 16 vectors or more of the step: for fewer, the frame does not grow.
-  constexpr bool is_long(const BankStep& step) const {
-    return step.elements * size_of(step.dtype) >= 16 * target_.ipu->workers * target_.ipu->data_path_bytes;
+  /// Returns the cycles that a vertex saves if its operands are in different banks.
+  constexpr std::int64_t saved_cycles(const BankStep& step) const {
+    switch (step.use) {
+      case BankUse::elements: return step.elements * size_of(step.dtype) / target_.ipu->data_path_bytes;
+      case BankUse::sums: return step.by_unit(OperandBanks::same_pair) - step.by_unit(OperandBanks::interleaved);
+      default: return step.dots(OperandBanks::same) - step.dots(OperandBanks::different);
+    }
   }
-  constexpr bool has_pairs(int set) const {
+  constexpr bool has_pairs(int set, std::int64_t least_saved) const {
     for (const PlacedBankStep& each : bank_steps_)
-      if (each.step.set == set && is_long(each.step) && each.rooms[0] >= 0 && each.rooms[1] >= 0 &&
-          each.rooms[0] != each.rooms[1])
+      if (each.step.set == set && saved_cycles(each.step) >= least_saved && each.rooms[0] >= 0 && each.partner() >= 0 &&
+          each.rooms[0] != each.partner())
         return true;
     return false;
   }
-  /// Places blocks as `allocate` does, but the operands of a step that depends on banks apart from each other, where the frame
-  /// has room for that. The frame keeps its size if the tiles may need the memory. Returns its bytes.
-  constexpr std::int64_t place_apart(int set, List<LiveBlock>& blocks, std::int64_t bytes) const {
+  /// Places blocks again as place_apart does. If the frame becomes too large for the tiles, only steps that save more get their
+  /// wishes. Returns its bytes.
+  constexpr std::int64_t place_by_banks(int set, List<LiveBlock>& blocks, std::int64_t bytes) const {
+    const std::int64_t most = std::max(bytes, most_frame_bytes(set));
+    // 16 instructions of each worker: for less, a frame does not grow
+    for (std::int64_t saved = 16 * target_.ipu->workers;
+         has_pairs(set, saved) || (saved == 16 * target_.ipu->workers && bytes > target_.ipu->interleaved_bytes); saved *= 4) {
+      List<LiveBlock> placed = blocks;
+      const std::int64_t result = place_apart(set, placed, bytes, most, saved);
+      if (result > most) continue;
+      blocks = std::move(placed);
+      return result;
+    }
+    return bytes;
+  }
+  /// Places blocks as `allocate` does, which gives a frame of `bytes`, but apart from each other the operands of steps that save
+  /// `least_saved` cycles or more by it, where a frame of `most` bytes has room for that. Operands of a product are apart if two
+  /// banks lie between them, because any of their elements may be accessed in one cycle. Returns the bytes of the frame.
+  constexpr std::int64_t place_apart(int set, List<LiveBlock>& blocks, std::int64_t bytes, std::int64_t most,
+                                     std::int64_t least_saved) const {
     List<int> block_of(rooms_.size(), -1);
     int count = 0;
     for (std::size_t r = 0; r < rooms_.size(); ++r)
       if (rooms_[r].set == set) block_of[r] = count++;
-    List<List<int>> others(blocks.size());  // that a block should be apart from
-    const auto add_pair = [&](int a, int b) {
+    struct Other {
+      int block;
+      bool is_element;  // whether only elements with one index have to be apart
+    };
+    List<List<Other>> others(blocks.size());  // that a block should be apart from
+    const auto add_pair = [&](int a, int b, bool is_element) {
       if (a < 0 || b < 0 || a == b) return;
-      others[block_of[a]].push_back(block_of[b]);
-      others[block_of[b]].push_back(block_of[a]);
+      others[block_of[a]].push_back({block_of[b], is_element});
+      others[block_of[b]].push_back({block_of[a], is_element});
     };
     for (const PlacedBankStep& each : bank_steps_) {
-      if (each.step.set != set || !is_long(each.step)) continue;
-      add_pair(each.rooms[0], each.rooms[1]);
-      if (each.step.op->vertex_cost.formula != CostFormula::scaled_add) continue;
-      add_pair(each.rooms[0], each.rooms[2]);
-      add_pair(each.rooms[1], each.rooms[2]);
+      if (each.step.set != set || saved_cycles(each.step) < least_saved) continue;
+      const bool is_element = each.step.use == BankUse::elements;
+      add_pair(each.rooms[0], each.partner(), is_element);
+      if (!is_element || each.step.op->vertex_cost.formula != CostFormula::scaled_add) continue;
+      add_pair(each.rooms[0], each.rooms[2], true);
+      add_pair(each.rooms[1], each.rooms[2], true);
     }
-    List<LiveBlock> placed = blocks;
-    const std::int64_t most = std::max(bytes, most_frame_bytes(set)), distance = bank_distance(*target_.ipu);
-    const std::int64_t result = allocate_with(
-        placed, static_cast<int>(draft_.groups.size()), tile_alignment, [&](FreeList& memory, std::size_t i, std::int64_t size) {
-          List<std::int64_t> offsets;
-          for (const int other : others[i])
-            if (other < static_cast<int>(i) && placed[other].last >= placed[i].first) offsets.push_back(placed[other].offset);
-          const std::int64_t offset = offsets.empty() ? -1 : memory.take_apart(size, offsets, distance, most);
+    List<bool> wants_pairs(blocks.size(), false);  // should be in interleaved memory: sums, and frames of bodies with sums
+    for (const PlacedBankStep& each : bank_steps_)
+      if (each.step.set == set && each.step.use == BankUse::sums && each.rooms[2] >= 0)
+        wants_pairs[block_of[each.rooms[2]]] = true;
+    for (const CalledRoom& each : called_)
+      if (each.set == set) wants_pairs[block_of[each.room]] = true;
+    const BankRules rules = bank_rules(*target_.ipu);
+    return allocate_with(
+        blocks, static_cast<int>(draft_.groups.size()), tile_alignment, [&](FreeList& memory, std::size_t i, std::int64_t size) {
+          List<FreeList::Excluded> excluded;
+          for (const auto& [other, is_element] : others[i]) {
+            const LiveBlock& block = blocks[other];
+            if (other >= static_cast<int>(i) || block.last < blocks[i].first) continue;
+            if (is_element) excluded.push_back({block.offset - rules.distance, block.offset + rules.distance});
+            else
+              excluded.push_back(
+                  {block.offset - rules.pair_bytes - size, block.offset + align(block.bytes, tile_alignment) + rules.pair_bytes});
+          }
+          std::int64_t offset = -1;
+          if (wants_pairs[i] && bytes > rules.interleaved_bytes) {
+            excluded.push_back({-1, bytes - rules.interleaved_bytes});
+            offset = memory.take_apart(size, excluded, most);
+            excluded.pop_back();
+          }
+          if (offset < 0 && !excluded.empty()) offset = memory.take_apart(size, excluded, most);
           return offset >= 0 ? offset : memory.take(size);
         });
-    if (result > most) return bytes;
-    blocks = std::move(placed);
-    return result;
   }
-  /// Returns the bytes up to which a frame may grow so that operands are in different banks: for the main graph, whose homes are
-  /// all known, what homes and a quarter of a tile's memory for code leave; for others none.
+  /// Returns the bytes up to which a frame may grow so that operands are in different banks: for the main graph, what homes and a
+  /// quarter of a tile's memory for code leave. For called graphs half of that, because their callers' tensors need memory, too.
+  /// When these are planned, some homes are not known: they count as spread evenly.
   constexpr std::int64_t most_frame_bytes(int set) const {
-    if (body_ != BodyId::main) return 0;
     std::int64_t homes = 0;
     for (const List<Home>* list : {&homes_.variables, &homes_.constants})
       for (const Home& home : *list)
-        if (home.layout.is_decided() && home.layout.places.set == set) homes += room_bytes(home.layout, home.spec.dtype, sets_);
-    const std::int64_t memory = target_.checks_memory() ? target_.bytes_per_tile : target_.ipu->bytes_per_tile.value;
-    return memory - memory / 4 - homes;
+        if (!home.layout.is_decided()) homes += ceil_divide(home.spec.nelms() * size_of(home.spec.dtype), sets_.all());
+        else if (home.layout.places.set == set) homes += room_bytes(home.layout, home.spec.dtype, sets_);
+    const std::int64_t memory = memory_of_tile(target_), rest = memory - memory / 4 - homes;
+    return body_ == BodyId::main ? rest : rest / 2;
   }
   constexpr void give_bank_steps() {
+    for (const CalledRoom& each : called_)
+      homes_.called_frames.push_back({each.body, body_, each.set, rooms_[each.room].address});
     for (PlacedBankStep& each : bank_steps_) {
       for (int i = 0; i < 3; ++i)
         if (each.rooms[i] >= 0) each.operand(i).address = rooms_[each.rooms[i]].address;
       each.step.body = body_;
       homes_.bank_steps.push_back(each.step);
-      if (!each.step.x.has_home() || !each.step.y.has_home()) continue;
-      Home &x = *homes_.find(each.step.x.base, each.step.x.offset), &y = *homes_.find(each.step.y.base, each.step.y.offset);
-      if (!x.is_second && each.step.x.operand != each.step.y.operand) y.is_second = true;
+      const BankOperand& partner = each.step.partner();
+      if (!each.step.x.has_home() || !partner.has_home()) continue;
+      Home &x = *homes_.find(each.step.x.base, each.step.x.offset), &other = *homes_.find(partner.base, partner.offset);
+      if (!x.is_second && each.step.x.operand != partner.operand) other.is_second = true;
     }
   }
   constexpr void add_group(int g) {
@@ -164,7 +212,11 @@ class TilePlacer {
     const int set = tiles.grid.places.set;
     const std::int64_t vertices = tiles.grid.places.on_a_tile(sets_);
     PlacedBankStep banks;
-    const bool has_banks = find_bank_step(draft_, map_, sets_, g, banks.step);
+    bool has_banks = find_bank_step(draft_, map_, sets_, g, banks.step);
+    if (!has_banks) {
+      banks.step = {};
+      has_banks = find_product_step(draft_, map_, target_, g, banks.step);
+    }
     for (std::size_t k = 0; k < tiles.operands.size(); ++k) {
       const TileOperand& operand = tiles.operands[k];
       use(operand.storage, g);
@@ -177,8 +229,13 @@ class TilePlacer {
       add({received ? RoomKind::received : RoomKind::sent, set, operand.storage, bytes, 0, g, g});
       note(operand.storage, set, bytes, g);
     }
-    if (has_banks) bank_steps_.push_back(banks);
     const std::int64_t scratch = scratch_bytes(g);
+    if (has_banks) {
+      banks.set_room(scratch_operand, static_cast<int>(rooms_.size()));
+      for (int i = 0; i < 3; ++i)
+        if (banks.operand(i).operand == scratch_operand) banks.operand(i).bytes = vertices * scratch;
+      if (scratch > 0 || !banks.has_room(static_cast<int>(rooms_.size()))) bank_steps_.push_back(banks);
+    }
     if (scratch > 0) add({RoomKind::scratch, set, StorageId::none, vertices * scratch, 0, g, g});
   }
   /// Returns the bytes of the internal storages of a vertex that are not in registers.
@@ -204,7 +261,10 @@ class TilePlacer {
         return body == BodyId::none ? 0 : homes_.bodies[body].frames[static_cast<std::size_t>(set)].bytes;
       };
       const std::int64_t bytes = std::max(frame_of(call.calling.body), frame_of(call.calling.else_body));
-      if (bytes > 0) add({RoomKind::called, set, StorageId::none, bytes, 0, g, g});
+      if (bytes == 0) continue;
+      for (const BodyId body : {call.calling.body, call.calling.else_body})
+        if (body != BodyId::none) called_.push_back({body, set, static_cast<int>(rooms_.size())});
+      add({RoomKind::called, set, StorageId::none, bytes, 0, g, g});
     }
   }
   constexpr void use(StorageId s, int g) {
@@ -249,6 +309,11 @@ class TilePlacer {
   PerStorage<int> room_of_;  // -1: none yet
   List<Room> rooms_{};
   List<PlacedBankStep> bank_steps_{};
+  struct CalledRoom {
+    BodyId body;
+    int set, room;
+  };
+  List<CalledRoom> called_{};
 };
 
 }  // namespace detail

@@ -107,17 +107,27 @@ struct BodyTiles {
   List<TileFrame> frames{};  ///< by set of tiles
 };
 
+/// BankOperand::operand of a value that is in the scratch of vertices.
+inline constexpr int scratch_operand = -2;
+/// The place of a called body's frame in the frame of its caller.
+struct CalledFrame {
+  BodyId body = BodyId::none, caller = BodyId::none;
+  int set = 0;  ///< in TileSets
+  std::int64_t address = 0;  ///< in the caller's frame
+};
+
 /// An operand of a step whose cycles depend on banks: where the slices of a tile's vertices begin.
 struct BankOperand {
-  int operand = -1;  ///< in TileGroup::operands
+  int operand = -1;  ///< in TileGroup::operands, or scratch_operand
   Base base = Base::frame;  ///< variable or constant: it has a home; otherwise it is in a room of the body's frame
   std::int64_t offset = 0;  ///< of a home, in its memory
   std::int64_t address = 0;  ///< of a room, in the body's frame
   std::int64_t slice_bytes = 0;  ///< from a vertex to the next
+  std::int64_t bytes = 0;  ///< of a product's operand on a tile: all that its vertices may use
 
   constexpr bool has_home() const { return base == Base::variable || base == Base::constant; }
 };
-/// A step whose cycles depend on the banks of its operands: result = x + y, or another arithmetic op.
+/// A step whose cycles depend on the banks of its operands: result = x + y or another arithmetic op, or a product of x and y.
 struct BankStep {
   BodyId body = BodyId::none;
   int group = 0;  ///< of its body
@@ -127,7 +137,16 @@ struct BankStep {
   DType dtype = float32;
   std::int64_t elements = 0;  ///< of a vertex
   std::int64_t vertices = 0;  ///< on a tile
+  BankUse use = BankUse::elements;  ///< of a product: for which its operands are placed, then that by which it is computed
   OperandBanks banks = OperandBanks::same;  ///< for which the plan counts cycles; set when all addresses are known
+  // of a product: cycles of a vertex, by OperandBanks
+  std::int64_t unit_cycles[5]{};  ///< by the unit for products
+  std::int64_t dot_cycles[5]{};  ///< by dot products
+
+  constexpr std::int64_t by_unit(OperandBanks of) const { return unit_cycles[static_cast<int>(of)]; }
+  constexpr std::int64_t dots(OperandBanks of) const { return dot_cycles[static_cast<int>(of)]; }
+  /// Returns the operand that should be in other banks than x.
+  constexpr const BankOperand& partner() const { return use == BankUse::sums ? result : y; }
 };
 
 /// Data that bodies share: the layouts of variables, constants and kept tensors, and those of arguments.
@@ -136,6 +155,7 @@ struct TileHomes {
   List<BodyTiles, BodyId> bodies{};
   List<List<LargeRoom>> largest{};  ///< of all bodies, by set of tiles
   List<BankStep> bank_steps{};  ///< of all bodies
+  List<CalledFrame> called_frames{};  ///< of all bodies, in the order of planning: called bodies first
   /// Returns the layout that an argument of a body should have, or null for any layout. The layout is decided if the other body
   /// is planned.
   constexpr const TileLayout* linked(BodyId body, int argument) const {

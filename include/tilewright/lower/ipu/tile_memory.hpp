@@ -44,16 +44,17 @@ constexpr Text largest_rooms(const Ir& ir, const Plan& plan, const TileHomes& ho
 /// Leaves free memory of a set's tiles between its homes and its frame, and before homes that are second, so that a step can load
 /// from both sides in one cycle: the distance of banks, or nothing if the tiles have no such room.
 constexpr void leave_room_for_banks(TileHomes& homes, int set, const Target& target, TileSetUse& use) {
-  const std::int64_t memory = target.checks_memory() ? target.bytes_per_tile : target.ipu->bytes_per_tile.value;
+  const std::int64_t memory = memory_of_tile(target);
   const std::int64_t distance = bank_distance(*target.ipu);
   std::int64_t free = memory - use.tile.total();
   use.frame_address = use.tile.variables + use.tile.constants;
   bool before_frame = false, before_second = false;
   for (const BankStep& step : homes.bank_steps)
     if (step.set == set) {
-      const bool has_home = step.x.has_home();
-      before_frame = before_frame || has_home != step.y.has_home() || has_home != step.result.has_home();
-      before_second = before_second || (has_home && step.y.has_home());
+      const bool has_home = step.x.has_home(), has_partner = step.partner().has_home();
+      before_frame = before_frame || has_home != has_partner ||
+                     (step.use == BankUse::elements && has_home != step.result.has_home());
+      before_second = before_second || (has_home && has_partner);
     }
   if (before_frame && free >= distance) use.frame_address += distance, free -= distance;
   if (!before_second || free < distance) return;

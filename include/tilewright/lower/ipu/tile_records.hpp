@@ -6,6 +6,7 @@
 
 #include "tilewright/lower/body_draft.hpp"
 #include "tilewright/lower/ipu/tile_map.hpp"
+#include "tilewright/target/ipu_cycles.hpp"
 
 namespace tilewright::internal {
 
@@ -46,8 +47,13 @@ struct StepRecord {
 /// Numbers of a tile's memory that say which operands are in different banks.
 struct BankRules {
   std::int64_t distance = 0;  ///< bank_distance of the model
+  std::int64_t pair_bytes = 0;  ///< of two banks: bytes between operands that cannot share one, wherever these begin
   std::int64_t interleaved_bytes = 0;  ///< at the end of a tile's memory
 };
+
+constexpr BankRules bank_rules(const IpuModel& model) {
+  return {bank_distance(model), 2 * model.memory_element_bytes, model.interleaved_bytes};
+}
 
 // ---- the order of fields in the table, for its writer and its reader
 
@@ -88,9 +94,11 @@ constexpr void each_field(auto& table, ReadOrWritten<StepRecord> auto& step) {
 }
 constexpr void each_field(auto& table, ReadOrWritten<Home> auto& home) { table(home.offset, home.address); }
 constexpr void each_field(auto& table, ReadOrWritten<BankStep> auto& step) {
-  table(step.body, step.group, step.x.operand, step.y.operand, step.result.operand, step.banks);
+  table(step.body, step.group, step.use, step.x.operand, step.y.operand, step.result.operand, step.banks);
 }
-constexpr void each_field(auto& table, ReadOrWritten<BankRules> auto& rules) { table(rules.distance, rules.interleaved_bytes); }
+constexpr void each_field(auto& table, ReadOrWritten<BankRules> auto& rules) {
+  table(rules.distance, rules.pair_bytes, rules.interleaved_bytes);
+}
 
 /// Visits the records of a body: lists of StorageRecord, TileFrame, Room and StepRecord. The body's id precedes them.
 constexpr void each_part(auto& table, auto& storages, auto& frames, auto& rooms, auto& steps) {

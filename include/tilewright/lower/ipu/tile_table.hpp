@@ -149,7 +149,7 @@ constexpr void write_tiles(const TileDraft& draft, const TileHomes& homes, BodyI
 constexpr void write_homes(const Ir& ir, const TileHomes& homes, const IpuModel& model, Plan& plan) {
   detail::TileTableWriter table(plan.tile_table);
   table(BodyId::none);
-  const BankRules rules{bank_distance(model), model.interleaved_bytes};
+  const BankRules rules = bank_rules(model);
   each_shared_part(table, homes.variables, homes.constants, rules, homes.bank_steps, ir.tables.name_scopes, ir.tables.graphs);
 }
 

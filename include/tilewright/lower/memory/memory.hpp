@@ -38,13 +38,16 @@ class FreeList {
     end_ = offset + bytes;
     return offset;
   }
-  /// Takes a range that starts at least `distance` from each of some offsets: in the smallest free range with such a place, or
-  /// else at the end. Returns its offset, or -1 if the frame would have more than `most` bytes.
-  constexpr std::int64_t take_apart(std::int64_t bytes, const List<std::int64_t>& offsets, std::int64_t distance,
-                                    std::int64_t most) {
+  /// Offsets at which a block may not begin: those between two numbers.
+  struct Excluded {
+    std::int64_t after, before;
+  };
+  /// Takes a range that does not begin at an excluded offset: in the smallest free range with such a place, or else at the end.
+  /// Returns its offset, or -1 if the frame would have more than `most` bytes.
+  constexpr std::int64_t take_apart(std::int64_t bytes, const List<Excluded>& excluded, std::int64_t most) {
     const auto first_apart = [&](std::int64_t from) {
-      for (std::size_t i = 0; i < offsets.size();)
-        if (from + distance > offsets[i] && from < offsets[i] + distance) from = offsets[i] + distance, i = 0;
+      for (std::size_t i = 0; i < excluded.size();)
+        if (from > excluded[i].after && from < excluded[i].before) from = excluded[i].before, i = 0;
         else ++i;
       return from;
     };

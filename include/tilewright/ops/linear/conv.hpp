@@ -143,8 +143,8 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
     return detail::transposed_work(operands, attributes.groups, attributes.planner.winograd);
   }
   static constexpr PackedAttributes with_host_form(const PackedAttributes& packed, std::span<const TensorSpec> operands,
-                                                   std::int64_t tiles) {
-    return detail::with_faster_form<Attributes>(packed, operands[2], operands[0], unpack<Attributes>(packed).windows(), tiles,
+                                                   const HostForms& forms) {
+    return detail::with_faster_form<Attributes>(packed, operands[2], operands[0], unpack<Attributes>(packed).windows(), forms,
                                                 &detail::WinogradChoice::data_gradient);
   }
   static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
@@ -176,15 +176,22 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     using enum WorkAxisKind;
-    const std::int64_t groups = unpack<Attributes>(packed).groups;
-    detail::ConvWork cut(operands[0].shape, operands[2].shape, groups, reduction, parallel, parallel);
+    const auto attributes = unpack<Attributes>(packed);
+    const std::int64_t groups = attributes.groups, images = attributes.planner.images_of_part;
+    detail::ConvWork cut(operands[0].shape, operands[2].shape, groups, images > 0 ? summed : reduction, parallel, parallel);
+    if (images > 0) cut.work.axes[cut.n].grain = images;
     cut.follow(0, 2, 1, groups);
     return cut.work;
   }
   static constexpr PackedAttributes with_host_form(const PackedAttributes& packed, std::span<const TensorSpec> operands,
-                                                   std::int64_t tiles) {
-    return detail::with_faster_form<Attributes>(packed, operands[0], operands[1], unpack<Attributes>(packed).windows(), tiles,
-                                                &detail::WinogradChoice::weights_gradient);
+                                                   const HostForms& forms) {
+    const kernel::Windows windows = unpack<Attributes>(packed).windows();
+    auto attributes = unpack<Attributes>(detail::with_faster_form<Attributes>(packed, operands[0], operands[1], windows, forms,
+                                                                              &detail::WinogradChoice::weights_gradient));
+    const auto choice = detail::winograd_choice(operands[0], operands[1], windows, attributes.groups, forms.tiles);
+    if (attributes.planner.partials_dtype(float32) == float32 && choice.has_parts(attributes.planner.winograd != 0))
+      attributes.planner.images_of_part = choice.images_of_part;
+    return pack(attributes);
   }
   static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
                                                  std::int64_t blocks) {
@@ -227,6 +234,12 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
 struct Conv : ConvOp<Conv, WindowAttributes> {
   static constexpr std::string_view name = "Conv";
   constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
+  constexpr operator Fusion() const {
+    return Fusion{.has_epilogue = true, .takes_epilogue = takes_epilogue, .epilogue_of_planes = true};
+  }
+  static constexpr bool takes_epilogue(const PackedAttributes& packed) {
+    return unpack<WindowAttributes>(packed).planner.takes_epilogue != 0;
+  }
 
   static constexpr void infer(Inference& op) {
     const TensorSpec &x = op.input(0), &weight = op.input(1);
@@ -258,10 +271,13 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
     return detail::convolution_work(operands, attributes.groups, attributes.planner.winograd);
   }
   static constexpr PackedAttributes with_host_form(const PackedAttributes& packed, std::span<const TensorSpec> operands,
-                                                   std::int64_t tiles) {
+                                                   const HostForms& forms) {
     const auto windows = detail::windows_of(operands[0].shape, detail::kernel_of(operands[1].shape), unpack<Attributes>(packed));
-    return detail::with_faster_form<Attributes>(packed, operands[0], operands[2], windows, tiles,
-                                                &detail::WinogradChoice::forward);
+    auto attributes = unpack<Attributes>(
+        detail::with_faster_form<Attributes>(packed, operands[0], operands[2], windows, forms, &detail::WinogradChoice::forward));
+    const bool is_plane = operands[0].dtype == float32 && operands[0].shape.rank == 4 && attributes.groups == 1;
+    attributes.planner.takes_epilogue = is_plane ? 1 : 0;
+    return pack(attributes);
   }
   static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
                                                  std::int64_t blocks) {
@@ -276,10 +292,17 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
     static constexpr kernel::Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
     detail::convolve<windows, ConvOp::template sums_of<A, X>>(x, w, y);
   }
+  template <PackedAttributes A, class Y, class Epilogue, class X, class W>
+  static void compute_with(const Epilogue& epilogue, X x, W w) {
+    static constexpr kernel::Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
+    if constexpr (takes_epilogue(A)) detail::convolve_with<windows, ConvOp::template sums_of<A, X>, Y>(epilogue, x, w);
+  }
   template <PackedAttributes A, class X, class W, class Y>
   static constexpr std::int64_t stack_bytes() {
     constexpr kernel::Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
-    return detail::convolve_stack_bytes<windows, ConvOp::template sums_of<A, X>, X, W, Y>();
+    constexpr std::int64_t rows_and_square = 2048;  // of an epilogue: kernel/conv/planes.hpp
+    return detail::convolve_stack_bytes<windows, ConvOp::template sums_of<A, X>, X, W, Y>() +
+           (takes_epilogue(A) ? rows_and_square : 0);
   }
 };
 

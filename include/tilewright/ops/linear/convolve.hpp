@@ -5,6 +5,7 @@
 #include "tilewright/kernel/conv/rounded_sums.hpp"
 #include "tilewright/kernel/conv/weights.hpp"
 #include "tilewright/kernel/conv/winograd.hpp"
+#include "tilewright/kernel/conv/winograd_weights.hpp"
 #include "tilewright/op/window.hpp"
 
 namespace tilewright::detail {
@@ -68,6 +69,18 @@ inline void convolve(X x, W w, Y y) {
           x.data, w.data, y.data, [](auto* data, auto* weight, auto* result) { kernel::conv_kernel<s>(data, weight, result); });
   }
   kernel::ConvLoops<windows, X, W, Y>::forward(x, w, y);
+}
+/// Gives the convolution of x with w, float32 in one group, to an epilogue. Y is the result's view.
+template <kernel::Windows windows, ConvSums sums, class Y, class X, class W, class Epilogue>
+inline void convolve_with(const Epilogue& epilogue, X x, W w) {
+  static constexpr kernel::ConvShape s = conv_shape<windows, X, W, Y>;
+  const kernel::PlaneEpilogue<Epilogue> planes{epilogue};
+  if constexpr (has_winograd_form<sums, s, kernel::WinogradConv>) kernel::WinogradConv<s>::run(x.data, w.data, planes);
+  else if constexpr (kernel::has_conv_kernel<s>) kernel::conv_kernel<s>(x.data, w.data, planes);
+  else
+    kernel::ConvLoops<windows, X, W, Y>::for_each_result(x, w, [&](std::int64_t n, std::int64_t m, std::int64_t at, auto sum) {
+      epilogue.matrix(n * s.results + m)(0, at, static_cast<float>(sum));
+    });
 }
 template <kernel::Windows windows, ConvSums sums, class X, class W, class Y>
 constexpr std::int64_t convolve_stack_bytes() {

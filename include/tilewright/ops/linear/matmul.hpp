@@ -126,12 +126,16 @@ struct MatMul : Op<MatMul> {
   }
   template <PackedAttributes attributes, class A, class B, class C>
   static constexpr std::int64_t stack_bytes() {
-    const auto of = []<kernel::MatMulShape s>(std::integral_constant<kernel::MatMulShape, s>) {
-      return kernel::matmul_stack_bytes<s, typename A::element, typename B::element, typename C::element>;
-    };
-    const std::int64_t of_matrix = of(std::integral_constant<kernel::MatMulShape, matrix<attributes, A, B, C>()>());
-    if constexpr (!rows_are_one_matrix<C, A, B>()) return of_matrix;
-    else return std::max(of_matrix, of(std::integral_constant<kernel::MatMulShape, rows_of_all<attributes, A, B, C>()>()));
+    constexpr kernel::MatMulShape s = rows_are_one_matrix<C, A, B>() ? rows_of_all<attributes, A, B, C>()
+                                                                     : matrix<attributes, A, B, C>();
+    return kernel::matmul_stack_bytes<s, typename A::element, typename B::element, typename C::element>;
+  }
+  /// Returns the bytes of compute_with, for an epilogue with this rows_are_one_matrix.
+  template <PackedAttributes attributes, bool is_one_matrix, class A, class B, class C>
+  static constexpr std::int64_t stack_bytes_with() {
+    constexpr kernel::MatMulShape s = rows_are_one_matrix<C, A, B>() && is_one_matrix ? rows_of_all<attributes, A, B, C>()
+                                                                                      : matrix<attributes, A, B, C>();
+    return kernel::MatMulChoice<s, typename A::element, typename B::element>::stack_bytes;
   }
 
  private:

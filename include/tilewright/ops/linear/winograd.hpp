@@ -16,12 +16,17 @@ struct WinogradCost {
   std::int64_t weights = 195;  ///< points of the weights, for each term and vector
   std::int64_t elements = 325, results = 160;  ///< of a tile, for each vector of channels: to points, and from points
   std::int64_t gradients = 256, elements_back = 285;  ///< the times of their transposes
+  /// Of a part of the weights' gradient, for each result and vector of channels: to make it from points, and to add it.
+  std::int64_t part = 180;
 };
 inline constexpr WinogradCost winograd_cost;
 
 /// A convolution of one group by its shape, for the choice of its form.
 struct WinogradChoice {
   static constexpr std::int64_t lanes = 16, most_images = 4, most_channels = 64;
+  /// Smallest number of images of a part of the weights' gradient, and smallest ratio of the elements of y to those of all parts,
+  /// which a sum reads.
+  static constexpr std::int64_t images_of_part = 4, least_ratio = 8;
   std::int64_t images, channels, results;
   kernel::Window h, v;
   std::int64_t tiles_of_host;
@@ -47,9 +52,32 @@ struct WinogradChoice {
     return products() + tiles() * (winograd_cost.gradients * y_vectors() + winograd_cost.elements_back * x_vectors()) +
            winograd_cost.weights * results * x_vectors() / images_together();
   }
-  /// Vertices have one vector of each kind of channels.
-  constexpr std::int64_t weights_gradient() const {
+  /// Returns the number of parts of the weights' gradient, as the planner cuts images into vertices.
+  constexpr std::int64_t parts() const {
+    if (images == 0) return 0;
+    const std::int64_t most = kernel::ceil_div(images, images_of_part);
+    return kernel::ceil_div(most, kernel::ceil_div(most, tiles_of_host));
+  }
+  /// Returns whether all tiles have a part, so that work is spread as evenly as over blocks of channels.
+  constexpr bool parts_fill_tiles() const { return tiles_of_host > 1 && parts() == tiles_of_host; }
+  /// Vertices have all channels and some images.
+  constexpr std::int64_t weights_gradient_in_parts() const {
+    return products() + tiles() * (winograd_cost.elements * x_vectors() + winograd_cost.gradients * y_vectors()) +
+           parts() * results * x_vectors() * winograd_cost.part / images;
+  }
+  /// Vertices have all images and one vector of each kind of channels.
+  constexpr std::int64_t weights_gradient_of_all() const {
     return products() + tiles() * (winograd_cost.elements + winograd_cost.gradients) * x_vectors() * y_vectors();
+  }
+  constexpr std::int64_t weights_gradient() const {
+    const std::int64_t of_all = weights_gradient_of_all();
+    return parts_fill_tiles() ? std::min(weights_gradient_in_parts(), of_all) : of_all;
+  }
+  /// Returns whether vertices of the weights' gradient have some images each, and make parts of the sums.
+  constexpr bool has_parts(bool winograd) const {
+    if (!parts_fill_tiles()) return false;
+    if (winograd) return weights_gradient_in_parts() < weights_gradient_of_all();
+    return least_ratio * parts() * results * channels * h.kernel * v.kernel <= images * results * h.out * v.out;
   }
   /// Returns the images of a vertex if Winograd's form takes at most 9/10 of the direct form's time, otherwise 0.
   constexpr std::int8_t images_if_faster(std::int64_t (WinogradChoice::*cost)() const) const {
@@ -58,21 +86,27 @@ struct WinogradChoice {
   }
 };
 
+/// Returns a float32 convolution of x to y, in one group, as a choice; images 0: another one.
+constexpr WinogradChoice winograd_choice(const TensorSpec& x, const TensorSpec& y, const kernel::Windows& windows,
+                                         std::int64_t groups, std::int64_t tiles) {
+  if (x.dtype != float32 || x.shape.rank != 4 || groups != 1)
+    return {.images = 0, .channels = 0, .results = 0, .h = {}, .v = {}, .tiles_of_host = tiles};
+  return {.images = x.shape[0],
+          .channels = x.shape[1],
+          .results = y.shape[1],
+          .h = windows[1],
+          .v = windows[2],
+          .tiles_of_host = tiles};
+}
 /// Returns the attributes of a convolution of x to y, or of one of its gradients, with the form that is faster for float32 on a
 /// host of `tiles`; `cost` is the op's time in Winograd's form.
 template <class Attributes>
 constexpr PackedAttributes with_faster_form(const PackedAttributes& packed, const TensorSpec& x, const TensorSpec& y,
-                                            const kernel::Windows& windows, std::int64_t tiles,
+                                            const kernel::Windows& windows, const HostForms& forms,
                                             std::int64_t (WinogradChoice::*cost)() const) {
   auto attributes = unpack<Attributes>(packed);
-  if (x.dtype != float32 || x.shape.rank != 4 || attributes.groups != 1) return packed;
-  const WinogradChoice choice{.images = x.shape[0],
-                              .channels = x.shape[1],
-                              .results = y.shape[1],
-                              .h = windows[1],
-                              .v = windows[2],
-                              .tiles_of_host = tiles};
-  attributes.planner.winograd = choice.images_if_faster(cost);
+  const WinogradChoice choice = winograd_choice(x, y, windows, attributes.groups, forms.tiles);
+  if (choice.images > 0 && forms.winograd) attributes.planner.winograd = choice.images_if_faster(cost);
   return pack(attributes);
 }
 

@@ -97,13 +97,9 @@ struct PoolOp : Op<D> {
     }
     return work;
   }
-  template <PackedAttributes, class... V>
-  static constexpr std::int64_t stack_bytes() {
-    return kernel::pool_stack_bytes<V...>;
-  }
 };
 
-/// Base of poolings: D defines `name` and `pool<Kernel>(x, y)` for a plane.
+/// Base of poolings: D defines `name`, `pool<Kernel>(x, y)` for a plane, and `pool_stack_bytes<Kernel>`.
 template <class D>
 struct PoolForward : PoolOp<D> {
   using Attributes = PoolAttributes;
@@ -150,15 +146,22 @@ struct PoolForward : PoolOp<D> {
   }
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
+    kernel::for_each_plane(D::template pool<typename decltype(kernel_of_plane<A, X>())::type, typename X::element>, x, y);
+  }
+  template <PackedAttributes A, class X, class Y>
+  static constexpr std::int64_t stack_bytes() {
+    return D::template pool_stack_bytes<typename decltype(kernel_of_plane<A, X>())::type>;
+  }
+
+ protected:
+  template <PackedAttributes A, class X>
+  static auto kernel_of_plane() {
     static constexpr auto attributes = unpack<Attributes>(A);
     static constexpr kernel::Windows windows = detail::windows_of(attributes.spread(X::shape), kernel_of(attributes),
                                                                   attributes.windows);
     static constexpr kernel::PoolGaps gaps = attributes.gaps(X::shape.rank - 2);
-    using T = typename X::element;
-    kernel::for_each_plane(D::template pool<detail::pool_kernel<windows, gaps, T>, T>, x, y);
+    return std::type_identity<detail::pool_kernel<windows, gaps, typename X::element>>();
   }
-
- protected:
   static constexpr PoolGradAttributes grad_attributes(const GradientContext& op) {
     const Attributes attributes = op.template attributes<Attributes>();
     const Shape x = op.input_spec(0).shape;
@@ -217,6 +220,8 @@ struct MaxPool : PoolForward<MaxPool> {
   static void pool(const T* x, T* y) {
     Kernel::maximum(x, y);
   }
+  template <class Kernel>
+  static constexpr std::int64_t pool_stack_bytes = Kernel::maximum_stack_bytes;
 };
 
 /// The gradient of AveragePool: input dy.
@@ -234,10 +239,19 @@ struct AveragePoolGrad : PoolOp<AveragePoolGrad> {
   }
   template <PackedAttributes A, class DY, class DX>
   static void compute(DY dy, DX dx) {
+    kernel::for_each_plane(decltype(kernel_of_plane<A, DY>())::type::template average_gradient<typename DX::element>, dy, dx);
+  }
+  template <PackedAttributes A, class DY, class DX>
+  static constexpr std::int64_t stack_bytes() {
+    return decltype(kernel_of_plane<A, DY>())::type::average_gradient_stack_bytes;
+  }
+
+ private:
+  template <PackedAttributes A, class DY>
+  static auto kernel_of_plane() {
     static constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
     static constexpr kernel::PoolGaps gaps = unpack<Attributes>(A).gaps();
-    kernel::for_each_plane(
-        detail::pool_kernel<windows, gaps, typename DY::element>::template average_gradient<typename DX::element>, dy, dx);
+    return std::type_identity<detail::pool_kernel<windows, gaps, typename DY::element>>();
   }
 };
 
@@ -253,6 +267,8 @@ struct AveragePool : PoolForward<AveragePool> {
   static void pool(const T* x, T* y) {
     Kernel::average(x, y);
   }
+  template <class Kernel>
+  static constexpr std::int64_t pool_stack_bytes = Kernel::average_stack_bytes;
 };
 
 namespace detail {

@@ -36,15 +36,24 @@ struct RoiAlignGrad : Op<RoiAlignGrad> {
     for (int o = 0; o < 3; ++o) work.follow(o, 0, rois);
     return work;
   }
+  /// Returns the rows of a plane of half precision whose sums are on the stack together.
+  static constexpr std::int64_t rows_at_once(const Shape& dx) { return std::clamp<std::int64_t>(16'384 / dx[3], 1, dx[2]); }
+  template <PackedAttributes, class Rois, class Index, class DY, class DX>
+  static constexpr std::int64_t stack_bytes() {
+    using Sum = compute_t<typename DX::element>;
+    return std::is_same_v<typename DX::element, Sum>
+               ? 0
+               : rows_at_once(DX::shape) * DX::shape[3] * static_cast<std::int64_t>(sizeof(Sum));
+  }
   template <PackedAttributes A, class Rois, class Index, class DY, class DX>
   static void compute(Rois rois, Index index, DY dy, DX dx) {
     using T = typename DX::element;
     using Sum = compute_t<T>;
     constexpr std::int64_t channels = DX::shape[1], rows = DX::shape[2], columns = DX::shape[3];
     static constexpr kernel::RoiBins bins = unpack<Attributes>(A).bins(rows, columns);
-    // Half precision is added up in float, some rows at a time, which fit the stack.
+    // Half precision is added up in float, some rows at a time.
     constexpr bool direct = std::is_same_v<T, Sum>;
-    constexpr std::int64_t block = direct ? rows : std::clamp<std::int64_t>(16'384 / columns, 1, rows);
+    constexpr std::int64_t block = direct ? rows : rows_at_once(DX::shape);
     for (std::int64_t image = 0; image < DX::shape[0]; ++image)
       for (std::int64_t channel = 0; channel < channels; ++channel) {
         T* const plane = dx.data + image * DX::spec.stride(0) + channel * DX::spec.stride(1);
@@ -113,6 +122,10 @@ struct RoiAlign : Op<RoiAlign> {
     work.add_axis({.extent = operands[1].shape[0]});
     for (int o = 1; o < 4; ++o) work.follow(o, 0, 0);
     return work;
+  }
+  template <PackedAttributes, class X, class Rois, class Index, class Y>
+  static constexpr std::int64_t stack_bytes() {
+    return Y::shape[2] * Y::shape[3] * static_cast<std::int64_t>(sizeof(compute_t<typename Y::element>));
   }
   template <PackedAttributes A, class... V>
   static void compute(V... views) {

@@ -24,10 +24,6 @@ struct LineResultOp : Op<D> {
   // Loops, not arrays: an element of a running sum, a sort or a search depends on those before it.
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line}; }
   constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
-  template <PackedAttributes, class... V>
-  static constexpr std::int64_t stack_bytes() {
-    return kernel::column_stack_bytes<V...>;
-  }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const Shape& shape = operands[0].shape;
     const std::int64_t line = unpack<typename D::Attributes>(packed).axis;
@@ -71,6 +67,10 @@ struct ArgOp : detail::LineResultOp<D> {
   static void compute(X x, Y y) {
     kernel::assign_extreme_index<largest, static_cast<int>(unpack<Attributes>(A).axis)>(x, y);
   }
+  template <PackedAttributes A, class X, class Y>
+  static constexpr std::int64_t stack_bytes() {
+    return kernel::extreme_index_stack_bytes<static_cast<int>(unpack<Attributes>(A).axis), X, Y>;
+  }
 };
 struct ArgMax : ArgOp<ArgMax, true> {
   static constexpr std::string_view name = "ArgMax";
@@ -100,6 +100,10 @@ struct CumSum : detail::LineResultOp<CumSum> {
   static void compute(X x, Y y) {
     constexpr auto attributes = unpack<Attributes>(A);
     kernel::assign_running_sums<static_cast<int>(attributes.axis), attributes.reversed != 0>(x, y);
+  }
+  template <PackedAttributes A, class X, class Y>
+  static constexpr std::int64_t stack_bytes() {
+    return kernel::running_sums_stack_bytes<static_cast<int>(unpack<Attributes>(A).axis), X, Y>;
   }
 };
 

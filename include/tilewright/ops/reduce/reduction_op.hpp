@@ -24,7 +24,10 @@ struct Axes {
 struct ReductionAttributes {
   std::int64_t count = -1;  ///< number of axes, or -1 for all
   std::array<std::int64_t, max_rank> axes{};
-  std::int64_t keep_axes = 0;
+  std::int32_t keep_axes = 0;
+  /// Of a sum on the host, chosen by the planner: the smallest extent of a vertex along axis 0, which makes a part of the sums;
+  /// 0: a vertex has all terms
+  std::int32_t extent_of_part = 0;
   double scale = 1;  ///< factor of sums
 };
 
@@ -106,10 +109,6 @@ struct ReductionOp : Op<D, ReductionRules> {
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::whole;  ///< of the reduced axes
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     return ReductionRules::work_of_kind(D::axis_kind, operands, packed);
-  }
-  template <PackedAttributes, class... V>
-  static constexpr std::int64_t stack_bytes() {
-    return kernel::column_stack_bytes<V...>;
   }
 
  protected:

@@ -17,12 +17,20 @@ struct RuleReduction : ReductionOp<D> {
   using Attributes = ReductionAttributes;
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
-    constexpr auto attributes = unpack<Attributes>(A);
-    constexpr auto axes = ReductionRules::axis_bits(attributes, X::shape.rank);
-    constexpr bool keeps = attributes.keep_axes != 0;
-    y.array() = kernel::reduced_over<Rule, axes, keeps>(D::terms(x.array()));
+    y.array() = kernel::reduced_over<Rule, axes<A, X>, keeps<A>>(D::terms(x.array()));
+  }
+  template <PackedAttributes A, class X, class Y>
+  static constexpr std::int64_t stack_bytes() {
+    using Reduced = decltype(kernel::reduced_over<Rule, axes<A, X>, keeps<A>>(D::terms(std::declval<X&>().array())));
+    return Reduced::template stack_bytes<Y>();
   }
   static auto terms(const auto& x) { return x; }
+
+ private:
+  template <PackedAttributes A, class X>
+  static constexpr std::uint64_t axes = ReductionRules::axis_bits(unpack<Attributes>(A), X::shape.rank);
+  template <PackedAttributes A>
+  static constexpr bool keeps = unpack<Attributes>(A).keep_axes != 0;
 };
 
 /// The gradient of a reduction that selects an element: inputs (x, y, dy), where y and dy have all axes; result dx, which is dy
@@ -49,11 +57,18 @@ struct SelectionGrad : ReductionOp<SelectionGrad<D>> {
   }
   template <PackedAttributes A, class... V>
   static void compute(V... views) {
-    if constexpr (sizeof...(V) == 4) {
-      constexpr auto rank = std::tuple_element_t<0, std::tuple<V...>>::shape.rank;
-      kernel::assign_at_first<Base::axis_bits(unpack<ReductionAttributes>(A), rank)>(views...);
-    }
+    if constexpr (sizeof...(V) == 4) kernel::assign_at_first<reduced<A, V...>>(views...);
   }
+  template <PackedAttributes A, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    if constexpr (sizeof...(V) == 4) return kernel::at_first_stack_bytes<reduced<A, V...>, V...>;
+    else return 0;
+  }
+
+ private:
+  /// The reduced axes of x, as bits.
+  template <PackedAttributes A, class X, class...>
+  static constexpr auto reduced = Base::axis_bits(unpack<ReductionAttributes>(A), X::shape.rank);
 };
 /// Base of reductions that select an element.
 template <class D, class Rule>
@@ -89,6 +104,10 @@ struct ReduceMedian : SelectionOp<ReduceMedian, void> {
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
     kernel::assign_median<axis_bits(unpack<Attributes>(A), X::shape.rank)>(x, y);
+  }
+  template <PackedAttributes, class...>
+  static constexpr std::int64_t stack_bytes() {
+    return kernel::median_stack_bytes;
   }
 };
 

@@ -45,6 +45,15 @@ struct SumOp : ReductionOp<D> {
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
   constexpr operator Fusion() const { return Fusion{.has_epilogue = true}; }
   using Attributes = ReductionAttributes;
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    Work work = ReductionRules::work_of_kind(axis_kind, operands, packed);
+    if (const std::int64_t extent = unpack<Attributes>(packed).extent_of_part; extent > 0) {
+      for (int axis = 1; axis < work.axes.size(); ++axis)
+        if (work.axes[axis].kind == axis_kind) work.axes[axis].kind = WorkAxisKind::whole;
+      work.axes[0].kind = WorkAxisKind::summed, work.axes[0].grain = extent;
+    }
+    return work;
+  }
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
     const Tensor dy = ReductionRules::with_all_axes(op, op.output_gradient(0));
@@ -53,18 +62,15 @@ struct SumOp : ReductionOp<D> {
   template <PackedAttributes A, class In, class Out>
   static void compute(In in, Out out) {
     constexpr auto attributes = unpack<Attributes>(A);
-    kernel::assign_sum<ReductionRules::axis_bits(attributes, In::shape.rank)>(in, out, attributes.scale);
+    kernel::assign_sum<ReductionRules::axis_bits(attributes, In::shape.rank), (attributes.extent_of_part > 0)>(in, out,
+                                                                                                               attributes.scale);
   }
   /// With a bool that is true, each sum is its first term: parts are added up there.
   template <PackedAttributes A, class Out, class Epilogue, class In, class FirstOnly = std::false_type>
   static void compute_with(const Epilogue& epilogue, In in, FirstOnly first_only = {}) {
     constexpr auto attributes = unpack<Attributes>(A);
-    kernel::sum_elements<ReductionRules::axis_bits(attributes, In::shape.rank), Out>(in, attributes.scale, epilogue, first_only);
-  }
-  /// Returns 0, because sums are kept in registers.
-  template <PackedAttributes, class... V>
-  static constexpr std::int64_t stack_bytes() {
-    return 0;
+    kernel::sum_elements<ReductionRules::axis_bits(attributes, In::shape.rank), Out, (attributes.extent_of_part > 0)>(
+        in, attributes.scale, epilogue, first_only);
   }
 };
 

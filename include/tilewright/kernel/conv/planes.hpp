@@ -1,0 +1,101 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "tilewright/kernel/conv/rows.hpp"
+
+namespace tilewright::kernel {
+
+/// Results of a convolution that go to an epilogue instead of to memory. Element q of a plane, the results of one image and
+/// channel, is element (0, q) of a matrix of the epilogue.
+template <class Epilogue>
+struct PlaneEpilogue {
+  const Epilogue& epilogue;
+  std::int64_t plane = 0, pixel = 0;  ///< the first matrix, and the first element of each
+};
+
+/// Rows of results of neighbouring channels in memory, `step` elements apart.
+template <std::int64_t step, class Y>
+struct StoredRows {
+  static constexpr bool may_repeat = true;  ///< whether an element may be put several times
+  Y* y;
+  template <std::int64_t = lanes>
+  [[gnu::always_inline]] void put(std::int64_t row, std::int64_t pixel, const Lanes& x) const {
+    store_floats(y + row * step + pixel, x);
+  }
+};
+/// Rows of results of neighbouring channels that go to an epilogue.
+template <class Epilogue, std::int64_t count>
+struct EpilogueRows {
+  static constexpr bool may_repeat = false;
+  std::array<Epilogue, static_cast<std::size_t>(count)> epilogues;
+  std::int64_t first_pixel;
+  /// Puts the first `elements` elements of a vector.
+  template <std::int64_t elements = lanes>
+  [[gnu::always_inline]] void put(std::int64_t row, std::int64_t pixel, const Lanes& x) const {
+    const Epilogue& epilogue = epilogues[static_cast<std::size_t>(row)];
+    if constexpr (elements == lanes) epilogue(0, first_pixel + pixel, x);
+    else epilogue(0, first_pixel + pixel, PartOfBatch<elements, Lanes>{x});
+  }
+};
+
+/// Returns where results of image n from `pixel` on go.
+template <ConvShape s, class Y>
+[[gnu::always_inline]] inline Y* results_at(Y* y, std::int64_t n, std::int64_t pixel) {
+  return y + n * s.y_n + pixel;
+}
+template <ConvShape s, class E>
+[[gnu::always_inline]] inline PlaneEpilogue<E> results_at(PlaneEpilogue<E> y, std::int64_t n, std::int64_t pixel) {
+  return {y.epilogue, y.plane + n * s.results, y.pixel + pixel};
+}
+/// Returns the rows of `count` channels from m on.
+template <ConvShape s, std::int64_t count, class Y>
+[[gnu::always_inline]] inline StoredRows<s.y_m, Y> rows_at(Y* y, std::int64_t m) {
+  return {y + m * s.y_m};
+}
+template <ConvShape s, std::int64_t count, class E>
+inline EpilogueRows<E, count> rows_at(PlaneEpilogue<E> y, std::int64_t m) {
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return EpilogueRows<E, count>{{y.epilogue.matrix(y.plane + m + static_cast<std::int64_t>(i))...}, y.pixel};
+  }(std::make_index_sequence<static_cast<std::size_t>(count)>());
+}
+
+/// Gives `count` elements, fewer than twice `width`, to an epilogue: in narrower vectors, then one by one.
+template <std::int64_t width, class E>
+inline void put_rest(const E& epilogue, std::int64_t pixel, const float* elements, std::int64_t count) {
+  if constexpr (width >= 4) {
+    using Batch = xsimd::make_sized_batch_t<float, static_cast<std::size_t>(width)>;
+    const std::int64_t whole = count >= width ? width : 0;
+    if (whole > 0) epilogue(0, pixel, Batch::load_unaligned(elements));
+    put_rest<width / 2>(epilogue, pixel + whole, elements + whole, count - whole);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) epilogue(0, pixel + i, elements[i]);
+  }
+}
+/// Reads `pixels` rows of `lanes` floats, `from_stride` apart, and puts the first `count` lanes as rows.
+template <std::int64_t count, std::int64_t step, class Y>
+inline void put_transposed(const float* from, std::int64_t from_stride, std::int64_t pixels, StoredRows<step, Y> rows) {
+  transpose_back<count>(from, from_stride, pixels, rows.y, step);
+}
+template <std::int64_t count, class E>
+inline void put_transposed(const float* from, std::int64_t from_stride, std::int64_t pixels, const EpilogueRows<E, count>& rows) {
+  alignas(64) float square[lanes * lanes];
+  for (std::int64_t first = 0; first < pixels; first += lanes) {
+    const std::int64_t width = std::min(pixels - first, lanes);
+    std::array<Lanes, lanes> part;
+    unrolled<lanes>([&](auto i) __attribute__((always_inline)) {
+      part[i.value] = i < width ? Lanes::load_unaligned(from + (first + i) * from_stride) : Lanes(0.f);
+    });
+    transpose_square(part);
+    unrolled<count>([&](auto i) __attribute__((always_inline)) { part[i.value].store_aligned(square + i * lanes); });
+    for (std::int64_t row = 0; row < count; ++row) {
+      const float* at = square + row * lanes;
+      if (width == lanes) rows.put(row, first, Lanes::load_aligned(at));
+      else put_rest<lanes / 2>(rows.epilogues[static_cast<std::size_t>(row)], rows.first_pixel + first, at, width);
+    }
+  }
+}
+
+}  // namespace tilewright::kernel

@@ -1,0 +1,92 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "tilewright/verified/set_stages.hpp"
+#include "tilewright/verified/tile_table.hpp"
+
+namespace tilewright::internal::proof::detail {
+
+/// Checks the bytes that a plan counts for collectives and for rows of remote buffers: of each collective, and of a run.
+template <class AnyPlan>
+class TrafficProof {
+ public:
+  constexpr TrafficProof(const AnyPlan& plan, ValueTerms& terms, FirstFault& fault) : plan_(plan), terms_(terms), fault_(fault) {}
+
+  constexpr void run() {
+    for (std::size_t i = 0; i < plan_.compute_sets.size(); ++i) {
+      const ComputeSet& set = plan_.compute_sets[i];
+      const std::int64_t bytes = plan_.replicas > 1 ? bytes_of_collective(set) : 0;
+      fault_.expect(set.traffic.bytes == bytes, "traffic", BodyId::none, -1, "compute set ", i, " counts ", set.traffic.bytes,
+                    " bytes that a replica sends: ", bytes, " expected");
+    }
+    const Bytes all = bytes_of_run();
+    const auto check = [&](std::int64_t counted, std::int64_t moved, std::string_view what) {
+      fault_.expect(counted == moved, "traffic", BodyId::none, -1, "counts ", counted, " bytes of a run ", what, ": ", moved,
+                    " expected");
+    };
+    check(plan_.collectives.bytes, plan_.replicas > 1 ? all.sent : 0, "that a replica sends");
+    check(plan_.remote.loaded_bytes, all.loaded, "that come from remote buffers");
+    check(plan_.remote.stored_bytes, all.stored, "that go to remote buffers");
+  }
+
+ private:
+  struct Bytes {
+    std::int64_t sent = 0;  ///< by each replica, to others
+    std::int64_t loaded = 0, stored = 0;  ///< of rows
+  };
+
+  /// Returns the bytes that each replica of a group sends. The replicas divide the tensor among themselves: to reduce it, each
+  /// sends the part of every other one to it; to gather it, each sends its own part to every other one.
+  constexpr std::int64_t bytes_of_collective(const ComputeSet& set) {
+    const SetStages stages(plan_, set);
+    const OpInfo* const op = stages.op(0, terms_);
+    if (op == nullptr || op->collective_items == nullptr) return 0;
+    const auto spec = [&](int o) { return TensorSpec{stages.operand(0, o).view.shape, stages.operand(0, o).view.dtype}; };
+    const CollectiveVolume volume = op->collective_volume(stages[0].attributes, spec(0), spec(1));
+    const std::int64_t replicas = volume.groups.group_size;
+    const std::int64_t part = replicas < 1 ? 0 : (volume.bytes + replicas - 1) / replicas;
+    return (volume.reduces + volume.gathers) * (replicas - 1) * part;
+  }
+  /// Returns the bytes of a run. Of a conditional, those of the branch that moves more.
+  constexpr Bytes bytes_of_run() const {
+    List<Bytes> bodies(plan_.bodies.size());
+    for (std::size_t b = bodies.size(); b-- > 0;) {  // callers are before what they call
+      const Body& body = plan_.bodies.data()[b];
+      for (int s = body.first_step; s < body.first_step + body.step_count; ++s) {
+        const Step& step = plan_.steps[static_cast<std::size_t>(s)];
+        if (!step.is_call()) {
+          if (step.kind != StepKind::load_code) add(step, bodies[b]);
+          continue;
+        }
+        const Bytes& one = bodies[static_cast<std::size_t>(step.body)];
+        const Bytes& other = step.else_body == BodyId::none ? one : bodies[static_cast<std::size_t>(step.else_body)];
+        bodies[b].sent += step.count * std::max(one.sent, other.sent);
+        bodies[b].loaded += step.count * std::max(one.loaded, other.loaded);
+        bodies[b].stored += step.count * std::max(one.stored, other.stored);
+      }
+    }
+    return bodies[0];
+  }
+  /// Adds a step: what a replica sends, or a row, if it reads or writes a table of rows.
+  constexpr void add(const Step& step, Bytes& bytes) const {
+    const ComputeSet& set = plan_.compute_sets[static_cast<std::size_t>(step.compute_set)];
+    if (step.kind == StepKind::collective) bytes.sent += set.traffic.bytes;
+    if (plan_.remote_buffers.size() == 0) return;
+    const SetStages stages(plan_, set);
+    for (int o = 0; o < stages[0].operand_count; ++o) {
+      const StageOperand& table = stages.operand(0, o);
+      if (table.source != Source::memory || table.view.shape.rank == 0 ||
+          plan_.locations[static_cast<std::size_t>(step.first_location + table.index)].base != Base::remote)
+        continue;
+      (o < stages[0].input_count ? bytes.loaded : bytes.stored) += table.view.shape[-1] * size_of(table.view.dtype);
+    }
+  }
+
+  const AnyPlan& plan_;
+  ValueTerms& terms_;
+  FirstFault& fault_;
+};
+
+}  // namespace tilewright::internal::proof::detail
