@@ -1,8 +1,7 @@
 // labels: none
 // Banks of the operands of products and convolutions: where these lie, and the cycles that follow from it.
-#include "tilewright/target/ipu_product_banks.hpp"
-
 #include "../../support/programs.hpp"
+#include "tilewright/target/ipu_product_banks.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace tw = tilewright;
@@ -89,8 +88,7 @@ constexpr auto dots = [](Ir& ir) { store("y", load(ir, "x", {48, 64}).matmul(loa
 constexpr Step terms = step_of(dots, one_tile), shared_terms = step_of(dots, little<0>);
 static_assert(terms.banks == OperandBanks::different && shared_terms.banks == OperandBanks::same);
 static_assert(terms.cycles.compute == tw::dot_product_cycles(4, 48, 64, 1));
-static_assert(shared_terms.cycles.compute ==
-              terms.cycles.compute + dot_product_bank_cycles(4, 48, 64, 1, 1, OperandBanks::same));
+static_assert(shared_terms.cycles.compute == terms.cycles.compute + dot_product_bank_cycles(4, 48, 64, 1, 1, OperandBanks::same));
 static_assert(step_of(dots, not_interleaved).cycles.compute == terms.cycles.compute);
 
 // ---- convolutions, and sums in the memory of an epilogue
