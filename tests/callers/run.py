@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Tests that functions which call the library stay fast: GCC compiles code around an inlined call of a cold function for size, and
 leaves loops there scalar. Neither may happen to loops of callers.cpp.
-
-    run.py COMPILER FLAG...
 """
 
+import argparse
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -30,10 +30,13 @@ def slow_callers(listing):
 
 
 def main():
-    compiler, *flags = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--flags", default="", help="for the compiler")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         built = Path(folder) / "callers.o"
-        subprocess.run([compiler, *flags, "-O3", "-c", SOURCE, "-o", built], check=True)
+        subprocess.run([options.compiler, *shlex.split(options.flags), "-O3", "-c", SOURCE, "-o", built], check=True)
 
         def output_of(*command):
             return subprocess.run([*command, built], capture_output=True, text=True, check=True).stdout
