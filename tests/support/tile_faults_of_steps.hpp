@@ -95,7 +95,7 @@ inline const std::vector<Kind>& faults_of_steps() {
            return true;
          });
        }},
-      {"a step declares an operand as that of another one of its ops", tile_cuts,
+      {"a step gives an operand to another one of its ops", tile_cuts,
        [](Mutant& m) {
          return m.any_step([&](TileBody& body, int g) {
            auto& operands = body.steps[g].tile_operands;
