@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Compiles the programs of this directory with each compiler and level, runs them, and prints a table: how many bytes
+`tw::stack_bytes` is above what runs write to their stack, the least and the most of a program's parts.
+
+    tests/stack/cells.py --compilers g++,clang++-19 --levels 2,3 [PROGRAM ...]
+
+The exit status is 1 if a part writes more than the constant, or less by more than 16 KB. The table is followed by its output.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from flags import PROJECT, flags  # noqa: E402
+
+
+def paint(program, compiler, level, march):
+    """What a cell of the table says, and what went wrong: the output of the compiler or of the program."""
+    options = [f"-I{PROJECT / 'examples'}", f"-O{level}", "-DNDEBUG", "-pthread", *([f"-march={march}"] if march else [])]
+    options += shlex.split(flags("Clang" if "clang" in compiler else "GNU"))
+    with tempfile.TemporaryDirectory() as folder:
+        binary = Path(folder) / program
+        compiled = subprocess.run([compiler, *options, HERE / f"{program}.cpp", "-o", binary], capture_output=True, text=True)
+        if compiled.returncode != 0:
+            return "does not compile", compiled.stderr
+        run = subprocess.run([binary], capture_output=True, text=True, env={**os.environ, "TILEWRIGHT_LOG_LEVEL": "ERROR"})
+    parts = re.findall(r"stack painted +(\d+), stated +(\d+)", run.stdout)
+    above = sorted({int(stated) - int(painted) for painted, stated in parts})
+    cell = " to ".join(f"{bytes_above:,}" for bytes_above in sorted({*above[:1], *above[-1:]}))
+    is_right = run.returncode == 0 and above
+    return (cell, "") if is_right else (f"{cell} wrong", f"status {run.returncode}\n{run.stdout}{run.stderr}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--compilers", default="g++", help="separated by commas")
+    parser.add_argument("--levels", default="2,3", help="of optimisation, separated by commas")
+    parser.add_argument("--march", default="native", help="the processor; empty for the compiler's default")
+    parser.add_argument("programs", nargs="*", default=sorted(path.stem for path in HERE.glob("*.cpp")), metavar="PROGRAM")
+    given = parser.parse_args()
+    columns = [(compiler, level) for compiler in given.compilers.split(",") for level in given.levels.split(",")]
+    print("| program |", " | ".join(f"{compiler} -O{level}" for compiler, level in columns), "|")
+    print("| --- |" + " ---: |" * len(columns), flush=True)
+    faults = []
+    for program in given.programs:
+        cells = [paint(program, *column, given.march) for column in columns]
+        print(f"| {program} |", " | ".join(cell for cell, _ in cells), "|", flush=True)
+        faults += [f"{program}, {compiler} -O{level}: {fault}" for (compiler, level), (_, fault) in zip(columns, cells) if fault]
+    sys.exit("\n".join(faults) or 0)
+
+
+if __name__ == "__main__":
+    main()
