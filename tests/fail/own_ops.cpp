@@ -231,6 +231,16 @@ struct Own : WithCompute<Own> {
 static_assert(traces<Own>());
 }  // namespace kernel_without_epilogue
 
+// CASE rows_without_kernel
+// expect: Own: reads_rows without compute_rows: both expected
+namespace rows_without_kernel {
+struct Own : WithCompute<Own> {
+  static constexpr bool reads_rows(const tw::PackedAttributes&, const tw::TensorSpec&) { return true; }
+  constexpr operator tw::Fusion() const { return tw::Fusion{.reads_rows = reads_rows}; }
+};
+static_assert(traces<Own>());
+}  // namespace rows_without_kernel
+
 // CASE formula_without_forward
 // expect: Own: has_formula without forward: both expected
 namespace formula_without_forward {

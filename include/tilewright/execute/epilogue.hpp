@@ -39,6 +39,18 @@ class Epilogue {
     if constexpr (kernel::is_part_of_batch<X>) give<X::count>(i, j, kernel::rounded_to<Result>(x.batch));
     else give<whole>(i, j, kernel::rounded_to<Result>(x));
   }
+  /// Runs the stages that read rows: `count` rows of a plane of the result have been passed, from `first` on. Called on `matrix`.
+  void finish_rows(std::int64_t first, std::int64_t count) const {
+    [&]<std::size_t... s>(std::index_sequence<s...>) {
+      const auto run = [&]<int stage>() {
+        if constexpr (is_row_reader<stage>())
+          B::template OpOf<stage>::template compute_rows<B::stage(stage).attributes, View<B::slice(stage, 0), true>,
+                                                         View<B::slice(stage, 1)>>(plane<stage, 0>(), plane<stage, 1>(), first,
+                                                                                   count);
+      };
+      (run.template operator()<kernel + 1 + static_cast<int>(s)>(), ...);
+    }(std::make_index_sequence<static_cast<std::size_t>(end - kernel - 1)>{});
+  }
   /// Prefetches the operands of a call (i, j, ...).
   void prefetch(std::int64_t i, std::int64_t j) const {
     [&]<std::size_t... p>(std::index_sequence<p...>) {
@@ -56,6 +68,18 @@ class Epilogue {
 
   /// Returns whether the epilogue includes a stage. It ends before the next kernel. A nested stage is evaluated with its reader.
   static constexpr bool has(int stage) { return stage < B::set.stage_count && B::stage(stage).evaluation != Evaluation::kernel; }
+  /// The first stage after the epilogue.
+  static constexpr int end = [] {
+    int s = kernel + 1;
+    while (has(s)) ++s;
+    return s;
+  }();
+  /// Returns whether a stage of the epilogue reads rows, not elements.
+  template <int stage>
+  static constexpr bool is_row_reader() {
+    if constexpr (stage >= end) return false;
+    else return B::stage(stage).evaluation == Evaluation::epilogue && op_info<typename B::template OpOf<stage>>.reads_rows;
+  }
   /// The operands in memory: the kernel's result, and operands of the epilogue's stages. Also their number.
   static constexpr auto place_list = [] {
     std::array<Leaf, 64> result{};
@@ -130,6 +154,11 @@ class Epilogue {
     return reinterpret_cast<ElementAt<place>*>(pointers_[place]) + i * broadcast_stride(view, -2) +
            j * broadcast_stride(view, -1);
   }
+  template <int stage, int operand>
+  auto* plane() const {
+    constexpr std::size_t place = place_of(stage, operand);
+    return reinterpret_cast<StoredAt<place>*>(pointers_[place]);
+  }
   // `count`: of the elements of a batch, the first ones that there are.
   template <std::int64_t count, class X>
   void give(std::int64_t i, std::int64_t j, const X& x) const {
@@ -197,7 +226,7 @@ class Epilogue {
   void run_from(std::int64_t i, std::int64_t j, const auto& values) const {
     if constexpr (!has(s)) {
       return;
-    } else if constexpr (B::stage(s).evaluation != Evaluation::epilogue) {
+    } else if constexpr (B::stage(s).evaluation != Evaluation::epilogue || is_row_reader<s>()) {
       run_from<s + 1, count, X>(i, j, values);
     } else {
       using E = Expression<B, s>;
@@ -221,6 +250,10 @@ class Epilogue {
 
  public:
   static constexpr std::int64_t row_floats = row_offset(places.size());
+  /// Whether finish_rows does anything.
+  static constexpr bool reads_rows = []<std::size_t... s>(std::index_sequence<s...>) {
+    return (is_row_reader<kernel + 1 + static_cast<int>(s)>() || ...);
+  }(std::make_index_sequence<static_cast<std::size_t>(end - kernel - 1)>{});
   /// Whether it only copies floats to memory: kernels then call it for each register (kernel/matmul/epilogue.hpp).
   static constexpr bool takes_registers = [] {
     if constexpr (!has(kernel + 1)) {

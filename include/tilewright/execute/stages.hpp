@@ -132,6 +132,29 @@ consteval bool is_one_matrix_for_epilogue() {
   if constexpr (has_epilogue<B, s>()) return Epilogue<B, s>::rows_are_one_matrix;
   else return true;  // parts of sums are dense
 }
+/// Returns the bytes of the arrays of a stage of an epilogue on the stack: none of a formula.
+template <class B, int s>
+consteval std::int64_t stack_of_rows() {
+  using O = typename B::template OpOf<s>;
+  constexpr PackedAttributes attributes = B::stage(s).attributes;
+  if constexpr (op_info<O>.has_formula) return 0;
+  else if constexpr (requires { O::template stack_bytes<attributes, OperandView<B, s, 0>, OperandView<B, s, 1>>(); })
+    return O::template stack_bytes<attributes, OperandView<B, s, 0>, OperandView<B, s, 1>>();
+  else return 0;
+}
+/// The largest such bytes of the stages in a kernel's epilogue.
+template <class B, int kernel>
+inline constexpr std::int64_t stack_of_row_readers = []<std::size_t... s>(std::index_sequence<s...>) {
+  std::int64_t most = 0;
+  bool is_in = true;
+  const auto count = [&]<int stage>() {
+    is_in = is_in && B::stage(stage).evaluation != Evaluation::kernel;
+    if constexpr (B::stage(stage).evaluation == Evaluation::epilogue)
+      if (is_in) most = std::max(most, stack_of_rows<B, stage>());
+  };
+  (count.template operator()<kernel + 1 + static_cast<int>(s)>(), ...);
+  return most;
+}(std::make_index_sequence<static_cast<std::size_t>(B::set.stage_count - kernel - 1)>{});
 /// Returns the bytes of the arrays of a stage's kernel and its epilogue on the stack.
 template <class B, int s, std::size_t... o>
 consteval std::int64_t stack_of_kernel(std::index_sequence<o...>) {
@@ -139,7 +162,7 @@ consteval std::int64_t stack_of_kernel(std::index_sequence<o...>) {
   constexpr PackedAttributes attributes = B::stage(s).attributes;
   std::int64_t bytes = 0;
   if constexpr (op_info<O>.has_epilogue)
-    if constexpr (has_epilogue<B, s>()) bytes += row_memory_bytes<B, s>;
+    if constexpr (has_epilogue<B, s>()) bytes += row_memory_bytes<B, s> + stack_of_row_readers<B, s>;
   if constexpr (requires { O::template stack_bytes_with<attributes, true, OperandView<B, s, o>...>(); } && passes_elements<B, s>)
     bytes += O::template stack_bytes_with<attributes, is_one_matrix_for_epilogue<B, s>(), OperandView<B, s, o>...>();
   else if constexpr (requires { O::template stack_bytes<attributes, OperandView<B, s, o>...>(); })

@@ -125,6 +125,7 @@ struct Evaluations {
   List<Evaluation> kinds{};
   List<int> kernels{};  ///< member in whose kernel or loop the value is computed; itself for a kernel
   List<bool> in_registers{};  ///< whether the value is never in memory: its readers have it in registers
+  unsigned by_image = 0;  ///< bit m: whether the value of member m is in scratch for one image at a time: StageOperand::by_image
 };
 
 /// How a group is divided into vertices and its members are evaluated. A call has one vertex, and no members.
@@ -217,6 +218,15 @@ constexpr std::int64_t block_bytes(const Value& value, const GridAxes& axes,
     bytes *= cut < 0 ? value.spec.shape[axis] : std::min(blocks[cut], value.spec.shape[axis]);
   }
   return bytes;
+}
+
+/// Returns the bytes of a value's block in scratch. `by_image`: of its part of one index of the first axis.
+constexpr std::int64_t scratch_bytes(const Value& value, const GridAxes& axes,
+                                     const FixedVector<std::int64_t, max_work_axes>& blocks, bool by_image) {
+  if (!by_image) return block_bytes(value, axes, blocks);
+  Value image = value;
+  image.spec.shape[0] = 1;
+  return block_bytes(image, axes, blocks);
 }
 
 /// By storage, the first and the last group that uses it; -1: none does.

@@ -27,15 +27,17 @@ class Evaluator {
     }
     int epilogue_of = -1;
     for (int i = 0; i < count_; ++i) {
-      const bool follows = epilogue_of >= 0 && fits_epilogue(epilogue_of, i);
+      const bool takes_rows = epilogue_of >= 0 && fits_rows(epilogue_of, i);
+      if (takes_rows) row_readers_ |= 1u << i;
+      const bool follows = takes_rows || (epilogue_of >= 0 && fits_epilogue(epilogue_of, i));
       if (!follows) epilogue_of = takes_epilogue(operation(i)) ? i : -1;
       result_.kinds.push_back(follows ? Evaluation::epilogue : Evaluation::kernel);
       result_.kernels.push_back(follows ? epilogue_of : i);
     }
     for (int i = 0; i < count_; ++i) inline_value(i);
     for (int i = 0; i < count_; ++i)
-      if (takes_epilogue(operation(i))) keep_in_registers(i, i);
-      else if (result_.kinds[i] == Evaluation::epilogue) keep_in_registers(i, result_.kernels[i]);
+      if (takes_epilogue(operation(i))) keep_near(i, i);
+      else if (result_.kinds[i] == Evaluation::epilogue && !is_row_reader(i)) keep_near(i, result_.kernels[i]);
     return std::move(result_);
   }
 
@@ -109,12 +111,34 @@ class Evaluator {
       if (!fits_lanes(op, value)) return false;
       if (!has_runs(value.spec.shape, value.layout)) return false;
       for (int m = kernel; m < member; ++m)  // what is made here is read where it is made
-        if (writes(m, value.storage) && !same_view(value, result_of(m))) return false;
+        if (writes(m, value.storage) && (!same_view(value, result_of(m)) || is_row_reader(m))) return false;
     }
+    for (int m = kernel + 1; m < member; ++m)
+      if (is_row_reader(m) && operation(m).operands[0].storage == op.operands.back().storage) return false;
     for (int m = kernel + 1; m <= member; ++m)  // and what is written here is read nowhere else
       if (reads_elsewhere(m, op.operands.back())) return false;
     for (int i = 0; i < producer.input_count; ++i)  // the kernel still reads its inputs
       if (writes(member, producer.operands[i].storage)) return false;
+    return true;
+  }
+
+  constexpr bool is_row_reader(int member) const { return (row_readers_ >> member & 1) != 0; }
+  /// Returns whether a member can be computed when a kernel has finished rows of planes: it reads the result of the kernel or of
+  /// its epilogue, and vertices have equal planes of both.
+  constexpr bool fits_rows(int kernel, int member) const {
+    const Operation &producer = operation(kernel), &op = operation(member);
+    if (!op.op->reads_rows || !producer.op->epilogue_of_planes) return false;
+    const Value &input = op.operands[0], &result = result_of(kernel);
+    if (input.spec.shape != result.spec.shape || !op.op->reads_rows(op.attributes, input.spec)) return false;
+    if (!same_blocks(kernel, member) || !has_plane_runs(result.spec.shape, result.layout, result.spec.shape)) return false;
+    for (const Value& value : producer.operands)
+      if (!computes_in_float(value.spec.dtype)) return false;
+    int maker = member - 1;
+    while (maker > kernel && !writes(maker, input.storage)) --maker;
+    if (!writes(maker, input.storage) || is_row_reader(maker) || !same_view(input, result_of(maker))) return false;
+    for (int m = kernel; m < member; ++m)  // their operands are still read or written
+      for (const Value& value : operation(m).operands)
+        if (value.storage == result_of(member).storage) return false;
     return true;
   }
 
@@ -164,22 +188,29 @@ class Evaluator {
     }
     return false;
   }
-  /// Keeps the result of a kernel, or of a member in its epilogue, in registers if only the epilogue reads it.
-  constexpr void keep_in_registers(int member, int kernel) {
+  /// Keeps the result of a kernel, or of a member in its epilogue, in registers if only the epilogue reads it, or in memory for
+  /// one image if the epilogue also reads rows of it.
+  constexpr void keep_near(int member, int kernel) {
     const Value& result = result_of(member);
     if (!draft_.storage(result.storage).internal || operation(member).op->modifies >= 0) return;
+    bool has_row_reader = false;
     for (int m = member + 1; m < count_; ++m) {
       const Value* const operands = operations_[m]->operands.data();
       for (int o = 0, end = static_cast<int>(operations_[m]->operands.size()); o < end; ++o)
-        if (operands[o].storage == result.storage && (result_.kernels[m] != kernel || writes(m, result.storage))) return;
+        if (operands[o].storage == result.storage) {
+          if (result_.kernels[m] != kernel || writes(m, result.storage)) return;
+          has_row_reader = has_row_reader || is_row_reader(m);
+        }
     }
-    result_.in_registers[member] = true;
+    if (has_row_reader) result_.by_image |= 1u << member;
+    else result_.in_registers[member] = true;
   }
 
   const BodyDraft& draft_;
   const Group& group_;
   int count_;  // of members
   const Operation* operations_[max_stages]{};  // by member
+  unsigned row_readers_ = 0;  // bit m: member m reads rows of planes in an epilogue (OpInfo::reads_rows)
   Evaluations result_{};
 };
 

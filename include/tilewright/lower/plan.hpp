@@ -40,7 +40,7 @@ struct Location {
 /// Where a vertex finds an operand of a stage.
 enum class Source : std::uint8_t {
   memory,  ///< at a location of the step
-  scratch,  ///< in the vertex's scratch, as a dense block
+  scratch,  ///< in the vertex's scratch, as a dense block, or as one of each image
   value  ///< in registers: the result of a stage of the same set
 };
 constexpr std::string_view name_of(Source source) {
@@ -55,9 +55,9 @@ struct StageOperand {
   /// memory: number of the location among the step's; scratch: bytes from the start of the scratch; value: number of the stage
   /// among the set's.
   int index = 0;
-  /// By axis of the tensor, the axis of the grid along which it is divided; -1: not divided. The planner writes all, because 0 is
-  /// an axis.
+  /// By axis of the tensor, the axis of the grid that divides it, or -1. The planner writes all, because 0 is an axis.
   std::int8_t grid_axis[max_rank]{};
+  bool by_image = false;  ///< scratch: whether the indices of axis 0 share one place, one after the other, for one kernel
   constexpr bool operator==(const StageOperand&) const = default;
 };
 
@@ -68,6 +68,7 @@ constexpr ViewSpec slice_of(const StageOperand& operand, const FixedVector<std::
   for (int axis = 0; axis < slice.shape.rank; ++axis)
     if (const int cut = operand.grid_axis[axis]; cut >= 0) slice.shape[axis] = extents[cut];
   if (operand.source != Source::memory) slice.strides = dense_strides(slice.shape);
+  if (operand.by_image) slice.strides[0] = 0;
   return written_out(slice);
 }
 
@@ -75,7 +76,7 @@ constexpr ViewSpec slice_of(const StageOperand& operand, const FixedVector<std::
 enum class Evaluation : std::uint8_t {
   kernel,  ///< by a separate kernel, or by the loop of an expression
   expression,  ///< inside the expression of the only stage that reads it
-  epilogue  ///< element by element, while the nearest earlier kernel has its result in registers
+  epilogue  ///< while the nearest earlier kernel has its elements in registers; with OpInfo::reads_rows, when it has stored rows
 };
 
 /// Role of a stage whose parts of sums one worker adds up, if it runs all vertices in the order of the grid. The stage that makes

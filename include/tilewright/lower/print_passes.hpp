@@ -102,6 +102,7 @@ constexpr Text print_group(const BodyDraft& draft, const TileMap* tiles, int g) 
     result += text("    ", print_operation(draft, group.members[m].operation));
     if (is_cut) result += evaluations[static_cast<int>(draft.cuts[g].evaluations.kinds[m])];
     if (is_cut && draft.cuts[g].evaluations.in_registers[m]) result += ", in registers";
+    if (is_cut && (draft.cuts[g].evaluations.by_image >> m & 1) != 0) result += ", one image at a time";
     result += "\n";
   }
   return result;

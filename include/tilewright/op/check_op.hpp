@@ -29,7 +29,7 @@ constexpr Text problem_text(const Pieces&... message) {
 
 /// The templates that an op defines, and the `differentiation` that it states.
 struct OpTemplates {
-  bool compute, compute_checked, compute_with, run_collective, forward;
+  bool compute, compute_checked, compute_with, compute_rows, run_collective, forward;
   Differentiation differentiation;
 };
 
@@ -61,6 +61,8 @@ constexpr Text group_problem(const OpInfo& op, const OpTemplates& has) {
     return problem("nothing that gives its result", "compute, view, expand or collective_items expected");
   if (op.has_epilogue != has.compute_with)
     return problem(op.has_epilogue ? "has_epilogue without compute_with" : "compute_with without has_epilogue");
+  if ((op.reads_rows != nullptr) != has.compute_rows)
+    return problem(op.reads_rows ? "reads_rows without compute_rows" : "compute_rows without reads_rows");
   if (op.has_formula && !op.expand && !has.forward) return problem("has_formula without forward");
   if (op.takes_positions && op.has_formula)
     return problem("takes_positions with has_formula = true", "has_formula = false and a compute function expected");
@@ -123,10 +125,11 @@ constexpr Text op_problem() {
     constexpr bool no_compute = requires { requires __is_same(decltype(D::compute), const NotGiven); };
     constexpr bool no_check = requires { requires __is_same(decltype(D::compute_checked), const NotGiven); };
     constexpr bool no_epilogue = requires { requires __is_same(decltype(D::compute_with), const NotGiven); };
+    constexpr bool no_rows = requires { requires __is_same(decltype(D::compute_rows), const NotGiven); };
     constexpr bool no_collective = requires { requires __is_same(decltype(D::run_collective), const NotGiven); };
     constexpr bool no_formula = requires { requires __is_same(decltype(D::forward), const NotGiven); };
     return group_problem(stated_op_info<D>,
-                         {!no_compute, !no_check, !no_epilogue, !no_collective, !no_formula, D::differentiation});
+                         {!no_compute, !no_check, !no_epilogue, !no_rows, !no_collective, !no_formula, D::differentiation});
   }
 }
 

@@ -18,7 +18,7 @@ struct OpDefaults {
   static constexpr decltype(OpInfo::work) work = nullptr;
   static constexpr decltype(OpInfo::view) view = nullptr;
   static constexpr decltype(OpInfo::expand) expand = nullptr;
-  static constexpr NotGiven compute{}, compute_checked{}, compute_with{}, run_collective{}, forward{};
+  static constexpr NotGiven compute{}, compute_checked{}, compute_with{}, compute_rows{}, run_collective{}, forward{};
 
   // its groups (graph/op_info/op_groups.hpp)
   constexpr operator Effects() const { return {}; }

@@ -20,7 +20,9 @@ class ApartCheck {
       if (!written.writes) continue;
       for (const StepAccess& other : accesses_) {
         if (written.base != other.base || written.index != other.index || &written == &other) continue;
-        if ((!has_vertices_ && other.writes) || !overlap(written.bytes, other.bytes)) continue;
+        const bool stores_rows = other.writes && store_rows(written.stage, other.stage);
+        if ((!has_vertices_ && other.writes && !stores_rows) || !overlap(written.bytes, other.bytes)) continue;
+        if (stores_rows) return "a kernel stores rows and elements in the same bytes: bytes of their own expected";
         if (!other.writes && !reads_in_time(written, other))
           return "a kernel writes bytes that it still reads: bytes of their own expected";
         const StageOperand &a = operand_of(written), &b = operand_of(other);
@@ -38,6 +40,11 @@ class ApartCheck {
  private:
   constexpr const StageOperand& operand_of(const StepAccess& access) const {
     return stages_.operand(access.stage, access.operand);
+  }
+  /// Returns whether two stages of one kernel store at the same time, because one of them reads rows.
+  constexpr bool store_rows(int a, int b) const {
+    return a != b && stages_.kernel_of(a) == stages_.kernel_of(b) &&
+           (stages_.reads_rows(a, terms_) || stages_.reads_rows(b, terms_));
   }
   /// Returns whether no element is read after it is written, if both are in one memory.
   constexpr bool reads_in_time(const StepAccess& written, const StepAccess& read) const {

@@ -93,6 +93,9 @@ class TablesCheck {
       if (each.source == Source::value && o >= checked.input_count && each.index != s)
         return fail("operand ", o, " of stage ", s, " (", checked.name, ") is the value of stage ", each.index,
                     ": its own value expected");
+      if (each.by_image && (each.source != Source::scratch || each.view.shape.rank == 0))
+        return fail("operand ", o, " of stage ", s, " (", checked.name, ") is there for one image at a time, in ",
+                    name_of(each.source), ": images in scratch expected");
       if (each.source == Source::scratch && each.index % memory_alignment != 0)
         return fail("operand ", o, " of stage ", s, " (", checked.name, ") is at byte ", each.index,
                     " of scratch: a multiple of ", memory_alignment, " expected");
@@ -114,8 +117,10 @@ class TablesCheck {
     if (stages[root].evaluation == Evaluation::epilogue) {
       kernel = stages.kernel_before(root);
       if (kernel < 0) return fail_stage("is in an epilogue: a kernel before it expected");
-      if (const OpInfo* const op = stages.op(kernel, terms_); op && !op->has_epilogue)
+      const OpInfo* const op = stages.op(kernel, terms_);
+      if (op && (!op->has_epilogue || (op->takes_epilogue && !op->takes_epilogue(stages[kernel].attributes))))
         return fail_stage("is in the epilogue of ", stages[kernel].name, ", which runs none: an op that does expected");
+      if (stages.reads_rows(root, terms_)) return check_rows(stages, s, kernel);
     }
     for (int o = 0; o < checked.input_count; ++o) {
       const StageOperand& each = operand(checked, o);
@@ -126,11 +131,35 @@ class TablesCheck {
       if (each.source != Source::value || each.index < 0 || each.index >= s) continue;  // other rules see to these
       const Evaluation made = stages[each.index].evaluation;
       const bool is_in_registers = made == Evaluation::expression || (kernel != root && each.index == kernel) ||
-                                   (kernel != root && made == Evaluation::epilogue && each.index > kernel);
+                                   (kernel != root && made == Evaluation::epilogue && each.index > kernel &&
+                                    !stages.reads_rows(each.index, terms_));
       if (!is_in_registers)
         return fail_stage("reads the value of stage ", each.index,
                           ", which is no longer in registers: an operand in memory expected");
     }
+  }
+  /// Checks a stage that reads rows in the epilogue of a kernel: these are rows of the planes that the kernel, or its epilogue,
+  /// stores before.
+  constexpr void check_rows(const SetStages& stages, int s, int kernel) {
+    const Stage& checked = stages[s];
+    const auto fail_stage = [&](const auto&... what) { fail_by("vertices", "stage ", s, " (", checked.name, ") ", what...); };
+    if (const OpInfo* const op = stages.op(kernel, terms_); op && !op->epilogue_of_planes)
+      return fail_stage("reads rows in the epilogue of ", stages[kernel].name,
+                        ", which makes no planes: an op that does expected");
+    const StageOperand &rows = stages.operand(s, 0), &result = stages.operand(kernel, stages[kernel].input_count);
+    if (checked.input_count != 1 || !stages.op(s, terms_)->reads_rows(checked.attributes, {rows.view.shape, rows.view.dtype}))
+      return fail_stage("is in an epilogue, and needs more than rows of one operand: a separate kernel expected");
+    int maker = s - 1;
+    while (maker > kernel && !stores(stages, maker, rows)) --maker;
+    if (!stores(stages, maker, rows))
+      return fail_stage("reads rows that are not stored by stage ", kernel, " or its epilogue: rows stored there expected");
+    bool is_same = rows.view.shape == result.view.shape;
+    for (int axis = 0; is_same && axis < rows.view.shape.rank; ++axis) is_same = rows.grid_axis[axis] == result.grid_axis[axis];
+    if (!is_same) fail_stage("reads other planes than stage ", kernel, " makes: equal planes in each vertex expected");
+  }
+  /// Returns whether the first result of a stage is stored in the place of an operand, in its order.
+  static constexpr bool stores(const SetStages& stages, int s, const StageOperand& operand) {
+    return stages.operand(s, stages[s].input_count) == operand;
   }
   /// Checks that no stage writes what an expression reads before the expression is computed.
   constexpr void check_not_written(const ComputeSet& set, int s, int o, int root) {

@@ -38,14 +38,22 @@ class SetStages {
     while (s >= 0 && stages_[s].evaluation == Evaluation::expression) s = reader_of(s);
     return s >= 0 && stages_[s].evaluation == Evaluation::epilogue ? kernel_before(s) : s;
   }
+  /// Returns whether a stage reads rows in the epilogue of the kernel that computes it.
+  constexpr bool reads_rows(int s, ValueTerms& terms) const {
+    const OpInfo* const found = stages_[s].evaluation == Evaluation::epilogue ? op(s, terms) : nullptr;
+    return found != nullptr && found->reads_rows != nullptr;
+  }
   /// Returns a stage's op, which graphs use or the planner adds; null: neither.
   constexpr const OpInfo* op(int s, ValueTerms& terms) const {
     if (stages_[s].op == op_info<ReduceSum>.tag) return &op_info<ReduceSum>;
     return stages_[s].op == op_info<Identity>.tag ? &op_info<Identity> : terms.find_op(stages_[s].op);
   }
   /// Returns whether a stage may read an input where a stage of the same kernel writes an output, of the same elements: it reads
-  /// each element before that is written, or it is the op that changes this input in place.
+  /// each element before that is written, or it is the op that changes this input in place, or it reads rows that the other stage
+  /// has written before.
   constexpr bool reads_in_place(int reader, int input, int writer, int output, ValueTerms& terms) const {
+    if (reads_rows(reader, terms)) return writer < reader && !reads_rows(writer, terms);
+    if (reads_rows(writer, terms)) return false;
     const OpInfo* const found = op(reader, terms);
     return found == nullptr || found->elementwise ||
            (reader == writer && output == stages_[writer].input_count && found->modifies == input);

@@ -183,11 +183,22 @@ class SetCheck {
       return !is_output(read) && is_output(written) && stages_.kernel_of(read.stage) == stages_.kernel_of(written.stage) &&
              !stages_.reads_in_place(read.stage, read.operand, written.stage, written.operand, terms_);
     };
+    // a stage that reads rows stores its own while other stages of the kernel store theirs
+    const auto share_rows = [&](const Block& a, const Block& b) {
+      return is_output(a) && is_output(b) && a.stage != b.stage && stages_.kernel_of(a.stage) == stages_.kernel_of(b.stage) &&
+             (stages_.reads_rows(a.stage, terms_) || stages_.reads_rows(b.stage, terms_));
+    };
+    const auto share_images = [&](const Block& a, const Block& b) {
+      const bool by_image = operand(a.stage, a.operand).by_image;
+      return by_image == operand(b.stage, b.operand).by_image &&
+             (!by_image || stages_.kernel_of(a.stage) == stages_.kernel_of(b.stage));
+    };
     for (int s = 0; s < set_.stage_count; ++s)
       for (int o = 0; o < stages_[s].operand_count; ++o) {
         const StageOperand& each = operand(s, o);
         if (each.source != Source::scratch) continue;
-        const ViewSpec slice = slice_of(each, set_.blocks);
+        ViewSpec slice = slice_of(each, set_.blocks);
+        if (each.by_image) slice.shape[0] = 1;
         const Block block{each.index, each.index + slice.shape.nelms() * size_of(slice.dtype), s, o};
         if (block.begin < 0 || block.end > set_.scratch_bytes)
           return fail(s, o, "has bytes ", block.begin, " to ", block.end, " of ", set_.scratch_bytes,
@@ -195,8 +206,10 @@ class SetCheck {
         for (const Block& other : blocks) {
           if (block.begin != other.begin && block.begin < other.end && other.begin < block.end)
             return fail(s, o, "shares bytes of scratch with another block: separate bytes expected");
-          if (block.begin == other.begin && (is_late(block, other) || is_late(other, block)))
-            return fail(s, o, "is in scratch that its kernel still reads: separate bytes expected");
+          if (block.begin == other.begin && (is_late(block, other) || is_late(other, block) || share_rows(block, other)))
+            return fail(s, o, "is in scratch that its kernel still reads or writes: separate bytes expected");
+          if (block.begin == other.begin && !share_images(block, other))
+            return fail(s, o, "is in scratch for one image at a time, which another kernel uses: all images expected");
         }
         blocks.push_back(block);
       }

@@ -43,6 +43,19 @@ void changing_loop(tw::Ir& ir) {
   };
   store(ir, "y", tw::repeat(ir.create_graph(build, x, v), 3, {x, v})[0]);
 }
+/// A convolution with its bias and relu.
+Tensor convolved(tw::Ir& ir) {
+  return ops::relu(ops::conv(load(ir, "x", {16, 4, 8, 8}), ir.variable(tw::ones(), {16, 4, 3, 3}, tw::float32, "w")) +
+                   ir.variable(tw::ones(), {16, 1, 1}, tw::float32, "b"));
+}
+/// A pooling in its epilogue: stages Conv, Add, Relu, MaxPool, and Identity, which stores the result.
+void pooled(tw::Ir& ir) { store(ir, "y", ops::max_pool(convolved(ir), {2, 2}, {.stride = {2, 2}})); }
+/// One whose input and result, of equal shapes, are in the frame.
+void pooled_in_frame(tw::Ir& ir) {
+  const Tensor t = convolved(ir), rows = t.reshape({16, -1});
+  store(ir, "y", ops::max_pool(t, {1, 1}).reshape(rows.shape()).matmul(rows.T()));
+}
+const Case with_pooling{"pooling", pooled}, with_pooling_in_frame{"pooling in the frame", pooled_in_frame};
 const Case with_wide_calls{"wide calls", wide_calls, tw::cpu.without_fusion()}, with_quotient{"quotient", quotient};
 
 }  // namespace
@@ -121,6 +134,69 @@ TEST_CASE("verified: a stage is computed where its value is read") {
         "compute set 0");
   CHECK(fault(3, Evaluation::expression) ==
         "vertices: stage 1 (Add) stores the result of an expression: a value that one stage reads expected, in compute set 0");
+}
+
+TEST_CASE("verified: a pooling reads rows that its kernel has stored") {
+  const auto fault = [](auto break_it) { return fault_of(with_pooling, break_it); };
+  const auto input = [](Plan& p) -> StageOperand& { return p.operands[p.stages[3].first_operand]; };
+  const auto relu = [](Plan& p) -> StageOperand& { return p.operands[p.stages[2].first_operand + p.stages[2].input_count]; };
+  CHECK(fault([](Plan& p) {
+          CHECK(p.stages[3].name == "MaxPool");
+          CHECK(p.stages[3].evaluation == Evaluation::epilogue);
+        }) == "");
+  CHECK(fault([&](Plan& p) { input(p).by_image = false; }) ==
+        "vertices: stage 3 (MaxPool) reads rows that are not stored by stage 0 or its epilogue: rows stored there expected, in "
+        "compute set 0");
+  CHECK(fault([&](Plan& p) { relu(p).by_image = false; }) ==
+        "vertices: stage 3 (MaxPool) reads rows that are not stored by stage 0 or its epilogue: rows stored there expected, in "
+        "compute set 0");
+  CHECK(fault([&](Plan& p) { input(p).by_image = relu(p).by_image = false; }) ==
+        "vertices: operand 1 of stage 2 (Relu) has bytes 0 to 4608 of 3456 bytes of scratch: a place in them expected");
+  CHECK(fault([](Plan& p) { p.stages[3].evaluation = Evaluation::kernel; }) ==
+        "vertices: operand 0 of stage 3 (MaxPool) is in scratch for one image at a time, which another kernel uses: all images "
+        "expected");
+  CHECK(fault([](Plan& p) { p.stages[2].evaluation = Evaluation::kernel; }) ==
+        "vertices: stage 1 (Add) reads the value of stage 0, which is no longer in registers: an operand in memory expected, in "
+        "compute set 0");
+  CHECK(fault([&](Plan& p) { input(p).source = Source::value, input(p).index = 2, input(p).by_image = false; }) ==
+        "vertices: stage 3 (MaxPool) reads rows that are not stored by stage 0 or its epilogue: rows stored there expected, in "
+        "compute set 0");
+  CHECK(fault([&](Plan& p) { p.operands[p.stages[3].first_operand + 1].index = input(p).index; }) ==
+        "vertices: operand 1 of stage 3 (MaxPool) has another size or dtype than stage 2 writes: equal ones expected");
+  CHECK(fault([&](Plan& p) { p.operands[p.stages[4].first_operand].by_image = true; }) ==
+        "vertices: operand 0 of stage 4 (Identity) is in scratch for one image at a time, which another kernel uses: all images "
+        "expected");
+  CHECK(fault([&](Plan& p) { p.operands[p.stages[0].first_operand].by_image = true; }) ==
+        "tables: operand 0 of stage 0 (Conv) is there for one image at a time, in memory: images in scratch expected, in compute "
+        "set 0");
+  CHECK(fault([](Plan& p) {
+          tw::PoolAttributes attributes = tw::unpack<tw::PoolAttributes>(p.stages[3].attributes);
+          attributes.windows.stride = {1, 1};
+          p.stages[3].attributes = tw::pack(attributes);
+        }) ==
+        "vertices: stage 3 (MaxPool) is in an epilogue, and needs more than rows of one operand: a separate kernel expected, in "
+        "compute set 0");
+  CHECK(fault([&](Plan& p) { p.stages[4].evaluation = Evaluation::epilogue; }) ==
+        "vertices: operand 0 of stage 4 (Identity) is in scratch that its kernel still reads or writes: separate bytes expected");
+  CHECK(fault([&](Plan& p) { p.compute_sets[0].scratch_bytes -= 64; }) ==
+        "vertices: operand 1 of stage 3 (MaxPool) has bytes 2304 to 3456 of 3392 bytes of scratch: a place in them expected");
+  CHECK(fault([](Plan& p) { std::swap(p.stages[2], p.stages[3]); }) ==
+        "vertices: stage 2 (MaxPool) reads rows that are not stored by stage 0 or its epilogue: rows stored there expected, in "
+        "compute set 0");
+}
+
+TEST_CASE("verified: a pooling in an epilogue stores its rows over no others") {
+  const auto output = [](Plan& p, int stage) -> StageOperand& {
+    return p.operands[p.stages[stage].first_operand + p.stages[stage].input_count];
+  };
+  CHECK(fault_of(with_pooling_in_frame, [&](Plan& p) {
+          CHECK(output(p, 3).source == Source::memory);
+          CHECK(output(p, 2).source == Source::memory);
+        }) == "");
+  CHECK(fault_of(with_pooling_in_frame, [&](Plan& p) { output(p, 3).index = output(p, 2).index; }) ==
+        "vertices: a kernel stores rows and elements in the same bytes: bytes of their own expected");
+  CHECK(fault_of(with_pooling_in_frame, [&](Plan& p) { output(p, 3).index = p.operands[p.stages[0].first_operand].index; }) ==
+        "2");
 }
 
 TEST_CASE("verified: steps") {

@@ -155,6 +155,24 @@ TW_SAME(plan_text(whole_columns),
         "Body 0 : 2 steps, 1048576 bytes\n  8 of 64 x 512 x 512: MatMul\n  --\n  8 of 512 x 64: ReduceSum [Identity]\n",
         "no fusion where it would leave most tiles without work");
 
+/// A convolution with bias and relu, and a pooling.
+template <bool stores, int stride, int groups = 1>
+constexpr auto pooled = [](tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {16, 8, 30, 30}), w = variable(ir, "w", {16, 8 / groups, 3, 3});
+  const Tensor t = ops::relu(ops::conv(x, w, {.groups = groups}) + variable(ir, "b", {16, 1, 1}));
+  if (stores) store("t", t);
+  store("y", ops::max_pool(t, {2, 2}, {.stride = {stride, stride}}));
+};
+TW_SAME(plan_text(pooled<false, 2>), "Body 0 : 1 steps, 0 bytes\n  8 of 2 x 8 x 16: Conv [Relu <Add>, MaxPool]; Identity\n",
+        "planes before the pooling are in scratch, one image at a time");
+TW_SAME(plan_text(pooled<true, 2>),
+        "Body 0 : 1 steps, 0 bytes\n  8 of 2 x 8 x 16: Conv [Relu <Add>, Identity, MaxPool]; Identity\n",
+        "a result that is also stored");
+TW_SAME(plan_text(pooled<false, 1>), "Body 0 : 1 steps, 0 bytes\n  16 of 1 x 8 x 16: Conv [Relu <Add>]; MaxPool; Identity\n",
+        "windows overlap");
+TW_SAME(plan_text(pooled<false, 2, 2>), "Body 0 : 1 steps, 0 bytes\n  16 of 1: Conv; Relu <Add>; MaxPool; Identity\n",
+        "a convolution in groups has no epilogue");
+
 constexpr auto independent = [](tw::Ir& ir) {
   const Tensor x = load(ir, "x", {512}), w = variable(ir, "w", {512}), v = variable(ir, "v", {512});
   ops::scaled_add_(w, x);

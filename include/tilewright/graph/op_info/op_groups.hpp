@@ -124,8 +124,12 @@ struct Fusion {
   bool has_epilogue = false;
   /// Whether an op with these attributes runs epilogues; null: with any attributes. Not read if `has_epilogue` is false.
   bool (*takes_epilogue)(const PackedAttributes&) = nullptr;
-  /// Whether vectors of its epilogue go across the ends of rows: operands then have planes of the last two axes without gaps
+  /// Whether vectors of its epilogue go across the ends of rows: operands then have planes of the last two axes without gaps. The
+  /// kernel finishes the rows of each plane in order, and all planes of an image before it begins them in the next image.
   bool epilogue_of_planes = false;
+  /// Whether `compute_rows<A, X, Y>(x, y, first, count)` computes a plane of the result in parts, when `count` rows of the plane
+  /// of its only input are there from `first` on: in an epilogue of planes. Null: never.
+  bool (*reads_rows)(const PackedAttributes&, const TensorSpec& input) = nullptr;
   /// Whether its formula uses masks (kernel/mask.hpp) for bools in batches; false: one bool at a time
   bool bools_are_masks = false;
 };

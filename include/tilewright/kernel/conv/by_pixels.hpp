@@ -100,8 +100,10 @@ struct ConvByPixels {
       });
     });
   }
-  template <std::int64_t pixels, class W, class Y>
-  static void run_chunk(const float* columns, const W* w, Y y) {
+  /// Computes `count` rows of results from `first_row` on, the first of which go to y.
+  template <std::int64_t count, class W, class Y>
+  static void run_chunk(const float* columns, const W* w, Y y, std::int64_t first_row) {
+    constexpr std::int64_t pixels = count * s.v.out;
     constexpr std::int64_t vectors = std::min<std::int64_t>(3, pixels / lanes), step = vectors * lanes;
     in_blocks<s.results, even_block(s.results, most_accumulators / vectors)>([&](std::int64_t m, auto results) {
       const auto rows = rows_at<s, results>(y, m);
@@ -112,6 +114,7 @@ struct ConvByPixels {
         tile<results, vectors>(columns, w + m * s.w_m, pixels - step, rows);
       else if constexpr (rest != 0)  // the columns have room to read more
         tile<results, ceil_div(rest, lanes), (rest - 1) % lanes + 1>(columns, w + m * s.w_m, q, rows);
+      finish_rows(rows, first_row, count);
     });
   }
   /// Arrays of a convolution on the stack.
@@ -125,7 +128,7 @@ struct ConvByPixels {
     for (std::int64_t n = 0; n < s.images; ++n)
       in_blocks<s.h.out, Columns::rows>([&](std::int64_t i, auto rows) {
         Columns::copy(x + n * s.x_n, i, rows, columns);
-        run_chunk<rows * s.v.out>(columns, w, results_at<s>(y, n, i * s.v.out));
+        run_chunk<rows>(columns, w, results_at<s>(y, n, i * s.v.out), i);
       });
   }
 };

@@ -278,8 +278,11 @@ struct ConvByChannels {
             if constexpr (long_sums) LongSums::finish(sums, blocks * sums_block, chunk.sums());
             for (std::int64_t block = 0; block < blocks; ++block) {
               const std::int64_t first = m + block * tile_results;
-              store(sums + block * sums_block, std::min(tile_results, s.results - first), rows, columns,
-                    results_at<s>(y, n, i * s.y_row() + j * s.y_v), first);
+              const std::int64_t results = std::min(tile_results, s.results - first);
+              const auto at = results_at<s>(y, n, i * s.y_row() + j * s.y_v);
+              store(sums + block * sums_block, results, rows, columns, at, first);
+              if (j + columns == s.v.out)
+                for (std::int64_t each = first; each < first + results; ++each) finish_rows(rows_at<s, 1>(at, each), i, rows);
             }
           }
     }

@@ -62,6 +62,15 @@ inline EpilogueRows<E, count> rows_at(PlaneEpilogue<E> y, std::int64_t m) {
   }(std::make_index_sequence<static_cast<std::size_t>(count)>());
 }
 
+/// Tells an epilogue that rows of results of neighbouring channels are complete: `count`, from `first` on.
+template <class E, std::int64_t channels>
+[[gnu::always_inline]] inline void finish_rows(const EpilogueRows<E, channels>& rows, std::int64_t first, std::int64_t count) {
+  if constexpr (requires { requires E::reads_rows; })
+    for (const E& epilogue : rows.epilogues) epilogue.finish_rows(first, count);
+}
+template <std::int64_t step, class Y>
+[[gnu::always_inline]] inline void finish_rows(const StoredRows<step, Y>&, std::int64_t, std::int64_t) {}
+
 /// Gives `count` elements, fewer than twice `width`, to an epilogue: in narrower vectors, then one by one.
 template <std::int64_t width, class E>
 inline void put_rest(const E& epilogue, std::int64_t pixel, const float* elements, std::int64_t count) {

@@ -80,10 +80,12 @@ struct WinogradConv {
         points_of_tiles<ElementLine, block, rows, tiles.columns>(arrays.input, arrays.elements);
         WinogradProducts<count, s.channels, x_pitch, pitch, width>::run(arrays.elements, arrays.weights, arrays.products);
         results_of_points<rows, pitch>(arrays.products, arrays.output);
-        const std::int64_t pixels = std::min(winograd_results * rows, s.h.out - row) * s.v.out;
+        const std::int64_t y_rows = std::min(winograd_results * rows, s.h.out - row);
+        const auto at = results_at<s>(y, n, row * s.v.out);
         in_blocks<results, lanes>([&](std::int64_t m, auto channels) {
-          put_transposed<channels>(arrays.output + m, pitch, pixels,
-                                   rows_at<s, channels>(results_at<s>(y, n, row * s.v.out), first + m));
+          const auto planes = rows_at<s, channels>(at, first + m);
+          put_transposed<channels>(arrays.output + m, pitch, y_rows * s.v.out, planes);
+          finish_rows(planes, row, y_rows);
         });
       });
   }

@@ -76,14 +76,25 @@ struct Pool {
     if constexpr (is_in_pairs(windows))
       for (std::int64_t i = 0; i < a.out; ++i) PoolPairs<windows, T>::maximum(x + i * b.in * c.in, y + i * b.out * c.out);
     else if (has_nan<windows.in()>(x)) [[unlikely]] reduce_to_largest_or_nan(x, y);
-    else reduce(x, y, least, [](Sum p, Sum q) { return p > q ? p : q; }, as_it_is);
+    else reduce(x, y, least, larger, as_it_is);
   }
-  static void average(const T* x, T* y) {
+  static void average(const T* x, T* y) { average_rows(x, y, 0, b.out); }
+  /// Computes the rows of results [first, last) of a plane of two axes, whose windows do not share rows.
+  static void maximum_rows(const T* x, T* y, std::int64_t first, std::int64_t last) {
+    if constexpr (is_in_pairs(windows)) PoolPairs<windows, T>::maximum(x, y, first, last);
+    else
+      for (std::int64_t j = first; j < last; ++j)
+        if (has_nan<b.kernel * c.in>(x + b.at(j, 0) * c.in)) [[unlikely]]
+          reduce_to_largest_or_nan(x, y, j, j + 1);
+        else reduce(x, y, least, larger, as_it_is, j, j + 1);
+  }
+  static void average_rows(const T* x, T* y, std::int64_t first, std::int64_t last) {
     reduce(
         x, y, Sum{}, [](Sum p, Sum q) { return p + q; },
         [](Sum value, std::int64_t o, Sum rows) {
           return value / (rows * static_cast<Sum>(window_counts<c>[static_cast<std::size_t>(o)]));
-        });
+        },
+        first, last);
   }
   /// Computes the gradient. In each window, it goes to the first of the largest elements, or to the last NaN if there is one, as
   /// in PyTorch. D is T, or float32 if several windows contribute to an element.
@@ -144,21 +155,25 @@ struct Pool {
  private:
   static constexpr Sum least = -std::numeric_limits<float>::infinity();
   static constexpr auto as_it_is = [](Sum value, auto...) { return value; };
+  static constexpr auto larger = [](Sum p, Sum q) { return p > q ? p : q; };
 
   /// Computes the largest elements, or NaN where a window has one.
-  static void reduce_to_largest_or_nan(const T* x, T* y) {
-    reduce(x, y, least, [](Sum p, Sum q) { return p > q || p != p ? p : q; }, as_it_is);
+  static void reduce_to_largest_or_nan(const T* x, T* y, std::int64_t first = 0, std::int64_t last = b.out) {
+    reduce(x, y, least, [](Sum p, Sum q) { return p > q || p != p ? p : q; }, as_it_is, first, last);
   }
 
   static Sum seen_rows(std::int64_t i, std::int64_t j) {
     return static_cast<Sum>(window_counts<a>[static_cast<std::size_t>(i)]) *
            static_cast<Sum>(window_counts<b>[static_cast<std::size_t>(j)]);
   }
-  /// Not inlined, so that the arrays of two calls are never there together.
+  /// Computes the rows of results [first, last) of each plane of the last two axes. Not inlined, so that the arrays of two calls
+  /// are never there together.
   template <class Join, class Finish>
-  [[gnu::noinline]] static void reduce(const T* x, T* y, Sum start, Join join, Finish finish) {
+  [[gnu::noinline]] static void reduce(const T* x, T* y, Sum start, Join join, Finish finish, std::int64_t first = 0,
+                                       std::int64_t last = b.out) {
+    y += first * c.out;
     for (std::int64_t i = 0; i < a.out; ++i)
-      for (std::int64_t j = 0; j < b.out; ++j, y += c.out) {
+      for (std::int64_t j = first; j < last; ++j, y += c.out) {
         Sum column[std::size_t(c.in)], row[std::size_t(c.out)];
         for (Sum& value : column) value = start;
         for (Sum& value : row) value = start;

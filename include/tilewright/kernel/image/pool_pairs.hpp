@@ -28,8 +28,10 @@ struct PoolPairs {
   static constexpr Window rows = windows[1], columns = windows[2];
   static constexpr std::int64_t width = Row::width;
 
-  static void maximum(const T* x, T* y) {
-    for (std::int64_t row = 0; row < rows.out; ++row, x += 2 * columns.in, y += columns.out) {
+  /// Computes the rows of results [first_row, last_row) of the plane x.
+  static void maximum(const T* x, T* y, std::int64_t first_row = 0, std::int64_t last_row = rows.out) {
+    x += 2 * first_row * columns.in, y += first_row * columns.out;
+    for (std::int64_t row = first_row; row < last_row; ++row, x += 2 * columns.in, y += columns.out) {
       const Row upper{x}, lower{x + columns.in};
       for_each_batch<columns.out, width>([&](std::int64_t o, auto count) {
         constexpr std::int64_t first = std::min(2 * count(), width), second = 2 * count() - first;

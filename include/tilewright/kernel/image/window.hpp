@@ -26,6 +26,11 @@ struct Window {
   }
   /// Returns whether there is no padding, and no element is in two windows.
   constexpr bool tiles() const { return begin == 0 && dilation == 1 && stride >= kernel && last_inner() == out; }
+  /// Returns the number of results whose windows end before element i.
+  constexpr std::int64_t ends_before(std::int64_t i) const {
+    const std::int64_t room = i - span() + begin, ended = room < 0 ? 0 : room / stride + 1;
+    return ended < out ? ended : out;
+  }
 };
 
 /// The windows along three spatial axes. A tensor with fewer axes has windows of extent 1 for the first ones.

@@ -77,7 +77,9 @@ class ComputeSets {
   /// Returns whether operands are equal after both are written out. Calls are few, because most steps run a known set.
   static constexpr bool equals(const StageOperand& a, const StageOperand& b) {
     const int rank = a.view.shape.rank;
-    if (a.index != b.index || a.source != b.source || a.view.dtype != b.view.dtype || b.view.shape.rank != rank) return false;
+    if (a.index != b.index || a.source != b.source || a.by_image != b.by_image || a.view.dtype != b.view.dtype ||
+        b.view.shape.rank != rank)
+      return false;
     const std::int64_t* const strides_of_a = a.view.strides.data();
     const std::int64_t* const strides_of_b = b.view.strides.data();
     for (int axis = 0; axis < rank; ++axis)

@@ -191,7 +191,8 @@ class ComputePlacer {
       operand.index = maker;
     } else if (draft_.storage(value.storage).internal) {
       operand.source = Source::scratch;
-      operand.index = set_.scratch_for(value.storage, block_bytes(value, axes, set_.set.blocks));
+      operand.by_image = is_by_image(member, o);
+      operand.index = set_.scratch_for(value.storage, scratch_bytes(value, axes, set_.set.blocks, operand.by_image));
     } else {
       operand.index = set_.location_for(draft_.location_of(value), block_strides(member, o, axes));
     }
@@ -201,13 +202,21 @@ class ComputePlacer {
   constexpr int maker_in_registers(int member, int o) const {
     const Operation& of = operation(member);
     if (of.is_output(o)) return evaluations_.in_registers[member] ? member : -1;
-    const StorageId storage = of.operands[o].storage;
-    for (int i = written_count_; i-- > 0;) {
-      if (written_[i] != storage) continue;
-      const int maker = maker_of_[i];
-      return evaluations_.in_registers[maker] || is_in_epilogue_with(member, maker) ? maker : -1;
-    }
+    const int maker = maker_of(of.operands[o].storage);
+    if (maker < 0 || evaluations_.in_registers[maker]) return maker;
+    return is_in_epilogue_with(member, maker) && !of.op->reads_rows ? maker : -1;
+  }
+  /// Returns the last member so far with the storage as a result, or -1.
+  constexpr int maker_of(StorageId storage) const {
+    for (int i = written_count_; i-- > 0;)
+      if (written_[i] == storage) return maker_of_[i];
     return -1;
+  }
+  /// Returns whether operand `o`, which is in scratch, is there for one image at a time.
+  constexpr bool is_by_image(int member, int o) const {
+    const Operation& of = operation(member);
+    const int maker = of.is_output(o) ? member : maker_of(of.operands[o].storage);
+    return maker >= 0 && (evaluations_.by_image >> maker & 1) != 0;
   }
   /// Returns whether an earlier member is the kernel in whose epilogue the member is computed, or is computed there, too.
   constexpr bool is_in_epilogue_with(int member, int earlier) const {

@@ -98,7 +98,8 @@ class Cutter {
         const Value& value = operation.operands[o];
         Storage& storage = draft_.storage(value.storage);
         if (!storage.internal || operation.op->modifies >= 0) continue;
-        bytes += align(block_bytes(value, grid_axes_of(operation, group.members[m], o), cut.partition.blocks));
+        bytes += align(scratch_bytes(value, grid_axes_of(operation, group.members[m], o), cut.partition.blocks,
+                                     (cut.evaluations.by_image >> m & 1) != 0));
         if (bytes <= max_scratch_bytes) continue;
         storage.internal = false;
         is_limited = true;

@@ -136,7 +136,7 @@ class GroupsViolation : DraftViolation {
            ", one for each block, expected");
   }
   constexpr void check_evaluations(int g, const Group& group, const Cut& cut) {
-    const auto& [kinds, kernels, in_registers] = cut.evaluations;
+    const auto& [kinds, kernels, in_registers, by_image] = cut.evaluations;
     const std::size_t members = group.members.size();
     if (!expect(kinds.size() == members && kernels.size() == members && in_registers.size() == members,
                 "each member is evaluated", -1, "group ", g, " has ", kinds.size(), " evaluations: ", members,
@@ -155,7 +155,8 @@ class GroupsViolation : DraftViolation {
       for (int o = operation.input_count; o < operand_count(operation) && !in_registers[m]; ++o) {
         const Value& value = operation.operands[o];
         if (!draft_.storage(value.storage).internal || std::exchange(has_scratch[value.storage], true)) continue;
-        scratch += align(block_bytes(value, grid_axes_of(operation, group.members[m], o), cut.partition.blocks));
+        const bool is_one_image = (by_image >> m & 1) != 0;
+        scratch += align(scratch_bytes(value, grid_axes_of(operation, group.members[m], o), cut.partition.blocks, is_one_image));
       }
     }
     expect(scratch <= max_scratch_bytes, "scratch is limited", -1, "group ", g, " has ", scratch, " bytes of scratch: at most ",

@@ -80,6 +80,8 @@ inline void convolve_with(const Epilogue& epilogue, X x, W w) {
   else
     kernel::ConvLoops<windows, X, W, Y>::for_each_result(x, w, [&](std::int64_t n, std::int64_t m, std::int64_t at, auto sum) {
       epilogue.matrix(n * s.results + m)(0, at, static_cast<float>(sum));
+      if (at + 1 == s.h.out * s.v.out)
+        kernel::finish_rows(kernel::rows_at<s, 1>(kernel::results_at<s>(planes, n, 0), m), 0, s.h.out);
     });
 }
 template <kernel::Windows windows, ConvSums sums, class X, class W, class Y>

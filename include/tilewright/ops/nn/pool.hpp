@@ -99,10 +99,23 @@ struct PoolOp : Op<D> {
   }
 };
 
-/// Base of poolings: D defines `name`, `pool<Kernel>(x, y)` for a plane, and `pool_stack_bytes<Kernel>`.
+/// Base of poolings: D defines `name`, `pool<Kernel>(x, y)` for a plane, `pool_rows<Kernel>(x, y, first, last)` for the rows
+/// [first, last) of its result, and `pool_stack_bytes<Kernel>`.
 template <class D>
 struct PoolForward : PoolOp<D> {
   using Attributes = PoolAttributes;
+  constexpr operator Fusion() const { return Fusion{.reads_rows = reads_rows}; }
+  /// Returns whether windows of planes of two axes do not overlap.
+  static constexpr bool reads_rows(const PackedAttributes& packed, const TensorSpec& x) {
+    const auto attributes = unpack<Attributes>(packed);
+    if (x.shape.rank != 4 || !attributes.gaps(2).none()) return false;
+    const kernel::Windows windows = detail::windows_of(x.shape, kernel_of(attributes), attributes.windows);
+    const auto are_apart = [](kernel::Window window) {
+      if (window.out == 1) window.stride = window.kernel;
+      return window.tiles();
+    };
+    return are_apart(windows[1]) && are_apart(windows[2]);
+  }
 
   static constexpr Shape kernel_of(const Attributes& attributes) {
     Shape result;
@@ -147,6 +160,11 @@ struct PoolForward : PoolOp<D> {
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
     kernel::for_each_plane(D::template pool<typename decltype(kernel_of_plane<A, X>())::type, typename X::element>, x, y);
+  }
+  template <PackedAttributes A, class X, class Y>
+  static void compute_rows(const typename X::element* x, typename Y::element* y, std::int64_t first, std::int64_t count) {
+    using Kernel = typename decltype(kernel_of_plane<A, X>())::type;
+    D::template pool_rows<Kernel>(x, y, Kernel::b.ends_before(first), Kernel::b.ends_before(first + count));
   }
   template <PackedAttributes A, class X, class Y>
   static constexpr std::int64_t stack_bytes() {
@@ -220,6 +238,10 @@ struct MaxPool : PoolForward<MaxPool> {
   static void pool(const T* x, T* y) {
     Kernel::maximum(x, y);
   }
+  template <class Kernel, class T>
+  static void pool_rows(const T* x, T* y, std::int64_t first, std::int64_t last) {
+    Kernel::maximum_rows(x, y, first, last);
+  }
   template <class Kernel>
   static constexpr std::int64_t pool_stack_bytes = Kernel::maximum_stack_bytes;
 };
@@ -266,6 +288,10 @@ struct AveragePool : PoolForward<AveragePool> {
   template <class Kernel, class T>
   static void pool(const T* x, T* y) {
     Kernel::average(x, y);
+  }
+  template <class Kernel, class T>
+  static void pool_rows(const T* x, T* y, std::int64_t first, std::int64_t last) {
+    Kernel::average_rows(x, y, first, last);
   }
   template <class Kernel>
   static constexpr std::int64_t pool_stack_bytes = Kernel::average_stack_bytes;
