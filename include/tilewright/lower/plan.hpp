@@ -62,12 +62,13 @@ struct StageOperand {
 };
 
 /// Returns the slice of an operand for a vertex whose block has the given extents, by axis of the grid. Slices in memory have the
-/// operand's strides; others are dense.
+/// operand's strides; others are dense, with channels last as in the operand.
 constexpr ViewSpec slice_of(const StageOperand& operand, const FixedVector<std::int64_t, max_work_axes>& extents) {
   ViewSpec slice = operand.view;
   for (int axis = 0; axis < slice.shape.rank; ++axis)
     if (const int cut = operand.grid_axis[axis]; cut >= 0) slice.shape[axis] = extents[cut];
-  if (operand.source != Source::memory) slice.strides = dense_strides(slice.shape);
+  if (operand.source != Source::memory)
+    slice.strides = is_channels_last(operand.view) ? channels_last_strides(slice.shape) : dense_strides(slice.shape);
   return written_out(slice);
 }
 
