@@ -16,7 +16,12 @@ template <class B, int kernel>
 class Epilogue {
  public:
   static constexpr int result = B::stage(kernel).input_count;
-  static constexpr ViewSpec block = B::slice(kernel, result);
+  /// Whether the result's channels are the last axis in memory. They are then the last axis of the matrices, too.
+  static constexpr bool channels_are_last = is_channels_last(B::slice(kernel, result));
+  static constexpr ViewSpec slice(int s, int o) {
+    return channels_are_last ? with_channels_last(B::slice(s, o)) : B::slice(s, o);
+  }
+  static constexpr ViewSpec block = slice(kernel, result);
 
   /// `row_memory`: aligned memory for row_floats.
   Epilogue(std::byte* const* locations, std::byte* scratch, float* row_memory) {
@@ -109,7 +114,7 @@ class Epilogue {
   }();
   template <Leaf place>
   static std::int64_t offset_of_matrix(std::int64_t number) {
-    constexpr ViewSpec view = B::slice(place.stage, place.operand);
+    constexpr ViewSpec view = slice(place.stage, place.operand);
     std::int64_t offset = 0;
     for (int axis = 3; axis <= block.shape.rank; ++axis) {
       if (axis <= view.shape.rank && view.shape[-axis] != 1) offset += number % block.shape[-axis] * view.stride(-axis);
@@ -117,7 +122,7 @@ class Epilogue {
     }
     return offset;
   }
-  static constexpr ViewSpec view_of(std::size_t place) { return B::slice(places[place].stage, places[place].operand); }
+  static constexpr ViewSpec view_of(std::size_t place) { return slice(places[place].stage, places[place].operand); }
   /// Largest number of floats of a converted row: 16 KB of the stack.
   static constexpr std::int64_t most_row_floats = 4096;
   /// Returns whether an operand is one row of half precision for all rows of the result, such as a bias. Such a row is converted
@@ -201,13 +206,13 @@ class Epilogue {
       auto* const data = address<place>(i, j);
       constexpr bool is_bool = std::is_same_v<ElementAt<place>, bool>;
       if constexpr (std::is_arithmetic_v<X>) return static_cast<std::conditional_t<is_bool, bool, X>>(*data);
-      else if constexpr (is_bool && broadcast_stride(B::slice(leaf.stage, leaf.operand), -1) == 0)
+      else if constexpr (is_bool && broadcast_stride(slice(leaf.stage, leaf.operand), -1) == 0)
         return typename X::batch_bool_type(*data);
       else if constexpr (is_bool && count != whole) return kernel::MaskLine{data}.template load<count>(0);
       else if constexpr (is_bool) return kernel::load_mask<typename X::batch_bool_type>(data);
-      else if constexpr (broadcast_stride(B::slice(leaf.stage, leaf.operand), -1) == 0) return X(static_cast<float>(*data));
+      else if constexpr (broadcast_stride(slice(leaf.stage, leaf.operand), -1) == 0) return X(static_cast<float>(*data));
       else if constexpr (count != whole)
-        return kernel::Line<const ElementAt<place>, broadcast_stride(B::slice(leaf.stage, leaf.operand), -1)>{data}
+        return kernel::Line<const ElementAt<place>, broadcast_stride(slice(leaf.stage, leaf.operand), -1)>{data}
             .template load<count>(0);
       else return kernel::load_floats<X>(data);
     }
@@ -262,7 +267,7 @@ class Epilogue {
       constexpr int output = B::stage(kernel + 1).input_count;
       return Expression<B, kernel + 1>::is_copy && B::operand(kernel, result).source == Source::value &&
              std::is_same_v<typename B::template Element<kernel + 1, output>, float> &&
-             broadcast_stride(B::slice(kernel + 1, output), -1) == 1;
+             broadcast_stride(slice(kernel + 1, output), -1) == 1;
     } else {
       return false;
     }
@@ -270,13 +275,13 @@ class Epilogue {
   /// Whether the kernel may call it as if all elements were one row of one matrix.
   static constexpr bool elements_are_one_row = [] {
     for (const Leaf& place : places)
-      if (!tilewright::elements_are_one_row(B::slice(place.stage, place.operand), block.shape)) return false;
+      if (!tilewright::elements_are_one_row(slice(place.stage, place.operand), block.shape)) return false;
     return true;
   }();
   /// Whether the kernel may call it as if the rows of all matrices were one matrix.
   static constexpr bool rows_are_one_matrix = [] {
     for (const Leaf& place : places)
-      if (!tilewright::rows_are_one_matrix(B::slice(place.stage, place.operand), block.shape)) return false;
+      if (!tilewright::rows_are_one_matrix(slice(place.stage, place.operand), block.shape)) return false;
     return true;
   }();
 };

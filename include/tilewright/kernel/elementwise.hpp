@@ -36,7 +36,7 @@ constexpr bool bools_are_masks() {
 template <class F, class Out, class... In>
 inline void assign_elements(const F& f, Out out, In... ins) {
   constexpr int operands = 1 + static_cast<int>(sizeof...(In));
-  static constexpr auto loops = elementwise_loops<operands>({Out::spec, In::spec...});
+  static constexpr auto loops = formula_loops<operands>({Out::spec, In::spec...});
   for_each_offset<operands>(loops.outer, loops.strides, [&](const auto& offsets) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       for (std::int64_t k = 0; k < loops.run; ++k)
@@ -62,7 +62,7 @@ inline void fill_elements(Out out, typename Out::element value) {
 template <class F, class Out, class... In>
 inline void assign_elementwise(Out out, In... ins) {
   constexpr int operands = 1 + static_cast<int>(sizeof...(In));
-  static constexpr auto loops = elementwise_loops<operands>({Out::spec, In::spec...});
+  static constexpr auto loops = formula_loops<operands>({Out::spec, In::spec...});
   constexpr bool contiguous = [] {
     bool result = loops.run > 1 && loops.run_strides[0] == 1;
     for (auto stride : loops.run_strides) result = result && (stride == 0 || stride == 1);

@@ -48,5 +48,13 @@ constexpr ElementwiseLoops<operands> elementwise_loops(const std::array<ViewSpec
   }
   return loops;
 }
+/// Returns the loops of a formula: elementwise_loops, with channels as the innermost axis where they are the last of the result's
+/// memory.
+template <int operands>
+constexpr ElementwiseLoops<operands> formula_loops(std::array<ViewSpec, std::size_t(operands)> views) {
+  if (is_channels_last(views[0]))
+    for (ViewSpec& view : views) view = with_channels_last(view);
+  return elementwise_loops<operands>(views);
+}
 
 }  // namespace tilewright::kernel

@@ -60,6 +60,26 @@ constexpr bool elements_are_one_row(const ViewSpec& view, const Shape& shape) {
   return true;
 }
 
+/// Returns whether the channels of a tensor (N, C, H, W) are the last axis in memory.
+constexpr bool is_channels_last(const Shape& shape, const std::array<std::int64_t, max_rank>& strides) {
+  return shape.rank == 4 && strides[1] == 1 && strides[3] > 1 && strides[2] == shape[3] * strides[3];
+}
+constexpr bool is_channels_last(const ViewSpec& view) { return is_channels_last(view.shape, view.strides); }
+/// Returns the strides of a dense tensor (N, C, H, W) whose channels are the last axis in memory.
+constexpr std::array<std::int64_t, max_rank> channels_last_strides(const Shape& shape) {
+  return {shape[1] * shape[2] * shape[3], 1, shape[3] * shape[1], shape[1]};
+}
+/// Returns a view that is broadcast to (N, C, H, W) as one that is broadcast to (N, H, W, C).
+constexpr ViewSpec with_channels_last(const ViewSpec& view) {
+  ViewSpec result{view.dtype, {}, {}};
+  for (const int axis : {-4, -2, -1, -3}) {
+    const bool exists = view.shape.rank >= -axis;
+    result.strides[static_cast<std::size_t>(result.shape.rank)] = exists ? view.stride(axis) : 0;
+    result.shape.push_back(exists ? view.shape[axis] : 1);
+  }
+  return result;
+}
+
 /// Returns the view with every stride written. Template arguments need it: GCC 12 omits elements that were never written, and
 /// then treats views with zeros at different positions as equal.
 constexpr ViewSpec written_out(ViewSpec view) {

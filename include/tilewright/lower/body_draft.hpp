@@ -38,6 +38,13 @@ constexpr bool is_whole_and_dense(const Value& value, const Storage& storage) {
   return value.layout.offset == 0 && value.spec.bytes() == storage.whole.bytes() && is_dense(value.spec.shape, value.layout);
 }
 
+/// Returns whether a value has all elements of a storage, with channels as the last axis of memory.
+constexpr bool is_whole_with_channels_last(const Value& value, const Storage& storage) {
+  return value.layout.offset == 0 && value.spec.shape == storage.whole.shape && value.spec.dtype == storage.whole.dtype &&
+         is_channels_last(value.spec.shape, value.layout.strides) &&
+         value.layout.strides == channels_last_strides(value.spec.shape);
+}
+
 /// Bodies that an operation calls, or whose code it loads.
 struct Calling {
   BodyId body = BodyId::none;  ///< called body (of a conditional: for true), or loaded body; none: an op
@@ -89,9 +96,18 @@ constexpr List<TensorSpec> operand_specs(const Operation& operation) {
   for (const Value& value : operation.operands) specs.push_back(value.spec);
   return specs;
 }
+/// Channels that a vertex has at least, and a multiple of which, where channels are the last axis of memory: a line of a cache.
+inline constexpr std::int64_t channel_grain = 16;
 /// Returns the iteration space of an op from its operands.
 constexpr Work work_of(const Operation& operation) {
-  return tilewright::work_of(*operation.op, operand_specs(operation), operation.input_count, operation.attributes);
+  Work work = tilewright::work_of(*operation.op, operand_specs(operation), operation.input_count, operation.attributes);
+  for (std::size_t o = 0; o < operation.operands.size(); ++o) {
+    const Value& value = operation.operands[o];
+    if (value.spec.shape.rank != 4 || !is_channels_last(value.spec.shape, value.layout.strides)) continue;
+    if (const int axis = work.follows(static_cast<int>(o), 1); axis >= 0)
+      work.axes[axis].grain = std::max(work.axes[axis].grain, channel_grain);
+  }
+  return work;
 }
 }  // namespace detail
 

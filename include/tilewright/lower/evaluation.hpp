@@ -103,13 +103,17 @@ class Evaluator {
     const Operation &producer = operation(kernel), &op = operation(member);
     const Value& result = result_of(kernel);
     if (!is_formula(op) || op.operands.back().spec.shape != result.spec.shape || !same_blocks(kernel, member)) return false;
-    if (!has_runs(result.spec.shape, result.layout)) return false;
-    if (producer.op->epilogue_of_planes && !has_planes(result, op)) return false;
+    const bool channels_are_last = is_channels_last(result.spec.shape, result.layout.strides);
+    const auto has_lines = [&](const Value& value) {
+      return channels_are_last ? has_channel_runs(value.spec.shape, value.layout) : has_runs(value.spec.shape, value.layout);
+    };
+    if (!has_lines(result)) return false;
+    if (producer.op->epilogue_of_planes && !channels_are_last && !has_planes(result, op)) return false;
     for (const Value& value : producer.operands)
       if (!computes_in_float(value.spec.dtype)) return false;
     for (const Value& value : op.operands) {
       if (!fits_lanes(op, value)) return false;
-      if (!has_runs(value.spec.shape, value.layout)) return false;
+      if (!has_lines(value)) return false;
       for (int m = kernel; m < member; ++m)  // what is made here is read where it is made
         if (writes(m, value.storage) && (!same_view(value, result_of(m)) || is_row_reader(m))) return false;
     }

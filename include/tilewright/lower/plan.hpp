@@ -52,8 +52,7 @@ constexpr std::string_view name_of(Source source) {
 struct StageOperand {
   ViewSpec view{};  ///< the whole tensor, with its strides in memory, in elements
   Source source = Source::memory;
-  /// memory: number of the location among the step's; scratch: bytes from the start of the scratch; value: number of the stage
-  /// among the set's.
+  /// memory: number of the location among the step's; scratch: byte of the scratch; value: number of the stage among the set's
   int index = 0;
   /// By axis of the tensor, the axis of the grid that divides it, or -1. The planner writes all, because 0 is an axis.
   std::int8_t grid_axis[max_rank]{};
@@ -62,12 +61,13 @@ struct StageOperand {
 };
 
 /// Returns the slice of an operand for a vertex whose block has the given extents, by axis of the grid. Slices in memory have the
-/// operand's strides; others are dense.
+/// operand's strides; others are dense, with channels last as in the operand.
 constexpr ViewSpec slice_of(const StageOperand& operand, const FixedVector<std::int64_t, max_work_axes>& extents) {
   ViewSpec slice = operand.view;
   for (int axis = 0; axis < slice.shape.rank; ++axis)
     if (const int cut = operand.grid_axis[axis]; cut >= 0) slice.shape[axis] = extents[cut];
-  if (operand.source != Source::memory) slice.strides = dense_strides(slice.shape);
+  if (operand.source != Source::memory)
+    slice.strides = is_channels_last(operand.view) ? channels_last_strides(slice.shape) : dense_strides(slice.shape);
   if (operand.by_image) slice.strides[0] = 0;
   return written_out(slice);
 }

@@ -62,6 +62,7 @@ constexpr Text print_storage(const BodyDraft& draft, const TileMap* tiles, Stora
 constexpr Text print_value(const BodyDraft& draft, const Value& value) {
   Text result = text(value.storage);
   if (is_whole_and_dense(value, draft.storage(value.storage))) return result;
+  if (is_whole_with_channels_last(value, draft.storage(value.storage))) return result += "[channels last]";
   return result += text("[", value.layout.offset, ": ", to_text(value.spec.shape), "]");
 }
 /// Returns an operation as text, with the storages of inputs and outputs: MatMul(0, 1) -> 2.

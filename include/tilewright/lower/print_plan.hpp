@@ -9,6 +9,17 @@
 namespace tilewright::internal {
 
 namespace detail {
+/// Returns the operands in memory whose channels are the last axis: " (channels last: 0, 2)"; empty: none.
+constexpr Text layouts_of(const auto& plan, const Stage& stage) {
+  Text result;
+  for (int o = 0; o < stage.operand_count; ++o) {
+    const StageOperand& operand = plan.operands[static_cast<std::size_t>(stage.first_operand + o)];
+    if (operand.source == Source::memory && is_channels_last(operand.view))
+      result += text(result.empty() ? " (channels last: " : ", ", o);
+  }
+  if (!result.empty()) result += ")";
+  return result;
+}
 /// Returns stages as text. MatMul [Add, Gelu]; ReduceSum: kernels in sequence, with their epilogues in brackets. Sub <Mul, Exp>:
 /// one expression.
 constexpr Text print_stages(const auto& plan, const ComputeSet& set) {
@@ -25,6 +36,7 @@ constexpr Text print_stages(const auto& plan, const ComputeSet& set) {
     else if (!result.empty()) result += in_epilogue ? "]; " : "; ";
     in_epilogue = stage.evaluation == Evaluation::epilogue;
     result += stage.name;
+    if (stage.evaluation == Evaluation::kernel) result += detail::layouts_of(plan, stage);
     if (!parts.empty()) result += text(" <", parts, ">");
     parts = Text();
   }

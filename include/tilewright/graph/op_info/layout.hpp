@@ -42,6 +42,12 @@ constexpr bool has_plane_runs(const Shape& shape, const Layout& layout, const Sh
   return stride(-1) == 1 && (extent(shape, -2) == 1 || stride(-2) == shape[-1]);
 }
 
+/// Returns whether an operand is broadcast to images (N, C, H, W) so that the elements of neighbouring channels are neighbours in
+/// memory, or one element.
+constexpr bool has_channel_runs(const Shape& shape, const Layout& layout) {
+  return shape.rank < 3 || shape[-3] == 1 || layout.strides[static_cast<std::size_t>(shape.rank - 3)] == 1;
+}
+
 /// Returns whether several elements of the tensor share one element of memory, as in a tensor that was broadcast.
 constexpr bool repeats_elements(const Shape& shape, const Layout& layout) {
   for (int axis = 0; axis < shape.rank; ++axis)

@@ -100,6 +100,9 @@ struct Effects {
   bool gradient_needs_no_result = false;
 };
 
+/// Rule for operands with channels as the last axis of memory: see KernelOperands::channels_last.
+using ChannelsLastRule = std::uint32_t (*)(std::span<const TensorSpec> operands, const PackedAttributes&, std::uint32_t asked);
+
 /// Operands that an op's kernel supports.
 struct KernelOperands {
   bool any_layout = false;  ///< whether its kernel, or its rule `view`, supports inputs of any strides; others get dense inputs
@@ -110,6 +113,9 @@ struct KernelOperands {
   /// Whether `compute` and `compute_with` have a last argument, `const kernel::Pieces&`: the pieces of a vertex that they
   /// compute. The threads of a vertex share the pieces of large vertices. Results do not depend on the grouping of pieces.
   bool takes_pieces = false;
+  /// Of an op on images (N, C, H, W): returns those of the operands `asked`, as bits, that its kernel also supports with channels
+  /// as the last axis of memory, if all others are dense; null: none. Channels are whole vectors. Formulas support such operands.
+  ChannelsLastRule channels_last = nullptr;
   /// Whether operands may be float8, which supports no arithmetic. Views, transfers and ops of CodeKind::copy need not set it.
   bool takes_float8 = false;
 };

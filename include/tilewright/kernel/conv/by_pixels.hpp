@@ -70,7 +70,7 @@ struct ConvColumns {
 template <ConvShape s>
 struct ConvByPixels {
   using Columns = ConvColumns<s>;
-  static constexpr bool fits = Columns::fits && s.y_v == 1 && s.y_row() == s.v.out && !is_long_product(s.terms());
+  static constexpr bool fits = Columns::fits && s.x_v == 1 && s.y_v == 1 && s.y_row() == s.v.out && !is_long_product(s.terms());
 
   /// Computes the results of `vectors` vectors from `pixel` on, of which the last has `last` elements.
   template <std::int64_t results, std::int64_t vectors, std::int64_t last = lanes, class W, class Rows>

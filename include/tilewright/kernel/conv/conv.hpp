@@ -50,9 +50,11 @@ struct ConvByChannels {
     while (c.channels * c.plane() > most_input && c.channels > 1) c.channels = half(c.channels, 1);
     return c;
   }();
-  static constexpr bool fits = chunk.fits();
+  static constexpr bool fits = chunk.fits() && s.x_v == 1 && (!s.y_channels_are_last() || s.results % lanes == 0);
   /// Whether sums are long, so that the rounding errors of all sums follow after the sums (LongSums).
   static constexpr bool long_sums = is_long_product(s.terms());
+  /// Whether tiles put their results where they belong, without a copy of all sums: their channels are the last axis.
+  static constexpr bool puts_pixels = s.y_channels_are_last() && chunk.channels == s.channels && !long_sums;
   static constexpr bool whole_rows = chunk.columns == s.v.out;
   static constexpr bool all_channels = chunk.channels == s.channels;
   static constexpr std::int64_t pitch = chunk.x_columns();
@@ -76,14 +78,14 @@ struct ConvByChannels {
 
   /// Adds the products of `channels` channels and the kernel's rows [k_begin, k_end) to a tile of sums. If `first`, the sums
   /// begin with these products. x: the copy of the input, or with `in_place`, the input, without padding.
-  template <bool in_place, std::int64_t rows, std::int64_t columns>
+  template <bool in_place, std::int64_t rows, std::int64_t columns, class Pixels>
   static void tile(const float* x, const float* w, std::int64_t channels, std::int64_t k_begin, std::int64_t k_end, bool first,
-                   float* sums, std::int64_t sums_row) {
+                   float* sums, std::int64_t sums_row, [[maybe_unused]] const Pixels& pixels) {
     std::array<std::array<Lanes, std::size_t(vectors)>, std::size_t(rows * columns)> sum;
     unrolled<rows * columns>([&](auto pixel) __attribute__((always_inline)) {
       unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
         constexpr std::int64_t p = pixel, v = j;
-        if (first || long_sums) sum[p][v] = Lanes(0.f);
+        if (first || long_sums || puts_pixels) sum[p][v] = Lanes(0.f);
         else sum[p][v] = Lanes::load_aligned(sums + p / columns * sums_row + p % columns * tile_results + v * lanes);
       });
     });
@@ -119,6 +121,18 @@ struct ConvByChannels {
       }
       w += (s.h.kernel - (k_end - k_begin)) * s.v.kernel * tile_results;
     }
+    if constexpr (puts_pixels) {
+      unrolled<rows>([&](auto i) __attribute__((always_inline)) {
+        const auto row = pixels_at<s>(pixels.y, pixels.row + i);
+        unrolled<columns>([&](auto j) __attribute__((always_inline)) {
+          unrolled<vectors>([&](auto v) __attribute__((always_inline)) {
+            if (all_vectors % vectors == 0 || pixels.channel + v * lanes < s.results)
+              row.put(pixels.column + j, pixels.channel + v * lanes, sum[i * columns + j][v.value]);
+          });
+        });
+      });
+      return;
+    }
     unrolled<rows * columns>([&](auto pixel) __attribute__((always_inline)) {
       unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
         constexpr std::int64_t p = pixel, v = j;
@@ -132,10 +146,11 @@ struct ConvByChannels {
       });
     });
   }
-  /// Computes all tiles of `rows` x `columns` results, whose first row is `first_row`. x: what the first tile reads.
-  template <bool in_place>
+  /// Computes all tiles of `rows` x `columns` results, whose first row is `first_row`. x: what the first tile reads. pixels: the
+  /// first tile's results.
+  template <bool in_place, class Pixels>
   static void tiles(const float* x, const float* w, std::int64_t channels, bool first, std::int64_t first_row, std::int64_t rows,
-                    std::int64_t columns, float* sums) {
+                    std::int64_t columns, float* sums, const Pixels& pixels) {
     const auto along = [](std::int64_t extent, auto block, auto rest, auto&& f) {
       std::int64_t i = 0;
       for (; i + block <= extent; i += block) f(i, block);
@@ -155,7 +170,8 @@ struct ConvByChannels {
                   integral_constant<std::int64_t, s.v.out % tile_columns>(), [&](std::int64_t j, auto tile_j) {
                     constexpr std::int64_t x_row = in_place ? s.v.in : pitch;
                     tile<in_place, tile_i, tile_j>(x + i * s.h.stride * x_row + j * s.v.stride, w, channels, k_begin, k_end,
-                                                   first, sums + (i * columns + j) * tile_results, columns * tile_results);
+                                                   first, sums + (i * columns + j) * tile_results, columns * tile_results,
+                                                   pixels.at(i, j));
                   });
           });
   }
@@ -198,6 +214,61 @@ struct ConvByChannels {
         for (std::int64_t tap = 0; tap < channels * s.taps(); ++tap) std::fill_n(last + tap * tile_results, lanes, 0.f);
       }
   }
+  /// Arrays of a convolution on the stack.
+  struct Arrays {
+    alignas(64) float weights[chunk.weights()];
+    alignas(64) float input[chunk.channels * chunk.plane()];
+    alignas(64) float sums[(long_sums ? 2 : 1) * chunk.sums()];
+  };
+  template <class X, class W, class Y>
+  [[gnu::noinline]] static void run(const X* x, const W* w, Y y) {
+    Arrays arrays;
+    auto& [weights, input, sums] = arrays;
+    for (std::int64_t m = 0; m < s.results; m += chunk.results) {
+      const std::int64_t blocks = (std::min(chunk.results, s.results - m) + tile_results - 1) / tile_results;
+      if constexpr (all_channels) pack_weights(w, m, 0, s.channels, weights);
+      for (std::int64_t n = 0; n < s.images; ++n)
+        for (std::int64_t i = 0; i < s.h.out; i += chunk.rows)
+          for (std::int64_t j = 0; j < s.v.out; j += chunk.columns) {
+            const std::int64_t rows = std::min(chunk.rows, s.h.out - i), columns = std::min(chunk.columns, s.v.out - j);
+            const std::int64_t sums_block = rows * columns * tile_results;
+            const Y results = results_at<s>(y, n, i * s.y_row() + j * s.y_v);
+            for (std::int64_t c = 0; c < s.channels; c += chunk.channels) {
+              const std::int64_t channels = std::min(chunk.channels, s.channels - c);
+              if constexpr (!all_channels) pack_weights(w, m, c, channels, weights);
+              const float* from = input;
+              if constexpr (in_place<X>) from = x + n * s.x_n + c * s.x_c + s.h.at(i, 0) * s.v.in - s.v.begin;
+              else
+                for (std::int64_t channel = 0; channel < channels; ++channel)
+                  for (std::int64_t row = 0; row < (rows - 1) * s.h.stride + s.h.span(); ++row) {
+                    const X* plane = x + n * s.x_n + (c + channel) * s.x_c;
+                    float* to = input + channel * chunk.plane() + row * pitch;
+                    if constexpr (whole_rows) copy_whole_padded_row<s, pitch, -s.v.begin>(plane, s.h.at(i, 0) + row, to);
+                    else copy_padded_row<s, pitch>(plane, s.h.at(i, 0) + row, s.v.at(j, 0), to);
+                  }
+              for (std::int64_t block = 0; block < blocks; ++block)
+                tiles<in_place<X>>(from, weights + block * channels * s.taps() * tile_results, channels, c == 0, i, rows, columns,
+                                   sums + block * sums_block, pixel_tile<puts_pixels>(results, m + block * tile_results));
+            }
+            if constexpr (puts_pixels) continue;
+            if constexpr (long_sums) LongSums::finish(sums, blocks * sums_block, chunk.sums());
+            for (std::int64_t block = 0; block < blocks; ++block) {
+              const std::int64_t first = m + block * tile_results;
+              const std::int64_t count = std::min(tile_results, s.results - first);
+              if constexpr (s.y_channels_are_last()) {
+                put_pixels<s, tile_results>(sums + block * sums_block, count, rows, columns, results, first);
+              } else {
+                store(sums + block * sums_block, count, rows, columns, results, first);
+                if (j + columns == s.v.out)
+                  for (std::int64_t each = first; each < first + count; ++each)
+                    finish_rows(rows_at<s, 1>(results, each), i, rows);
+              }
+            }
+          }
+    }
+  }
+
+ private:
   /// Gives the results of a block of channels from `block` on to an epilogue.
   template <class E>
   static void store(const float* sums, std::int64_t results, std::int64_t rows, std::int64_t columns, PlaneEpilogue<E> y,
@@ -238,54 +309,6 @@ struct ConvByChannels {
     for (; first + lanes <= results; first += lanes) store_lanes(std::integral_constant<std::int64_t, lanes>(), first);
     if constexpr (s.results % lanes != 0)
       if (first < results) store_lanes(std::integral_constant<std::int64_t, s.results % lanes>(), first);
-  }
-
-  /// Arrays of a convolution on the stack.
-  struct Arrays {
-    alignas(64) float weights[chunk.weights()];
-    alignas(64) float input[chunk.channels * chunk.plane()];
-    alignas(64) float sums[(long_sums ? 2 : 1) * chunk.sums()];
-  };
-  template <class X, class W, class Y>
-  [[gnu::noinline]] static void run(const X* x, const W* w, Y y) {
-    Arrays arrays;
-    auto& [weights, input, sums] = arrays;
-    for (std::int64_t m = 0; m < s.results; m += chunk.results) {
-      const std::int64_t blocks = (std::min(chunk.results, s.results - m) + tile_results - 1) / tile_results;
-      if constexpr (all_channels) pack_weights(w, m, 0, s.channels, weights);
-      for (std::int64_t n = 0; n < s.images; ++n)
-        for (std::int64_t i = 0; i < s.h.out; i += chunk.rows)
-          for (std::int64_t j = 0; j < s.v.out; j += chunk.columns) {
-            const std::int64_t rows = std::min(chunk.rows, s.h.out - i), columns = std::min(chunk.columns, s.v.out - j);
-            const std::int64_t sums_block = rows * columns * tile_results;
-            for (std::int64_t c = 0; c < s.channels; c += chunk.channels) {
-              const std::int64_t channels = std::min(chunk.channels, s.channels - c);
-              if constexpr (!all_channels) pack_weights(w, m, c, channels, weights);
-              const float* from = input;
-              if constexpr (in_place<X>) from = x + n * s.x_n + c * s.x_c + s.h.at(i, 0) * s.v.in - s.v.begin;
-              else
-                for (std::int64_t channel = 0; channel < channels; ++channel)
-                  for (std::int64_t row = 0; row < (rows - 1) * s.h.stride + s.h.span(); ++row) {
-                    const X* plane = x + n * s.x_n + (c + channel) * s.x_c;
-                    float* to = input + channel * chunk.plane() + row * pitch;
-                    if constexpr (whole_rows) copy_whole_padded_row<s, pitch, -s.v.begin>(plane, s.h.at(i, 0) + row, to);
-                    else copy_padded_row<s, pitch>(plane, s.h.at(i, 0) + row, s.v.at(j, 0), to);
-                  }
-              for (std::int64_t block = 0; block < blocks; ++block)
-                tiles<in_place<X>>(from, weights + block * channels * s.taps() * tile_results, channels, c == 0, i, rows, columns,
-                                   sums + block * sums_block);
-            }
-            if constexpr (long_sums) LongSums::finish(sums, blocks * sums_block, chunk.sums());
-            for (std::int64_t block = 0; block < blocks; ++block) {
-              const std::int64_t first = m + block * tile_results;
-              const std::int64_t results = std::min(tile_results, s.results - first);
-              const auto at = results_at<s>(y, n, i * s.y_row() + j * s.y_v);
-              store(sums + block * sums_block, results, rows, columns, at, first);
-              if (j + columns == s.v.out)
-                for (std::int64_t each = first; each < first + results; ++each) finish_rows(rows_at<s, 1>(at, each), i, rows);
-            }
-          }
-    }
   }
 };
 

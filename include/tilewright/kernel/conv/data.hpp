@@ -30,7 +30,10 @@ constexpr ConvShape data_gradient_shape(const ConvShape& s) {
           .w_h = -s.w_h,
           .w_v = -s.w_v,
           .y_n = s.x_n,
-          .y_m = s.x_c};
+          .y_m = s.x_c,
+          .y_h = s.x_channels_are_last() ? s.v.in * s.x_v : 0,
+          .y_v = s.x_v,
+          .x_v = s.y_v};
 }
 
 /// The elements first, first + stride, ... of dx along an axis. They use every step-th tap of the kernel only, and dy without the
@@ -136,7 +139,10 @@ struct ConvDataPhases {
 
 /// Whether there is a vector kernel for the gradient of data of a convolution of the shape.
 template <ConvShape s>
-inline constexpr bool has_conv_data_kernel = ConvDataPhases<s>::fits || has_conv_kernel<data_gradient_shape(s)>;
+inline constexpr bool has_conv_data_kernel = [] {
+  if constexpr (s.x_channels_are_last() || s.y_channels_are_last()) return false;
+  else return ConvDataPhases<s>::fits || has_conv_kernel<data_gradient_shape(s)>;
+}();
 
 /// Computes dx, the gradient of the data of the convolution s, from dy and the weights.
 template <ConvShape s, class DY, class W, class DX>

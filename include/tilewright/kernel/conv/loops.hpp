@@ -34,17 +34,24 @@ struct ConvLoops {
     return m * W::spec.stride(0) + channel * W::spec.stride(1);
   }
   static constexpr std::int64_t y_at(std::int64_t n, std::int64_t m) { return n * Y::spec.stride(0) + m * Y::spec.stride(1); }
+  /// Returns the offset of element (i, j, o) of a view's spatial axes.
+  template <class V>
+  static constexpr std::int64_t element_at(std::int64_t i, std::int64_t j, std::int64_t o) {
+    constexpr ViewSpec view = V::spec;
+    return o * view.stride(-1) + (view.shape.rank > 3 ? j * view.stride(-2) : 0) +
+           (view.shape.rank > 4 ? i * view.stride(-3) : 0);
+  }
   template <class F>
   static void for_each_tap(F&& f) {
     for_each_index(a.kernel, b.kernel, c.kernel, [&](auto k, auto l, auto p) { f(k, l, p, place(k, l, p, b.kernel, c.kernel)); });
   }
 
   static void forward(X x, W w, Y y) {
-    for_each_result(x, w, [y](std::int64_t n, std::int64_t m, std::int64_t at, auto sum) {
-      y.data[y_at(n, m) + at] = static_cast<typename Y::element>(sum);
+    for_each_result(x, w, [y](std::int64_t n, std::int64_t m, std::int64_t i, std::int64_t j, std::int64_t o, auto sum) {
+      y.data[y_at(n, m) + element_at<Y>(i, j, o)] = static_cast<typename Y::element>(sum);
     });
   }
-  /// Calls f(n, m, place in the plane, sum) for each result.
+  /// Calls f(n, m, indices along the spatial axes, sum) for each result.
   template <class F>
   static void for_each_result(X x, W w, F&& f) {
     for (std::int64_t n = 0; n < X::shape[0]; ++n)
@@ -57,10 +64,10 @@ struct ConvLoops {
             for_each_tap([&](auto k, auto l, auto p, auto tap) {
               const auto i_x = a.at(i, k), j_x = b.at(j, l), o_x = c.at(o, p);
               if (a.contains(i_x) && b.contains(j_x) && c.contains(o_x))
-                sum += static_cast<Element>(plane[place(i_x, j_x, o_x, b.in, c.in)]) * static_cast<Element>(weight[tap]);
+                sum += static_cast<Element>(plane[element_at<X>(i_x, j_x, o_x)]) * static_cast<Element>(weight[tap]);
             });
           }
-          f(n, m, place(i, j, o, b.out, c.out), sum);
+          f(n, m, i, j, o, sum);
         });
   }
   /// Returns the result whose window has element i at tap k, or -1.
@@ -80,10 +87,10 @@ struct ConvLoops {
             for_each_tap([&](auto k, auto l, auto p, auto tap) {
               const auto i_y = seen_by(a, i, k), j_y = seen_by(b, j, l), o_y = seen_by(c, o, p);
               if (i_y >= 0 && j_y >= 0 && o_y >= 0)
-                sum += static_cast<Element>(plane[place(i_y, j_y, o_y, b.out, c.out)]) * static_cast<Element>(weight[tap]);
+                sum += static_cast<Element>(plane[element_at<Y>(i_y, j_y, o_y)]) * static_cast<Element>(weight[tap]);
             });
           }
-          dx.data[x_at(n, channel) + place(i, j, o, b.in, c.in)] = static_cast<typename X::element>(sum);
+          dx.data[x_at(n, channel) + element_at<X>(i, j, o)] = static_cast<typename X::element>(sum);
         });
   }
   static void weights_gradient(X x, Y dy, W dw) {
@@ -97,8 +104,8 @@ struct ConvLoops {
             for_each_index(a.out, b.out, c.out, [&](auto i, auto j, auto o) {
               const auto i_x = a.at(i, k), j_x = b.at(j, l), o_x = c.at(o, p);
               if (a.contains(i_x) && b.contains(j_x) && c.contains(o_x))
-                sum += static_cast<Element>(plane[place(i_x, j_x, o_x, b.in, c.in)]) *
-                       static_cast<Element>(gradient[place(i, j, o, b.out, c.out)]);
+                sum += static_cast<Element>(plane[element_at<X>(i_x, j_x, o_x)]) *
+                       static_cast<Element>(gradient[element_at<Y>(i, j, o)]);
             });
           }
           dw.data[w_at(m, channel) + tap] = static_cast<typename W::element>(sum);

@@ -70,6 +70,71 @@ template <class E, std::int64_t channels>
 }
 template <std::int64_t step, class Y>
 [[gnu::always_inline]] inline void finish_rows(const StoredRows<step, Y>&, std::int64_t, std::int64_t) {}
+/// Results of a convolution that go to an epilogue, with channels as the last axis of memory. Result (channel, row, column) of
+/// image n is element (column, channel) of matrix n * h.out + row of the epilogue.
+template <class Epilogue>
+struct PixelEpilogue {
+  const Epilogue& epilogue;
+  std::int64_t row = 0, column = 0;  ///< the first matrix, and the first row of each
+};
+/// A row of results in memory, whose channels are the last axis.
+template <std::int64_t step, class Y>
+struct StoredPixels {
+  Y* y;
+  [[gnu::always_inline]] void put(std::int64_t column, std::int64_t channel, const Lanes& x) const {
+    store_floats(y + column * step + channel, x);
+  }
+};
+/// A row of results that goes to an epilogue, with vectors of channels.
+template <class Epilogue>
+struct EpiloguePixels {
+  Epilogue epilogue;
+  std::int64_t first_column;
+  [[gnu::always_inline]] void put(std::int64_t column, std::int64_t channel, const Lanes& x) const {
+    epilogue(first_column + column, channel, x);
+  }
+};
+template <ConvShape s, class E>
+[[gnu::always_inline]] inline PixelEpilogue<E> results_at(PixelEpilogue<E> y, std::int64_t n, std::int64_t pixel) {
+  return {y.epilogue, y.row + n * s.h.out + pixel / s.y_row(), y.column + pixel % s.y_row() / s.y_v};
+}
+/// Returns a row of results whose channels are the last axis.
+template <ConvShape s, class Y>
+[[gnu::always_inline]] inline StoredPixels<s.y_v, Y> pixels_at(Y* y, std::int64_t row) {
+  return {y + row * s.y_row()};
+}
+template <ConvShape s, class E>
+[[gnu::always_inline]] inline EpiloguePixels<E> pixels_at(PixelEpilogue<E> y, std::int64_t row) {
+  return {y.epilogue.matrix(y.row + row), y.column};
+}
+
+/// Puts rows x columns sums of `results` channels, whole vectors that are `step` floats apart, as the results of y's channels
+/// from `first` on, which are the last axis.
+template <ConvShape s, std::int64_t step, class Y>
+inline void put_pixels(const float* sums, std::int64_t results, std::int64_t rows, std::int64_t columns, Y y,
+                       std::int64_t first) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const auto row = pixels_at<s>(y, i);
+    for (std::int64_t j = 0; j < columns; ++j, sums += step)
+      for (std::int64_t m = 0; m < results; m += lanes) row.put(j, first + m, Lanes::load_aligned(sums + m));
+  }
+}
+/// Results of a tile from a row, a column and a channel of y on, where channels are the last axis.
+template <class Y>
+struct PixelTile {
+  Y y;
+  std::int64_t channel, row = 0, column = 0;
+  constexpr PixelTile at(std::int64_t i, std::int64_t j) const { return {y, channel, i, j}; }
+};
+/// Stands for the results of a tile that are not put from registers: the same type for all y.
+struct NoPixelTile {
+  constexpr NoPixelTile at(std::int64_t, std::int64_t) const { return {}; }
+};
+template <bool puts_pixels, class Y>
+constexpr auto pixel_tile(const Y& y, std::int64_t channel) {
+  if constexpr (puts_pixels) return PixelTile<Y>{y, channel};
+  else return NoPixelTile();
+}
 
 /// Gives `count` elements, fewer than twice `width`, to an epilogue: in narrower vectors, then one by one.
 template <std::int64_t width, class E>

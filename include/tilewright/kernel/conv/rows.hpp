@@ -13,14 +13,16 @@ namespace tilewright::kernel {
 ///   y[n, m, i, j] = sum over c, k, l of w[m, c, k, l] x[n, c, h.at(i, k), v.at(j, l)],
 /// where h are the windows along rows and v those along columns, and x is 0 outside its extents. For the gradient of strided
 /// windows the rows of x stand `h_spacing` apart, and its columns `v_spacing`, with zeros between: h.in and v.in count these.
-/// Rows of x have no gap between them; those of y neither, unless rows are `y_h` apart and columns `y_v`. Elements are float32,
-/// or of 16 bits: these become float32 where they are packed, and sums are rounded once, where they are stored.
+/// Rows of x have no gap between them; those of y neither, unless rows are `y_h` apart and columns `y_v`. If channels are the
+/// last axis of x or of y in memory, its columns are `x_v` or `y_v` elements apart. Elements are float32, or of 16 bits: these
+/// become float32 where they are packed, and sums are rounded once, where they are stored.
 struct ConvShape {
   std::int64_t images = 1, channels = 1, results = 1;
   Window h, v;
   std::int64_t h_spacing = 1, v_spacing = 1;
   std::int64_t x_n = 0, x_c = 0, w_m = 0, w_c = 0, w_h = 0, w_v = 0, y_n = 0, y_m = 0;
   std::int64_t y_h = 0, y_v = 1;  ///< y_h 0: v.out
+  std::int64_t x_v = 1;
   constexpr bool operator==(const ConvShape&) const = default;
 
   constexpr std::int64_t taps() const { return h.kernel * v.kernel; }
@@ -28,6 +30,9 @@ struct ConvShape {
   constexpr std::int64_t terms() const { return channels * taps(); }
   constexpr std::int64_t x_columns() const { return (v.in - 1) / v_spacing + 1; }
   constexpr std::int64_t y_row() const { return y_h == 0 ? v.out : y_h; }
+  /// Return whether channels are the last axis in memory.
+  constexpr bool x_channels_are_last() const { return x_c == 1 && x_v != 1; }
+  constexpr bool y_channels_are_last() const { return y_m == 1 && y_v != 1; }
 };
 
 /// Copies `count` numbers.

@@ -1,5 +1,6 @@
 #pragma once
 #include "tilewright/kernel/conv/conv.hpp"
+#include "tilewright/kernel/conv/weights_by_results.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
 #include "tilewright/kernel/vector/line.hpp"
@@ -280,15 +281,19 @@ struct ConvWeightsByPixels {
   }
 };
 
+/// Form of the gradient of weights that suits a shape, if it fits. By channels, half empty vectors cost as much as full vectors.
+template <ConvShape s>
+constexpr auto conv_weights_form() {
+  if constexpr (s.x_channels_are_last() || s.y_channels_are_last()) return std::type_identity<ConvWeightsByResults<s>>();
+  else if constexpr (ConvWeightsByPixels<s>::fits && (s.channels <= lanes / 4 || !ConvWeightsByChannels<s>::fits))
+    return std::type_identity<ConvWeightsByPixels<s>>();
+  else return std::type_identity<ConvWeightsByChannels<s>>();
+}
+template <ConvShape s>
+using ConvWeightsForm = typename decltype(conv_weights_form<s>())::type;
 /// Whether there is a vector kernel for the gradient of weights of the shape.
 template <ConvShape s>
-inline constexpr bool has_conv_weights_kernel = ConvWeightsByPixels<s>::fits || ConvWeightsByChannels<s>::fits;
-
-/// Form of the gradient that suits a shape. By channels, half empty vectors cost as much as full vectors.
-template <ConvShape s>
-using ConvWeightsForm =
-    std::conditional_t<ConvWeightsByPixels<s>::fits && (s.channels <= lanes / 4 || !ConvWeightsByChannels<s>::fits),
-                       ConvWeightsByPixels<s>, ConvWeightsByChannels<s>>;
+inline constexpr bool has_conv_weights_kernel = ConvWeightsForm<s>::fits;
 
 /// Bytes of conv_weights_kernel's arrays on the stack.
 template <ConvShape s, class DY>

@@ -40,10 +40,10 @@ struct WinogradConv {
   /// Arrays of a convolution on the stack.
   struct Arrays {
     alignas(64) float weights[chunk.weights()];
-    alignas(64) float input[WinogradConv::input<chunk.rows>.size()];
+    alignas(64) float input[s.x_channels_are_last() ? winograd_size * s.x_v : WinogradConv::input<chunk.rows>.size()];
     alignas(64) float elements[winograd_points * chunk.count() * x_pitch];
     alignas(64) float products[winograd_points * chunk.count() * chunk.results];
-    alignas(64) float output[winograd_results * chunk.rows * s.v.out * chunk.results];
+    alignas(64) float output[s.y_channels_are_last() ? 1 : winograd_results * chunk.rows * s.v.out * chunk.results];
   };
 
   /// Computes `rows` rows of tiles of `pitch` result channels.
@@ -65,28 +65,64 @@ struct WinogradConv {
         }
       });
   }
+  /// Computes `rows` rows of tiles, and gives the results of `results` channels from `first` on to y, whose channels are the last
+  /// axis. The results have `valid` rows; rows of tiles may end after them.
+  template <std::int64_t rows, std::int64_t pitch, std::int64_t results, class Y>
+  static void pixels_of_points(const float* points, Y y, std::int64_t first, std::int64_t valid) {
+    constexpr std::int64_t count = rows * tiles.columns;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const std::int64_t row = i * winograd_results, row_end = std::min(winograd_results, valid - row);
+      using Row = decltype(pixels_at<s>(y, 0));
+      const std::array<Row, winograd_results> to{pixels_at<s>(y, row), pixels_at<s>(y, std::min(row + 1, valid - 1)),
+                                                 pixels_at<s>(y, std::min(row + 2, valid - 1)),
+                                                 pixels_at<s>(y, std::min(row + 3, valid - 1))};
+      in_blocks<s.v.out, winograd_results>([&](std::int64_t j, auto columns) {
+        for (std::int64_t m = 0; m < results; m += lanes) {
+          const float* from = points + (i * tiles.columns + j / winograd_results) * pitch + m;
+          transform_tile<ResultLine>(
+              [&](auto k, auto l)
+                  __attribute__((always_inline)) { return Lanes::load_aligned(from + (k * winograd_size + l) * count * pitch); },
+              [&](auto k, auto l, const Lanes& x) __attribute__((always_inline)) {
+                if constexpr (l < columns)
+                  if (k < row_end) to[k.value].put(j + l, first + m, x);
+              });
+        }
+      });
+    }
+  }
   /// Computes the results of `results` channels from `first` on.
   template <std::int64_t results, class X, class W, class Y>
   [[gnu::noinline]] static void run_block(const X* x, const W* w, Y y, std::int64_t first) {
     constexpr std::int64_t pitch = round_up(results, width);
     Arrays arrays;
     points_of_weights<s.channels, results, width, s.w_c, s.w_m, s.w_v == -1>(w, arrays.weights);
+    if constexpr (s.x_channels_are_last()) std::memset(arrays.input, 0, sizeof arrays.input);
     for (std::int64_t n = 0; n < s.images; ++n)
       in_blocks<tiles.rows, chunk.rows>([&](std::int64_t tile_row, auto rows) {
         constexpr ChannelBlock block = input<rows>;
         constexpr std::int64_t count = rows * tiles.columns;
         const std::int64_t row = tile_row * winograd_results;
-        copy_to_channels<block, s.h.in, s.v.in, s.x_c>(x + n * s.x_n, row - s.h.begin, -s.v.begin, arrays.input);
-        points_of_tiles<ElementLine, block, rows, tiles.columns>(arrays.input, arrays.elements);
+        if constexpr (s.x_channels_are_last()) {
+          PixelPoints<ElementLine, PixelBlock{s.h.in, s.v.in, s.x_v, s.channels}, -s.v.begin, rows, tiles.columns>::run(
+              x + n * s.x_n, row - s.h.begin, arrays.input, arrays.elements);
+        } else {
+          copy_to_channels<block, s.h.in, s.v.in, s.x_c>(x + n * s.x_n, row - s.h.begin, -s.v.begin, arrays.input);
+          points_of_tiles<ElementLine, block, rows, tiles.columns>(arrays.input, arrays.elements);
+        }
         WinogradProducts<count, s.channels, x_pitch, pitch, width>::run(arrays.elements, arrays.weights, arrays.products);
-        results_of_points<rows, pitch>(arrays.products, arrays.output);
-        const std::int64_t y_rows = std::min(winograd_results * rows, s.h.out - row);
-        const auto at = results_at<s>(y, n, row * s.v.out);
-        in_blocks<results, lanes>([&](std::int64_t m, auto channels) {
-          const auto planes = rows_at<s, channels>(at, first + m);
-          put_transposed<channels>(arrays.output + m, pitch, y_rows * s.v.out, planes);
-          finish_rows(planes, row, y_rows);
-        });
+        if constexpr (s.y_channels_are_last()) {
+          pixels_of_points<rows, pitch, results>(arrays.products, results_at<s>(y, n, row * s.y_row()), first, s.h.out - row);
+          return;
+        } else {
+          results_of_points<rows, pitch>(arrays.products, arrays.output);
+          const std::int64_t y_rows = std::min(winograd_results * rows, s.h.out - row);
+          const auto at = results_at<s>(y, n, row * s.v.out);
+          in_blocks<results, lanes>([&](std::int64_t m, auto channels) {
+            const auto planes = rows_at<s, channels>(at, first + m);
+            put_transposed<channels>(arrays.output + m, pitch, y_rows * s.v.out, planes);
+            finish_rows(planes, row, y_rows);
+          });
+        }
       });
   }
   template <class X, class W, class Y>
@@ -125,30 +161,32 @@ struct WinogradData {
   /// Arrays of the gradient on the stack.
   struct Arrays {
     alignas(64) float weights[chunk.weights()];
-    alignas(64) float input[WinogradData::input.size()];
+    alignas(64) float input[s.y_channels_are_last() ? winograd_size * s.y_v : WinogradData::input.size()];
     alignas(64) float gradients[winograd_points * count * dy_pitch];
     alignas(64) float products[winograd_points * count * chunk.channels];
-    alignas(64) float output[chunk.elements()];
+    alignas(64) float output[s.x_channels_are_last() ? 1 : chunk.elements()];
   };
 
-  /// Adds the contributions of all tiles.
-  template <std::int64_t pitch>
+  /// Adds the contributions of all tiles for `channels` channels to pixels that are `step` floats apart.
+  template <std::int64_t pitch, std::int64_t channels, std::int64_t step>
   static void elements_of_points(const float* points, float* output) {
-    std::memset(output, 0, static_cast<std::size_t>(s.h.in * s.v.in * pitch) * sizeof(float));
+    if constexpr (channels == step) std::memset(output, 0, static_cast<std::size_t>(s.h.in * s.v.in * step) * sizeof(float));
+    else
+      for (std::int64_t pixel = 0; pixel < s.h.in * s.v.in; ++pixel) std::fill_n(output + pixel * step, channels, 0.f);
     for (std::int64_t i = 0; i < tiles.rows; ++i)
       for (std::int64_t j = 0; j < tiles.columns; ++j)
-        for (std::int64_t c = 0; c < pitch; c += lanes) {
+        for (std::int64_t c = 0; c < channels; c += lanes) {
           const float* from = points + (i * tiles.columns + j) * pitch + c;
           const std::int64_t first_row = i * winograd_results - s.h.begin, first_column = j * winograd_results - s.v.begin;
-          float* to = output + (first_row * s.v.in + first_column) * pitch + c;
+          float* to = output + (first_row * s.v.in + first_column) * step + c;
           transform_tile<ElementLineBack>(
               [&](auto row, auto column) __attribute__((always_inline)) {
                 return Lanes::load_aligned(from + (row * winograd_size + column) * count * pitch);
               },
               [&](auto row, auto column, const Lanes& x) __attribute__((always_inline)) {
                 if (!s.h.contains(first_row + row) || !s.v.contains(first_column + column)) return;
-                float* at = to + (row * s.v.in + column) * pitch;
-                (Lanes::load_aligned(at) + x).store_aligned(at);
+                float* at = to + (row * s.v.in + column) * step;
+                (Lanes::load_unaligned(at) + x).store_unaligned(at);
               });
         }
   }
@@ -157,14 +195,24 @@ struct WinogradData {
     constexpr std::int64_t pitch = round_up(channels, width);
     Arrays arrays;
     points_of_weights<s.results, channels, width, s.w_m, s.w_c, s.w_v == -1>(w, arrays.weights);
+    if constexpr (s.y_channels_are_last()) std::memset(arrays.input, 0, sizeof arrays.input);
     for (std::int64_t n = 0; n < s.images; ++n) {
-      copy_to_channels<input, s.h.out, s.v.out, s.y_m>(dy + n * s.y_n, 0, 0, arrays.input);
-      points_of_tiles<ResultLineBack, input, tiles.rows, tiles.columns>(arrays.input, arrays.gradients);
+      if constexpr (s.y_channels_are_last()) {
+        PixelPoints<ResultLineBack, PixelBlock{s.h.out, s.v.out, s.y_v, s.results}, 0, tiles.rows, tiles.columns>::run(
+            dy + n * s.y_n, 0, arrays.input, arrays.gradients);
+      } else {
+        copy_to_channels<input, s.h.out, s.v.out, s.y_m>(dy + n * s.y_n, 0, 0, arrays.input);
+        points_of_tiles<ResultLineBack, input, tiles.rows, tiles.columns>(arrays.input, arrays.gradients);
+      }
       WinogradProducts<count, s.results, dy_pitch, pitch, width>::run(arrays.gradients, arrays.weights, arrays.products);
-      elements_of_points<pitch>(arrays.products, arrays.output);
-      in_blocks<channels, lanes>([&](std::int64_t c, auto rows) {
-        transpose_back<rows>(arrays.output + c, pitch, s.h.in * s.v.in, dx + n * s.x_n + c * s.x_c, s.x_c);
-      });
+      if constexpr (s.x_channels_are_last()) {
+        elements_of_points<pitch, channels, s.x_v>(arrays.products, dx + n * s.x_n);
+      } else {
+        elements_of_points<pitch, pitch, pitch>(arrays.products, arrays.output);
+        in_blocks<channels, lanes>([&](std::int64_t c, auto rows) {
+          transpose_back<rows>(arrays.output + c, pitch, s.h.in * s.v.in, dx + n * s.x_n + c * s.x_c, s.x_c);
+        });
+      }
     }
   }
   template <class DY, class W, class DX>

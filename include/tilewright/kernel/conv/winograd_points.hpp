@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "tilewright/kernel/conv/rows.hpp"
 #include "tilewright/kernel/conv/winograd_lines.hpp"
@@ -16,7 +17,9 @@ struct WinogradTiles {
   /// Returns whether the form exists for the shape: planes and kernels without gaps.
   static constexpr bool fit(const ConvShape& s) {
     const auto fits = [](const Window& w) { return w.kernel == winograd_taps && w.stride == 1 && w.dilation == 1; };
-    return fits(s.h) && fits(s.v) && s.h_spacing == 1 && s.v_spacing == 1 && s.y_v == 1 && s.y_row() == s.v.out &&
+    const bool reads = s.x_v == 1 || (s.x_channels_are_last() && s.channels % lanes == 0);
+    const bool writes = s.y_v == 1 || (s.y_channels_are_last() && s.results % lanes == 0);
+    return fits(s.h) && fits(s.v) && s.h_spacing == 1 && s.v_spacing == 1 && reads && writes && s.y_row() == s.v.out * s.y_v &&
            (s.w_v == 1 || s.w_v == -1) && s.w_h == winograd_taps * s.w_v;
   }
 };
@@ -77,6 +80,70 @@ inline void points_of_tiles(const float* from, float* points) {
                 __attribute__((always_inline)) { x.store_aligned(to + (row * winograd_size + column) * point); });
       }
 }
+
+/// Elements of an image with the channels, whole vectors, as the last axis: `rows` x `columns` pixels, `pitch` elements apart.
+struct PixelBlock {
+  std::int64_t rows, columns, pitch, channels;
+};
+/// Points of the tiles of an image, of which the first begins at some row and at first_column: see points_of_tiles. Elements
+/// outside the image are 0.
+template <class T, PixelBlock block, std::int64_t first_column, std::int64_t tile_rows, std::int64_t tile_columns,
+          std::int64_t tiles = tile_rows * tile_columns>
+struct PixelPoints {
+  static constexpr std::int64_t step = winograd_results, width = T::from, row_pitch = block.columns * block.pitch;
+  /// Return the columns [begin, end) of tile j that are inside the image.
+  static constexpr std::int64_t begin(std::int64_t j) { return std::clamp<std::int64_t>(-first_column - j * step, 0, width); }
+  static constexpr std::int64_t end(std::int64_t j) {
+    return std::clamp<std::int64_t>(block.columns - first_column - j * step, 0, width);
+  }
+  /// All columns of the tiles [inner_begin, inner_end) are inside the image.
+  static constexpr std::int64_t inner_begin = [] {
+    std::int64_t j = 0;
+    while (j < tile_columns && begin(j) > 0) ++j;
+    return j;
+  }();
+  static constexpr std::int64_t inner_end = [] {
+    std::int64_t j = tile_columns;
+    while (j > inner_begin && end(j - 1) < width) --j;
+    return j;
+  }();
+  /// Addresses of the first column of the image in each row of a tile; null: the row is outside.
+  using Rows = std::array<const float*, static_cast<std::size_t>(width)>;
+
+  /// Adds tile j, whose columns [from, to) are inside the image.
+  template <std::int64_t from, std::int64_t to>
+  static void add_tile(const Rows& rows, std::int64_t j, const float* zeros, float* points) {
+    Rows first;
+    for (std::size_t k = 0; k < first.size(); ++k) first[k] = rows[k] ? rows[k] + (first_column + j * step) * block.pitch : zeros;
+    points += j * block.channels;
+    for (std::int64_t c = 0; c < block.channels; c += lanes)
+      transform_tile<T>(
+          [&](auto k, auto l) __attribute__((always_inline)) {
+            if constexpr (l < from || l >= to) return Lanes(0.f);
+            else return Lanes::load_unaligned(first[k.value] + c + l * block.pitch);
+          },
+          [&](auto k, auto l, const Lanes& x)
+              __attribute__((always_inline)) { x.store_aligned(points + c + (k * winograd_size + l) * tiles * block.channels); });
+  }
+  template <std::int64_t first, std::size_t... j>
+  static void add_edges([[maybe_unused]] const Rows& rows, [[maybe_unused]] const float* zeros, [[maybe_unused]] float* points,
+                        std::index_sequence<j...>) {
+    (add_tile<begin(first + std::int64_t{j}), end(first + std::int64_t{j})>(rows, first + std::int64_t{j}, zeros, points), ...);
+  }
+  /// Rows of tiles outside the image are read from `zeros`, which has winograd_size pixels.
+  static void run(const float* from, std::int64_t first_row, const float* zeros, float* points) {
+    for (std::int64_t i = 0; i < tile_rows; ++i, points += tile_columns * block.channels) {
+      Rows rows;
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        const std::int64_t row = first_row + i * step + static_cast<std::int64_t>(k);
+        rows[k] = row >= 0 && row < block.rows ? from + row * row_pitch : nullptr;
+      }
+      add_edges<0>(rows, zeros, points, std::make_index_sequence<std::size_t(inner_begin)>());
+      for (std::int64_t j = inner_begin; j < inner_end; ++j) add_tile<0, width>(rows, j, zeros, points);
+      add_edges<inner_end>(rows, zeros, points, std::make_index_sequence<std::size_t(tile_columns - inner_end)>());
+    }
+  }
+};
 
 /// Returns the distance between two points of `count` weights, in floats: a line more than their number where points would fall
 /// on the same few lines of a first-level cache.

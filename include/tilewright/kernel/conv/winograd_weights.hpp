@@ -62,7 +62,9 @@ struct WinogradWeights {
       .rows = winograd_results * tile_rows, .columns = winograd_results * tiles.columns, .channels = results};
   /// Arrays of the gradient for a block of input channels on the stack.
   struct Arrays {
-    alignas(64) float planes[std::max(input<rows, block_channels>.size(), gradient<rows, block_results>.size())];
+    alignas(64) float planes[std::max(s.x_channels_are_last() ? 1 : input<rows, block_channels>.size(),
+                                      s.y_channels_are_last() ? 1 : gradient<rows, block_results>.size())];
+    alignas(64) float zeros[winograd_size * std::max(s.x_v, s.y_v)];  // pixels outside images whose channels are the last axis
     alignas(64) float elements[points_of(images * rows * tiles.columns, block_channels)];
     alignas(64) float gradients[points_of(images * rows * tiles.columns, block_results)];
     alignas(64) float sums[winograd_points * sums_step(block_results, block_channels)];
@@ -138,9 +140,14 @@ struct WinogradWeights {
     constexpr ChannelBlock block = input<tile_rows, channels>;
     constexpr std::int64_t of_part = tile_rows * tiles.columns;
     for (std::int64_t n = 0; n < together; ++n) {
-      copy_to_channels<block, s.h.in, s.v.in, s.x_c>(x + n * s.x_n, row - s.h.begin, -s.v.begin, arrays.planes);
-      points_of_tiles<ElementLine, block, tile_rows, tiles.columns, together * of_part>(
-          arrays.planes, arrays.elements + n * of_part * block.pitch());
+      float* const to = arrays.elements + n * of_part * block.pitch();
+      if constexpr (s.x_channels_are_last()) {
+        PixelPoints<ElementLine, PixelBlock{s.h.in, s.v.in, s.x_v, channels}, -s.v.begin, tile_rows, tiles.columns,
+                    together * of_part>::run(x + n * s.x_n, row - s.h.begin, arrays.zeros, to);
+      } else {
+        copy_to_channels<block, s.h.in, s.v.in, s.x_c>(x + n * s.x_n, row - s.h.begin, -s.v.begin, arrays.planes);
+        points_of_tiles<ElementLine, block, tile_rows, tiles.columns, together * of_part>(arrays.planes, to);
+      }
     }
   }
   template <std::int64_t tile_rows, std::int64_t together, std::int64_t results, class DY>
@@ -148,15 +155,21 @@ struct WinogradWeights {
     constexpr ChannelBlock block = gradient<tile_rows, results>;
     constexpr std::int64_t of_part = tile_rows * tiles.columns;
     for (std::int64_t n = 0; n < together; ++n) {
-      copy_to_channels<block, s.h.out, s.v.out, s.y_m>(dy + n * s.y_n, row, 0, arrays.planes);
-      points_of_tiles<ResultLineBack, block, tile_rows, tiles.columns, together * of_part>(
-          arrays.planes, arrays.gradients + n * of_part * block.pitch());
+      float* const to = arrays.gradients + n * of_part * block.pitch();
+      if constexpr (s.y_channels_are_last()) {
+        PixelPoints<ResultLineBack, PixelBlock{s.h.out, s.v.out, s.y_v, results}, 0, tile_rows, tiles.columns,
+                    together * of_part>::run(dy + n * s.y_n, row, arrays.zeros, to);
+      } else {
+        copy_to_channels<block, s.h.out, s.v.out, s.y_m>(dy + n * s.y_n, row, 0, arrays.planes);
+        points_of_tiles<ResultLineBack, block, tile_rows, tiles.columns, together * of_part>(arrays.planes, to);
+      }
     }
   }
   template <std::int64_t channels, class X, class DY, class DW>
   [[gnu::noinline]] static void run_block(const X* x, const DY* dy, DW* dw) {
     constexpr std::int64_t x_pitch = round_up(channels, lanes);
     Arrays arrays;
+    std::memset(arrays.zeros, 0, sizeof arrays.zeros);
     in_blocks<s.results, block_results>([&](std::int64_t first, auto results) {
       constexpr std::int64_t pitch = round_up(results, lanes);
       if constexpr (!all_images) std::memset(arrays.sums, 0, sizeof arrays.sums);

@@ -20,6 +20,9 @@ constexpr bool is_in_pairs(const Windows& windows) {
   return windows[0].kernel == 1 && windows[0].out == windows[0].in && is_in_pairs(windows[1]) && is_in_pairs(windows[2]);
 }
 
+template <Windows windows, class X, class Y>
+struct PoolPixels;
+
 /// Largest elements of windows of 2 x 2 in vectors, for planes of elements T: see is_in_pairs.
 template <Windows windows, class T>
 struct PoolPairs {
@@ -65,6 +68,8 @@ struct PoolPairs {
   }
 
  private:
+  template <Windows, class, class>
+  friend struct PoolPixels;
   using Vector = typename Batch::register_type;
   using Mask = typename Batch::batch_bool_type;
   static constexpr std::make_index_sequence<std::size_t(width)> all{};

@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/lower/host/channels_last.hpp"
 #include "tilewright/lower/host/even_memory.hpp"
 #include "tilewright/lower/host/write_as_read.hpp"
 #include "tilewright/lower/host/write_through.hpp"
@@ -16,9 +17,9 @@ class HostPlanner {
   using Draft = BodyDraft;
   /// Passes over each body, in this order.
   static constexpr Pass passes[] = {
-      Pass::flatten,        Pass::write_through,          Pass::write_as_read, Pass::order_updates,      Pass::split_reductions,
-      Pass::fuse,           Pass::find_internal_storages, Pass::cut_groups,    Pass::reuse_dying_inputs, Pass::place,
-      Pass::place_barriers,
+      Pass::flatten,       Pass::write_through,      Pass::write_as_read, Pass::put_channels_last,
+      Pass::order_updates, Pass::split_reductions,   Pass::fuse,          Pass::find_internal_storages,
+      Pass::cut_groups,    Pass::reuse_dying_inputs, Pass::place,         Pass::place_barriers,
   };
 
   constexpr explicit HostPlanner(Planning& planning) : planning_(planning) {}
@@ -32,6 +33,9 @@ class HostPlanner {
         return;
       case Pass::write_as_read:
         if (target.fuses) write_as_read(draft);
+        return;
+      case Pass::put_channels_last:
+        if (target.fuses) put_channels_last(draft);
         return;
       case Pass::split_reductions: return split_reductions(draft, target, nullptr);
       case Pass::fuse: return fuse(draft, target);

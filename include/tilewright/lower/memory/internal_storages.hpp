@@ -23,7 +23,8 @@ constexpr void find_internal_storages(BodyDraft& draft) {
       } else {
         first[s] = &value;
         storage.internal = storage.location.base == Base::frame && lifetimes.first[s] == lifetimes.last[s] &&
-                           operation.is_output(i) && is_whole_and_dense(value, storage);
+                           operation.is_output(i) &&
+                           (is_whole_and_dense(value, storage) || is_whole_with_channels_last(value, storage));
       }
     });
   }

@@ -1,5 +1,6 @@
 #pragma once
 #include "tilewright/op/window.hpp"
+#include "tilewright/ops/linear/channels_last.hpp"
 #include "tilewright/ops/linear/conv_blocks.hpp"
 #include "tilewright/ops/linear/convolve.hpp"
 #include "tilewright/ops/linear/winograd.hpp"
@@ -130,6 +131,12 @@ struct ConvOp : Op<D> {
 /// The gradient of a convolution's data: inputs (dy, weight), result dx.
 struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
   static constexpr std::string_view name = "ConvDataGrad";
+  constexpr operator KernelOperands() const { return KernelOperands{.channels_last = channels_last}; }
+  static constexpr std::uint32_t channels_last(std::span<const TensorSpec> operands, const PackedAttributes& packed,
+                                               std::uint32_t asked) {
+    const bool fits = unpack<Attributes>(packed).planner.winograd != 0 && detail::winograd_takes_pixels(operands[2], operands[0]);
+    return fits ? asked & 0b101u : 0;
+  }
 
   static constexpr void infer(Inference& op) {
     const Attributes attributes = op.attributes<Attributes>();
@@ -166,6 +173,16 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
 /// The gradient of a convolution's weights: inputs (x, dy), result dw.
 struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
   static constexpr std::string_view name = "ConvWeightsGrad";
+  constexpr operator KernelOperands() const { return KernelOperands{.channels_last = channels_last}; }
+  static constexpr std::uint32_t channels_last(std::span<const TensorSpec> operands, const PackedAttributes& packed,
+                                               std::uint32_t asked) {
+    const auto attributes = unpack<Attributes>(packed);
+    if (attributes.planner.winograd != 0) return detail::winograd_sums_pixels(operands[0], operands[1]) ? asked & 0b11u : 0;
+    const kernel::Windows windows = attributes.windows();
+    const bool fits = attributes.groups == 1 && detail::few_channels_to_pixels(operands[0], windows) &&
+                      detail::has_no_padding(windows);
+    return fits ? asked & 0b10u : 0;
+  }
 
   static constexpr void infer(Inference& op) {
     const Attributes attributes = op.attributes<Attributes>();
@@ -233,6 +250,15 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
 /// Convolution, that is cross-correlation: inputs (x, weight).
 struct Conv : ConvOp<Conv, WindowAttributes> {
   static constexpr std::string_view name = "Conv";
+  constexpr operator KernelOperands() const { return KernelOperands{.channels_last = channels_last}; }
+  static constexpr std::uint32_t channels_last(std::span<const TensorSpec> operands, const PackedAttributes& packed,
+                                               std::uint32_t asked) {
+    const auto attributes = unpack<Attributes>(packed);
+    if (attributes.planner.winograd != 0) return detail::winograd_takes_pixels(operands[0], operands[2]) ? asked & 0b101u : 0;
+    if (!takes_epilogue(packed)) return 0;
+    const auto windows = detail::windows_of(operands[0].shape, detail::kernel_of(operands[1].shape), attributes);
+    return detail::few_channels_to_pixels(operands[0], windows) ? asked & 0b100u : 0;
+  }
   constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
   constexpr operator Fusion() const {
     return Fusion{.has_epilogue = true, .takes_epilogue = takes_epilogue, .epilogue_of_planes = true};

@@ -14,6 +14,7 @@ namespace tilewright::detail {
 template <kernel::Windows windows, class X, class W, class Y>
 inline constexpr kernel::ConvShape conv_shape = [] {
   const kernel::Window h = windows[1], v = windows[2];
+  const bool x_is_last = is_channels_last(X::spec), y_is_last = is_channels_last(Y::spec);
   return kernel::ConvShape{.images = X::shape[0],
                            .channels = W::shape[1],
                            .results = W::shape[0] / (X::shape[1] / W::shape[1]),
@@ -26,9 +27,13 @@ inline constexpr kernel::ConvShape conv_shape = [] {
                            .w_h = v.kernel,
                            .w_v = 1,
                            .y_n = Y::spec.stride(0),
-                           .y_m = Y::spec.stride(1)};
+                           .y_m = Y::spec.stride(1),
+                           .y_h = y_is_last ? Y::spec.stride(2) : 0,
+                           .y_v = y_is_last ? Y::spec.stride(3) : 1,
+                           .x_v = x_is_last ? X::spec.stride(3) : 1};
 }();
-/// Whether the vector kernels support these views: dtypes that are computed in float32, and dense planes.
+/// Whether the vector kernels support these views: dtypes that are computed in float32, and dense planes, or float32 with
+/// channels as the last axis of memory.
 template <class X, class W, class Y>
 constexpr bool conv_planes = computes_in_float(X::spec.dtype) && computes_in_float(W::spec.dtype) &&
                              computes_in_float(Y::spec.dtype) && X::shape.rank <= 4;
@@ -74,15 +79,22 @@ inline void convolve(X x, W w, Y y) {
 template <kernel::Windows windows, ConvSums sums, class Y, class X, class W, class Epilogue>
 inline void convolve_with(const Epilogue& epilogue, X x, W w) {
   static constexpr kernel::ConvShape s = conv_shape<windows, X, W, Y>;
-  const kernel::PlaneEpilogue<Epilogue> planes{epilogue};
-  if constexpr (has_winograd_form<sums, s, kernel::WinogradConv>) kernel::WinogradConv<s>::run(x.data, w.data, planes);
-  else if constexpr (kernel::has_conv_kernel<s>) kernel::conv_kernel<s>(x.data, w.data, planes);
+  using Elements = std::conditional_t<s.y_channels_are_last(), kernel::PixelEpilogue<Epilogue>, kernel::PlaneEpilogue<Epilogue>>;
+  const Elements elements{epilogue};
+  if constexpr (has_winograd_form<sums, s, kernel::WinogradConv>) kernel::WinogradConv<s>::run(x.data, w.data, elements);
+  else if constexpr (kernel::has_conv_kernel<s>) kernel::conv_kernel<s>(x.data, w.data, elements);
   else
-    kernel::ConvLoops<windows, X, W, Y>::for_each_result(x, w, [&](std::int64_t n, std::int64_t m, std::int64_t at, auto sum) {
-      epilogue.matrix(n * s.results + m)(0, at, static_cast<float>(sum));
-      if (at + 1 == s.h.out * s.v.out)
-        kernel::finish_rows(kernel::rows_at<s, 1>(kernel::results_at<s>(planes, n, 0), m), 0, s.h.out);
-    });
+    kernel::ConvLoops<windows, X, W, Y>::for_each_result(
+        x, w, [&](std::int64_t n, std::int64_t m, std::int64_t, std::int64_t row, std::int64_t column, auto sum) {
+          const auto result = static_cast<float>(sum);
+          if constexpr (s.y_channels_are_last()) {
+            epilogue.matrix(n * s.h.out + row)(column, m, result);
+          } else {
+            epilogue.matrix(n * s.results + m)(0, row * s.v.out + column, result);
+            if (row + 1 == s.h.out && column + 1 == s.v.out)
+              kernel::finish_rows(kernel::rows_at<s, 1>(kernel::results_at<s>(elements, n, 0), m), 0, s.h.out);
+          }
+        });
 }
 template <kernel::Windows windows, ConvSums sums, class X, class W, class Y>
 constexpr std::int64_t convolve_stack_bytes() {

@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/kernel/image/pool.hpp"
 #include "tilewright/kernel/image/pool_loops.hpp"
+#include "tilewright/kernel/image/pool_pixels.hpp"
 #include "tilewright/op/window.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
 
@@ -188,6 +189,13 @@ struct PoolForward : PoolOp<D> {
   }
 };
 
+namespace detail {
+/// Returns whether kernel::PoolPixels takes the maxima of windows of x.
+constexpr bool pools_pixels(const TensorSpec& x, const kernel::Windows& windows, const kernel::PoolGaps& gaps) {
+  return x.dtype == float32 && x.shape.rank == 4 && gaps.none() && kernel::is_in_pairs(windows);
+}
+}  // namespace detail
+
 /// The gradient of MaxPool: inputs (x, dy). It searches for the largest elements again.
 struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
   static constexpr std::string_view name = "MaxPoolGrad";
@@ -198,6 +206,13 @@ struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
     const auto attributes = unpack<Attributes>(packed);
     return attributes.gaps().none() && kernel::is_in_pairs(attributes.windows.windows());
   }
+  constexpr operator KernelOperands() const { return KernelOperands{.channels_last = channels_last}; }
+  static constexpr std::uint32_t channels_last(std::span<const TensorSpec> operands, const PackedAttributes& packed,
+                                               std::uint32_t asked) {
+    const auto attributes = unpack<Attributes>(packed);
+    const bool fits = detail::pools_pixels(operands[0], attributes.windows.windows(), attributes.gaps());
+    return fits && (asked & 0b101u) == 0b101u ? asked & 0b111u : 0;
+  }
   static constexpr void infer(Inference& op) {
     op.output({op.input(0).shape, op.attributes<Attributes>().result_dtype(op.input(0).dtype)});
   }
@@ -206,13 +221,33 @@ struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
   static void compute(X x, DY dy, DX dx) {
     static constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
     static constexpr kernel::PoolGaps gaps = unpack<Attributes>(A).gaps();
-    kernel::for_each_plane(
-        detail::pool_kernel<windows, gaps, typename X::element>::template maximum_gradient<typename DX::element>, x, dy, dx);
+    if constexpr (is_channels_last(X::spec))
+      return kernel::PoolPixels<windows, X, DY>::maximum_gradient(x, dy, [dx](std::int64_t n, std::int64_t row) {
+        float* const to = dx.data + n * DX::spec.stride(0) + row * DX::spec.stride(2);
+        return [to](std::int64_t column, std::int64_t channel, const auto& gradient) __attribute__((always_inline)) {
+          kernel::store_batch(kernel::Line<float, 1>{to + column * DX::spec.stride(3)}, channel, gradient);
+        };
+      });
+    else
+      kernel::for_each_plane(
+          detail::pool_kernel<windows, gaps, typename X::element>::template maximum_gradient<typename DX::element>, x, dy, dx);
+  }
+  template <PackedAttributes A, class X, class DY, class DX>
+  static constexpr std::int64_t stack_bytes() {
+    if constexpr (is_channels_last(X::spec)) {
+      constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
+      return sizeof(typename kernel::PoolPixels<windows, X, DY>::Arrays);
+    } else {
+      return 0;
+    }
   }
   template <PackedAttributes A, class DX, class Epilogue, class X, class DY>
   static void compute_with(const Epilogue& epilogue, X x, DY dy) {
     if constexpr (takes_epilogue(A)) {
       static constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
+      if constexpr (is_channels_last(X::spec))
+        return kernel::PoolPixels<windows, X, DY>::maximum_gradient(
+            x, dy, [&](std::int64_t n, std::int64_t row) { return epilogue.matrix(n * windows[1].in + row); });
       constexpr std::int64_t in = windows[1].in * windows[2].in, out = windows[1].out * windows[2].out;
       std::int64_t matrix = 0;
       kernel::for_each_plane(
@@ -229,6 +264,34 @@ struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
 /// The largest element of each window.
 struct MaxPool : PoolForward<MaxPool> {
   static constexpr std::string_view name = "MaxPool";
+  constexpr operator KernelOperands() const { return KernelOperands{.channels_last = channels_last}; }
+  static constexpr std::uint32_t channels_last(std::span<const TensorSpec> operands, const PackedAttributes& packed,
+                                               std::uint32_t asked) {
+    const auto attributes = unpack<Attributes>(packed);
+    const auto windows = detail::windows_of(attributes.spread(operands[0].shape), kernel_of(attributes), attributes.windows);
+    const bool fits = detail::pools_pixels(operands[0], windows, attributes.gaps(operands[0].shape.rank - 2));
+    return fits && (asked & 0b1u) != 0 ? asked & 0b11u : 0;
+  }
+  template <PackedAttributes A, class X, class Y>
+  static void compute(X x, Y y) {
+    if constexpr (is_channels_last(X::spec)) {
+      static constexpr kernel::Windows windows = detail::windows_of(X::shape, kernel_of(unpack<Attributes>(A)),
+                                                                    unpack<Attributes>(A).windows);
+      kernel::PoolPixels<windows, X, Y>::maximum(x, y);
+    } else {
+      PoolForward::template compute<A>(x, y);
+    }
+  }
+  template <PackedAttributes A, class X, class Y>
+  static constexpr std::int64_t stack_bytes() {
+    if constexpr (is_channels_last(X::spec)) {
+      constexpr kernel::Windows windows = detail::windows_of(X::shape, kernel_of(unpack<Attributes>(A)),
+                                                             unpack<Attributes>(A).windows);
+      return sizeof(typename kernel::PoolPixels<windows, X, Y>::Arrays);
+    } else {
+      return PoolForward::template stack_bytes<A, X, Y>();
+    }
+  }
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
     const DType dtype = op.input_spec(0).dtype;
