@@ -19,6 +19,33 @@ namespace detail {
 /// Finds the operands of groups whose tensors have layouts and whose vertices have places: which are on the tiles of their
 /// vertices, and which are exchanged.
 class TileOperandFinder {
+  // Clang instantiates what a function calls only if it is defined above
+  struct Use {
+    StorageId storage = StorageId::none;
+    const Value* value = nullptr;
+    bool is_written = false;
+    bool is_passed = false;  // whether one view of the storage is written, and another one is used
+    bool is_whole = false;  // whether a view has all its elements
+  };
+  constexpr std::int64_t elements_of(StorageId s) const { return draft_.storage(s).whole.shape.nelms(); }
+  constexpr int set_of(StorageId s) const { return sets_.number(draft_.storage(s).placement); }
+  constexpr bool may_move(StorageId s, int set) const {
+    if (set_of(s) != set) return false;
+    const Location& location = draft_.storage(s).location;
+    if (location.base == Base::frame || location.base == Base::argument) return true;
+    const Home* const home = homes_.find(location.base, location.offset);
+    return location.base == Base::variable && home != nullptr && !home->layout.is_decided();
+  }
+  constexpr void for_each_operand_on_tiles(std::size_t g, const auto& f) const {
+    for (const Member& member : draft_.groups[g].members) {
+      const Operation& operation = draft_.operation(member);
+      for (int o = 0; o < static_cast<int>(operation.operands.size()); ++o) {
+        const StorageId given = operation.operands[o].storage, s = draft_.owner(given);
+        if (owns_tile_memory(draft_.storage(s)) && !draft_.storage(given).internal) f(operation, o, member, s);
+      }
+    }
+  }
+
  public:
   constexpr TileOperandFinder(const TileDraft& draft, const TileSets& sets, TileHomes& homes, TileMap& map)
       : draft_(draft), sets_(sets), homes_(homes), map_(map) {}
@@ -86,32 +113,6 @@ class TileOperandFinder {
   }
 
  private:
-  struct Use {
-    StorageId storage = StorageId::none;
-    const Value* value = nullptr;
-    bool is_written = false;
-    bool is_passed = false;  // whether one view of the storage is written, and another one is used
-    bool is_whole = false;  // whether a view has all its elements
-  };
-  constexpr std::int64_t elements_of(StorageId s) const { return draft_.storage(s).whole.shape.nelms(); }
-  constexpr int set_of(StorageId s) const { return sets_.number(draft_.storage(s).placement); }
-  constexpr bool may_move(StorageId s, int set) const {
-    if (set_of(s) != set) return false;
-    const Location& location = draft_.storage(s).location;
-    if (location.base == Base::frame || location.base == Base::argument) return true;
-    const Home* const home = homes_.find(location.base, location.offset);
-    return location.base == Base::variable && home != nullptr && !home->layout.is_decided();
-  }
-  constexpr void for_each_operand_on_tiles(std::size_t g, const auto& f) const {
-    for (const Member& member : draft_.groups[g].members) {
-      const Operation& operation = draft_.operation(member);
-      for (int o = 0; o < static_cast<int>(operation.operands.size()); ++o) {
-        const StorageId given = operation.operands[o].storage, s = draft_.owner(given);
-        if (owns_tile_memory(draft_.storage(s)) && !draft_.storage(given).internal) f(operation, o, member, s);
-      }
-    }
-  }
-
   const TileDraft& draft_;
   const TileSets& sets_;
   TileHomes& homes_;
