@@ -81,6 +81,8 @@ struct Operation {
   /// Returns whether it is a call or a load of code, which have no op. Step::is_call is true for calls only.
   constexpr bool is_call() const { return calling.body != BodyId::none; }
   constexpr bool is_output(int operand) const { return operand >= input_count; }
+  /// Returns the first result of an op that is no input which the op changes in place.
+  constexpr int first_new_result() const { return op->modifies >= 0 ? input_count + 1 : input_count; }
   constexpr bool writes(StorageId storage) const {
     const Value* const values = operands.data();
     for (int o = input_count, count = static_cast<int>(operands.size()); o < count; ++o)

@@ -12,13 +12,8 @@ template <class AnyPlan>
 class CallProof {
  public:
   constexpr CallProof(const AnyPlan& plan, const Target& target, const DataOnTiles& data, FirstFault& fault)
-      : plan_(plan), sets_{plan, target}, data_(data), fault_(fault), reads_(data.bodies.size()) {}
+      : plan_(plan), sets_{plan, target}, data_(data), fault_(fault) {}
 
-  /// Records that a body reads an argument before it writes it. Called bodies come before their callers.
-  constexpr void note_read(BodyId body, int argument) {
-    for (std::size_t b = 0; b < reads_.size(); ++b)
-      if (data_.bodies[b].body == body) reads_[b].push_back(argument);
-  }
   constexpr void check(const BodyOnTiles& body, int number) {
     body_ = &body;
     number_ = number;
@@ -124,18 +119,14 @@ class CallProof {
   }
   constexpr void check_arguments(BodyId number, const Arguments& all) {
     const BodyOnTiles* callee = nullptr;
-    const List<int>* reads = nullptr;
-    for (std::size_t b = 0; b < reads_.size(); ++b)
-      if (data_.bodies[b].body == number) callee = &data_.bodies[b], reads = &reads_[b];
+    for (const BodyOnTiles& body : data_.bodies)
+      if (body.body == number) callee = &body;
     if (!expect(callee != nullptr, "a call of body ", number, ": a body of the plan expected")) return;
     for (int i = 0; i < all.inputs + all.outputs && !fault_.is_found(); ++i) {
       const bool is_input = i < all.inputs;
       const int v = is_input ? all.first_input + i : all.first_output + i - all.inputs;
       if (planned().kind == StepKind::loop) check_place_in_loop(v, i, all);
       else check_place(v, all.first_location + i);
-      if (!is_input)
-        for (const int read : *reads)
-          expect(read != i, "result ", i, " of a call is read before it is written: a write expected");
       for (const StorageRecord& there : callee->storages)
         if (there.kind != StorageKind::part && there.location.base == Base::argument && there.location.index == i &&
             there.layout.is_decided())
@@ -188,7 +179,6 @@ class CallProof {
   SetsOfTiles<AnyPlan> sets_;
   const DataOnTiles& data_;
   FirstFault& fault_;
-  List<List<int>> reads_;  // by body of the data
   const BodyOnTiles* body_ = nullptr;
   const StepRecord* record_ = nullptr;
   int number_ = 0;

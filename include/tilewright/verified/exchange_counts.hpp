@@ -61,7 +61,7 @@ constexpr std::int64_t least_pieces(const TileSlices& slices, const TileLayout& 
     pieces *= (use.block + home.block - 1) / home.block * (is_whole ? 1 : common);
     is_whole = is_whole && home.block == common;
   }
-  return pieces;
+  return std::min(pieces, slices.elements());
 }
 
 /// Checks what a plan counts of an exchange before or after a step. `vertices`: of the step, `of_tile`: of the tile with most of

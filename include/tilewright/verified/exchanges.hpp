@@ -4,7 +4,9 @@
 #include "tilewright/ops/update/accumulate.hpp"
 #include "tilewright/verified/call_arguments.hpp"
 #include "tilewright/verified/exchange_counts.hpp"
-#include "tilewright/verified/written_bytes.hpp"
+#include "tilewright/verified/passed_elements.hpp"
+#include "tilewright/verified/scratch.hpp"
+#include "tilewright/verified/written_elements.hpp"
 
 namespace tilewright::internal::proof::detail {
 
@@ -17,14 +19,19 @@ class ExchangeProof {
   /// `reads_unwritten`: whether a step computes of bytes that no step wrote, in storages that begin undefined.
   constexpr ExchangeProof(const AnyPlan& plan, const Target& target, const DataOnTiles& data, bool reads_unwritten,
                           FirstFault& fault)
-      : plan_(plan), sets_{plan, target}, reads_unwritten_(reads_unwritten), fault_(fault), calls_(plan, target, data, fault) {}
+      : plan_(plan),
+        sets_{plan, target},
+        reads_unwritten_(reads_unwritten),
+        fault_(fault),
+        calls_(plan, target, data, fault),
+        elements_(plan, data, reads_unwritten, fault) {}
 
   constexpr void run(const BodyOnTiles& body) {
     body_ = &body;
     first_step_ = plan_.bodies.data()[static_cast<std::size_t>(body.body)].first_step;
     uses_.assign(body.storages.size(), {});
     room_of_.assign(body.storages.size(), -1);
-    written_.assign(body.storages.size(), {});
+    elements_.begin(body);
     for (std::size_t r = 0; r < body.rooms.size(); ++r) {
       const Room& room = body.rooms[r];
       if (room.kind != RoomKind::storage) continue;
@@ -37,8 +44,11 @@ class ExchangeProof {
       if (record.use == StepUse::computes) check_step(record);
       if (record.use == StepUse::calls) check_call(record);
       if (record.use == StepUse::calls && !fault_.is_found()) calls_.check(body, step_);
+      if (record.use == StepUse::calls && !fault_.is_found()) elements_.call(step_, planned());
     }
-    if (!fault_.is_found()) check_lives();
+    if (fault_.is_found()) return;
+    elements_.end();
+    check_lives();
     if constexpr (requires { plan_.moves; })
       if (!fault_.is_found()) check_streams();
   }
@@ -92,8 +102,7 @@ class ExchangeProof {
   }
 
   constexpr void check_step(const StepRecord& record) {
-    const Step& step = planned();
-    const ComputeSet& set = plan_.compute_sets[static_cast<std::size_t>(step.compute_set)];
+    const ComputeSet& set = plan_.compute_sets[static_cast<std::size_t>(planned().compute_set)];
     const Division division(plan_, set);
     if (!has_places(record, set, division)) return;
     List<TileSlices> slices;  // by operand on tiles
@@ -113,6 +122,7 @@ class ExchangeProof {
         return;
       slices.back() = slices_of(set, division, operand, location_of(operand).offset - storage(s).location.offset);
     }
+    PassedElements passed;
     for (int m = 0; m < set.stage_count; ++m) {
       const Stage& stage = plan_.stages[static_cast<std::size_t>(set.first_stage + m)];
       for (int o = 0; o < stage.operand_count; ++o) {
@@ -134,18 +144,21 @@ class ExchangeProof {
           if (reads[static_cast<std::size_t>(k)] < 0 || static_cast<int>(each.storage) != s ||
               !(slices[static_cast<std::size_t>(k)] == own))
             continue;
-          if (known < 0 || has_view_of(operand_of(set, each.member, each.operand), operand)) known = k;
+          if (known < 0 || have_one_view(operand_of(set, each.member, each.operand), operand)) known = k;
         }
-        if (known >= 0) ++(is_output ? writes : reads)[static_cast<std::size_t>(known)];
-        if (!expect(known >= 0, "exchanges", step_, "operand ", o, " of stage ", m, " (", stage.name,
-                    ") is on no tile: its slices on tiles expected"))
-          return;
         const Access bytes = access_of(operand, location_of(operand).offset - storage(s).location.offset,
                                        is_output ? division.parts(operand) : 1);
-        WrittenBytes& written = written_[static_cast<std::size_t>(s)];
-        if (is_output) written.write(bytes, storage(s).elements * bytes.element_bytes);
-        else if (storage(s).location.base == Base::frame && !may_be_unwritten(s) && !is_overwritten(stage, o))
-          expect(written.has(bytes), "exchanges", step_, "operand ", o, " of stage ", m, " (", stage.name,
+        const bool is_local = known >= 0 && record.tile_operands[static_cast<std::size_t>(known)].access == TileAccess::local;
+        const auto place = passed.use(s, known, is_local, bytes, is_output);
+        if (!expect(known >= 0 || place != PassedElements::Place::own, "exchanges", step_, "operand ", o, " of stage ", m, " (",
+                    stage.name, ") is on no tile: its slices on tiles expected"))
+          return;
+        expect(place != PassedElements::Place::apart, "exchanges", step_, "operand ", o, " of stage ", m, " (", stage.name,
+               ") has elements of storage ", s, " that an earlier op left in other memory: all in one place expected");
+        if (place == PassedElements::Place::own) ++(is_output ? writes : reads)[static_cast<std::size_t>(known)];
+        if (is_output) elements_.write(s, bytes);
+        else if (!is_overwritten(stage, o))
+          expect(elements_.read(s, bytes), "exchanges", step_, "operand ", o, " of stage ", m, " (", stage.name,
                  ") reads elements of storage ", s, " that no step wrote there: elements that are written expected");
       }
     }
@@ -163,11 +176,6 @@ class ExchangeProof {
   constexpr const StageOperand& operand_of(const ComputeSet& set, int m, int o) const {
     const Stage& stage = plan_.stages[static_cast<std::size_t>(set.first_stage + m)];
     return plan_.operands[static_cast<std::size_t>(stage.first_operand + o)];
-  }
-  static constexpr bool has_view_of(const StageOperand& a, const StageOperand& b) {
-    for (int axis = 0; axis < a.view.shape.rank; ++axis)
-      if (a.grid_axis[axis] != b.grid_axis[axis]) return false;
-    return a.view == b.view;
   }
   constexpr const Location& location_of(const StageOperand& operand) const {
     return plan_.locations[static_cast<std::size_t>(planned().first_location + operand.index)];
@@ -205,6 +213,8 @@ class ExchangeProof {
       const int s = static_cast<int>(each.storage);
       const TileLayout& layout = storage(s).layout;
       const std::int64_t size = size_of(storage(s).dtype), elements = slices[k].elements();
+      expect(reads[k] + writes[k] > 0 || elements == 0, "exchanges", step_, "operand ", static_cast<int>(k),
+             " on tiles, in storage ", s, ", that no op uses: an operand of the step expected");
       expect(each.slice_elements == elements, "exchanges", step_, "slices of ", each.slice_elements, " elements of storage ", s,
              ": ", elements, " expected");
       if (each.access == TileAccess::local) {
@@ -252,26 +262,12 @@ class ExchangeProof {
   }
   /// Checks that there is room for what a tile's vertices pass on in scratch.
   constexpr void check_scratch(const ComputeSet& set, const Places& places) {
-    List<int> offsets;
-    std::int64_t bytes = 0;
-    for (int m = 0; m < set.stage_count; ++m) {
-      const Stage& stage = plan_.stages[static_cast<std::size_t>(set.first_stage + m)];
-      for (int o = stage.input_count; o < stage.operand_count; ++o) {
-        const StageOperand& operand = operand_of(set, m, o);
-        bool is_known = operand.source != Source::scratch;
-        for (const int offset : offsets) is_known = is_known || offset == operand.index;
-        if (is_known) continue;
-        offsets.push_back(operand.index);
-        const std::int64_t elements = slice_of(operand, set.blocks).shape.nelms();
-        if (elements > 1) bytes += align(elements * size_of(operand.view.dtype), tile_alignment);  // one may be in a register
-      }
-    }
+    const std::int64_t bytes = bytes_of_scratch(plan_, set) * sets_.on_a_tile(places);
     std::int64_t room = 0;
     for (const Room& each : body_->rooms)
       if (each.kind == RoomKind::scratch && each.set == places.set && each.first <= step_ && step_ <= each.last)
         room += each.bytes;
-    expect(room >= bytes * sets_.on_a_tile(places), "tiles", step_, "scratch of ", room,
-           " bytes on a tile: ", bytes * sets_.on_a_tile(places), " expected");
+    expect(room >= bytes, "tiles", step_, "scratch of ", room, " bytes on a tile: ", bytes, " expected");
   }
   /// `vertices`: of the step, `of_tile`: of the tile with most of them.
   constexpr void check_moves(int set, int from_set, std::int64_t vertices, std::int64_t of_tile, const Moved& before,
@@ -315,8 +311,6 @@ class ExchangeProof {
       expect(is_found || !is_on_tiles(in.location.base), "exchanges", step_, "an argument in storage ", s,
              ", where the call has none: a storage of an argument expected");
       use(s, is_output);
-      const std::int64_t bytes = in.elements * size_of(in.dtype);
-      if (is_output) written_[static_cast<std::size_t>(s)].write({0, 1, 1, {bytes}, {1}}, bytes);  // at most all of it
     }
   }
 
@@ -336,8 +330,6 @@ class ExchangeProof {
                " on tiles before a step writes it there: a write before expected");
       }
       if (base != Base::argument) continue;
-      if (uses.first_read >= 0 && storage(s).kind != StorageKind::undefined_owner)
-        calls_.note_read(body_->body, storage(s).location.index);
       const int r = room_of_[static_cast<std::size_t>(s)];
       if (r < 0) continue;
       const Room& room = body_->rooms[static_cast<std::size_t>(r)];
@@ -385,10 +377,10 @@ class ExchangeProof {
   bool reads_unwritten_;
   FirstFault& fault_;
   CallProof<AnyPlan> calls_;
+  WrittenElements<AnyPlan> elements_;
   const BodyOnTiles* body_ = nullptr;
   int first_step_ = 0, step_ = 0;
   List<Uses> uses_{};  // by storage
-  List<WrittenBytes> written_{};  // by storage
   List<int> room_of_{};  // by storage: in the body's rooms; -1: none
 };
 

@@ -52,12 +52,21 @@ constexpr TileSlices slices_of(const ComputeSet& set, const Division& division, 
   return result;
 }
 
+/// Returns whether two operands at one location are one view, which vertices divide alike.
+constexpr bool have_one_view(const StageOperand& a, const StageOperand& b) {
+  for (int axis = 0; axis < a.view.shape.rank; ++axis)
+    if (a.grid_axis[axis] != b.grid_axis[axis]) return false;
+  return a.view == b.view;
+}
+
 /// Returns whether each vertex has its slice in a block on its own tile: for all vertices, the sum of the numbers of their blocks
 /// along axes of the grid is the sum of the numbers of the storage's blocks that contain their slices, counted from the block of
 /// the first element. `tiles`: of the set that the storage and the vertices are on.
 constexpr bool are_in_place(const TileSlices& slices, const TileLayout& layout, const GridPlaces& grid, const Division& division,
                             std::int64_t tiles) {
   if (layout.places.set != grid.places.set) return false;
+  if (layout.places.count == 1 && grid.places.count == 1)  // one block, one vertex
+    return layout.places.first_tile % tiles == grid.places.first_tile % tiles;
   struct Begin {
     LayoutAxis home{};
     std::int64_t first = 0;  ///< element along the axis

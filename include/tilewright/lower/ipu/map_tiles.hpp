@@ -10,6 +10,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/ipu/operand_cut.hpp"
 #include "tilewright/lower/ipu/tile_draft.hpp"
+#include "tilewright/lower/ipu/tile_operands.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {
@@ -56,8 +57,7 @@ class TileMapper {
         lay_out_call(draft_.operation(draft_.groups[g].members[0]));
       }
     for (std::size_t i = 0; i < draft_.storages.size(); ++i) spread(StorageId(i));
-    for (std::size_t g = 0; g < draft_.groups.size(); ++g)
-      if (is_compute(g)) find_operands(g);
+    find_tile_operands(draft_, sets_, homes_, map_);
     give_homes();
     return std::move(map_);
   }
@@ -71,11 +71,7 @@ class TileMapper {
     return operation.op->work_kind == WorkKind::product || operation.op->work_kind == WorkKind::convolution;
   }
   /// Returns whether the storage owns memory on tiles.
-  constexpr bool is_on_tiles(StorageId s) const {
-    const Storage& storage = draft_.storage(s);
-    return !storage.internal && storage.reuses == StorageId::none && storage.location.base != Base::position &&
-           storage.location.base != Base::remote;
-  }
+  constexpr bool is_on_tiles(StorageId s) const { return owns_tile_memory(draft_.storage(s)); }
   constexpr std::int64_t elements_of(StorageId s) const { return draft_.storage(s).whole.shape.nelms(); }
   constexpr TileLayout& layout_of(StorageId s) { return map_.layouts[draft_.owner(s)]; }
   constexpr OperandCut cut_of(std::size_t g, const Member& member, int o) const {
@@ -341,41 +337,6 @@ class TileMapper {
     map_.layouts[s] = linear_layout(elements_of(s), std::max<std::int64_t>(1, 8 / bytes),
                                     std::max<std::int64_t>(1, least_spread_bytes / bytes), sets_.count(set));
     map_.layouts[s].places.set = set;
-  }
-
-  constexpr void find_operands(std::size_t g) {
-    const Group& group = draft_.groups[g];
-    TileGroup& tiles = map_.groups[g];
-    struct Known {
-      const Value* value;
-      GridAxes axes;
-    };
-    List<Known> known;
-    for (std::size_t m = 0; m < group.members.size(); ++m) {
-      const Member& member = group.members[m];
-      const Operation& operation = draft_.operation(member);
-      for (int o = 0; o < static_cast<int>(operation.operands.size()); ++o) {
-        const Value& value = operation.operands[o];
-        const StorageId s = draft_.owner(value.storage);
-        if (!is_on_tiles(s) || draft_.storage(value.storage).internal) continue;
-        const GridAxes axes = grid_axes_of(operation, member, o);
-        std::size_t k = 0;
-        while (k < known.size() && !(tiles.operands[k].storage == s && known[k].value->layout == value.layout &&
-                                     known[k].value->spec == value.spec && known[k].axes == axes))
-          ++k;
-        if (k == known.size()) {
-          known.push_back({&value, axes});
-          const OperandCut cut = cut_of(g, member, o);
-          TileOperand operand{s, static_cast<int>(m), o};
-          operand.slice_elements = cut.slice_elements();
-          if (operation.op->collective_items) operand.local_elements = operand.slice_elements;
-          else operand.access = access_of(cut, map_.layouts[s], tiles.grid, sets_.count(set_of(s)), operand.local_elements);
-          tiles.operands.push_back(operand);
-        }
-        (operation.is_output(o) ? tiles.operands[k].is_written : tiles.operands[k].is_read) = true;
-        tiles.operands[k].in_blocks = tiles.operands[k].in_blocks && (is_product(operation) || operation.op->elementwise);
-      }
-    }
   }
 
   TileDraft& draft_;

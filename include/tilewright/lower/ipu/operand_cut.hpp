@@ -132,7 +132,9 @@ constexpr TileAccess access_of(const OperandCut& cut, const TileLayout& layout, 
                                std::int64_t& local_elements) {
   local_elements = 0;
   if (grid.places.set != layout.places.set) return TileAccess::exchanged;
-  if (layout.is_decided() && has_part(cut, layout, grid, tiles)) {
+  const bool is_on_one_tile = layout.places.count == 1 && grid.places.count == 1 &&
+                              layout.places.first_tile % tiles == grid.places.first_tile % tiles;
+  if (is_on_one_tile || (layout.is_decided() && has_part(cut, layout, grid, tiles))) {
     local_elements = cut.slice_elements();
     return TileAccess::local;
   }

@@ -238,15 +238,16 @@ class TilePlacer {
     }
     if (scratch > 0) add({RoomKind::scratch, set, StorageId::none, vertices * scratch, 0, g, g});
   }
-  /// Returns the bytes of the internal storages of a vertex that are not in registers.
+  /// Returns the bytes of the internal storages of a vertex that are not in registers. The tensor that an op changes in place has
+  /// its bytes already; the op's other results have bytes of their own.
   constexpr std::int64_t scratch_bytes(int g) const {
     const Group& group = draft_.groups[g];
     const Cut& cut = draft_.cuts[g];
     std::int64_t bytes = 0;
     for (std::size_t m = 0; m < group.members.size(); ++m) {
       const Operation& operation = draft_.operation(group.members[m]);
-      if (cut.evaluations.in_registers[m] || operation.op->modifies >= 0) continue;
-      for (int o = operation.input_count; o < static_cast<int>(operation.operands.size()); ++o) {
+      if (cut.evaluations.in_registers[m]) continue;
+      for (int o = operation.first_new_result(); o < static_cast<int>(operation.operands.size()); ++o) {
         const Value& value = operation.operands[o];
         if (draft_.storage(value.storage).internal)
           bytes += align(block_bytes(value, grid_axes_of(operation, group.members[m], o), cut.partition.blocks), tile_alignment);

@@ -94,10 +94,10 @@ class Cutter {
     for (std::size_t m = 0; m < group.members.size(); ++m) {
       if (cut.evaluations.in_registers[m]) continue;
       const Operation& operation = draft_.operation(group.members[m]);
-      for (int o = operation.input_count; o < static_cast<int>(operation.operands.size()); ++o) {
+      for (int o = operation.first_new_result(); o < static_cast<int>(operation.operands.size()); ++o) {
         const Value& value = operation.operands[o];
         Storage& storage = draft_.storage(value.storage);
-        if (!storage.internal || operation.op->modifies >= 0) continue;
+        if (!storage.internal) continue;
         bytes += align(scratch_bytes(value, grid_axes_of(operation, group.members[m], o), cut.partition.blocks,
                                      (cut.evaluations.by_image >> m & 1) != 0));
         if (bytes <= max_scratch_bytes) continue;

@@ -142,7 +142,7 @@ class TilesViolation : DraftViolation {
   /// Checks that TileGroup::operands, from which rooms and exchanges are counted, contains all operands of the operations.
   constexpr void check_operands(int g) {
     const TileGroup& tiles = tiles_.groups[g];
-    PerStorage<unsigned char> uses(draft_.storages.size(), 0);  // 1: read, 2: written
+    PerStorage<unsigned char> uses(draft_.storages.size(), 0);  // 1: read, 2: written, 4: written so far
     for (const TileOperand& operand : tiles.operands) {
       if (!expect(operand.storage > StorageId::none && operand.storage < StorageId(draft_.storages.size()) &&
                       layout_of(operand.storage).is_decided(),
@@ -160,8 +160,9 @@ class TilesViolation : DraftViolation {
       const StorageId s = draft_.owner(operation.operands[o].storage);
       if (draft_.storage(operation.operands[o].storage).internal || !is_on_tiles(s)) return;
       const bool is_output = operation.is_output(o);
+      if (is_output && (uses[s] & 2) != 0) uses[s] |= 4;  // later members may read it where it was written
       expect(
-          (uses[s] & (is_output ? 2 : 1)) != 0, "vertices know what they use", member.operation, is_output ? "writes" : "reads",
+          (uses[s] & (is_output ? 2 : 5)) != 0, "vertices know what they use", member.operation, is_output ? "writes" : "reads",
           " storage ", s,
           is_output ? ", which is not among the written operands of group " : ", which is not among the read operands of group ",
           g, ": an operand for it expected");
