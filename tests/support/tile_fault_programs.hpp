@@ -159,6 +159,26 @@ inline void on_io_tiles(Ir& ir) {
   ops::host_store(ir.d2h_stream("z", {6}), out);
 }
 
+/// Code that is loaded before the calls and the loop that run it.
+inline void loaded_code(Ir& ir) {
+  Tensor x = load(ir, "x", {16, 16});
+  const Graph product = ir.create_graph([](Tensor t) { return t.matmul(t); }, x);
+  const Graph softmax = ir.create_graph([](Tensor t) { return ops::softmax(t); }, x);
+  ops::remote_code_load(product);
+  for (int i = 0; i < 2; ++i) x = tw::call(product, x);
+  ops::remote_code_load(softmax);
+  store("y", tw::repeat(softmax, 3, {x})[0]);
+}
+/// Sums over replicas that others read on other tiles, and a sum of which each replica has a part.
+inline void reduced(Ir& ir) {
+  ir.set_replication_factor(2);
+  const Tensor x = load(ir, "x", {8, 36});
+  const Tensor sum = ops::collectives::replicated_all_reduce(ops::exp(x));
+  store("lines", ops::softmax(sum.T().reshape({8, 36})));
+  const Tensor part = ops::collectives::replicated_reduce_scatter(x * 2);
+  store("parts", ops::tanh(part));
+}
+
 struct FaultProgram {
   std::string_view name;
   void (*program)(Ir&);
@@ -181,6 +201,8 @@ inline std::vector<FaultProgram> programs() {
           {"gradients", frame_programs::calls<false>, tiles},
           {"one constant", one_constant_of_two_graphs, few},
           {"norm", frame_programs::norm, few},
+          {"loaded code", loaded_code, few},
+          {"reduced", reduced, few.with_ipus(2)},
           {"replicas", replicas, few.with_ipus(2)},
           {"pipeline", ipu_programs::inference<true>, few.with_ipus(3)},
           {"training on two IPUs", ipu_programs::training<false>, tw::gc200.with_tiles(40).with_ipus(2)},

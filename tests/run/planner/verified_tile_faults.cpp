@@ -1,6 +1,6 @@
 // labels: none
 // Plans for simulated IPUs with faults on tiles, as planners had them or could have them, are refused: memory, layouts, slices,
-// exchanges, counts, banks, calls, several IPUs. Who wrote the faults had not read the rules of the proof.
+// exchanges, counts, banks, calls, several IPUs, code. Who wrote the faults had not read the rules of the proof.
 #include <map>
 #include <set>
 #include <string>
@@ -10,6 +10,7 @@
 #include "../../catch.hpp"
 #include "../../support/tile_effects.hpp"
 #include "../../support/tile_fault_programs.hpp"
+#include "../../support/tile_faults_of_code.hpp"
 #include "../../support/tile_faults_of_counts.hpp"
 #include "../../support/tile_faults_of_steps.hpp"
 
@@ -29,6 +30,8 @@ TEST_CASE("verified: plans with faults on tiles are refused") {
   std::set<std::string_view> history;
   int programs = 0, count = 0, harmless = 0;
   std::uint64_t seed = 0;
+  const auto lists = {&tile_faults::faults_of_memory(), &tile_faults::faults_of_steps(), &tile_faults::faults_of_counts(),
+                      &tile_faults::faults_of_code()};
   std::string holes;  // faults that the proof does not see
   for (const auto& [name, program, target] : tile_faults::programs()) {
     INFO(std::string(name));
@@ -39,7 +42,7 @@ TEST_CASE("verified: plans with faults on tiles are refused") {
     REQUIRE(data.table().view() == good.tile_table.view());
     const tw::internal::TileSets sets(target);
     ++programs;
-    for (const auto* list : {&tile_faults::faults_of_memory(), &tile_faults::faults_of_steps(), &tile_faults::faults_of_counts()})
+    for (const auto* list : lists)
       for (const Kind& kind : *list) {
         INFO(std::string(kind.name));
         Mutant mutant(good, data, target, ++seed);
@@ -70,7 +73,7 @@ TEST_CASE("verified: plans with faults on tiles are refused") {
     text += rule + ": " + std::to_string(times) + ", alone " + std::to_string(refused_alone[rule]) + "\n";
   INFO(text);
   CHECK(holes == "");
-  for (const auto* list : {&tile_faults::faults_of_memory(), &tile_faults::faults_of_steps(), &tile_faults::faults_of_counts()})
+  for (const auto* list : lists)
     for (const Kind& kind : *list) {
       INFO(std::string(kind.name));
       CHECK(kinds[kind.name].refused > 0);
