@@ -201,14 +201,14 @@ inline std::vector<FaultProgram> programs() {
           {"gradients", frame_programs::calls<false>, tiles},
           {"one constant", one_constant_of_two_graphs, few},
           {"norm", frame_programs::norm, few},
-          {"loaded code", loaded_code, few},
-          {"reduced", reduced, few.with_ipus(2)},
           {"replicas", replicas, few.with_ipus(2)},
           {"pipeline", ipu_programs::inference<true>, few.with_ipus(3)},
           {"training on two IPUs", ipu_programs::training<false>, tw::gc200.with_tiles(40).with_ipus(2)},
           {"branches", in_branches, few.with_ipus(2)},
           {"IO tiles", on_io_tiles, tw::gc200.with_tiles(40).with_io_tiles(32)},
-          {"all tiles", layers, tw::ipu_model}};
+          {"all tiles", layers, tw::ipu_model},
+          {"loaded code", loaded_code, few},
+          {"reduced", reduced, few.with_ipus(2)}};
 }
 
 }  // namespace tile_faults

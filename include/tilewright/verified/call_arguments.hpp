@@ -113,8 +113,8 @@ class CallProof {
       const int k = v - first;
       if (k < record_->carried) {
         const int turn = step.count == 1 || step.count % 2 == 0 ? 0 : 1;  // list of an iteration that the last one follows
-        expect(location(turn * step.arguments + record_->inputs + k) == place(v), "tensor ", k,
-               " that a loop passes on is not where tiles have it: one place expected");
+        expect(location(turn * step.arguments + record_->inputs + k) == place(v) && storage(v).dtype == storage(inputs + k).dtype,
+               "tensor ", k, " that a loop passes on is not where tiles have it: one place expected");
         continue;
       }
       bool is_input = false;
@@ -137,10 +137,17 @@ class CallProof {
       if (!is_input)
         for (const int read : *reads)
           expect(read != i, "result ", i, " of a call is read before it is written: a write expected");
-      for (const StorageRecord& there : callee->storages)
-        if (there.kind != StorageKind::part && there.location.base == Base::argument && there.location.index == i &&
-            there.layout.is_decided())
-          count(there, v, i, is_input);
+      for (std::size_t s = 0; s < callee->storages.size(); ++s) {
+        const StorageRecord& there = callee->storages[s];
+        if (there.kind == StorageKind::part || there.location.base != Base::argument || there.location.index != i ||
+            !there.layout.is_decided())
+          continue;
+        bool has_room = false;
+        for (const Room& room : callee->rooms)
+          has_room = has_room || (room.kind == RoomKind::storage && room.storage == StorageId(s) && room.first == 0);
+        expect(has_room, "argument ", i, " of a call has no memory in the called body: its own memory expected");
+        count(there, v, i, is_input);
+      }
     }
   }
   /// Counts the copy of an argument to its places in the called body, or from there.

@@ -254,7 +254,8 @@ class PieceCount {
 };
 
 /// Counts the pieces of an operand on tiles. Products, and ops that compute each element alone, take a slice block of the layout
-/// by block; others, row-major. What a stage reads where an earlier stage of the step wrote it may count as either.
+/// by block; others, row-major. What a stage reads where an earlier stage of the step wrote it may count as either, and what a
+/// stage uses that no run comes to.
 constexpr PieceRange pieces_of(const auto& plan, const Step& step, const StepRecord& record, const TileOperand& of,
                                const TileSlices& slices, const TileLayout& layout, ValueTerms& terms) {
   const SetStages stages(plan, plan.compute_sets[static_cast<std::size_t>(step.compute_set)]);
@@ -271,7 +272,7 @@ constexpr PieceRange pieces_of(const auto& plan, const Step& step, const StepRec
       for (int axis = 0; axis < operand.view.shape.rank; ++axis)
         is_same = is_same && other.grid_axis[axis] == operand.grid_axis[axis];
       const bool is_output = o >= stages[m].input_count;
-      if (is_same && !takes_blocks) (is_output || !is_written ? is_in_rows : may_be_in_rows) = true;
+      if (is_same && !takes_blocks) (op && (is_output || !is_written) ? is_in_rows : may_be_in_rows) = true;
       is_written = is_written ||
                    (is_output && record.location_storages[static_cast<std::size_t>(other.index)] == static_cast<int>(of.storage));
     }

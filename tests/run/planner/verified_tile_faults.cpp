@@ -1,6 +1,7 @@
 // labels: none
 // Plans for simulated IPUs with faults on tiles, as planners had them or could have them, are refused: memory, layouts, slices,
-// exchanges, counts, banks, calls, several IPUs, code. Who wrote the faults had not read the rules of the proof.
+// exchanges, counts, banks, calls, several IPUs, code. Who wrote the faults, but those of
+// code, had not read the rules of the proof.
 #include <map>
 #include <set>
 #include <string>
@@ -29,7 +30,7 @@ TEST_CASE("verified: plans with faults on tiles are refused") {
   std::map<std::string_view, Counts> kinds;
   std::set<std::string_view> history;
   int programs = 0, count = 0, harmless = 0;
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0, seed_of_code = 0;  // apart, so that new faults of code leave the others as they are
   const auto lists = {&tile_faults::faults_of_memory(), &tile_faults::faults_of_steps(), &tile_faults::faults_of_counts(),
                       &tile_faults::faults_of_code()};
   std::string holes;  // faults that the proof does not see
@@ -45,7 +46,7 @@ TEST_CASE("verified: plans with faults on tiles are refused") {
     for (const auto* list : lists)
       for (const Kind& kind : *list) {
         INFO(std::string(kind.name));
-        Mutant mutant(good, data, target, ++seed);
+        Mutant mutant(good, data, target, list == &tile_faults::faults_of_code() ? ++seed_of_code : ++seed);
         if (!kind.plant(mutant)) continue;
         mutant.plan.tile_table = mutant.tiles.table();
         ++count;
