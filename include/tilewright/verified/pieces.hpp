@@ -8,11 +8,11 @@
 
 namespace tilewright::internal::proof::detail {
 
-/// PieceRange of the slice of one vertex, of the vertex that has most. The elements of a piece follow each other in a block of a
+/// Pieces of the slice of one vertex, of the vertex that has most. The elements of a piece follow each other in a block of a
 /// layout and in the slice.
 struct PieceRange {
-  std::int64_t least = 0;  ///< that there are
-  std::int64_t most = 0;  ///< that a plan may count: it may take the worst position along each axis
+  std::int64_t least = 0;  ///< number of pieces
+  std::int64_t most = 0;  ///< largest number that a plan may count: it may take the worst position along each axis
   constexpr void add(const PieceRange& of_vertex, std::int64_t vertices) {
     least += vertices * of_vertex.least;
     most += vertices * of_vertex.most;
@@ -46,7 +46,7 @@ class PieceCount {
   struct Touched {
     std::int64_t all = 1, cut = 0, numbers = 1;
   };
-  /// PieceRange of the inner digits: boxes that are whole, one piece each, and pieces of others.
+  /// Pieces of the inner digits: boxes that are whole, one piece each, and pieces of others.
   struct Inner {
     std::int64_t whole = 1, others = 0;
     constexpr bool covers(const Inner& other) const {

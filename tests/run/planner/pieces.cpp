@@ -1,5 +1,5 @@
 // labels: none
-// PieceRange of slices that tiles exchange: the planner and the proof of plans count those that a loop over all elements finds.
+// Pieces of slices that tiles exchange: the planner and the proof of plans count those that a loop over all elements finds.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -54,7 +54,7 @@ Case make_case(std::mt19937& dice) {
   return result;
 }
 
-/// PieceRange of the slice with most of them, element by element.
+/// Pieces of the slice with most of them, element by element.
 std::int64_t pieces_of(const Case& given, SliceOrder order) {
   const auto& axes = given.cut.axes;
   std::vector<std::int64_t> slice(static_cast<std::size_t>(axes.size()), 0);
