@@ -159,6 +159,26 @@ inline void on_io_tiles(Ir& ir) {
   ops::host_store(ir.d2h_stream("z", {6}), out);
 }
 
+/// Code that is loaded before the calls and the loop that run it.
+inline void loaded_code(Ir& ir) {
+  Tensor x = load(ir, "x", {16, 16});
+  const Graph product = ir.create_graph([](Tensor t) { return t.matmul(t); }, x);
+  const Graph softmax = ir.create_graph([](Tensor t) { return ops::softmax(t); }, x);
+  ops::remote_code_load(product);
+  for (int i = 0; i < 2; ++i) x = tw::call(product, x);
+  ops::remote_code_load(softmax);
+  store("y", tw::repeat(softmax, 3, {x})[0]);
+}
+/// Sums over replicas that others read on other tiles, and a sum of which each replica has a part.
+inline void reduced(Ir& ir) {
+  ir.set_replication_factor(2);
+  const Tensor x = load(ir, "x", {8, 36});
+  const Tensor sum = ops::collectives::replicated_all_reduce(ops::exp(x));
+  store("lines", ops::softmax(sum.T().reshape({8, 36})));
+  const Tensor part = ops::collectives::replicated_reduce_scatter(x * 2);
+  store("parts", ops::tanh(part));
+}
+
 struct FaultProgram {
   std::string_view name;
   void (*program)(Ir&);
@@ -186,7 +206,9 @@ inline std::vector<FaultProgram> programs() {
           {"training on two IPUs", ipu_programs::training<false>, tw::gc200.with_tiles(40).with_ipus(2)},
           {"branches", in_branches, few.with_ipus(2)},
           {"IO tiles", on_io_tiles, tw::gc200.with_tiles(40).with_io_tiles(32)},
-          {"all tiles", layers, tw::ipu_model}};
+          {"all tiles", layers, tw::ipu_model},
+          {"loaded code", loaded_code, few},
+          {"reduced", reduced, few.with_ipus(2)}};
 }
 
 }  // namespace tile_faults

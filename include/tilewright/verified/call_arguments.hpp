@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tilewright/verified/tile_table.hpp"
+#include "tilewright/verified/exchange_counts.hpp"
 
 namespace tilewright::internal::proof::detail {
 
@@ -36,6 +36,7 @@ class CallProof {
         expect(step.ipu < 0 || plan_.bodies.data()[static_cast<std::size_t>(callee)].ipu == step.ipu, "a call on IPU ", step.ipu,
                " of body ", callee, ": the IPU of its steps expected");
     counted_ = {};
+    pieces_[0] = pieces_[1] = {};
     if (is_conditional && check_place(0, 0)) expect(storage(0).dtype == boolean, "a condition that is no bool: a bool expected");
     check_arguments(step.body, {record_->inputs, record_->outputs, first, inputs, first});
     if (is_conditional)
@@ -107,8 +108,8 @@ class CallProof {
       const int k = v - first;
       if (k < record_->carried) {
         const int turn = step.count == 1 || step.count % 2 == 0 ? 0 : 1;  // list of an iteration that the last one follows
-        expect(location(turn * step.arguments + record_->inputs + k) == place(v), "tensor ", k,
-               " that a loop passes on is not where tiles have it: one place expected");
+        expect(location(turn * step.arguments + record_->inputs + k) == place(v) && storage(v).dtype == storage(inputs + k).dtype,
+               "tensor ", k, " that a loop passes on is not where tiles have it: one place expected");
         continue;
       }
       bool is_input = false;
@@ -127,14 +128,21 @@ class CallProof {
       const int v = is_input ? all.first_input + i : all.first_output + i - all.inputs;
       if (planned().kind == StepKind::loop) check_place_in_loop(v, i, all);
       else check_place(v, all.first_location + i);
-      for (const StorageRecord& there : callee->storages)
-        if (there.kind != StorageKind::part && there.location.base == Base::argument && there.location.index == i &&
-            there.layout.is_decided())
-          count(there, v, is_input);
+      for (std::size_t s = 0; s < callee->storages.size(); ++s) {
+        const StorageRecord& there = callee->storages[s];
+        if (there.kind == StorageKind::part || there.location.base != Base::argument || there.location.index != i ||
+            !there.layout.is_decided())
+          continue;
+        bool has_room = false;
+        for (const Room& room : callee->rooms)
+          has_room = has_room || (room.kind == RoomKind::storage && room.storage == StorageId(s) && room.first == 0);
+        expect(has_room, "argument ", i, " of a call has no memory in the called body: its own memory expected");
+        count(there, v, i, is_input);
+      }
     }
   }
   /// Counts the copy of an argument to its places in the called body, or from there.
-  constexpr void count(const StorageRecord& there, int v, bool is_input) {
+  constexpr void count(const StorageRecord& there, int v, int argument, bool is_input) {
     const StorageRecord& here = storage(v);
     expect(there.dtype == here.dtype, "an argument has numbers of ", size_of(here.dtype), " bytes: ", size_of(there.dtype),
            " expected");
@@ -148,11 +156,24 @@ class CallProof {
     TileExchange& moved = is_input ? counted_.before : counted_.after;
     moved.bytes_in += is_input ? room : home;
     moved.bytes_out += is_input ? home : room;
-    moved.fragments += places;
+    pieces_[is_input ? 0 : 1].add(pieces_of(there, v, argument), places);
     ++moved.sends;
     moved.total_bytes += planned().kind == StepKind::loop
                              ? room * std::min(there.layout.places.count, sets_.tiles(there.layout.places.set))
                              : there.elements * size;
+  }
+  /// Counts the pieces of a block of an argument, in any iteration of a loop, in the memory of the caller.
+  constexpr PieceRange pieces_of(const StorageRecord& there, int v, int argument) const {
+    const StorageRecord& here = storage(v);
+    if (!here.layout.is_decided()) return {1, 1};
+    TileSlices blocks{.offset = value(v).layout.offset};
+    for (const LayoutAxis& axis : there.layout.axes) blocks.add({axis.stride, axis.extent, axis.block, -1});
+    const Step& step = planned();
+    if (step.kind == StepKind::loop) {
+      const std::int64_t stride = plan_.strides[static_cast<std::size_t>(step.first_stride + argument)] / size_of(here.dtype);
+      blocks.add({stride < 0 ? -stride : stride, step.count, 1, -1});
+    }
+    return PieceCount(blocks, here.layout, false).run();
   }
   constexpr std::int64_t bytes_on_a_tile(const TileLayout& layout) const {
     return layout.block_elements() * sets_.on_a_tile(layout.places);
@@ -167,11 +188,13 @@ class CallProof {
           " bytes of arguments that are copied on a tile: ", counted_.local_bytes, " expected");
     for (const bool after : {false, true}) {
       const TileExchange &counted = after ? moves.after : moves.before, &moved = after ? counted_.after : counted_.before;
+      const PieceRange& pieces = pieces_[after];
       check(counted.total_bytes == moved.total_bytes && counted.bytes_in == moved.bytes_in &&
                 counted.bytes_out == moved.bytes_out && counted.pair_bytes_in == 0 && counted.sends == moved.sends &&
-                counted.fragments >= moved.fragments,
+                has_pieces(counted, pieces),
             "counts ", counted.total_bytes, " bytes of arguments, ", counted.bytes_in, " into and ", counted.bytes_out,
-            " out of one tile: ", moved.total_bytes, ", ", moved.bytes_in, " and ", moved.bytes_out, " expected");
+            " out of one tile in ", counted.fragments, " pieces: ", moved.total_bytes, ", ", moved.bytes_in, " and ",
+            moved.bytes_out, " in ", pieces.least, " to ", pieces.most, " expected");
     }
   }
 
@@ -183,6 +206,7 @@ class CallProof {
   const StepRecord* record_ = nullptr;
   int number_ = 0;
   StepMoves counted_{};
+  PieceRange pieces_[2]{};  // before the call, and after it
 };
 
 }  // namespace tilewright::internal::proof::detail

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tilewright/verified/tile_slices.hpp"
+#include "tilewright/verified/pieces.hpp"
 
 namespace tilewright::internal::proof::detail {
 
@@ -13,8 +13,14 @@ struct Moved {
   std::int64_t least = 0, most = 0;  ///< bytes of all tiles together
   std::int64_t parts = 0;  ///< bytes that a tile has of the exchanged tensors
   std::int64_t alike = 0;  ///< bytes of slices of a tile that both tiles of each pair have
-  std::int64_t fragments = 0;  ///< at least: pieces of the slices of a tile
+  PieceRange pieces{};  ///< of the slices of a tile
   std::int64_t sends = 0;  ///< blocks of a tile
+
+  /// Adds an operand of which a tile has some slices and blocks.
+  constexpr void add(const PieceRange& of_slice, std::int64_t slices, std::int64_t blocks) {
+    pieces.add(of_slice, slices);
+    sends += blocks;
+  }
 };
 
 /// Returns whether both tiles of each pair, of which the first has an even number, use equal slices. `tiles`: of the set.
@@ -47,21 +53,9 @@ constexpr bool are_alike_in_pairs(const TileSlices& slices, const GridPlaces& gr
   return true;
 }
 
-/// Returns the least number of pieces of a vertex's slice: elements of one piece follow each other in a block of the layout. 1 if
-/// slices and blocks have different axes.
-constexpr std::int64_t least_pieces(const TileSlices& slices, const TileLayout& layout) {
-  if (slices.axes.size() != layout.axes.size()) return 1;
-  std::int64_t pieces = 1;
-  bool is_whole = true;  // whether what is between neighbours along the axis is all of the block
-  for (int i = slices.axes.size(); i-- > 0;) {
-    const SliceAxis& use = slices.axes[i];
-    const LayoutAxis& home = layout.axes[i];
-    if (use.stride != home.stride || use.extent != home.extent) return 1;
-    const std::int64_t common = std::min(use.block, home.block);
-    pieces *= (use.block + home.block - 1) / home.block * (is_whole ? 1 : common);
-    is_whole = is_whole && home.block == common;
-  }
-  return std::min(pieces, slices.elements());
+/// Returns whether a plan counts as many pieces as an exchange has.
+constexpr bool has_pieces(const TileExchange& counted, const PieceRange& pieces) {
+  return counted.fragments >= pieces.least && counted.fragments <= pieces.most;
 }
 
 /// Checks what a plan counts of an exchange before or after a step. `vertices`: of the step, `of_tile`: of the tile with most of
@@ -77,8 +71,9 @@ constexpr void check_counts(const TileExchange& counted, const Moved& moved, boo
          " bytes in and ", counted.bytes_out, " out of one tile ", when, " it: those of the exchange expected");
   expect(counted.pair_bytes_in >= 0 && counted.pair_bytes_in <= std::min(slices, moved.alike), "counts ", counted.pair_bytes_in,
          " bytes that pairs of tiles get alike ", when, " it: at most ", moved.alike, " expected");
-  expect(counted.fragments >= moved.fragments && counted.sends == moved.sends, "counts ", counted.fragments, " fragments of ",
-         counted.sends, " blocks ", when, " it: at least ", moved.fragments, " of ", moved.sends, " expected");
+  expect(has_pieces(counted, moved.pieces) && counted.sends == moved.sends, "counts ", counted.fragments, " fragments of ",
+         counted.sends, " blocks ", when, " it: ", moved.pieces.least, " to ", moved.pieces.most, " of ", moved.sends,
+         " expected");
 }
 
 }  // namespace tilewright::internal::proof::detail

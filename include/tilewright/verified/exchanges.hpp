@@ -17,10 +17,11 @@ template <class AnyPlan>
 class ExchangeProof {
  public:
   /// `reads_unwritten`: whether a step computes of bytes that no step wrote, in storages that begin undefined.
-  constexpr ExchangeProof(const AnyPlan& plan, const Target& target, const DataOnTiles& data, bool reads_unwritten,
-                          FirstFault& fault)
+  constexpr ExchangeProof(const AnyPlan& plan, const Target& target, const DataOnTiles& data, ValueTerms& terms,
+                          bool reads_unwritten, FirstFault& fault)
       : plan_(plan),
         sets_{plan, target},
+        terms_(terms),
         reads_unwritten_(reads_unwritten),
         fault_(fault),
         calls_(plan, target, data, fault),
@@ -236,17 +237,16 @@ class ExchangeProof {
              " from other tiles: a room of their own expected");
       if (layout.places.set != set) from_set = layout.places.set;
       if constexpr (requires { plan_.moves; }) {
-        const std::int64_t all = division.vertices() * elements * size;
+        const std::int64_t all = division.vertices() * elements * size, blocks = sets_.on_a_tile(layout.places);
         const std::int64_t least = each.access == TileAccess::shared
                                        ? elements_elsewhere(slices[k], layout, record.grid, division) * size
                                        : all;
-        const std::int64_t blocks = sets_.on_a_tile(layout.places);
+        const PieceRange pieces = pieces_of(plan_, planned(), record, each, slices[k], layout, terms_);
         for (Moved* const moved : {&before, &after}) {
           if (!(moved == &before ? receives : writes[k] > 0)) continue;
           moved->least += least, moved->most += all;
           moved->parts += std::min(layout.block_elements() * blocks, storage(s).elements) * size;
-          moved->fragments += vertices * least_pieces(slices[k], layout);
-          moved->sends += blocks;
+          moved->add(pieces, vertices, blocks);
           if (moved == &before && are_alike_in_pairs(slices[k], record.grid, division, sets_.tiles(set)))
             moved->alike += vertices * elements * size;
         }
@@ -374,6 +374,7 @@ class ExchangeProof {
 
   const AnyPlan& plan_;
   SetsOfTiles<AnyPlan> sets_;
+  ValueTerms& terms_;
   bool reads_unwritten_;
   FirstFault& fault_;
   CallProof<AnyPlan> calls_;

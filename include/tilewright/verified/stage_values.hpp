@@ -64,6 +64,7 @@ class StageValues {
     const bool is_right = how.combiner
                               ? stage.op == how.combiner->tag && stage.attributes == how.attributes
                               : stage.op == op_info<ReduceSum>.tag && stage.attributes == pack(ReduceSum::make(Axes(0), false));
+    if (is_right && how.combiner) terms_.add_op(*how.combiner);
     return is_right ? partials : nullptr;
   }
 

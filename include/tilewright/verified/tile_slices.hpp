@@ -122,8 +122,8 @@ constexpr bool are_in_place(const TileSlices& slices, const TileLayout& layout, 
 /// Returns the number of elements of slices, of all vertices together, that are not in the block at the vertex's own place.
 constexpr std::int64_t elements_elsewhere(const TileSlices& slices, const TileLayout& layout, const GridPlaces& grid,
                                           const Division& division) {
-  if (layout.places.set != grid.places.set || layout.places.first_tile != grid.places.first_tile || slices.offset != 0 ||
-      slices.axes.size() != layout.axes.size())
+  if (!layout.is_decided() || layout.places.set != grid.places.set || layout.places.first_tile != grid.places.first_tile ||
+      slices.offset != 0 || slices.axes.size() != layout.axes.size())
     return division.vertices() * slices.elements();
   using Index = FixedVector<std::int64_t, max_work_axes>;
   const auto for_each = [](const Index& counts, const auto& f) {

@@ -3,6 +3,8 @@
 #include <string_view>
 
 #include "tilewright/verified/banks.hpp"
+#include "tilewright/verified/code_bytes.hpp"
+#include "tilewright/verified/collective_tiles.hpp"
 #include "tilewright/verified/exchanges.hpp"
 #include "tilewright/verified/row_exchanges.hpp"
 #include "tilewright/verified/tile_memory.hpp"
@@ -37,6 +39,7 @@ constexpr Text fault_on_tiles(const auto& plan, const Target& target, ValueTerms
   check_sizes(plan, fault);
   if (!fault.is_found()) TrafficProof(plan, terms, fault).run();
   if constexpr (requires { plan.exchanges; }) check_row_exchanges(plan, fault);
+  if (!fault.is_found()) CodeProof(plan, target, terms, fault).run();
   if (fault.is_found() || target.ipu == nullptr) return fault.text_of();
   DataOnTiles data;
   if (!fault.expect(TableReader(table_of_tiles(plan)).read(data), "tiles", BodyId::none, -1,
@@ -45,9 +48,10 @@ constexpr Text fault_on_tiles(const auto& plan, const Target& target, ValueTerms
   TileMemoryProof memory(plan, target, data, fault);
   if (!memory.has_rows()) return fault.text_of();
   memory.run();
-  ExchangeProof exchanges(plan, target, data, reads_unwritten, fault);
+  ExchangeProof exchanges(plan, target, data, terms, reads_unwritten, fault);
   for (const BodyOnTiles& body : data.bodies)
     if (!fault.is_found()) exchanges.run(body);
+  if (!fault.is_found()) check_collectives(plan, data, fault);
   if (!fault.is_found()) BankProof(plan, target, data, fault).run();
   return fault.text_of();
 }

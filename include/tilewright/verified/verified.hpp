@@ -8,6 +8,7 @@
 #include "tilewright/execute/program.hpp"
 #include "tilewright/lower/figures/frame_peak.hpp"
 #include "tilewright/transform/prepare.hpp"
+#include "tilewright/verified/drafted_plan.hpp"
 #include "tilewright/verified/plan_run.hpp"
 #include "tilewright/verified/plan_tables.hpp"
 #include "tilewright/verified/step_text.hpp"
@@ -66,7 +67,8 @@ inline constexpr tilewright::detail::ConstantText fault_text = [] {
   if constexpr (internal::detail::draft_of<build, target>.failure == 0) {
     Ir ir;
     trace_for(target, build, ir);
-    if (const Text fault = fault_of_plan(prepare(std::move(ir), target), Program<build, target>::plan); !fault.empty())
+    const Prepared prepared = prepare(std::move(ir), target);
+    if (const Text fault = fault_of_plan(prepared, drafted_plan<build, target>(prepared)); !fault.empty())
       result.set(text("verified: ", fault));
   }
   return result;

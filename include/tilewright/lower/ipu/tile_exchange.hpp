@@ -83,6 +83,13 @@ class MoveCounter {
   /// Counts the copies of arguments to their places in the called body, and of results from there.
   constexpr void count_call(const Operation& call, StepMoves& moves) const {
     const Calling& calling = call.calling;
+    const auto parts_of = [&](int i) {  // iterations of a loop that gives an argument a part each; otherwise 1
+      if (!calling.loop) return std::int64_t{1};
+      const LoopAttributes& loop = *calling.loop;
+      const bool is_part = i < calling.inputs ? i >= loop.carried && i < loop.carried + loop.sliced
+                                              : i - calling.inputs >= loop.carried;
+      return is_part ? loop.count : 1;
+    };
     const int first_input = calling.else_body != BodyId::none ? 1 : 0;
     const auto count = [&](BodyId body, int inputs, int outputs, int input, int output) {
       const List<TileLayout>& arguments = homes_.bodies[body].arguments;
@@ -100,7 +107,7 @@ class MoveCounter {
         const std::int64_t home = here.is_decided() ? here.block_elements() * here.places.on_a_tile(sets_) * bytes : room;
         TileExchange exchange{.bytes_in = i < inputs ? room : home,
                               .bytes_out = i < inputs ? home : room,
-                              .fragments = there.places.on_a_tile(sets_) * pieces(there, here),
+                              .fragments = there.places.on_a_tile(sets_) * pieces(there, here, value, parts_of(i)),
                               .sends = 1,
                               .total_bytes = value.spec.bytes()};
         if (calling.loop) exchange.total_bytes = room * std::min(there.places.count, sets_.count(there.places.set));
@@ -120,11 +127,17 @@ class MoveCounter {
         return false;
     return true;
   }
-  /// Returns the largest number of pieces in which a block of one layout comes from another.
-  static constexpr std::int64_t pieces(const TileLayout& to, const TileLayout& from) {
+  /// Returns the largest number of pieces in which a block of one layout comes from another. `value`: where the argument begins,
+  /// of which each of `iterations` gets a part.
+  static constexpr std::int64_t pieces(const TileLayout& to, const TileLayout& from, const Value& value,
+                                       std::int64_t iterations) {
+    if (!from.is_decided()) return 1;
     OperandCut cut;
     cut.axes = to.axes;
-    return from.is_decided() ? fragments_of(cut, from) : 1;
+    cut.offset = value.layout.offset;
+    if (iterations > 1 && cut.axes.size() < max_work_axes)
+      insert_by_stride(cut.axes, {value.spec.shape.nelms() / iterations, iterations, 1, {}});
+    return fragments_of(cut, from);
   }
   /// Counts the transfers of streams. The first group that uses a loaded element waits for it; a stored element is sent after the
   /// last group that writes it.
