@@ -19,8 +19,7 @@ class ApartCheck {
     for (const StepAccess& written : accesses_) {
       if (!written.writes) continue;
       for (const StepAccess& other : accesses_) {
-        if (written.base != other.base || written.index != other.index || &written == &other) continue;
-        if ((!has_vertices_ && other.writes) || !overlap(written.bytes, other.bytes)) continue;
+        if (&written == &other || (!has_vertices_ && other.writes) || !written.shares_bytes(other)) continue;
         if (!other.writes && !reads_in_time(written, other))
           return "a kernel writes bytes that it still reads: bytes of their own expected";
         const StageOperand &a = operand_of(written), &b = operand_of(other);
