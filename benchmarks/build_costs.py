@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Measures what building costs: processor time and peak memory.
 
-As a program it measures the headers, the examples, encoders of 12 and 24 outlined blocks, and networks of growing depth. The networks
-have linear and gelu layers. The compiler traces, differentiates and plans them in a constant expression; nothing runs. A time that
-grows faster than the number of layers shows a pass that is not linear. suite.py measures its own programs with it, link included.
+As a program it measures the headers, the examples, two of them with proofs of their plans, encoders of 12 and 24 outlined blocks,
+and networks of growing depth. The networks have linear and gelu layers. The compiler traces, differentiates and plans them in a
+constant expression; nothing runs. A time that grows faster than the number of layers shows a pass that is not linear. suite.py
+measures its own programs with it, link included.
 """
 
 import argparse
@@ -58,6 +59,9 @@ int main(int argc, char** argv) { return serve_encoder<EncoderOutlined<BLOCKS>>(
 """
 # The translation units of examples: those of one program are compiled side by side.
 EXAMPLES = ["mnist.cpp", "gpt.cpp", "gpt/nano_float16.cpp", "gpt2.cpp", "gpt2/trainer_124m.cpp"]
+# The same with proofs of the steps that they train and test with: the rows differ by what the proofs cost.
+PROVEN = {"mnist.cpp": ["train_step<Net, 8, 28, 28>", "test_step<Net, 80, 28, 28>"],
+          "gpt.cpp": ["gpt::train_step<nano, nano_batch, nano.context, nano_micro_batches>"]}
 CHECKS = {"traced": "ir.next_op_id > 100", "traced and planned": "tw::lower(tw::prepare(ir, tw::cpu)).steps.size() > 0"}
 
 
@@ -114,6 +118,10 @@ def main():
         show("headers alone", generated(HEADERS))
         for example in EXAMPLES:
             show(f"examples/{example}", ROOT / "examples" / example)
+        for example, steps in PROVEN.items():
+            proofs = "".join(f"static_assert(tilewright::verified<{step}, tilewright::cpu>);\n" for step in steps)
+            show(f"examples/{example}, proven",
+                 generated(f'#include "{example}"\n#include <tilewright/verified/verified.hpp>\n{proofs}'))
         for blocks in (12, 24):
             show(f"{blocks} encoder blocks, outlined", generated(ENCODER.replace("BLOCKS", str(blocks))))
         for what, check in CHECKS.items():

@@ -19,9 +19,9 @@ class ApartCheck {
     for (const StepAccess& written : accesses_) {
       if (!written.writes) continue;
       for (const StepAccess& other : accesses_) {
-        if (written.base != other.base || written.index != other.index || &written == &other) continue;
+        if (&written == &other) continue;
         const bool stores_rows = other.writes && store_rows(written.stage, other.stage);
-        if ((!has_vertices_ && other.writes && !stores_rows) || !overlap(written.bytes, other.bytes)) continue;
+        if ((!has_vertices_ && other.writes && !stores_rows) || !written.shares_bytes(other)) continue;
         if (stores_rows) return "a kernel stores rows and elements in the same bytes: bytes of their own expected";
         if (!other.writes && !reads_in_time(written, other))
           return "a kernel writes bytes that it still reads: bytes of their own expected";

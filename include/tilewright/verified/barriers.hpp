@@ -13,6 +13,11 @@ struct StepAccess {
   Access bytes{};
   bool writes = false;
   int stage = 0, operand = 0;  ///< numbers in the compute set, and of the stage's operands
+  std::int64_t begin = 0, end = 0;  ///< the first byte and the last one's end
+
+  constexpr bool shares_bytes(const StepAccess& other) const {
+    return base == other.base && begin < other.end && other.begin < end && index == other.index && overlap(bytes, other.bytes);
+  }
 };
 
 /// Finds steps that may run at the same time and share bytes that one of them writes.
@@ -49,7 +54,7 @@ class Barriers {
   static constexpr bool conflict(const List<StepAccess>& earlier, const List<StepAccess>& later) {
     for (const StepAccess& a : earlier)
       for (const StepAccess& b : later)
-        if ((a.writes || b.writes) && a.base == b.base && a.index == b.index && overlap(a.bytes, b.bytes)) return true;
+        if ((a.writes || b.writes) && a.shares_bytes(b)) return true;
     return false;
   }
 

@@ -1,27 +1,28 @@
 #pragma once
 #include <utility>
 
-#include "tilewright/execute/program.hpp"
+#include "tilewright/verified/frozen_rows.hpp"
 #include "tilewright/verified/tile_table.hpp"
 
 namespace tilewright::internal::proof::detail {
 
 /// A frozen plan with the exchanges that its steps were planned with.
-template <class Frozen>
-struct PlanWithMoves : Frozen {
+struct RowsWithMoves : FrozenRows {
+  using FrozenRows::FrozenRows;
+
   List<StepMoves> moves{};
   List<PlannedExchange> exchanges{};
 };
 
 /// Returns the plan that a session runs, with the exchanges of its draft; without them, the plan, if it has none.
 template <auto build, Target target>
-constexpr decltype(auto) drafted_plan(const Prepared& prepared) {
+constexpr auto drafted_plan(const Prepared& prepared) {
   constexpr const internal::detail::PlanDraft& draft = internal::detail::draft_of<build, target>;
   constexpr const auto& frozen = Program<build, target>::plan;
   if constexpr (draft.moves.count == 0) {
-    return (frozen);
+    return FrozenRows(frozen);
   } else {
-    PlanWithMoves<std::remove_cvref_t<decltype(frozen)>> result{frozen};
+    RowsWithMoves result(frozen);
     if constexpr (draft.lacks_moves) {
       Plan plan = lower(prepared);
       result.moves = std::move(plan.moves), result.exchanges = std::move(plan.exchanges);

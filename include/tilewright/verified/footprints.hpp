@@ -20,7 +20,7 @@ constexpr void add_runs(const Access& access, std::int64_t vertex, List<Run>& ru
   if (access.elements() == 0) return;
   std::pair<std::int64_t, std::int64_t> axes[max_rank]{};  // stride and extent, the smallest stride first
   int count = 0;
-  std::int64_t begin = access.offset + access.reach().first;
+  std::int64_t begin = access.offset + access.reach().below;
   for (int axis = 0; axis < access.rank; ++axis) {
     if (access.extents[axis] == 1 || access.strides[axis] == 0) continue;
     int at = count++;

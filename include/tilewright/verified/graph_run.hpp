@@ -11,6 +11,7 @@
 #include "tilewright/graph/op_order.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
+#include "tilewright/verified/shared_memories.hpp"
 #include "tilewright/verified/slices.hpp"
 #include "tilewright/verified/strips.hpp"
 #include "tilewright/verified/terms.hpp"
@@ -83,30 +84,28 @@ class GraphRun {
         if (given.memory < 0) given = made(tensor.spec, terms_.initial(origin, tensor.payload));
       }
   }
-  constexpr Bound made(const TensorSpec& spec) {
-    memories_.push_back({});
-    return {static_cast<int>(memories_.size()) - 1, dense_layout(spec.shape), spec};
-  }
+  constexpr Bound made(const TensorSpec& spec) { return {memories_.add(), dense_layout(spec.shape), spec}; }
   constexpr Bound made(const TensorSpec& spec, ValueId value) {
     const Bound result = made(spec);
-    memories_.back().write(access(result), value);
+    write(result, value);
     return result;
   }
-  constexpr Bound copied(const Bound& from) {
-    const Content content = read(from);
+  constexpr Bound dense(const Bound& from) {
     const Bound result = made(from.spec);
-    memories_.back().write(access(result), content);
+    write(result, read(from));
     return result;
+  }
+  /// Returns a tensor that has what another one has now, and keeps it.
+  constexpr Bound copied(const Bound& from) {
+    if (!has_own_places(access(from))) return dense(from);
+    return {memories_.copy(from.memory), from.layout, from.spec};
   }
   static constexpr Access access(const Bound& tensor) {
     return access_of(tensor.layout.offset * size_of(tensor.spec.dtype), tensor.spec, tensor.layout.strides);
   }
-  constexpr Content read(const Bound& tensor) const {
-    return memories_[static_cast<std::size_t>(tensor.memory)].read(access(tensor));
-  }
-  constexpr void write(const Bound& tensor, const Content& content) {
-    memories_[static_cast<std::size_t>(tensor.memory)].write(access(tensor), content);
-  }
+  constexpr Content read(const Bound& tensor) { return memories_.read(tensor.memory, access(tensor)); }
+  /// `what`: a content, or a value.
+  constexpr void write(const Bound& tensor, const auto& what) { memories_.write(tensor.memory, access(tensor), what); }
   constexpr ValueId number_of(const Bound& tensor) { return terms_.number(read(tensor), tensor.spec.shape); }
   constexpr Bound& bound(Scope& scope, TensorId tensor) { return scope.tensors[static_cast<std::size_t>(tensor)]; }
   /// Returns a tensor that a node reads.
@@ -141,7 +140,7 @@ class GraphRun {
   }
   constexpr void view(Scope& scope, const Node& node) {
     Bound from = input(scope, node.inputs[0]);
-    if (!node.op->any_layout && !is_dense(from.spec.shape, from.layout)) from = copied(from);
+    if (!node.op->any_layout && !is_dense(from.spec.shape, from.layout)) from = dense(from);
     const TensorSpec& to = scope.spec(node.outputs[0]);
     const Bound result{from.memory, node.op->view(from.spec.shape, from.layout, to.shape, node.attributes), to};
     bound(scope, node.outputs[0]) = node.op->is_alias ? result : copied(result);
@@ -177,6 +176,7 @@ class GraphRun {
   }
   constexpr void compute(Scope& scope, const Node& node) {
     List<Operand> inputs;
+    inputs.reserve(node.inputs.size() + 1);
     for (const TensorId tensor : node.inputs) inputs.push_back(operand(scope, tensor));
     if (node.op->takes_positions) {
       const TensorSpec positions{scope.spec(node.outputs[0]).shape, uint8};
@@ -199,7 +199,7 @@ class GraphRun {
       const bool in_place = o == 0 && node.op->modifies >= 0;
       const Bound target = in_place ? input(scope, node.inputs[static_cast<std::size_t>(node.op->modifies)])
                                     : made(scope.spec(node.outputs[o]));
-      memories_[static_cast<std::size_t>(target.memory)].write(access(target), results[o]);
+      write(target, results[o]);
       bound(scope, node.outputs[o]) = target;
     }
     if (!is_product) return;
@@ -244,8 +244,7 @@ class GraphRun {
   constexpr void load(Scope& scope, const Node& node, const Transfer& transfer) {
     const std::int64_t element = effects_.loaded[static_cast<std::size_t>(transfer.number)]++;
     const Bound target = target_of(scope, node);
-    memories_[static_cast<std::size_t>(target.memory)].write(access(target),
-                                                             terms_.initial(Origin::stream, transfer.number, element));
+    write(target, terms_.initial(Origin::stream, transfer.number, element));
   }
   constexpr void store(Scope& scope, const Node& node, const Transfer& transfer) {
     effects_.stored[static_cast<std::size_t>(transfer.number)].push_back(
@@ -260,7 +259,7 @@ class GraphRun {
     return table;
   }
   constexpr Operand vector_of(Scope& scope, TensorId tensor) {
-    const Bound from = copied(input(scope, tensor));
+    const Bound from = dense(input(scope, tensor));
     const Bound vector{from.memory, dense_layout({from.spec.nelms()}), {{from.spec.nelms()}, from.spec.dtype}};
     return {vector.spec, read(vector)};
   }
@@ -277,7 +276,7 @@ class GraphRun {
     if (transfer.offset >= 0) inputs.push_back(vector_of(scope, node.inputs[static_cast<std::size_t>(transfer.offset)]));
     const Bound target = target_of(scope, node);
     const ValueId result = row_result(node, transfer, inputs, {{target.spec.nelms()}, target.spec.dtype});
-    memories_[static_cast<std::size_t>(target.memory)].write(access(target), result);
+    write(target, result);
   }
   /// A store to a row that only the run knows depends on the other rows, which stay.
   constexpr void store_row(Scope& scope, const Node& node, const Transfer& transfer) {
@@ -289,7 +288,7 @@ class GraphRun {
       terms_.add_row_store((transfer.kernel ? transfer.kernel : node.op)->tag);
     }
     const ValueId result = row_result(node, transfer, inputs, rows.spec);
-    memories_[static_cast<std::size_t>(rows.memory)].write(access(rows), result);
+    write(rows, result);
   }
 
   // ---- calls
@@ -319,30 +318,27 @@ class GraphRun {
   constexpr ValueId condition_of(const Bound& tensor) {
     Access first = access(tensor);
     first.rank = 0;
-    return terms_.number(memories_[static_cast<std::size_t>(tensor.memory)].read(first), {});
+    return terms_.number(memories_.read(tensor.memory, first), {});
   }
   constexpr void branch(Scope& scope, const Node& node) {
     const ValueId condition = condition_of(input(scope, node.inputs[0]));
     const auto then_inputs = static_cast<std::size_t>(unpack<ConditionalAttributes>(node.attributes).then_inputs);
     const auto given = arguments(scope, node, node.called_graph, 1);
     const auto otherwise = arguments(scope, node, node.else_graph, 1 + then_inputs);
-    const List<Memory> before = memories_;
-    const List<Bound> outputs = run_graph(node.called_graph, given);
-    List<Memory> after = std::move(memories_);
+    const SharedMemories before = memories_;
+    List<Bound> outputs = run_graph(node.called_graph, given);
+    for (Bound& each : outputs) each = dense(each);
+    SharedMemories after = std::move(memories_);
     memories_ = before;
-    const List<Bound> others = run_graph(node.else_graph, otherwise);
+    List<Bound> others = run_graph(node.else_graph, otherwise);
+    for (Bound& each : others) each = dense(each);
     const auto choose = [&](const Content& a, const Content& b) { return terms_.choice(condition, a, b); };
+    SharedMemories both = SharedMemories::joined(after, memories_, before.size(), choose);
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {  // both are dense in memories of their own
-      bound(scope, node.outputs[o]) = outputs[o];
-      results_.push_back(Memory::joined(after[static_cast<std::size_t>(outputs[o].memory)],
-                                        memories_[static_cast<std::size_t>(others[o].memory)], choose));
+      const int number = both.add(Memory::joined(after.memory(outputs[o].memory), memories_.memory(others[o].memory), choose));
+      bound(scope, node.outputs[o]) = {number, outputs[o].layout, outputs[o].spec};
     }
-    for (std::size_t m = 0; m < before.size(); ++m) memories_[m] = Memory::joined(after[m], memories_[m], choose);
-    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
-      bound(scope, node.outputs[o]).memory = static_cast<int>(memories_.size());
-      memories_.push_back(std::move(results_[o]));
-    }
-    results_.clear();
+    memories_ = std::move(both);
   }
   constexpr void loop(Scope& scope, const Node& node) {
     const auto attributes = unpack<LoopAttributes>(node.attributes);
@@ -390,8 +386,7 @@ class GraphRun {
   ValueTerms& terms_;
   PlanStages stages_;
   bool in_strips_ = false;  // whether a convolution over strips runs
-  List<Memory> memories_{};
-  List<Memory> results_{};  // of a conditional, while it is joined
+  SharedMemories memories_{};
   List<Bound> variables_{}, constants_{};  // by number
   List<Bound> buffers_{};  // all rows of each remote buffer
   RunEffects effects_{};

@@ -3,20 +3,18 @@
 #include <cstdint>
 #include <utility>
 
-#include "tilewright/core/grow.hpp"
 #include "tilewright/core/items.hpp"
-#include "tilewright/verified/segments.hpp"
+#include "tilewright/verified/written_segments.hpp"
 
 namespace tilewright::internal::proof::detail {
 
-/// The values in one memory, by byte. It keeps what was written as segments. Segments with common bytes, or one in the gaps of
-/// another, are a group; in a group, the newest segment that has a byte says what it holds.
-class Memory {
+/// The values in one memory, by byte.
+class Memory : public WrittenSegments {
  public:
   /// Returns what an access finds. `axis`: the first one along which it may find runs; those before it have extent 1.
   constexpr Content read(const Access& access, int axis = 0) const {
     Content result;
-    if (access.elements() == 0) return result;
+    if (access.elements() == 0 || read_run(access, result)) return result;
     const std::int64_t count = axis < access.rank ? access.extents[axis] : 1;
     const std::int64_t even = even_rows(access, axis, result);
     if (even == count) return result;
@@ -33,6 +31,7 @@ class Memory {
           continue;
         }
       }
+      if (result.parts.size() == 1 && repeats(result, access, axis)) return result;
       rows.offset = access.offset + i * access.strides[axis];
       rows.extents[axis] = count - i;
       Content run;
@@ -55,6 +54,7 @@ class Memory {
     run.count = 1;
     return run;
   }
+  constexpr bool is_empty() const { return groups_.empty(); }
   /// Writes what another access found to elements of equal extents. `axis`: that of the content's runs.
   constexpr void write(const Access& access, const Content& content, int axis = 0) {
     if (access.elements() == 0) return;
@@ -68,34 +68,22 @@ class Memory {
   }
   /// Writes a value whose elements are in the order of the access.
   constexpr void write(const Access& access, ValueId value) { write(access, whole_of(value, access)); }
-  /// Forgets the values of a range of bytes.
-  constexpr void forget(std::int64_t begin, std::int64_t end) {
-    if (begin < end) put({.begin = begin, .end = end, .origin = begin});
-  }
   /// Joins the memories after the two branches of a conditional. `choose(a, b)` returns the value that is `a` or `b`; it is not
   /// called for equal ones.
   template <class Choose>
   static constexpr Memory joined(const Memory& a, const Memory& b, const Choose& choose);
 
  private:
-  struct Group {
-    std::int64_t begin = 0, end = 0;
-    int newest = -1, oldest = -1;  // segments
-  };
-
-  constexpr std::size_t find(std::int64_t byte) const {  // the first group that ends behind the byte
-    std::size_t low = 0, high = groups_.size();
-    while (low < high) {
-      const std::size_t middle = (low + high) / 2;
-      if (groups_[middle].end <= byte) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-  constexpr const Segment& segment(int number) const { return segments_[static_cast<std::size_t>(number)]; }
-
   // ---- reads
 
+  /// Finds elements of a segment without gaps, as most often. Returns whether the access is to such.
+  constexpr bool read_run(const Access& access, Content& result) const {
+    const auto [below, above] = access.reach();
+    const std::size_t i = find(access.offset + below);
+    if (i == groups_.size() || groups_.data()[i].newest != groups_.data()[i].oldest) return false;
+    const Segment& found = segment(groups_.data()[i].newest);
+    return found.has_run(access, below, above) && found.rows_of_run(access, max_rank, 1, 0, result) > 0;
+  }
   /// Returns how many rows, from the first on, are evenly spaced elements of one segment, or are not written. `axis`: that of the
   /// rows.
   constexpr std::int64_t even_rows(Access access, int axis, Content& result) const {
@@ -120,28 +108,19 @@ class Memory {
       if (const std::int64_t rows = segment(number).rows_of(access, axis, begin, end, result); rows > 0) return rows;
       const Lattice own = segment(number).lattice();
       const auto is_apart = [&](std::int64_t rows) {
-        if (rows != std::exchange(rows_of_bytes, rows)) {
+        if (rows != rows_of_bytes) {
+          rows_of_bytes = rows;
           if (has_rows) access.extents[axis] = rows;
           bytes = lattice_of(access);
         }
         return are_apart(own, bytes);
       };
-      while (!is_apart(count))
-        if ((count /= 2) == 0) return 0;
+      if (is_apart(count)) continue;
+      if (count == 1 || !is_apart(1)) return 0;
+      do count /= 2;
+      while (!is_apart(count));
     }
     return result = {}, count;
-  }
-  /// Adds rows to a run that they continue, if both have evenly spaced elements of one value. Returns how many it adds.
-  static constexpr std::int64_t add_rows(Content& run, const Content& added, int axis) {
-    if (!run.parts.empty() || !added.parts.empty() || run.value != added.value) return 0;
-    const std::int64_t step = run.count == 1 ? added.first - run.first : run.steps[axis];
-    if (added.first != run.first + run.count * step) return 0;
-    for (int i = axis + 1; i < max_rank; ++i)
-      if (run.steps[i] != added.steps[i]) return 0;
-    const std::int64_t count = added.count == 1 || added.steps[axis] == step ? added.count : 1;
-    run.steps[axis] = step;
-    run.count += count;
-    return count;
   }
   /// Continues a run, of which `rows` is the last row, by up to `most` rows. Returns by how many.
   constexpr std::int64_t continue_run(Content& run, Access rows, int axis, std::int64_t most) const {
@@ -190,9 +169,54 @@ class Memory {
     next.steps[axis] = run.steps[axis];
     return same(next, run);
   }
-  static constexpr void forget_steps(Content& run, int axis) {
-    run.steps[axis] = 0;
-    for (Content& part : run.parts) forget_steps(part, axis);
+
+  /// Finds whether all rows repeat the first run: whether the elements of each value are the same ones, moved by one number from
+  /// run to run. Adds the other runs if so.
+  constexpr bool repeats(Content& result, const Access& access, int axis) const {
+    const std::int64_t rows = result.parts[0].count, times = access.extents[axis] / rows;
+    if (result.parts[0].parts.empty() || rows < 2 || access.extents[axis] % rows != 0 || access.rank == max_rank) return false;
+    Access runs = access;  // with an axis of runs before that of the rows
+    ++runs.rank;
+    for (int i = access.rank; i > axis; --i) runs.extents[i] = access.extents[i - 1], runs.strides[i] = access.strides[i - 1];
+    runs.extents[axis] = times, runs.strides[axis] = rows * access.strides[axis];
+    runs.extents[axis + 1] = rows;
+    List<Move> moves;
+    if (!find_moves(result.parts[0], runs, axis, axis + 2, moves)) return false;
+    result.parts.reserve(static_cast<std::size_t>(times));
+    for (std::int64_t i = 1; i < times; ++i) {
+      result.parts.push_back(result.parts.back());
+      move(result.parts.back(), moves);
+    }
+    return true;
+  }
+  /// By how much the elements of a value move from run to run.
+  struct Move {
+    ValueId value{};
+    std::int64_t step = 0;
+  };
+  /// Finds by how much the elements of each part of a run move. `axis`: that of the runs; `inner`: that of the parts.
+  constexpr bool find_moves(const Content& run, Access runs, int axis, int inner, List<Move>& moves) const {
+    for (const Content& part : run.parts) {
+      if (inner >= max_rank) return false;
+      runs.extents[inner] = part.count;
+      if (!find_moves(part, runs, axis, inner + 1, moves)) return false;
+      runs.offset += part.count * runs.strides[inner];
+    }
+    if (!run.parts.empty()) return true;
+    Content found;
+    if (even_rows(runs, axis, found) < runs.extents[axis] || found.value != run.value || found.first != run.first) return false;
+    if (run.value == ValueId::unwritten) return false;
+    for (int i = axis; i + 1 < max_rank; ++i)
+      if (found.steps[i + 1] != run.steps[i]) return false;
+    for (const Move& each : moves)
+      if (each.value == run.value) return each.step == found.steps[axis];
+    moves.push_back({run.value, found.steps[axis]});
+    return true;
+  }
+  static constexpr void move(Content& run, const List<Move>& moves) {
+    for (Content& part : run.parts) move(part, moves);
+    for (const Move& each : moves)
+      if (each.value == run.value) run.first += each.step;
   }
 
   // ---- writes
@@ -247,92 +271,6 @@ class Memory {
       content.first += content.steps[axis];
     }
   }
-  /// Puts a segment on what its bytes had, or, if it has no value, removes that.
-  constexpr void put(const Segment& added) {
-    const std::size_t from = find(added.begin);
-    std::size_t to = from;
-    Group kept;
-    bool is_beside = true;  // whether kept segments are before the added one or behind it
-    const auto keep = [&](int number) {
-      append(kept, number);
-      is_beside = is_beside && (segment(number).end <= added.begin || segment(number).begin >= added.end);
-    };
-    for (; to < groups_.size() && groups_[to].begin < added.end; ++to)
-      for (int number = groups_[to].newest, older = -1; number >= 0; number = older) {
-        Segment& old = segments_[static_cast<std::size_t>(number)];
-        older = old.older;
-        if (added.covers(old.lattice())) {
-          free_.push_back(number);
-        } else if (!added.is_dense() || !old.is_dense() || old.end <= added.begin || old.begin >= added.end) {
-          keep(number);
-        } else if (old.begin >= added.begin) {
-          old.begin = added.end;
-          keep(number);
-        } else {
-          Segment behind = old;
-          old.end = added.begin;
-          keep(number);
-          behind.begin = added.end;
-          if (behind.begin < behind.end) keep(add(behind));
-        }
-      }
-    Group groups[3];
-    std::size_t count = 0;
-    if (is_beside) {
-      Group before, behind;
-      for (int number = kept.newest, older = -1; number >= 0; number = older) {
-        older = segment(number).older;
-        append(segment(number).begin < added.begin ? before : behind, number);
-      }
-      if (before.newest >= 0) groups[count++] = before;
-      if (added.value != ValueId::unwritten) append(groups[count++], add(added));
-      if (behind.newest >= 0) groups[count++] = behind;
-    } else if (Segment& newest = segments_[static_cast<std::size_t>(kept.newest)]; newest.add(added)) {
-      groups[0] = {std::min(newest.begin, kept.begin), std::max(newest.end, kept.end), kept.newest, kept.oldest};
-      count = 1;
-    } else {
-      append(groups[0], add(added));
-      segments_[static_cast<std::size_t>(groups[0].newest)].older = kept.newest;
-      groups[0] = {std::min(added.begin, kept.begin), std::max(added.end, kept.end), groups[0].newest, kept.oldest};
-      count = 1;
-    }
-    replace(from, to, groups, count);
-  }
-  constexpr int add(const Segment& added) {
-    if (free_.empty()) {
-      make_room(segments_);
-      segments_.push_back(added);
-      return static_cast<int>(segments_.size()) - 1;
-    }
-    const int number = free_.back();
-    free_.pop_back();
-    segments_[static_cast<std::size_t>(number)] = added;
-    return number;
-  }
-  /// Makes a segment the oldest one of a group.
-  constexpr void append(Group& group, int number) {
-    Segment& added = segments_[static_cast<std::size_t>(number)];
-    added.older = -1;
-    if (group.oldest < 0) group = {added.begin, added.end, number, number};
-    else segments_[static_cast<std::size_t>(group.oldest)].older = number;
-    group.begin = std::min(group.begin, added.begin);
-    group.end = std::max(group.end, added.end);
-    group.oldest = number;
-  }
-  /// Replaces the groups [from, to) by others.
-  constexpr void replace(std::size_t from, std::size_t to, const Group* groups, std::size_t count) {
-    const std::size_t removed = to - from, size = groups_.size();
-    if (count > removed) {
-      make_room(groups_, count - removed);
-      groups_.resize(size + count - removed);
-      for (std::size_t i = size; i-- > to;) groups_[i + count - removed] = groups_[i];
-    } else if (count < removed) {
-      for (std::size_t i = to; i < size; ++i) groups_[i + count - removed] = groups_[i];
-      groups_.resize(size + count - removed);
-    }
-    for (std::size_t i = 0; i < count; ++i) groups_[from + i] = groups[i];
-  }
-
   // ---- branches
 
   /// Returns the newest segment that has a byte; null: nothing is written there.
@@ -357,10 +295,6 @@ class Memory {
     const auto [stride, count] = bytes.axes[axes - 1];
     for (std::int64_t i = 0; i < count; ++i) add_ends(bytes, axes - 1, begin + i * stride, ends);
   }
-
-  List<Group> groups_{};  // by their bytes; they do not overlap
-  List<Segment> segments_{};
-  List<int> free_{};  // segments that are no longer in use
 };
 
 template <class Choose>

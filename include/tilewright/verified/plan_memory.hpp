@@ -3,6 +3,7 @@
 
 #include "tilewright/core/text.hpp"
 #include "tilewright/lower/plan.hpp"
+#include "tilewright/verified/recalled_memory.hpp"
 #include "tilewright/verified/terms.hpp"
 
 namespace tilewright::internal::proof::detail {
@@ -12,7 +13,7 @@ struct Stored {
   Base base = Base::frame;
   int index = 0;
   std::int64_t bytes = -1;  // -1: not limited
-  Memory values{};
+  RecalledMemory values{};
 };
 
 /// All memories of a plan, or of a frozen one, during a run. Offsets in the frame count from the start of the root's.
@@ -76,10 +77,11 @@ class PlanMemory {
   constexpr bool moves(int stream) const { return moves_[static_cast<std::size_t>(stream)]; }
   constexpr std::int64_t moved(int stream) const { return next_[static_cast<std::size_t>(stream)]; }
   /// Joins the memories after the other branch of a conditional with these.
-  constexpr void join(const PlanMemory& other, ValueId condition) {
+  constexpr void join(PlanMemory& other, ValueId condition) {
     for (std::size_t m = 0; m < memories_.size(); ++m)
-      memories_[m].values = Memory::joined(other.memories_[m].values, memories_[m].values,
-                                           [&](const Content& a, const Content& b) { return terms_->choice(condition, a, b); });
+      memories_[m].values = RecalledMemory(
+          Memory::joined(other.memories_[m].values.memory(), memories_[m].values.memory(),
+                         [&](const Content& a, const Content& b) { return terms_->choice(condition, a, b); }));
   }
   static constexpr Access rows_of(const auto& buffer) {
     const TensorSpec rows{{buffer.entries, buffer.spec.nelms()}, buffer.spec.dtype};
@@ -110,7 +112,7 @@ class PlanMemory {
     const auto& stream = plan_->streams[static_cast<std::size_t>(place.index)];
     if (stream.direction != StreamDirection::host_to_device || stream.spec.bytes() == 0) return;
     const std::int64_t pitch = plan_->replicas * stream.spec.bytes(), element = place.offset / pitch;
-    Memory& memory = find(Base::stream, place.index)->values;
+    RecalledMemory& memory = find(Base::stream, place.index)->values;
     const Access bytes = access_of(element * pitch, stream.spec, dense_strides(stream.spec.shape));
     if (!has_written(memory.read(bytes))) memory.write(bytes, terms_->initial(Origin::stream, place.index, element));
   }

@@ -44,6 +44,11 @@ class PlanRun {
  private:
   /// A place of the whole run: the frame's offsets count from the start of the root's.
   using Place = Location;
+  /// A value that a stage passes on: elements of a dense block.
+  struct Register {
+    Access access{};
+    Content content{};
+  };
 
   constexpr bool fail(std::string_view rule, const auto&... what) {
     if (rule == ignored_) return true;
@@ -70,6 +75,7 @@ class PlanRun {
   constexpr void run_step(const Step& step, const Body& body, const List<Place>& arguments, std::int64_t frame) {
     const Location* const locations = plan_.locations.data() + step.first_location;
     List<Place> places;
+    places.reserve(static_cast<std::size_t>(step.location_count));
     for (int i = 0; i < step.location_count; ++i) {
       Place place;
       if (!resolve(locations[i], arguments, body, frame, place)) return;
@@ -121,14 +127,15 @@ class PlanRun {
       return void(fail_always("a condition that is in no memory: a bool expected"));
     const Content read = memory_.read(places[0], {places[0].offset, 1, 0, {}, {}});
     if (has_unwritten(read)) return void(fail("values", "a condition that no step wrote: a bool expected"));
-    const StepAccess condition_bytes{places[0].base, places[0].index, {places[0].offset, 1, 0, {}, {}}, false};
+    const StepAccess condition_bytes{places[0].base,   places[0].index,     {places[0].offset, 1, 0, {}, {}}, false, 0, 0,
+                                     places[0].offset, places[0].offset + 1};
     if (barriers_.add({condition_bytes}, step.ipu, false) &&
         !fail("barriers", "no barrier before a condition that an earlier step writes: a barrier expected"))
       return;
     const ValueId condition = terms_.number(read, {});
     const PlanMemory<AnyPlan> before = memory_;
     run_body(step.body, list(1, step.arguments), frame);
-    const PlanMemory<AnyPlan> after = std::exchange(memory_, before);
+    PlanMemory<AnyPlan> after = std::exchange(memory_, before);
     const Barriers barriers = std::exchange(barriers_, {});
     run_body(step.else_body, list(1 + step.arguments, step.location_count - 1 - step.arguments), frame);
     barriers_.add_all(barriers);
@@ -205,6 +212,7 @@ class PlanRun {
           each.source == Source::memory && (each.index < 0 || static_cast<std::size_t>(each.index) >= places.size()))
         return void(fail_always("an operand at a location that the step does not have: one of its locations expected"));
     List<Operand> inputs;
+    inputs.reserve(static_cast<std::size_t>(stage.input_count) + 1);
     bool reads_unwritten = false;
     for (int o = 0; o < stage.input_count; ++o) {
       const StageOperand& operand = plan_.operands[static_cast<std::size_t>(stage.first_operand + o)];
@@ -251,8 +259,13 @@ class PlanRun {
   }
   constexpr Content read(const StageOperand& operand, const Access& bytes, const List<Place>& places) {
     const auto index = static_cast<std::size_t>(operand.index);
-    if (operand.source == Source::value && index < registers_.size()) return registers_[index].read(bytes);
-    if (operand.source == Source::value) return {};
+    if (operand.source == Source::value) {
+      if (index >= registers_.size() || registers_[index].access == bytes)
+        return index < registers_.size() ? registers_[index].content : Content();
+      Memory memory;  // for elements in their order, but of another shape
+      memory.write(registers_[index].access, registers_[index].content);
+      return memory.read(bytes);
+    }
     if (operand.source == Source::scratch) {
       for (const auto& [offset, memory] : scratch_)
         if (offset == operand.index) return memory.read(bytes);
@@ -268,9 +281,10 @@ class PlanRun {
   }
   constexpr void store(const StageOperand& operand, const Access& bytes, const List<Place>& places, const Content& made, int s,
                        bool is_first) {
-    const Access dense = access_of(0, {operand.view.shape, operand.view.dtype}, dense_strides(operand.view.shape));
     while (static_cast<int>(registers_.size()) <= s) registers_.push_back({});
-    if (is_first && bytes.elements() == dense.elements()) registers_[static_cast<std::size_t>(s)].write(dense, made);
+    if (is_first && bytes.elements() == operand.view.shape.nelms())
+      registers_[static_cast<std::size_t>(s)] = {
+          access_of(0, {operand.view.shape, operand.view.dtype}, dense_strides(operand.view.shape)), made};
     if (operand.source == Source::memory) {
       const Place& place = places[static_cast<std::size_t>(operand.index)];
       memory_.find(place.base, place.index)->values.write(bytes, made);
@@ -300,6 +314,7 @@ class PlanRun {
                            plan_.streams[static_cast<std::size_t>(place.index)].direction == StreamDirection::host_to_device)))
       return fail("memory", "writes what is given, in memory `", name_of(place.base), "`: a read expected");
     access.base = place.base, access.index = place.index;
+    access.begin = bytes.offset + below, access.end = bytes.offset + above;
     accesses.push_back(access);
     return true;
   }
@@ -309,7 +324,7 @@ class PlanRun {
     body_ = BodyId::main, step_number_ = plan_.bodies.data()[0].step_count;
     const auto check = [&](ValueId expected_value, Base base, int index, const Access& access, const Shape& shape,
                            std::string_view what, std::size_t number) {
-      const Stored* const memory = memory_.find(base, index);
+      Stored* const memory = memory_.find(base, index);
       if (memory == nullptr || terms_.number(memory->values.read(access), shape) != expected_value)
         fail("values", what, " ", number, row_name(plan_, base, number),
              " differs from the graphs after the run: equal expected");
@@ -352,7 +367,7 @@ class PlanRun {
   List<bool> checked_sets_;
   Barriers barriers_{};
   List<std::pair<int, Memory>> scratch_{};  // of a step: by offset
-  List<Memory> registers_{};  // of a step: first results, by stage
+  List<Register> registers_{};  // of a step: first results, by stage
   List<ValueId> printed_{};
   BodyId body_ = BodyId::none;
   int step_number_ = 0;

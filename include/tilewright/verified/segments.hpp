@@ -143,9 +143,11 @@ struct Segment {
     }
     if (value == ValueId::unwritten && is_dense()) return found = {}, count;
     if (element_bytes != access.element_bytes) return 0;
+    if (digit_count == 1 && digits[0].stride == element_bytes) return rows_of_run(access, axis, count, row, found);
     std::int64_t low[max_rank]{}, high[max_rank]{}, rest = access.offset - origin, number = first;
     for (int d = digit_count; d-- > 0;) {
       low[d] = high[d] = rest / digits[d].stride;
+      if (low[d] >= digits[d].count) return 0;
       rest %= digits[d].stride;
       number += low[d] * digits[d].step;
     }
@@ -181,6 +183,29 @@ struct Segment {
     }
     found.value = value;
     found.first = number;
+    if (value == ValueId::unwritten) found = {};
+    return count;
+  }
+  /// Returns whether the segment has elements that follow each other, and the bytes of an access, whose reach is given.
+  constexpr bool has_run(const Access& access, std::int64_t below, std::int64_t above) const {
+    return digit_count == 1 && element_bytes == access.element_bytes && digits[0].stride == element_bytes &&
+           value != ValueId::unwritten && begin <= access.offset + below && access.offset + above <= end;
+  }
+  /// `rows_of` for elements that follow each other, of which the segment has the bytes of `count` rows.
+  constexpr std::int64_t rows_of_run(const Access& access, int axis, std::int64_t count, std::int64_t row, Content& found) const {
+    const std::int64_t size = element_bytes, step = digits[0].step, rest = access.offset - origin;
+    if (rest % size != 0) return 0;
+    for (int i = 0; i < access.rank; ++i) {
+      found.steps[i] = 0;
+      if (i == axis || access.extents[i] == 1) continue;
+      const std::int64_t stride = access.strides[i];
+      if (stride % size != 0) return 0;
+      found.steps[i] = stride / size * step;
+    }
+    if (count > 1 && row % size != 0) count = 1;
+    if (count > 1) found.steps[axis] = row / size * step;
+    found.value = value;
+    found.first = first + rest / size * step;
     if (value == ValueId::unwritten) found = {};
     return count;
   }

@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "tilewright/core/grow.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/op_info/op_info.hpp"
 #include "tilewright/graph/op_info/packed_attributes.hpp"
@@ -46,8 +47,9 @@ class ValueTerms {
   constexpr ValueId initial(Origin origin, std::int64_t number, std::int64_t element = 0) {
     return values_.number({word(TermKind::initial), static_cast<std::int64_t>(origin), number, element});
   }
-  /// Returns the number of what an access finds.
+  /// Returns the number of what an access finds. That of a whole value is the number of the value.
   constexpr ValueId number(const Content& content, const Shape& shape) {
+    if (is_whole(content, shape)) return content.value;
     List<std::int64_t> term;
     term.reserve(16);
     term.push_back(word(TermKind::content));
@@ -59,10 +61,10 @@ class ValueTerms {
                                        int output) {
     List<std::int64_t> term;
     term.reserve(attributes.count + 11 * inputs.size() + 16);
-    for (const std::int64_t each :
-         {word(TermKind::result), number_of(op), std::int64_t{output}, static_cast<std::int64_t>(attributes.count)})
-      term.push_back(each);
-    for (std::size_t i = 0; i < attributes.count; ++i) term.push_back(attributes.words[i]);
+    std::int64_t* const words = added(term, 4 + attributes.count);
+    words[0] = word(TermKind::result), words[1] = number_of(op), words[2] = output;
+    words[3] = static_cast<std::int64_t>(attributes.count);
+    for (std::size_t i = 0; i < attributes.count; ++i) words[4 + i] = attributes.words[i];
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       add_spec(term, inputs[i].spec);
       const bool is_read = i > 0 || op != op_info<CopyVarUpdate>.tag;  // which overwrites all of its operand
@@ -75,9 +77,10 @@ class ValueTerms {
     term[2] = static_cast<std::int64_t>(output);
     return term;
   }
-  constexpr ValueId result(List<std::int64_t> term, const TensorSpec& spec) {
-    add_spec(term, spec);
-    return values_.number(term);
+  constexpr ValueId result(const List<std::int64_t>& term, const TensorSpec& spec) {
+    words_ = term;
+    add_spec(words_, spec);
+    return values_.number(words_);
   }
   /// Returns the value of several parts of a result, and remembers what it is.
   constexpr ValueId partials(PartialResults&& of) {
@@ -128,9 +131,9 @@ class ValueTerms {
   constexpr void add_product_term(const List<std::int64_t>& term) { add_known(product_term(term)); }
   /// Returns the number of such a term. It is known if a graph computes it.
   constexpr ValueId product_term(const List<std::int64_t>& term) {
-    List<std::int64_t> words{word(TermKind::slice)};
-    for (const std::int64_t each : term) words.push_back(each);
-    return values_.number(words);
+    words_ = term;
+    words_[0] = word(TermKind::slice);  // in place of a result
+    return values_.number(words_);
   }
   constexpr void add_product(GraphProduct&& product) { products_.push_back(std::move(product)); }
   constexpr const List<GraphProduct>& products() const { return products_; }
@@ -146,31 +149,47 @@ class ValueTerms {
 
  private:
   static constexpr std::int64_t word(TermKind kind) { return static_cast<std::int64_t>(kind); }
+  /// Adds words to a term; returns the first one. (Compilers make several calls for each push_back.)
+  static constexpr std::int64_t* added(List<std::int64_t>& term, std::size_t count) {
+    const std::size_t first = term.size();
+    term.resize(first + count);
+    return term.data() + first;
+  }
   static constexpr void add_spec(List<std::int64_t>& term, const TensorSpec& spec) {
-    term.push_back(static_cast<std::int64_t>(spec.dtype));
-    term.push_back(spec.shape.rank);
-    for (int axis = 0; axis < spec.shape.rank; ++axis) term.push_back(spec.shape[axis]);
+    const int rank = spec.shape.rank;
+    std::int64_t* const words = added(term, static_cast<std::size_t>(2 + rank));
+    words[0] = static_cast<std::int64_t>(spec.dtype);
+    words[1] = rank;
+    for (int axis = 0; axis < rank; ++axis) words[2 + axis] = spec.shape.extents[axis];
   }
   static constexpr void add_content(List<std::int64_t>& term, const Content& content, int rank) {
+    if (content.parts.empty()) {
+      std::int64_t* const words = added(term, static_cast<std::size_t>(3 + rank));
+      words[0] = 0;
+      words[1] = static_cast<std::int64_t>(content.value);
+      words[2] = content.first;
+      for (int axis = 0; axis < rank; ++axis) words[3 + axis] = content.steps[axis];
+      return;
+    }
     term.push_back(static_cast<std::int64_t>(content.parts.size()));
+    make_room(term, 16 * content.parts.size());
     for (const Content& part : content.parts) {
       term.push_back(part.count);
       add_content(term, part, rank);
     }
-    if (!content.parts.empty()) return;
-    term.push_back(static_cast<std::int64_t>(content.value));
-    term.push_back(content.first);
-    for (int axis = 0; axis < rank; ++axis) term.push_back(content.steps[axis]);
   }
   constexpr std::int64_t number_of(const OpTag* tag) {
-    for (std::size_t i = 0; i < tags_.size(); ++i)
-      if (tags_[i] == tag) return static_cast<std::int64_t>(i);
+    const auto count = static_cast<std::int64_t>(tags_.size());
+    const OpTag* const* const tags = tags_.data();
+    for (std::int64_t i = 0; i < count; ++i)
+      if (tags[i] == tag) return i;
     tags_.push_back(tag);
     infos_.push_back(nullptr);
-    return static_cast<std::int64_t>(tags_.size()) - 1;
+    return count;
   }
 
   Values values_{};
+  List<std::int64_t> words_{};  // of the term that is looked up: a list that keeps its memory
   List<bool> known_{};  // by value: whether a graph computes it
   List<int> equal_{};  // by value: the number of its content in other values; -1: none
   List<Content> equal_contents_{};

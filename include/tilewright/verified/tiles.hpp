@@ -30,9 +30,25 @@ constexpr void check_sizes(const auto& plan, FirstFault& fault) {
     for (const std::int64_t bytes : {set.scratch_bytes, set.code_bytes, set.memory_bytes, set.traffic.bytes})
       fault.expect(bytes >= 0, "memory", BodyId::none, -1, "a size of ", bytes, " bytes of a compute set: 0 or more expected");
 }
+/// Checks a plan for a simulated IPU on its tiles.
+constexpr void check_tiles(const auto& plan, const Target& target, ValueTerms& terms, bool reads_unwritten, FirstFault& fault) {
+  DataOnTiles data;
+  if (!fault.expect(TableReader(table_of_tiles(plan)).read(data), "tiles", BodyId::none, -1,
+                    "a table of tiles that cannot be read: data of each body expected"))
+    return;
+  TileMemoryProof memory(plan, target, data, fault);
+  if (!memory.has_rows()) return;
+  memory.run();
+  ExchangeProof exchanges(plan, target, data, terms, reads_unwritten, fault);
+  for (const BodyOnTiles& body : data.bodies)
+    if (!fault.is_found()) exchanges.run(body);
+  if (!fault.is_found()) check_collectives(plan, data, fault);
+  if (!fault.is_found()) BankProof(plan, target, data, fault).run();
+}
 /// Returns the first fault of a plan's sizes, or of a plan for a simulated IPU on its tiles; an empty text: there is none. The
 /// rules of PlanRun hold. `reads_unwritten`: whether a step computes of bytes that no step wrote. `ignored`: a rule that is not
-/// checked.
+/// checked. `may_have_tiles`: false for a target that is known to be the host, for which compilers then instantiate less.
+template <bool may_have_tiles = true>
 constexpr Text fault_on_tiles(const auto& plan, const Target& target, ValueTerms& terms, bool reads_unwritten,
                               std::string_view ignored) {
   FirstFault fault(ignored);
@@ -40,19 +56,8 @@ constexpr Text fault_on_tiles(const auto& plan, const Target& target, ValueTerms
   if (!fault.is_found()) TrafficProof(plan, terms, fault).run();
   if constexpr (requires { plan.exchanges; }) check_row_exchanges(plan, fault);
   if (!fault.is_found()) CodeProof(plan, target, terms, fault).run();
-  if (fault.is_found() || target.ipu == nullptr) return fault.text_of();
-  DataOnTiles data;
-  if (!fault.expect(TableReader(table_of_tiles(plan)).read(data), "tiles", BodyId::none, -1,
-                    "a table of tiles that cannot be read: data of each body expected"))
-    return fault.text_of();
-  TileMemoryProof memory(plan, target, data, fault);
-  if (!memory.has_rows()) return fault.text_of();
-  memory.run();
-  ExchangeProof exchanges(plan, target, data, terms, reads_unwritten, fault);
-  for (const BodyOnTiles& body : data.bodies)
-    if (!fault.is_found()) exchanges.run(body);
-  if (!fault.is_found()) check_collectives(plan, data, fault);
-  if (!fault.is_found()) BankProof(plan, target, data, fault).run();
+  if constexpr (may_have_tiles)
+    if (!fault.is_found() && target.ipu != nullptr) check_tiles(plan, target, terms, reads_unwritten, fault);
   return fault.text_of();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include <concepts>
 #include <string_view>
 #include <utility>
 
@@ -18,6 +19,17 @@ namespace tilewright {
 
 namespace internal::proof::detail {
 
+/// Returns a plan of which all code of the proof has one type: the plan itself, or the rows of a frozen one.
+constexpr const Plan& rows_of(const Plan& plan) { return plan; }
+template <PlanSizes sizes>
+constexpr FrozenRows rows_of(const FrozenPlan<sizes>& plan) {
+  return FrozenRows(plan);
+}
+template <std::derived_from<FrozenRows> Rows>
+constexpr const Rows& rows_of(const Rows& rows) {
+  return rows;
+}
+template <bool may_have_tiles>
 constexpr Fault find_fault(const Prepared& prepared, const auto& plan, std::string_view ignored) {
   ValueTerms terms;
   PlanStages in_strips;  // only plans for simulated IPUs have strips
@@ -27,7 +39,7 @@ constexpr Fault find_fault(const Prepared& prepared, const auto& plan, std::stri
   PlanRun run(plan, terms);
   run.ignore(ignored);
   if (Fault fault = run.run(expected); !fault.what.empty()) return fault;
-  return {fault_on_tiles(plan, prepared.target(), terms, run.reads_unwritten(), ignored)};
+  return {fault_on_tiles<may_have_tiles>(plan, prepared.target(), terms, run.reads_unwritten(), ignored)};
 }
 /// Returns the step of a fault, its tensors, and the module in which its op was traced. Another planning of the program finds the
 /// module, which no plan has.
@@ -43,6 +55,15 @@ constexpr Text place_of(const Fault& fault, const Prepared& prepared, const auto
   return result;
 }
 
+/// Returns the text of a plan's first fault, or an empty one.
+template <bool may_have_tiles = true>
+constexpr Text fault_text_of(const Prepared& prepared, const auto& plan, std::string_view ignored) {
+  const auto& rows = rows_of(plan);
+  Fault fault = find_fault<may_have_tiles>(prepared, rows, ignored);
+  if (!fault.what.empty()) fault.what += place_of(fault, prepared, rows);
+  return std::move(fault.what);
+}
+
 }  // namespace internal::proof::detail
 
 /// Proves that a plan does what the graphs of a prepared program say: `fault_of_plan(prepared, lower(prepared))`. Returns the
@@ -52,10 +73,7 @@ constexpr Text place_of(const Fault& fault, const Prepared& prepared, const auto
 /// columns of tensors that are put together from others. Rules: docs/errors-and-debugging.md. `ignored`: a rule that is not
 /// checked.
 constexpr Text fault_of_plan(const Prepared& prepared, const auto& plan, std::string_view ignored = {}) {
-  using namespace internal::proof::detail;
-  Fault fault = find_fault(prepared, plan, ignored);
-  if (!fault.what.empty()) fault.what += place_of(fault, prepared, plan);
-  return std::move(fault.what);
+  return internal::proof::detail::fault_text_of(prepared, plan, ignored);
 }
 
 namespace internal::proof::detail {
@@ -68,7 +86,8 @@ inline constexpr tilewright::detail::ConstantText fault_text = [] {
     Ir ir;
     trace_for(target, build, ir);
     const Prepared prepared = prepare(std::move(ir), target);
-    if (const Text fault = fault_of_plan(prepared, drafted_plan<build, target>(prepared)); !fault.empty())
+    constexpr bool may_have_tiles = target.ipu != nullptr;
+    if (const Text fault = fault_text_of<may_have_tiles>(prepared, drafted_plan<build, target>(prepared), {}); !fault.empty())
       result.set(text("verified: ", fault));
   }
   return result;

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <random>
-#include <tilewright/verified/memory.hpp>
+#include <tilewright/verified/shared_memories.hpp>
 #include <vector>
 
 #include "../../catch.hpp"
@@ -161,6 +161,69 @@ Content choose(const Content& a, const Content& b) {
   result.value = ValueId(100 + 10 * static_cast<int>(a.value) + static_cast<int>(b.value) +
                          1000 * (200 + static_cast<int>(b.first - a.first)));
   return result;
+}
+
+TEST_CASE("verified: columns of several values that repeat from row to row have the content of single elements") {
+  Both both;  // (2, 2, 6, 2) elements, 2 of 6 heads of each value, which has them before its rows: (2, 2 heads, 2, 2)
+  for (int part = 0; part < 3; ++part)
+    both.write({16 * part, 4, 4, {2, 2, 2, 2}, {96, 8, 48, 4}},
+               whole_of(ValueId(1 + part), {0, 4, 4, {2, 2, 2, 2}, {32, 16, 8, 4}}));
+  const Content rows = both.read({0, 4, 2, {4, 12}, {48, 4}});
+  REQUIRE(rows.parts.size() == 2);
+  CHECK(rows.parts[0].count == 2);
+  CHECK(rows.parts[1].parts.size() == 6);
+  CHECK(rows.parts[1].parts[0].first == 8);
+  both.write({96, 4, 0, {}, {}}, Content{.value = ValueId(1), .first = 7});  // the rows no longer repeat
+  both.read({0, 4, 2, {4, 12}, {48, 4}});
+}
+
+TEST_CASE("verified: a memory that recalls reads finds what one finds that does not") {
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    INFO("seed " << seed);
+    Random random(seed);
+    const std::array accesses{random.access(4), random.access(4), random.access(4), random.access(2)};
+    RecalledMemory recalled;
+    Memory memory;
+    for (int i = 0; i < 20; ++i) {
+      const Access to = accesses[static_cast<std::size_t>(random.below(4))];
+      if (random.below(5) == 0) {
+        const std::int64_t begin = random.below(Both::size), end = random.below(3) == 0 ? Both::size : begin + 8;
+        recalled.forget(begin, end), memory.forget(begin, end);
+      } else {
+        const auto value = ValueId(random.below(4));
+        recalled.write(to, value), memory.write(to, value);
+      }
+      for (const Access& from : accesses) CHECK(same(recalled.read(from), memory.read(from)));
+    }
+    CHECK(same(recalled.memory().read(accesses[0]), memory.read(accesses[0])));
+  }
+}
+
+TEST_CASE("verified: a copy of a memory keeps what it has when the memory changes, and the memory when the copy does") {
+  const Access all{0, 4, 1, {8}, {4}}, some{8, 4, 1, {2}, {4}};
+  SharedMemories memories;
+  const int first = memories.add(), other = memories.add();
+  memories.write(first, all, ValueId(1));
+  const int copy = memories.copy(first), second = memories.copy(copy);
+  memories.write(first, some, ValueId(2));
+  memories.write(copy, all, ValueId(3));
+  CHECK(memories.read(first, some).value == ValueId(2));
+  CHECK(memories.read(copy, some).value == ValueId(3));
+  CHECK(same(memories.read(second, all), whole_of(ValueId(1), all)));
+  CHECK(memories.read(other, all).value == ValueId::unwritten);
+  SharedMemories changed = memories;
+  changed.write(second, all, ValueId(4));
+  const auto choose = [](const Content&, const Content& b) { return b; };
+  SharedMemories joined = SharedMemories::joined(memories, changed, memories.size(), choose);
+  CHECK(joined.read(first, some).value == ValueId(2));
+  CHECK(joined.read(second, some).value == ValueId(4));
+}
+
+TEST_CASE("verified: the elements of an access have bytes of their own, or may share them") {
+  CHECK(has_own_places({0, 4, 3, {2, 3, 4}, {4, 32, 8}}));
+  CHECK(has_own_places({64, 4, 2, {2, 3}, {-4, 8}}));
+  CHECK_FALSE(has_own_places({0, 4, 2, {2, 3}, {0, 4}}));
+  CHECK_FALSE(has_own_places({0, 4, 2, {3, 3}, {8, 4}}));  // rows that overlap
 }
 
 TEST_CASE("verified: the memories after two branches are joined") {
