@@ -67,7 +67,7 @@ class CodeProof {
     CodeBytes always{}, loaded{};
   };
 
-  constexpr bool expect(bool holds, const auto&... what) { return fault_.expect(holds, "memory", BodyId::none, -1, what...); }
+  constexpr bool expect(bool holds, const auto&... what) { return fault_.expect(holds, "tables", BodyId::none, -1, what...); }
   constexpr const Body& body(BodyId number) const { return plan_.bodies.data()[static_cast<std::size_t>(number)]; }
   constexpr const Step& step(BodyId in, int s) const { return plan_.steps[static_cast<std::size_t>(body(in).first_step + s)]; }
   static constexpr bool computes(const Step& step) { return !step.is_call() && step.kind != StepKind::load_code; }
