@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "tilewright/core/text.hpp"
+
 namespace tilewright {
 
 /// Importance of a log line. As a limit, lines of this level and above are written; with `off`, none.
@@ -81,20 +83,21 @@ class LogLevels {
       }
     throw_wrong_line(line);
   }
-  [[noreturn]] static void throw_wrong_line(std::string_view line) {
-    std::string message = "TILEWRIGHT_LOG_CONFIG: '" + std::string(line) + "': module=LEVEL expected, with one of the modules";
-    for (const std::string_view name : log_module_names) (message += ' ') += name;
+  [[noreturn, gnu::noinline, gnu::cold]] static void throw_wrong_line(std::string_view line) {
+    Text message = text("TILEWRIGHT_LOG_CONFIG: '", line, "': module=LEVEL expected, with one of the modules");
+    for (const std::string_view name : log_module_names) (message += " ") += name;
     message += " and one of the levels";
-    for (const std::string_view name : log_level_names) (message += ' ') += name;
-    throw std::invalid_argument(message);
+    for (const std::string_view name : log_level_names) (message += " ") += name;
+    throw std::invalid_argument(message.string());
   }
-  static std::string content_of(const std::string& name) {
+  [[gnu::noinline, gnu::cold]] static std::string content_of(const std::string& name) {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "r"), std::fclose);
     std::string content;
     char part[512];
     for (std::size_t size = 1; file && size > 0; content.append(part, size)) size = std::fread(part, 1, sizeof part, file.get());
     if (!file || std::ferror(file.get()))
-      throw std::runtime_error("TILEWRIGHT_LOG_CONFIG: '" + name + "': module=LEVEL lines or a file that can be read expected");
+      throw std::runtime_error(
+          text("TILEWRIGHT_LOG_CONFIG: '", name, "': module=LEVEL lines or a file that can be read expected").string());
     return content;
   }
 

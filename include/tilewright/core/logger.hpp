@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "tilewright/core/log_levels.hpp"
+#include "tilewright/core/text.hpp"
 
 namespace tilewright {
 
@@ -30,7 +31,7 @@ class Logger {
     if (std::strcmp(destination, "stderr") == 0) file_ = {stderr, [](std::FILE*) {}};
     else if (std::strcmp(destination, "stdout") == 0) file_ = {stdout, [](std::FILE*) {}};
     else if (std::FILE* const file = std::fopen(destination, "a")) file_ = {file, [](std::FILE* opened) { std::fclose(opened); }};
-    else throw std::runtime_error("TILEWRIGHT_LOG_DEST: cannot write '" + std::string(destination) + "'");
+    else throw std::runtime_error(text("TILEWRIGHT_LOG_DEST: cannot write '", destination, "'").string());
   }
   /// Returns a logger as TILEWRIGHT_LOG_LEVEL and TILEWRIGHT_LOG_DEST currently say; WARN and stderr if they are unset or empty.
   /// Throws what levels_from_environment throws, and std::runtime_error for a destination that cannot be opened.
@@ -44,8 +45,8 @@ class Logger {
     const std::string_view name = variable("TILEWRIGHT_LOG_LEVEL", "WARN");
     const auto level = parse_log_level(name);
     if (!level)
-      throw std::invalid_argument("TILEWRIGHT_LOG_LEVEL: '" + std::string(name) +
-                                  "': one of TRACE, DEBUG, INFO, WARN, ERROR, OFF expected");
+      throw std::invalid_argument(
+          text("TILEWRIGHT_LOG_LEVEL: '", name, "': one of TRACE, DEBUG, INFO, WARN, ERROR, OFF expected").string());
     LogLevels levels(*level);
     levels.configure(variable("TILEWRIGHT_LOG_CONFIG", ""));
     return levels;

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -110,8 +111,10 @@ struct NumberRange {
   double lowest = 0, highest = 0;  ///< finite
   bool whole = false;  ///< whether only whole numbers are allowed: no fractions, infinities or NaN
 };
-constexpr NumberRange number_range(DType dtype) {
-  return visit_dtype(dtype, []<class T>(std::type_identity<T>) -> NumberRange {
+namespace detail {
+/// The numbers of each dtype, in DType's order. (A table: calls by dtype would be functions of each program.)
+inline constexpr auto number_ranges = [] {
+  constexpr auto range_of = []<class T>(std::type_identity<T>) -> NumberRange {
     if constexpr (std::is_same_v<T, bool>) return {0, 1, true};
     else if constexpr (std::is_same_v<T, float16_t>) return {-65504, 65504};
     else if constexpr (std::is_same_v<T, bfloat16_t>) return {-0x1.fep127, 0x1.fep127};
@@ -127,8 +130,14 @@ constexpr NumberRange number_range(DType dtype) {
     } else {
       return {std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()};
     }
-  });
-}
+  };
+  std::array<NumberRange, dtype_count> ranges{};
+  for (std::size_t d = 0; d < dtype_count; ++d)
+    if (!is_complex(static_cast<DType>(d))) ranges[d] = visit_dtype(static_cast<DType>(d), range_of);
+  return ranges;
+}();
+}  // namespace detail
+constexpr const NumberRange& number_range(DType dtype) { return detail::number_ranges[static_cast<std::size_t>(dtype)]; }
 
 /// Returns the index of the first number that does not fit the dtype, or -1. Integers and bool accept exact values only. Floating
 /// point rounds, but a finite number must not become infinite.

@@ -7,13 +7,15 @@
 #include <string>
 #include <string_view>
 
+#include "tilewright/core/text.hpp"
+
 namespace tilewright::data {
 
 /// Thrown for data that cannot be used. The text names the reader, the data, what was found and what was expected: "read_idx:
 /// digits.idx: rank 1: rank 3 expected".
 struct DataError : std::runtime_error {
   [[gnu::cold]] DataError(std::string_view reader, const std::string& found, const std::string& expected)
-      : std::runtime_error(std::string(reader) + ": " + found + ": " + expected + " expected") {}
+      : std::runtime_error(text(reader, ": ", found, ": ", expected, " expected").string()) {}
   [[gnu::cold]] DataError(std::string_view reader, const std::filesystem::path& path, const std::string& found,
                           const std::string& expected)
       : DataError(reader, path.string() + ": " + found, expected) {}

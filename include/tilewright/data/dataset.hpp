@@ -68,13 +68,13 @@ namespace detail {
 template <Samples Data>
 std::size_t sample_count(const Data& dataset, std::string_view reader) {
   std::optional<std::size_t> count;
-  std::string first;
+  const char* first = "";
   boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
-    const std::string name = boost::hana::to<const char*>(boost::hana::first(name_and_access));
+    const char* const name = boost::hana::to<const char*>(boost::hana::first(name_and_access));
     const std::size_t here = boost::hana::second(name_and_access)(dataset).shape(0);
     if (!count) count = here, first = name;
     if (*count != here)
-      throw DataError(reader, std::to_string(*count) + " " + first + " and " + std::to_string(here) + " " + name,
+      throw DataError(reader, text(*count, " ", first, " and ", here, " ", name).string(),
                       "arrays with equal numbers of samples");
   });
   return *count;

@@ -178,13 +178,13 @@ class Loader {
     for (std::size_t i = 0, index = first_ + chunk * chunk_; i < chunk_ && index < size(); ++i, ++index)
       gather(batches[i], index);
   }
-  void start_epoch() {
+  [[gnu::noinline]] void start_epoch() {
     if (prefetch_) prefetch_->cancel();  // nobody reads the order now
     order_.start_epoch();
     first_ = order_.handed_out();
     if (prefetch_) prefetch_->start((size() - first_ + chunk_ - 1) / chunk_);
   }
-  const Data& batch(std::size_t index) {
+  [[gnu::noinline]] const Data& batch(std::size_t index) {
     const std::size_t in_pass = index - first_;
     if (in_pass % chunk_ == 0) {
       if (prefetch_) made_ = &prefetch_->next();

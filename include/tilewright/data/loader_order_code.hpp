@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tilewright/core/text.hpp"
 #include "tilewright/data/data_error.hpp"
 #include "tilewright/data/loader_order.hpp"
 #include "tilewright/data/shards.hpp"
@@ -13,25 +14,31 @@
 
 namespace tilewright::data::detail {
 
+/// Throws the error of options that a loader does not take, if there is one.
+[[gnu::noinline]] inline void check_options(const LoaderOptions& options, std::size_t samples) {
+  if (options.batch_size == 0) throw DataError("Loader", "a batch size of 0", "at least 1");
+  if (options.drop_last && options.batch_size > samples)
+    throw DataError("Loader", text("a batch size of ", options.batch_size, " with drop_last").string(),
+                    text("at most the data set's ", samples).string());
+  if (options.runs == 0 || options.shard >= options.shards || !divide(options.shards, options.runs, options.batch_size))
+    throw DataError("Loader",
+                    text("shard ", options.shard, " of ", options.shards, " of batches of ", options.batch_size, " in ",
+                         options.runs, " runs")
+                        .string(),
+                    "a batch size that shards times runs divides, and a shard below shards,");
+  if (options.shards > 1 && !options.drop_last)
+    throw DataError("Loader", text(options.shards, " shards without drop_last").string(), "batches of one size");
+}
+
 template <class Build>
-LoaderOrder<Build>::LoaderOrder(const LoaderOptions& options, std::size_t samples)
+[[gnu::noinline]] LoaderOrder<Build>::LoaderOrder(const LoaderOptions& options, std::size_t samples)
     : batch_size_(options.batch_size),
       drops_last_(options.drop_last),
       shuffles_(options.shuffle),
       seed_(options.seed),
       random_(options.seed),
       order_(samples) {
-  if (options.batch_size == 0) throw DataError("Loader", "a batch size of 0", "at least 1");
-  if (options.drop_last && options.batch_size > samples)
-    throw DataError("Loader", "a batch size of " + std::to_string(options.batch_size) + " with drop_last",
-                    "at most the data set's " + std::to_string(samples));
-  if (options.runs == 0 || options.shard >= options.shards || !divide(options.shards, options.runs, options.batch_size))
-    throw DataError("Loader",
-                    "shard " + std::to_string(options.shard) + " of " + std::to_string(options.shards) + " of batches of " +
-                        std::to_string(options.batch_size) + " in " + std::to_string(options.runs) + " runs",
-                    "a batch size that shards times runs divides, and a shard below shards,");
-  if (options.shards > 1 && !options.drop_last)
-    throw DataError("Loader", std::to_string(options.shards) + " shards without drop_last", "batches of one size");
+  check_options(options, samples);
   std::iota(order_.begin(), order_.end(), std::size_t{0});
 }
 
@@ -61,19 +68,19 @@ LoaderState LoaderOrder<Build>::state() const {
   return state;
 }
 template <class Build>
-void LoaderOrder<Build>::require_equal(const LoaderState& state) const {
-  const auto require = [](std::string_view what, std::uint64_t given, const std::string& expected, bool fits) {
-    if (!fits) throw DataError("Loader::resume", std::string(what) + " " + std::to_string(given), expected);
+[[gnu::noinline]] void LoaderOrder<Build>::require_equal(const LoaderState& state) const {
+  const auto fail = [](std::string_view what, std::uint64_t given, const Text& expected) {
+    throw DataError("Loader::resume", text(what, " ", given).string(), expected.string());
   };
   const auto require_own = [&](std::string_view what, std::uint64_t given, std::uint64_t own, bool fits) {
-    require(what, given, "the loader's " + std::to_string(own), fits);
+    if (!fits) fail(what, given, text("the loader's ", own));
   };
   require_own("a batch size of", state.batch_size, batch_size_, state.batch_size == batch_size_);
   require_own("a number of samples of", state.images, order_.size(), state.images == order_.size());
   require_own("shuffle", state.shuffle, shuffles_, state.shuffle == shuffles_);
   require_own("a number of batches of", state.batch, batches(), state.batch <= batches());
   const std::uint64_t most_epochs = most_samples / std::max(order_.size(), std::size_t{1});
-  require("an epoch of", state.epoch, "at most " + std::to_string(most_epochs), state.epoch <= most_epochs);
+  if (state.epoch > most_epochs) fail("an epoch of", state.epoch, text("at most ", most_epochs));
 }
 template <class Build>
 void LoaderOrder<Build>::move_to(const LoaderState& state) {

@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "tilewright/core/platform/platform.hpp"
 #include "tilewright/core/platform/thread.hpp"
+#include "tilewright/core/text.hpp"
 
 namespace tilewright::internal {
 
@@ -77,34 +78,37 @@ class Workers {
  public:
   /// `stack_bytes`: smallest stack of each thread. Throws std::runtime_error if the system creates fewer threads than requested;
   /// those that were created end.
-  explicit Workers(int count, std::size_t stack_bytes = 0) : forks_(fork_count()) {
+  [[gnu::cold]] explicit Workers(int count, std::size_t stack_bytes = 0) : forks_(fork_count()) {
     try {
       for (int i = 1; i < count; ++i) {  // one by one: `count` may be more than there is memory for
-        doors_.push_back(std::make_unique<Door>());
-        threads_.emplace_back(stack_bytes, [this, i, &door = *doors_.back()] { serve(i, door); });
+        Door& door = *doors_.emplace_back(std::make_unique<Door>());
+        door.thread.emplace(stack_bytes, [this, i, &door] { serve(i, door); });
       }
     } catch (const std::exception& error) {
+      if (!doors_.empty() && !doors_.back()->thread) doors_.pop_back();
       stop();
-      throw std::runtime_error("threads: " + std::to_string(count) + " asked for, " + std::to_string(this->count()) +
-                               " could be made (" + error.what() + "): a smaller number expected");
+      throw std::runtime_error(text("threads: ", count, " asked for, ", this->count(), " could be made (", error.what(),
+                                    "): a smaller number expected")
+                                   .string());
     }
   }
   ~Workers() {
-    if (is_forked()) new std::vector(std::move(threads_));  // never destroyed: joining threads that do not exist might not end
+    if (is_forked()) new std::vector(std::move(doors_));  // never destroyed: joining threads that do not exist might not end
     else stop();
   }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
   /// Returns the number of threads, including the caller.
-  int count() const { return static_cast<int>(threads_.size()) + 1; }
+  int count() const { return static_cast<int>(doors_.size()) + 1; }
   /// Calls job(context, number) on `active` threads and returns when all have ended; does not allocate. If calls threw, rethrows
   /// the exception of one of them. Throws std::logic_error in a child process that was forked after the threads were created.
   void run(void (*job)(void*, int), void* context, int active) {
     if (is_forked()) [[unlikely]]
-      throw std::logic_error("threads: " + std::to_string(count()) +
-                             " made before a fork, of which the child process has one: a session made after the fork, or one of "
-                             "one thread, expected");
+      throw std::logic_error(text("threads: ", count(),
+                                  " made before a fork, of which the child process has one: a session made after the fork, or "
+                                  "one of one thread, expected")
+                                 .string());
     job_ = job;
     context_ = context;
     active_ = active;
@@ -120,12 +124,13 @@ class Workers {
  private:
   struct alignas(64) Door {
     std::atomic<std::uint32_t> opened{0};
+    std::optional<Thread> thread{};  // the last member, so that it ends before what it waits for
     void open() {
       opened.fetch_add(1, std::memory_order_release);
       wake_one(opened);
     }
   };
-  bool is_forked() const { return !threads_.empty() && fork_count() != forks_; }
+  bool is_forked() const { return !doors_.empty() && fork_count() != forks_; }
   void stop() {
     stop_ = true;
     for (auto& door : doors_) door->open();
@@ -154,8 +159,7 @@ class Workers {
   std::atomic<bool> has_failed_{false};
   std::exception_ptr failure_;  // of the first call that threw
   Barrier done_;
-  std::vector<std::unique_ptr<Door>> doors_;
-  std::vector<Thread> threads_;  // the last member, so that threads end before the members that they use
+  std::vector<std::unique_ptr<Door>> doors_;  // the last member, so that threads end before the members that they use
 };
 
 }  // namespace tilewright::internal

@@ -1,7 +1,8 @@
 #pragma once
 #include <atomic>
 #include <stdexcept>
-#include <string>
+
+#include "tilewright/core/text.hpp"
 
 namespace tilewright {
 
@@ -18,8 +19,8 @@ class [[nodiscard]] ExclusiveUse {
 
  private:
   [[noreturn, gnu::noinline, gnu::cold]] static void throw_in_use(const char* call) {
-    throw std::logic_error(std::string(call) +
-                           ": the session is in use, by another thread or by an op: one call at a time expected");
+    throw std::logic_error(
+        text(call, ": the session is in use, by another thread or by an op: one call at a time expected").string());
   }
   std::atomic<bool>& in_use_;
 };

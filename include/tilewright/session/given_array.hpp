@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "tilewright/core/text.hpp"
 #include "tilewright/session/host_array.hpp"
 #include "tilewright/session/mapped_array.hpp"
 
@@ -45,7 +46,7 @@ class GivenArray {
   bool is_new() const { return is_new_; }
   const std::shared_ptr<const void>& file() const { return file_; }
   /// Returns "'w' of w.npy", or "'w'" for an array of the host.
-  std::string title() const { return "'" + name_ + "'" + (path_.empty() ? "" : " of " + path_); }
+  std::string title() const { return text("'", name_, "'", path_.empty() ? "" : " of ", path_).string(); }
 
  private:
   std::string name_;

@@ -52,16 +52,17 @@ class GivenArrays {
   /// Throws std::logic_error, with the name of the call, if the host copy of a variable must not change.
   void require_writable(std::size_t v, std::string_view call) const {
     if (variables_.empty() || !variables_[v].is_read_only) return;
-    throw std::logic_error(std::string(call) + ": " + variables_[v].title +
-                           " is mapped read-only: MapMode::copy_on_write or MapMode::shared expected");
+    throw std::logic_error(
+        text(call, ": ", variables_[v].title, " is mapped read-only: MapMode::copy_on_write or MapMode::shared expected")
+            .string());
   }
 
  private:
   [[noreturn, gnu::cold]] static void fail(std::string_view array, std::string_view problem) {
-    throw std::invalid_argument("SessionOptions::arrays: " + std::string(array) + std::string(problem));
+    throw std::invalid_argument(text("SessionOptions::arrays: ", array, problem).string());
   }
   [[noreturn, gnu::cold]] static void fail_without(std::string_view kind, std::string_view name, const TensorSpec& spec) {
-    fail("none for " + std::string(kind) + " '" + std::string(name), text("': ", to_text(spec), " expected").view());
+    fail(text("none for ", kind, " '", name), text("': ", to_text(spec), " expected"));
   }
   [[gnu::cold]] static TensorSpec spec_of(const internal::FrozenRemoteBuffer& buffer) {
     TensorSpec spec{{buffer.entries}, buffer.spec.dtype};
@@ -78,7 +79,7 @@ class GivenArrays {
       if (program.text(program.variables[v].name) == array.name()) return take_variable(program, v, array);
     for (const internal::FrozenRemoteBuffer& buffer : program.remote_buffers)
       if (buffer.mapping > 0 && program.text(buffer.name) == array.name()) return take_rows(program, buffer, array);
-    fail(array.title(), ": no variable or mapped buffer of this name: one of " + names(program) + " expected");
+    fail(array.title(), text(": no variable or mapped buffer of this name: one of ", names(program), " expected"));
   }
   [[gnu::cold]] void take_variable(const internal::ProgramView& program, std::size_t v, const GivenArray& array) {
     require_spec(array, host_spec(program, v));
@@ -108,13 +109,12 @@ class GivenArrays {
     rows = const_cast<std::byte*>(array.elements());  // the program stores none if it must not
     files_.push_back(array.file());
   }
-  [[gnu::cold]] static std::string names(const internal::ProgramView& program) {
-    std::string result;
-    const auto add = [&](internal::PoolRange name) { result += (result.empty() ? "" : ", ") + std::string(program.text(name)); };
-    for (const internal::FrozenVariable& variable : program.variables) add(variable.name);
+  [[gnu::cold]] static Text names(const internal::ProgramView& program) {
+    List<Text> names;
+    for (const internal::FrozenVariable& variable : program.variables) names.push_back(program.text(variable.name));
     for (const internal::FrozenRemoteBuffer& buffer : program.remote_buffers)
-      if (buffer.mapping > 0) add(buffer.name);
-    return result;
+      if (buffer.mapping > 0) names.push_back(program.text(buffer.name));
+    return join(names, ", ");
   }
 
   std::vector<OfVariable> variables_{};  // empty: no variable has one

@@ -14,6 +14,20 @@
 
 namespace tilewright {
 
+namespace detail {
+/// Copies an input of `bytes` bytes if it shares memory with one of the blocks, and makes `input` the copy's address. Not
+/// inlined, because all inputs of all programs have one such function.
+[[gnu::noinline]] inline void replace_if_shared(std::byte*& input, std::size_t bytes,
+                                                std::initializer_list<std::span<const std::byte>> written, std::byte* copy) {
+  for (const auto block : written)
+    if (share_memory({input, bytes}, block)) [[unlikely]] {
+      std::memcpy(copy, input, bytes);
+      input = copy;
+      return;
+    }
+}
+}  // namespace detail
+
 /// Memory for a copy of each input of a plan. A run reads inputs in the caller's arrays, but first copies those that share memory
 /// with its outputs. The memory is allocated here, so that a run allocates nothing; it is not touched before it is needed.
 template <const auto& plan>
@@ -29,14 +43,8 @@ class InputCopies {
   void replace_shared(StreamMemory<plan>& streams, std::initializer_list<std::span<const std::byte>> written) {
     for (std::size_t i = 0; i < streams.size(); ++i) {
       if (!plan.streams[i].used || plan.streams[i].direction != StreamDirection::host_to_device) continue;
-      const std::span<const std::byte> input = detail::array_of<plan>(streams, i, replicas_);
-      for (const auto block : written)
-        if (detail::share_memory(input, block)) [[unlikely]] {
-          std::byte* const copy = memory_.get() + offsets_[i];
-          std::memcpy(copy, input.data(), input.size());
-          streams[i] = copy;
-          break;
-        }
+      detail::replace_if_shared(streams[i], static_cast<std::size_t>(detail::array_bytes(plan, i, replicas_)), written,
+                                memory_.get() + offsets_[i]);
     }
   }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/execute/program_view.hpp"
@@ -33,9 +34,10 @@ struct ReplicaPart {
   bool is_written = true;  ///< whether this replica gets it from the host
 };
 
-/// Calls f with the parts of each replica. A replica has one part. Its shard of a variable with RetrievalMode::all_replicas is a
-/// part of several tensors of the host's array: those of all replicas that gather the shard. The replica gets it from its own.
-void for_each_replica(const internal::ProgramView& program, std::size_t v, auto f) {
+/// Returns the parts of all replicas. A replica has one part. Its shard of a variable with RetrievalMode::all_replicas is a part
+/// of several tensors of the host's array: those of all replicas that gather the shard. The replica gets it from its own.
+[[gnu::cold, gnu::noinline]] inline std::vector<ReplicaPart> replica_parts(const internal::ProgramView& program, std::size_t v) {
+  std::vector<ReplicaPart> parts;
   const internal::FrozenVariable& variable = program.variables[v];
   const auto& [shape, groups, shard_over, all_replicas] = variable.distribution;
   const std::int64_t tensor_bytes = TensorSpec{shape, variable.spec.dtype}.bytes(), shard_bytes = variable.spec.bytes();
@@ -53,13 +55,15 @@ void for_each_replica(const internal::ProgramView& program, std::size_t v, auto 
                          .is_written = !all_replicas || tensor == replica};
     };
     if (!all_replicas) {
-      f(part_of(static_cast<std::int64_t>(group)));
+      parts.push_back(part_of(static_cast<std::int64_t>(group)));
       continue;
     }
     std::int64_t other_index = 0;  // in its group
     for (int other = 0; other < program.replicas; ++other)
-      if (group_of(program, variable, other) == group && other_index++ / shard_over == index / shard_over) f(part_of(other));
+      if (group_of(program, variable, other) == group && other_index++ / shard_over == index / shard_over)
+        parts.push_back(part_of(other));
   }
+  return parts;
 }
 
 }  // namespace tilewright

@@ -345,13 +345,13 @@ class Session {
   using Values = std::array<const std::byte*, plan.variables.size()>;
 
   void require_attached(const char* what) const {
-    if (!is_attached())
-      throw std::logic_error(text(what, ": the session is not attached: a context() or attach() expected").string());
+    if (!is_attached()) [[unlikely]]
+      detail::throw_detached(what);
   }
   using State = detail::SessionState<program>;
   State& state(const char* call) const {
     if (!state_) [[unlikely]]
-      throw std::logic_error(text(call, ": a session that was moved from: the one that has its memory now expected").string());
+      detail::throw_moved_from(call);
     return *state_;
   }
   /// Starts a call that uses memory. All such calls begin here.

@@ -29,13 +29,13 @@ struct SessionCore<Build>::Parts {
 };
 
 template <class Build>
-[[gnu::cold]] SessionCore<Build>::SessionCore(const SessionOptions& options, const internal::ProgramView& program,
-                                              const internal::HeldReplicas& held)
+[[gnu::cold, gnu::noinline]] SessionCore<Build>::SessionCore(const SessionOptions& options, const internal::ProgramView& program,
+                                                             const internal::HeldReplicas& held)
     : parts_(std::make_unique<Parts>(options, program, held)) {}
 template <class Build>
-SessionCore<Build>::~SessionCore() = default;
+[[gnu::noinline]] SessionCore<Build>::~SessionCore() = default;
 template <class Build>
-[[gnu::cold]] void SessionCore<Build>::begin(std::string_view device, bool is_optimised) {
+[[gnu::cold, gnu::noinline]] void SessionCore<Build>::begin(std::string_view device, bool is_optimised) {
   const SessionOptions& options = parts_->options;
   if (options.attach) parts_->copies.run_after_upload();
   internal::log_session(parts_->executor.logger(), parts_->program, device, options.threads, parts_->executor.most_threads(),
@@ -85,7 +85,7 @@ std::byte* SessionCore<Build>::constants() const {
   return parts_->executor.constants();
 }
 template <class Build>
-void SessionCore<Build>::run(std::span<std::byte* const> streams) {
+[[gnu::noinline]] void SessionCore<Build>::run(std::span<std::byte* const> streams) {
   parts_->copies.mark_stale();
   parts_->executor.run(streams);
 }
@@ -95,19 +95,19 @@ bool SessionCore<Build>::is_attached() const {
   return parts_->copies.is_attached();
 }
 template <class Build>
-void SessionCore<Build>::attach() {
+[[gnu::noinline]] void SessionCore<Build>::attach() {
   parts_->copies.attach();
 }
 template <class Build>
-void SessionCore<Build>::detach() {
+[[gnu::noinline]] void SessionCore<Build>::detach() {
   parts_->copies.detach();
 }
 template <class Build>
-void SessionCore<Build>::copy_to_device() {
+[[gnu::noinline]] void SessionCore<Build>::copy_to_device() {
   parts_->copies.copy_to_device();
 }
 template <class Build>
-void SessionCore<Build>::copy_to_host() {
+[[gnu::noinline]] void SessionCore<Build>::copy_to_host() {
   parts_->copies.copy_to_host();
 }
 template <class Build>
@@ -127,11 +127,11 @@ void SessionCore<Build>::mark_stale() {
   parts_->copies.mark_stale();
 }
 template <class Build>
-void SessionCore<Build>::refresh() {
+[[gnu::noinline]] void SessionCore<Build>::refresh() {
   parts_->copies.refresh();
 }
 template <class Build>
-void SessionCore<Build>::write(std::span<const std::byte* const> values) {
+[[gnu::noinline]] void SessionCore<Build>::write(std::span<const std::byte* const> values) {
   parts_->copies.write(values);
 }
 template <class Build>

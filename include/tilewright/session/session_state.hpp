@@ -1,6 +1,8 @@
 #pragma once
 #include <atomic>
+#include <stdexcept>
 
+#include "tilewright/core/text.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/session/host_outputs.hpp"
 #include "tilewright/session/input_copies.hpp"
@@ -10,6 +12,15 @@
 #endif
 
 namespace tilewright::detail {
+
+/// Throws the error of a call of a session that was moved from.
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_moved_from(const char* call) {
+  throw std::logic_error(text(call, ": a session that was moved from: the one that has its memory now expected").string());
+}
+/// Throws the error of a call of a detached session that needs the device.
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_detached(const char* call) {
+  throw std::logic_error(text(call, ": the session is not attached: a context() or attach() expected").string());
+}
 
 /// Memory and threads of a session. They are on the heap, so that moving a session moves no memory that others refer to.
 template <class Program>

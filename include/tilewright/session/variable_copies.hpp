@@ -26,7 +26,7 @@ class VariableCopies {
                                bool attached, const detail::GivenArrays& arrays)
       : device_(device), program_(program), arrays_(arrays), seed_(seed), attached_(attached) {
     host_offsets_.push_back(0);
-    in_sync_at_.resize(count(), 0);
+    in_sync_at_.resize(count());
     for (std::size_t v = 0; v < count(); ++v)
       host_offsets_.push_back(host_offsets_.back() + (arrays_.mapped(v) ? 0 : internal::align(host_spec(program_, v).bytes())));
     if (arrays_.has_variables()) begin_with_arrays();
@@ -144,7 +144,7 @@ class VariableCopies {
 
   std::size_t count() const { return program_.variables.size(); }
   bool has_upload_ops() const { return program_.after_upload != internal::BodyId::none; }
-  std::size_t bytes(std::size_t v) const { return static_cast<std::size_t>(host_spec(program_, v).bytes()); }
+  [[gnu::noinline]] std::size_t bytes(std::size_t v) const { return static_cast<std::size_t>(host_spec(program_, v).bytes()); }
 
   void make_room() { host_.emplace(host_offsets_.back(), "the host's copy of variables"); }
   /// Creates the host copy with the initial values. Copies those that the device still has, if no op has changed them, which is
@@ -159,9 +159,8 @@ class VariableCopies {
     for (std::size_t v = 0; v < count(); ++v) {
       if (program_.replicas == 1) fetch(v, 0, device_data(v), bytes(v));
       else
-        for_each_replica(program_, v, [&](const ReplicaPart& part) {
+        for (const ReplicaPart& part : replica_parts(program_, v))
           if (part.is_read && holds(part)) fetch(v, part.offset, device_data(v, part.replica), part.bytes);
-        });
     }
     if (device_.held().transport) share();
     stale_ = false;
@@ -174,12 +173,11 @@ class VariableCopies {
     std::memcpy(to, from, count);
   }
   /// Sends to each process the values that the others have fetched.
-  void share() {
+  [[gnu::cold, gnu::noinline]] void share() {
     std::vector<internal::SharedPiece> pieces;
     for (std::size_t v = 0; v < count(); ++v)
-      for_each_replica(program_, v, [&](const ReplicaPart& part) {
+      for (const ReplicaPart& part : replica_parts(program_, v))
         if (part.is_read) pieces.push_back({part.replica, static_cast<std::size_t>(host_offsets_[v]) + part.offset, part.bytes});
-      });
     device_.held().transport->share(host_->data(), pieces);
   }
   bool holds(const ReplicaPart& part) const {
@@ -188,9 +186,8 @@ class VariableCopies {
   void to_device(std::size_t v) {
     if (program_.replicas == 1) std::memcpy(device_data(v), host_data(v), bytes(v));
     else
-      for_each_replica(program_, v, [&](const ReplicaPart& part) {
+      for (const ReplicaPart& part : replica_parts(program_, v))
         if (part.is_written && holds(part)) std::memcpy(device_data(v, part.replica), host_data(v) + part.offset, part.bytes);
-      });
   }
 
   internal::Executor& device_;

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tilewright/core/text.hpp"
 #include "tilewright/core/xtensor.hpp"
 
 namespace tilewright::train {
@@ -24,17 +25,16 @@ namespace detail {
 template <class Outputs, class Labels, class Use>
 void for_each_label(std::string_view metric, const Outputs& outputs, const Labels& labels, std::optional<std::size_t> count,
                     Use use) {
-  const auto fail = [&](const std::string& found, const std::string& expected) {
-    throw std::invalid_argument(std::string(metric) + ": " + found + ": " + expected + " expected");
+  const auto fail = [&](const Text& found, std::string_view expected) {
+    throw std::invalid_argument(text(metric, ": ", found, ": ", expected, " expected").string());
   };
   if (outputs.dimension() == 0) fail("outputs without an axis", "a last axis, of the classes,");
   const std::size_t classes = outputs.shape(outputs.dimension() - 1), all = labels.size();
   if (classes == 0 || outputs.size() != all * classes)
-    fail(std::to_string(outputs.size()) + " outputs of " + std::to_string(classes) + " classes for " + std::to_string(all) +
-             " labels",
+    fail(text(outputs.size(), " outputs of ", classes, " classes for ", all, " labels"),
          "one output of each class for each label");
   const std::size_t samples = labels.dimension() == 0 ? 1 : labels.shape(0);
-  if (count && *count > samples) fail(std::to_string(*count) + " samples of " + std::to_string(samples), "at most all");
+  if (count && *count > samples) fail(text(*count, " samples of ", samples), "at most all");
   const std::size_t counted = count && samples != 0 ? all / samples * *count : all;
   auto output = outputs.template begin<xt::layout_type::row_major>();
   auto label = labels.template begin<xt::layout_type::row_major>();
@@ -47,8 +47,7 @@ void for_each_label(std::string_view metric, const Outputs& outputs, const Label
 /// Throws std::invalid_argument, which names the metric, for a label that is not one of the classes.
 inline void require_class(std::string_view metric, std::int64_t label, std::size_t classes) {
   if (label < 0 || static_cast<std::uint64_t>(label) >= classes)
-    throw std::invalid_argument(std::string(metric) + ": label " + std::to_string(label) + ": from 0 to " +
-                                std::to_string(classes - 1) + " expected");
+    throw std::invalid_argument(text(metric, ": label ", label, ": from 0 to ", classes - 1, " expected").string());
 }
 /// Throws std::logic_error, which names the metric.
 [[noreturn]] inline void fail_without_samples(std::string_view metric) {
@@ -116,8 +115,7 @@ class Accuracy {
  public:
   /// Throws std::invalid_argument for a `top_k` below 1.
   explicit Accuracy(const AccuracyOptions& options = {}) : options_(options) {
-    if (options.top_k < 1)
-      throw std::invalid_argument("Accuracy: top_k " + std::to_string(options.top_k) + ": at least 1 expected");
+    if (options.top_k < 1) throw std::invalid_argument(text("Accuracy: top_k ", options.top_k, ": at least 1 expected").string());
   }
 
   /// Adds a batch. `outputs`: an xtensor expression of numbers, (..., classes). `labels`: one integer for each row of outputs, in
@@ -145,8 +143,8 @@ class Accuracy {
   void add_row(const std::vector<double>& row, std::int64_t label) {
     if (options_.ignore_index == label) return;
     if (static_cast<std::uint64_t>(options_.top_k) > row.size())
-      throw std::invalid_argument("Accuracy: top_k " + std::to_string(options_.top_k) + " of " + std::to_string(row.size()) +
-                                  " classes: at most all expected");
+      throw std::invalid_argument(
+          text("Accuracy: top_k ", options_.top_k, " of ", row.size(), " classes: at most all expected").string());
     detail::require_class("Accuracy", label, row.size());
     ++all_;
     right_ += !detail::has_nan(row) &&

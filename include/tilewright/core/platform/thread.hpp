@@ -17,7 +17,7 @@ namespace tilewright::internal {
 class Thread {
  public:
   /// Throws std::system_error if the system cannot create the thread.
-  Thread(std::size_t stack_bytes, std::function<void()> function) {
+  [[gnu::cold]] Thread(std::size_t stack_bytes, std::function<void()> function) {
     auto own = std::make_unique<std::function<void()>>(std::move(function));
     pthread_attr_t attributes;
     check(::pthread_attr_init(&attributes));

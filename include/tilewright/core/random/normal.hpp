@@ -67,19 +67,19 @@ inline void draw_normal(std::span<double> values, Random& random) {
   while (!values.empty()) {
     const std::size_t pairs = std::min(most, (values.size() + 1) / 2);
     const Random draws = random;
-    for (std::size_t i = 0; i < pairs; ++i) {
+    for (std::size_t i = 0; i < most; ++i) {  // a constant number, also if fewer are needed: compilers make short loops of it
       const std::uint64_t bits = draws.bits_ahead(i);
       high[i] = static_cast<std::uint32_t>(bits >> 32);
       low[i] = static_cast<std::uint32_t>(bits);
     }
-    for (std::size_t i = 0; i < pairs; ++i) radii[i] = detail::squared_radius(high[i]);
-    for (std::size_t i = 0; i < pairs; ++i) {  // an angle in the first quarter of the circle, and two signs
+    for (std::size_t i = 0; i < most; ++i) radii[i] = detail::squared_radius(high[i]);
+    for (std::size_t i = 0; i < most; ++i) {  // an angle in the first quarter of the circle, and two signs
       const double angle = static_cast<std::int32_t>((low[i] & 0x1ffffff) << 1 | 1) * 0x1p-26;
       cosines[i] = detail::with_sign(static_cast<float>(detail::sine_of_quarter(1 - angle)), low[i]);
       sines[i] = detail::with_sign(static_cast<float>(detail::sine_of_quarter(angle)), low[i] << 1);
     }
     // a loop of its own, because compilers that heed errno do not vectorise it
-    for (std::size_t i = 0; i < pairs; ++i) radii[i] = std::sqrt(radii[i]);
+    for (std::size_t i = 0; i < most; ++i) radii[i] = std::sqrt(radii[i]);
     for (std::size_t i = 0; i < values.size() / 2 && i < pairs; ++i) {
       values[2 * i] = static_cast<double>(radii[i] * cosines[i]);
       values[2 * i + 1] = static_cast<double>(radii[i] * sines[i]);
