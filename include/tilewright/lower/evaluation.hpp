@@ -96,6 +96,13 @@ class Evaluator {
       if (!fits(value)) return false;
     return fits(result);
   }
+  /// Returns whether a kernel, and so its epilogue, supports a result with channels as the last axis of memory.
+  static constexpr bool puts_channels_last(const Operation& kernel) {
+    if (!kernel.op->channels_last) return false;
+    const List<TensorSpec> specs = operand_specs(kernel);
+    const std::uint32_t all = (std::uint32_t{1} << specs.size()) - 1;
+    return (kernel.op->channels_last({specs.data(), specs.size()}, kernel.attributes, all) >> kernel.input_count & 1) != 0;
+  }
   /// Returns whether a member can be computed in the epilogue of a kernel. It must be a formula of floats, in single or half
   /// precision, or of bools. Its operands have the shape of the kernel's result, or are broadcast to it, and its result is
   /// divided like the kernel's.
@@ -104,6 +111,7 @@ class Evaluator {
     const Value& result = result_of(kernel);
     if (!is_formula(op) || op.operands.back().spec.shape != result.spec.shape || !same_blocks(kernel, member)) return false;
     const bool channels_are_last = is_channels_last(result.spec.shape, result.layout.strides);
+    if (channels_are_last && !puts_channels_last(producer)) return false;
     const auto has_lines = [&](const Value& value) {
       return channels_are_last ? has_channel_runs(value.spec.shape, value.layout) : has_runs(value.spec.shape, value.layout);
     };
