@@ -41,20 +41,9 @@ struct PlanDraft {
   PlanSizes sizes{};
   std::size_t failure = 0;  ///< length of the error text
   FrozenPlan<draft_room> plan{};  ///< valid totals and tile sets even if the program is too large
-  /// Tables of the plan's exchanges, which no session needs: see table_of_moves. They are behind the plan's own characters.
-  PoolRange moves{};
-  bool lacks_moves = false;  ///< whether there was no room for them
+  bool has_moves = false;  ///< whether the plan has tables of exchanges, which a frozen plan has not
   bool is_too_large = false;  ///< whether the only error is that a tile's memory is too small
 };
-
-constexpr void keep_moves(const Plan& plan, PlanDraft& draft) {
-  const Text table = table_of_moves(plan);
-  draft.moves = {draft.sizes.characters, table.size()};
-  draft.lacks_moves = table.size() > 0 &&
-                      !(draft.sizes.fits(draft_room) && draft.moves.first + table.size() <= draft_room.characters);
-  for (std::size_t i = 0; i < table.size() && !draft.lacks_moves; ++i)
-    draft.plan.characters[draft.moves.first + i] = table.view()[i];
-}
 
 /// Traces and plans a program, to find its sizes and errors.
 template <auto build, Target target>
@@ -65,9 +54,9 @@ consteval PlanDraft make_draft() {
   PlanDraft draft{.sizes = sizes_of(plan), .failure = plan.failure.size()};
   static_cast<PlanTotals&>(draft.plan) = plan;
   for (std::size_t i = 0; i < plan.tile_sets.size(); ++i) draft.plan.tile_sets[i] = plan.tile_sets[i];
+  draft.has_moves = !plan.moves.empty() || !plan.exchanges.empty();
   draft.is_too_large = plan.failure.view().starts_with(memory_error);
   if (draft.failure == 0 && draft.sizes.fits(draft_room)) draft.plan = freeze<draft_room>(plan);
-  if (draft.failure == 0) keep_moves(plan, draft);
   leave_blocks_to_compiler(plan.steps.size());
   return draft;
 }

@@ -74,11 +74,6 @@ class TableReader {
   constexpr explicit TableReader(std::string_view table) : rest_(table) {}
   constexpr void operator()(auto&... values) { (get(values), ...); }
 
-  /// Reads lists that are all of the table. Returns whether it was read.
-  constexpr bool read_lists(auto&... lists) {
-    (get(lists), ...);
-    return is_right_ && rest_.empty();
-  }
   /// Returns whether the table was read.
   constexpr bool read(DataOnTiles& data) {
     while (is_right_) {

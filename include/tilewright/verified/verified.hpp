@@ -9,9 +9,9 @@
 #include "tilewright/execute/program.hpp"
 #include "tilewright/lower/figures/frame_peak.hpp"
 #include "tilewright/transform/prepare.hpp"
-#include "tilewright/verified/drafted_plan.hpp"
 #include "tilewright/verified/plan_run.hpp"
 #include "tilewright/verified/plan_tables.hpp"
+#include "tilewright/verified/plan_with_moves.hpp"
 #include "tilewright/verified/step_text.hpp"
 #include "tilewright/verified/tiles.hpp"
 
@@ -87,7 +87,7 @@ inline constexpr tilewright::detail::ConstantText fault_text = [] {
     trace_for(target, build, ir);
     const Prepared prepared = prepare(std::move(ir), target);
     constexpr bool may_have_tiles = target.ipu != nullptr;
-    if (const Text fault = fault_text_of<may_have_tiles>(prepared, drafted_plan<build, target>(prepared), {}); !fault.empty())
+    if (const Text fault = fault_text_of<may_have_tiles>(prepared, plan_with_moves<build, target>(prepared), {}); !fault.empty())
       result.set(text("verified: ", fault));
   }
   return result;

@@ -1,6 +1,5 @@
 // labels: none
-// The plan that a session runs is proven together with its exchanges, which it does not have, also one that is too large for a
-// draft.
+// The plan that a session runs is proven together with its exchanges, which it does not have.
 #include <string>
 #include <tilewright/tilewright.hpp>
 #include <tilewright/verified/verified.hpp>
@@ -16,14 +15,12 @@ namespace {
 namespace ops = tw::ops;
 namespace proof = tw::internal::proof::detail;
 
-/// Streams, exchanges before and after steps, a call, and rows that move together. `buffers`: of which it uses one.
-template <int buffers>
+/// Streams, exchanges before and after steps, a call, and rows that move together.
 constexpr void program(tw::Ir& ir) {
   const tw::Tensor x = support::load(ir, "x", {6, 10});
   const tw::Graph half = ir.create_graph([](tw::Tensor t) { return ops::tanh(t.T().reshape({6, 10})) * 0.5; }, x);
   const tw::Tensor h = tw::call(half, {tw::call(half, {x})[0]})[0];
   const tw::RemoteBuffer buffer = ir.remote_buffer({6, 10}, tw::float32, 2);
-  for (int i = 1; i < buffers; ++i) ir.remote_buffer({6, 10}, tw::float32, 2);
   ops::remote_store(buffer, 0, ops::softmax(h));
   tw::Tensor first, second;
   {
@@ -34,20 +31,13 @@ constexpr void program(tw::Ir& ir) {
   support::store("y", first + second);
 }
 constexpr tw::Target tiles = tw::ipu_model.with_tiles(5);
-static_assert(tw::verified<program<1>, tiles>);
-static_assert(tw::verified<program<33>, tiles>);
-
-template <auto build, tw::Target target>
-constexpr const auto& draft = tw::internal::detail::draft_of<build, target>;
-static_assert(!draft<program<1>, tiles>.lacks_moves && draft<program<33>, tiles>.lacks_moves);
-static_assert(draft<program<1>, tiles>.moves.first == tw::Program<program<1>, tiles>::plan.characters.size(),
-              "exchanges are not in the plan of the session");
+static_assert(tw::verified<program, tiles>);
 
 /// Plants faults in the exchanges. Returns those that the proof does not refuse.
 template <auto build, tw::Target target>
 std::string accepted_faults() {
   const tw::Prepared prepared = tw::prepare(*tw::trace(build, target), target);
-  const auto good = proof::drafted_plan<build, target>(prepared);
+  const auto good = proof::plan_with_moves<build, target>(prepared);
   CHECK(tw::fault_of_plan(prepared, good).string() == "");
   const tw::Plan full = tw::lower(prepared);
   CHECK(good.moves.size() == full.moves.size());
@@ -85,6 +75,6 @@ std::string accepted_faults() {
   return accepted;
 }
 
-TEST_CASE("verified: exchanges of the plan that a session runs are proven") { CHECK(accepted_faults<program<1>, tiles>() == ""); }
+TEST_CASE("verified: exchanges of the plan that a session runs are proven") { CHECK(accepted_faults<program, tiles>() == ""); }
 
 }  // namespace

@@ -99,15 +99,6 @@ constexpr void each_field(auto& table, ReadOrWritten<BankStep> auto& step) {
 constexpr void each_field(auto& table, ReadOrWritten<BankRules> auto& rules) {
   table(rules.distance, rules.pair_bytes, rules.interleaved_bytes);
 }
-constexpr void each_field(auto& table, ReadOrWritten<TileExchange> auto& exchange) {
-  table(exchange.bytes_in, exchange.pair_bytes_in, exchange.bytes_out, exchange.fragments, exchange.sends, exchange.total_bytes);
-}
-constexpr void each_field(auto& table, ReadOrWritten<StepMoves> auto& moves) {
-  table(moves.before, moves.after, moves.local_bytes, moves.host_in, moves.host_out, moves.set, moves.from_set, moves.banks);
-}
-constexpr void each_field(auto& table, ReadOrWritten<PlannedExchange> auto& exchange) {
-  table(exchange.first_step, exchange.step_count);
-}
 
 /// Visits the records of a body: lists of StorageRecord, TileFrame, Room and StepRecord. The body's id precedes them.
 constexpr void each_part(auto& table, auto& storages, auto& frames, auto& rooms, auto& steps) {

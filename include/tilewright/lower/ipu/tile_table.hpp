@@ -1,6 +1,6 @@
 #pragma once
 // takes: a body's draft that is placed, and the homes of variables and constants
-// gives: Plan::tile_table: data about tiles for the strict executor that the rest of a plan does not contain; a table of moves
+// gives: Plan::tile_table: data about tiles for the strict executor that the rest of a plan does not contain
 // keeps: all else
 #include <cstddef>
 #include <cstdint>
@@ -151,18 +151,6 @@ constexpr void write_homes(const Ir& ir, const TileHomes& homes, const IpuModel&
   table(BodyId::none);
   const BankRules rules = bank_rules(model);
   each_shared_part(table, homes.variables, homes.constants, rules, homes.bank_steps, ir.tables.name_scopes, ir.tables.graphs);
-}
-
-/// Returns the tables of a plan's exchanges, which a frozen plan does not have, in the form of its table of tiles: lists of
-/// StepMoves and of PlannedExchange. Empty if both are.
-constexpr Text table_of_moves(const Plan& plan) {
-  Text result;
-  if (plan.moves.empty() && plan.exchanges.empty()) return result;
-  {
-    detail::TileTableWriter table(result);
-    table(plan.moves, plan.exchanges);
-  }
-  return result;
 }
 
 }  // namespace tilewright::internal
