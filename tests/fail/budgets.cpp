@@ -40,7 +40,7 @@ static_assert(tw::require_budget<train_step, tw::cpu, tw::Limits{.frame = 4'000}
 // expect: bytes: at most 9000 expected; of these arrays of kernels
 // expect: , of the step MatMul [
 // expect: in Net_subgraph(0)
-// expect: /fc2 (a thread with more stack: docs/sessions.md#memory-and-stack), functions 1085
+// expect: /fc2 (a thread with more stack: docs/sessions.md#memory-and-stack), functions 108
 static_assert(tw::require_budget<train_step, tw::cpu, tw::Limits{.stack = 9'000}>());
 
 // CASE code
