@@ -84,12 +84,12 @@ auto prod(auto&& array, auto... keep_dims) {
 }
 /// Returns the largest element over `axes`, or over all; NaN if there is one.
 template <int... axes>
-auto max(auto&& array, auto... keep_dims) {
+auto(max)(auto&& array, auto... keep_dims) {
   return kernel::reduced<kernel::ExtremeRule<true>, axes...>(std::forward<decltype(array)>(array), keep_dims...);
 }
 /// Returns the smallest element over `axes`, or over all; NaN if there is one.
 template <int... axes>
-auto min(auto&& array, auto... keep_dims) {
+auto(min)(auto&& array, auto... keep_dims) {
   return kernel::reduced<kernel::ExtremeRule<false>, axes...>(std::forward<decltype(array)>(array), keep_dims...);
 }
 /// Returns the mean over `axes`, or over all: the sum times the reciprocal of the number of terms, for floating point.

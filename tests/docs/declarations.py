@@ -34,11 +34,17 @@ def comment_text(lines):
     return textwrap.dedent("\n".join(re.sub(r"^\s*/// ?", "", line) for line in lines)).strip()
 
 
+def without_parentheses(text):
+    """The text with `max(x)` for `(max)(x)`, as the headers write it, so that a macro `max` leaves the name alone."""
+    text = re.sub(r"(?<=\w)\((min|max)\)(?=\()", r" \1", text)
+    return re.sub(r"\(((?:[\w:]|<[^()<>]*>)*\b(?:min|max))\)(?=\()", r"\1", text)
+
+
 class Declaration:
     """A function, struct or enumeration: `comment`, `head` (all before its body) and `body` ("" if there is none)."""
 
     def __init__(self, comment, head, body, trailing=""):
-        self.comment, self.head, self.body = comment, " ".join(head.split()), body
+        self.comment, self.head, self.body = comment, without_parentheses(" ".join(head.split())), body
         self.trailing = trailing  # the comment at the end of its line
         self.type = re.search(r"^(?:template\s*<.*?>\s*)?(?:struct|class|enum class|enum|concept)\s+(?:\[\[\w+\]\]\s*)?(\w+)",
                               self.head)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from declarations import (Declaration, arguments, closing, declarations, error_messages, masked, message, namespaces,  # noqa: E402
-                          outside_of_namespaces)
+                          outside_of_namespaces, without_parentheses)
 from reference_pages import INCLUDE, PROJECT, pages, signature, without_tags  # noqa: E402
 
 PAGES = PROJECT / "docs" / "generated"
@@ -202,7 +202,7 @@ def as_formula(body):
     text = " ".join(match[1].split())
     text = re.sub(r"(?:authoring::)?math::number<\w+>\(([^()]*)\)", r"\1", text)
     text = re.sub(r"static_cast<[^<>]*(?:<[^<>]*>)?>", "", text)
-    text = re.sub(r"\b(?:std|math)::", "", text)
+    text = re.sub(r"\b(?:std|math)::", "", without_parentheses(text))
     return re.sub(r"\bX\(([\w.]+)\)", r"\1", text)
 
 

@@ -14,7 +14,7 @@ namespace tilewright::detail {
 inline TensorSpec checked_spec(std::span<const std::uint64_t> extents, DType dtype, const auto& fail) {
   if (extents.size() > max_rank) fail(std::to_string(extents.size()) + " axes", "at most " + std::to_string(max_rank));
   TensorSpec spec{Shape{}, dtype};
-  auto room = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max() / size_of(dtype));
+  auto room = static_cast<std::uint64_t>((std::numeric_limits<std::int64_t>::max)() / size_of(dtype));
   for (const std::uint64_t extent : extents) {
     if (extent > room) fail("a shape of 2^63 bytes or more", "a shape that fits in memory");
     if (extent != 0) room /= extent;

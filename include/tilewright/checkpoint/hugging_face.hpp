@@ -31,7 +31,7 @@ class PublishedConfig {
   }
 
   /// Compares a number or a truth value. `if_missing`: what the library that wrote the file takes for a missing entry.
-  void check(const std::string& name, double expected, std::optional<double> if_missing = {}) {
+  void validate(const std::string& name, double expected, std::optional<double> if_missing = {}) {
     const nlohmann::json* const entry = find(name);
     const std::optional<double> found = entry ? number(*entry) : if_missing;
     if (found == expected) return;
@@ -40,7 +40,7 @@ class PublishedConfig {
                    : "no " + name,
            name + " " + number_text(expected).string());
   }
-  void check(const std::string& name, const std::string& expected, const std::string& if_missing = "") {
+  void validate(const std::string& name, const std::string& expected, const std::string& if_missing = "") {
     const nlohmann::json* const entry = find(name);
     const std::string found = !entry ? if_missing : entry->is_string() ? entry->get<std::string>() : "no text";
     if (found != expected) differ(name + " " + found, name + " " + expected);
@@ -82,23 +82,23 @@ class PublishedConfig {
 inline void check_llama_config(PublishedConfig file, const layers::LlamaConfig& config) {
   file.lift("rope_parameters");  // where transformers 5 has rope_theta
   file.lift("rope_scaling");
-  file.check("model_type", "llama");
-  file.check("hidden_act", "silu", "silu");
-  file.check("vocab_size", config.vocab_size);
-  file.check("hidden_size", config.hidden_size);
-  file.check("intermediate_size", config.intermediate_size);
-  file.check("num_hidden_layers", config.num_hidden_layers);
-  file.check("num_attention_heads", config.num_attention_heads);
-  file.check("num_key_value_heads", config.key_value_heads(), config.num_attention_heads);
+  file.validate("model_type", "llama");
+  file.validate("hidden_act", "silu", "silu");
+  file.validate("vocab_size", config.vocab_size);
+  file.validate("hidden_size", config.hidden_size);
+  file.validate("intermediate_size", config.intermediate_size);
+  file.validate("num_hidden_layers", config.num_hidden_layers);
+  file.validate("num_attention_heads", config.num_attention_heads);
+  file.validate("num_key_value_heads", config.key_value_heads(), config.num_attention_heads);
   const int head_dim = config.num_attention_heads > 0 ? config.hidden_size / config.num_attention_heads : 0;
-  file.check("head_dim", head_dim, head_dim);
-  file.check("rms_norm_eps", config.rms_norm_eps, 1e-6);
-  file.check("rope_theta", config.rope_theta, 10000);
-  file.check("rope_type", "default", "default");
-  file.check("tie_word_embeddings", config.tie_word_embeddings, 0);
-  file.check("attention_bias", config.attention_bias, 0);
-  file.check("mlp_bias", 0, 0);
-  file.check("sliding_window", config.sliding_window, 0);
+  file.validate("head_dim", head_dim, head_dim);
+  file.validate("rms_norm_eps", config.rms_norm_eps, 1e-6);
+  file.validate("rope_theta", config.rope_theta, 10000);
+  file.validate("rope_type", "default", "default");
+  file.validate("tie_word_embeddings", config.tie_word_embeddings, 0);
+  file.validate("attention_bias", config.attention_bias, 0);
+  file.validate("mlp_bias", 0, 0);
+  file.validate("sliding_window", config.sliding_window, 0);
   file.report();
 }
 

@@ -53,7 +53,7 @@ class NpyHeader {
   }
 
  private:
-  void skip_space() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size())); }
+  void skip_space() { rest_.remove_prefix((std::min)(rest_.find_first_not_of(" \n"), rest_.size())); }
   bool accept(std::string_view token) {
     skip_space();
     if (!rest_.starts_with(token)) return false;
@@ -129,20 +129,20 @@ inline NpyArray parse_npy(std::span<const std::byte> file, const auto& fail) {
   const auto characters = [&](std::size_t first, std::size_t count) {
     return std::string_view(reinterpret_cast<const char*>(file.data()) + first, count);
   };
-  const auto require = [&](std::size_t size) {
+  const auto ensure = [&](std::size_t size) {
     if (file.size() < size) fail(std::to_string(file.size()) + " bytes", std::to_string(size) + " bytes of .npy header");
   };
-  if (!characters(0, std::min(file.size(), npy_magic.size())).starts_with(npy_magic))
+  if (!characters(0, (std::min)(file.size(), npy_magic.size())).starts_with(npy_magic))
     fail("no .npy magic number", "0x93 'NUMPY' at the start");
-  require(npy_magic.size() + 2);
+  ensure(npy_magic.size() + 2);
   const auto version = std::to_integer<int>(file[6]), minor = std::to_integer<int>(file[7]);
   if (version < 1 || version > 2 || minor != 0)
     fail(".npy version " + std::to_string(version) + "." + std::to_string(minor), "version 1.0 or 2.0");
   const std::size_t length_bytes = version == 1 ? 2 : 4, begin = npy_magic.size() + 2 + length_bytes;
-  require(begin);
+  ensure(begin);
   std::size_t length = 0;
   for (std::size_t i = 0; i < length_bytes; ++i) length |= std::to_integer<std::size_t>(file[begin - length_bytes + i]) << 8 * i;
-  require(begin + length);
+  ensure(begin + length);
 
   const TensorSpec spec = NpyHeader(characters(begin, length), fail).read();
   const auto elements = file.subspan(begin + length);

@@ -154,7 +154,7 @@ class NpzReader {
     zip_int64_t count = 1;
     constexpr std::size_t most_at_once = std::size_t{1} << 30;  // zlib's sizes have 32 bits
     while (size < bytes.size() &&
-           (count = zip_fread(stream.get(), bytes.data() + size, std::min(bytes.size() - size, most_at_once))) > 0)
+           (count = zip_fread(stream.get(), bytes.data() + size, (std::min)(bytes.size() - size, most_at_once))) > 0)
       size += static_cast<std::size_t>(count);
     char more = 0;  // at the end of the entry its checksum is compared
     if (size != bytes.size() || zip_fread(stream.get(), &more, 1) != 0)

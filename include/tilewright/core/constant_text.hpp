@@ -13,7 +13,7 @@ struct ConstantText {
   constexpr std::size_t size() const { return length; }
   constexpr std::string_view view() const { return {characters.data(), length}; }
   constexpr void set(std::string_view text) {
-    length = std::min(text.size(), characters.size());
+    length = (std::min)(text.size(), characters.size());
     for (std::size_t i = 0; i < length; ++i) characters[i] = text[i];
   }
 };

@@ -83,7 +83,7 @@ Decimal shortest_decimal(T number) {
 
 /// Returns positional notation: "12.5", and "12." for an integer.
 inline std::string positional(Decimal decimal) {
-  const auto point = static_cast<std::size_t>(std::max(decimal.point, 0));
+  const auto point = static_cast<std::size_t>((std::max)(decimal.point, 0));
   if (decimal.digits.size() < point) decimal.digits.append(point - decimal.digits.size(), '0');
   std::string text = point == 0 ? "0" : decimal.digits.substr(0, point);
   text += '.';
@@ -127,7 +127,7 @@ inline void pad_left(std::string& word, std::size_t width) {
 }
 inline void pad_left(std::vector<std::string>& words) {
   std::size_t width = 0;
-  for (const std::string& word : words) width = std::max(width, word.size());
+  for (const std::string& word : words) width = (std::max)(width, word.size());
   for (std::string& word : words) pad_left(word, width);
 }
 
@@ -176,8 +176,8 @@ std::vector<std::string> scientific_words(const std::vector<T>& numbers, int mos
   std::size_t digits = 0, exponent_digits = 2;
   for (const T number : numbers) {
     const Decimal decimal = scientific_decimal(magnitude_of(number), most_digits);
-    digits = std::max(digits, decimal.digits.size() - 1);
-    exponent_digits = std::max(exponent_digits, std::to_string(std::abs(decimal.point - 1)).size());
+    digits = (std::max)(digits, decimal.digits.size() - 1);
+    exponent_digits = (std::max)(exponent_digits, std::to_string(std::abs(decimal.point - 1)).size());
   }
   std::vector<std::string> words;
   words.reserve(numbers.size());
@@ -196,7 +196,7 @@ std::vector<std::string> positional_words(const std::vector<T>& numbers, int mos
   std::size_t digits = 0;
   for (const T number : numbers) {
     words.push_back(sign_of(number) + positional(magnitude_of(number), most_digits));
-    digits = std::max(digits, words.back().size() - words.back().find('.') - 1);
+    digits = (std::max)(digits, words.back().size() - words.back().find('.') - 1);
   }
   for (std::string& word : words) word.append(digits - (word.size() - word.find('.') - 1), ' ');
   return words;
@@ -283,7 +283,7 @@ class TensorText {
     text += format_.close_bracket;
   }
   void write_row(std::string& text, std::vector<std::string>::const_iterator& word) const {
-    const int axis = std::max(shape_.rank - 1, 0);  // a rank is at least 1 here, which GCC does not see
+    const int axis = (std::max)(shape_.rank - 1, 0);  // a rank is at least 1 here, which GCC does not see
     const auto indent = static_cast<std::size_t>(shape_.rank);
     std::size_t line = indent;  // length of the line in characters, its brackets or indentation included
     const auto add = [&](std::string_view added) {
@@ -314,15 +314,15 @@ class TensorText {
 
 /// Throws for formats that print_tensor refuses.
 inline void require_format(const TensorFormat& format) {
-  const auto require = [](const char* name, std::int64_t number, std::int64_t least) {
+  const auto ensure = [](const char* name, std::int64_t number, std::int64_t least) {
     if (number < least)
       throw std::invalid_argument("format_tensor: " + std::string(name) + " " + std::to_string(number) + ": " +
                                   std::to_string(least) + " or more expected");
   };
-  require("summarise_threshold", format.summarise_threshold, 0);
-  require("edge_items", format.edge_items, 1);
-  require("max_line_width", format.max_line_width, 0);
-  require("digits", format.digits, 0);
+  ensure("summarise_threshold", format.summarise_threshold, 0);
+  ensure("edge_items", format.edge_items, 1);
+  ensure("max_line_width", format.max_line_width, 0);
+  ensure("digits", format.digits, 0);
 }
 
 }  // namespace detail

@@ -30,7 +30,7 @@ constexpr void sort_items(List<T, Index>& items, const Less& less) {
   T *from = items.data(), *to = others.data();
   for (std::size_t run = 1; run < size; run *= 2) {
     for (std::size_t begin = 0; begin < size; begin += 2 * run) {
-      const std::size_t middle = std::min(begin + run, size), end = std::min(middle + run, size);
+      const std::size_t middle = (std::min)(begin + run, size), end = (std::min)(middle + run, size);
       for (std::size_t k = begin, a = begin, b = middle; k < end; ++k) {
         const bool takes_b = a == middle || (b < end && less(from[b], from[a]));
         to[k] = std::move(from[takes_b ? b++ : a++]);

@@ -34,8 +34,8 @@ concept IteratorLike = !std::is_arithmetic_v<T> && requires(T& it) {
 };
 
 /// Whether a list with this index accepts an `I`: the same enumeration, or any integer.
-template <class I, class Index>
-concept IndexOf = std::is_same_v<I, Index> || (std::is_integral_v<I> && std::is_integral_v<Index>);
+template <class J, class Index>
+concept IndexOf = std::is_same_v<J, Index> || (std::is_integral_v<J> && std::is_integral_v<Index>);
 
 /// A growing array like std::vector, for constant expressions, where compilers pay for each call and std::vector makes about ten
 /// calls to add, visit or destroy an item. Iterators are pointers. Any integer indexes a list; if `Index` is an enumeration, only
@@ -99,12 +99,12 @@ class List {
   constexpr const T* begin() const { return data_; }
   constexpr T* end() { return data_ + size_; }
   constexpr const T* end() const { return data_ + size_; }
-  template <IndexOf<Index> I>
-  constexpr T& operator[](I i) {
+  template <IndexOf<Index> J>
+  constexpr T& operator[](J i) {
     return data_[static_cast<std::ptrdiff_t>(i)];
   }
-  template <IndexOf<Index> I>
-  constexpr const T& operator[](I i) const {
+  template <IndexOf<Index> J>
+  constexpr const T& operator[](J i) const {
     return data_[static_cast<std::ptrdiff_t>(i)];
   }
   constexpr T& front() { return data_[0]; }

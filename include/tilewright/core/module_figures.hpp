@@ -13,11 +13,11 @@ namespace tilewright {
 namespace detail {
 /// Returns a + b or a * b of numbers of at least 0; the largest number if the result is larger.
 constexpr std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
-  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t largest = (std::numeric_limits<std::int64_t>::max)();
   return a > largest - b ? largest : a + b;
 }
 constexpr std::int64_t bounded_product(std::int64_t a, std::int64_t b) {
-  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t largest = (std::numeric_limits<std::int64_t>::max)();
   return a != 0 && b > largest / a ? largest : a * b;
 }
 }  // namespace detail

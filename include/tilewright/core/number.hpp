@@ -128,7 +128,7 @@ inline constexpr auto number_ranges = [] {
       if (std::is_signed_v<T>) return {-count / 2, count / 2 - step, true};
       return {0, count - step, true};
     } else {
-      return {std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()};
+      return {std::numeric_limits<T>::lowest(), (std::numeric_limits<T>::max)()};
     }
   };
   std::array<NumberRange, dtype_count> ranges{};

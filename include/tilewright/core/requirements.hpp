@@ -80,7 +80,7 @@ inline constexpr std::size_t longest_piece = 1'000'000;
 #endif
 template <auto make, std::size_t size, std::size_t... i>
 auto error_in_pieces(std::index_sequence<i...>)
-    -> error<Message<std::min(size - i * longest_piece, longest_piece)>(make().view().substr(i* longest_piece))...>;
+    -> error<Message<(std::min)(size - i * longest_piece, longest_piece)>(make().view().substr(i* longest_piece))...>;
 template <std::size_t size>
 inline constexpr std::make_index_sequence<(size + longest_piece - 1) / longest_piece> pieces{};
 }  // namespace detail

@@ -26,7 +26,7 @@ std::string table_to_string(const Rows& rows, std::string_view delimiter = " | "
       else if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(cell)>>) line.push_back(std::to_string(cell));
       else line.push_back(to_text(cell).string());
       if (line.size() > widths.size()) widths.push_back(0);
-      widths[line.size() - 1] = std::max(widths[line.size() - 1], line.back().size());
+      widths[line.size() - 1] = (std::max)(widths[line.size() - 1], line.back().size());
     }
   }
   std::string result;

@@ -132,7 +132,7 @@ template <Image T>
 void random_crop(T&& image, Random& random, std::size_t padding, typename std::remove_cvref_t<T>::value_type fill = {},
                  ChannelAxis channels = ChannelAxis::first) {
   const auto extents = detail::pixels(image, channels).extents;
-  detail::require_within("random_crop", padding, std::min(extents[0], extents[1]), "pixels of padding");
+  detail::require_within("random_crop", padding, (std::min)(extents[0], extents[1]), "pixels of padding");
   random_shift(image, random, padding, padding, fill, channels);  // a crop of a padded image is the image, moved
 }
 

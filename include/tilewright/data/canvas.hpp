@@ -34,15 +34,15 @@ class Canvas {
     constexpr float half_fade = 0.6f;
     const float reach = radius + half_fade;
     const Point line = b - a;
-    const float length_squared = std::max(dot(line, line), 1e-6f);
-    for (int row = first_pixel(std::min(a.y, b.y) - reach); row <= last_pixel(std::max(a.y, b.y) + reach); ++row)
-      for (int column = first_pixel(std::min(a.x, b.x) - reach); column <= last_pixel(std::max(a.x, b.x) + reach); ++column) {
+    const float length_squared = (std::max)(dot(line, line), 1e-6f);
+    for (int row = first_pixel((std::min)(a.y, b.y) - reach); row <= last_pixel((std::max)(a.y, b.y) + reach); ++row)
+      for (int column = first_pixel((std::min)(a.x, b.x) - reach); column <= last_pixel((std::max)(a.x, b.x) + reach); ++column) {
         const Point from_a = Point{static_cast<float>(column), static_cast<float>(row)} - a;
         const float along = std::clamp(dot(from_a, line) / length_squared, 0.0f, 1.0f);  // of the line's nearest point
         const Point off = from_a - along * line;
         const float darkness = (reach - std::sqrt(dot(off, off))) / (2 * half_fade);
         float& pixel = pixels_[static_cast<std::size_t>(row * side + column)];
-        pixel = std::max(pixel, std::min(darkness, 1.0f));
+        pixel = (std::max)(pixel, (std::min)(darkness, 1.0f));
       }
   }
 
@@ -52,7 +52,7 @@ class Canvas {
     constexpr int lines_per_span = 4;
     for (std::size_t i = 0; i + 1 < points.size(); ++i) {
       const Point before = points[i > 0 ? i - 1 : 0], from = points[i], to = points[i + 1],
-                  after = points[std::min(i + 2, points.size() - 1)];
+                  after = points[(std::min)(i + 2, points.size() - 1)];
       const Point linear = to - before, quadratic = 2 * before - 5 * from + 4 * to - after,
                   cubic = 3 * from - before - 3 * to + after;
       Point pen = from;
@@ -66,8 +66,8 @@ class Canvas {
   }
 
  private:
-  static int first_pixel(float coordinate) { return std::max(0, static_cast<int>(std::ceil(coordinate))); }
-  static int last_pixel(float coordinate) { return std::min(side - 1, static_cast<int>(std::floor(coordinate))); }
+  static int first_pixel(float coordinate) { return (std::max)(0, static_cast<int>(std::ceil(coordinate))); }
+  static int last_pixel(float coordinate) { return (std::min)(side - 1, static_cast<int>(std::floor(coordinate))); }
 
   std::array<float, pixel_count> pixels_{};
 };

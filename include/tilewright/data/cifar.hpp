@@ -35,7 +35,7 @@ inline constexpr std::array<std::string_view, 10> cifar10_classes{"airplane", "a
 inline LabelledImages<std::uint8_t, 3> read_cifar10(const std::filesystem::path& path) {
   constexpr std::size_t image_bytes = 3 * 32 * 32, record_bytes = 1 + image_bytes;
   FileReader file("read_cifar10", path);
-  const auto bytes = file.read(std::numeric_limits<std::uint64_t>::max());
+  const auto bytes = file.read((std::numeric_limits<std::uint64_t>::max)());
   const std::size_t count = bytes.size() / record_bytes;
   if (bytes.empty() || bytes.size() % record_bytes != 0)
     file.fail(std::to_string(bytes.size()) + " bytes", std::to_string(record_bytes) + " for each image");

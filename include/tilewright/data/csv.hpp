@@ -129,7 +129,7 @@ class CsvTable {
   Element missing() const {
     const double value = *options_.missing;
     if constexpr (std::integral<Element>) {
-      const bool fits = value >= static_cast<double>(std::numeric_limits<Element>::min()) &&
+      const bool fits = value >= static_cast<double>((std::numeric_limits<Element>::min)()) &&
                         value < std::ldexp(1.0, std::numeric_limits<Element>::digits) && value == std::trunc(value);
       if (!fits) file_.fail("missing = " + std::to_string(value), "a number of " + std::string(to_text(dtype_of<Element>)));
     }
@@ -161,7 +161,7 @@ class CsvTable {
 template <CsvElement Element = float>
 xt::xtensor<Element, 2> read_csv(const std::filesystem::path& path, const CsvOptions& options = {}) {
   FileReader file("read_csv", path);
-  const auto bytes = file.read(std::numeric_limits<std::uint64_t>::max());
+  const auto bytes = file.read((std::numeric_limits<std::uint64_t>::max)());
   const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   return detail::with_memory(
       "read_csv", [&] { return path.string() + ": " + std::to_string(bytes.size()) + " bytes of text"; },

@@ -48,7 +48,7 @@ class FileReader {
     std::vector<std::uint8_t> bytes;
     while (bytes.size() < count) {
       const std::size_t begin = bytes.size();
-      const auto wanted = static_cast<std::size_t>(std::min(most_at_once, count - begin));
+      const auto wanted = static_cast<std::size_t>((std::min)(most_at_once, count - begin));
       grow(bytes, begin + wanted);
       const std::size_t given = inflate_ ? read_inflated(bytes.data() + begin, wanted) : read_plain(bytes.data() + begin, wanted);
       bytes.resize(begin + given);
@@ -92,7 +92,7 @@ class FileReader {
   std::size_t read_plain(std::uint8_t* to, std::size_t wanted) {
     std::size_t given = 0;
     while (given < wanted && (available_ > 0 || refill())) {
-      const std::size_t count = std::min(wanted - given, available_);
+      const std::size_t count = (std::min)(wanted - given, available_);
       std::copy_n(input_.data() + next_, count, to + given);
       given += count, next_ += count, available_ -= count;
     }

@@ -22,21 +22,21 @@ template <std::size_t rank>
   requires(rank >= 1 && rank <= max_rank)
 xt::xtensor<std::uint8_t, rank> read_idx(const std::filesystem::path& path) {
   FileReader file("read_idx", path);
-  const auto require = [&](bool fact, const std::string& found, const std::string& expected) {
+  const auto ensure = [&](bool fact, const std::string& found, const std::string& expected) {
     if (!fact) file.fail(found, expected);
   };
   constexpr std::size_t header_bytes = 4 + 4 * rank;
   const auto header = file.read(header_bytes);
   const auto count_text = std::to_string(header.size()) + " bytes";
   const auto header_text = "an IDX header of " + std::to_string(header_bytes);
-  require(header.size() >= 4, count_text, header_text);
-  require(header[0] == 0 && header[1] == 0, "a magic number of " + std::to_string(header[0]) + ", " + std::to_string(header[1]),
-          "an IDX file, which begins with 0, 0,");
-  require(header[2] == 8, "type code " + std::to_string(header[2]), "8, unsigned bytes,");
-  require(header[3] == rank, "rank " + std::to_string(header[3]), "rank " + std::to_string(rank));
-  require(header.size() == header_bytes, count_text, header_text);
+  ensure(header.size() >= 4, count_text, header_text);
+  ensure(header[0] == 0 && header[1] == 0, "a magic number of " + std::to_string(header[0]) + ", " + std::to_string(header[1]),
+         "an IDX file, which begins with 0, 0,");
+  ensure(header[2] == 8, "type code " + std::to_string(header[2]), "8, unsigned bytes,");
+  ensure(header[3] == rank, "rank " + std::to_string(header[3]), "rank " + std::to_string(rank));
+  ensure(header.size() == header_bytes, count_text, header_text);
 
-  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::uint64_t most = (std::numeric_limits<std::int64_t>::max)();
   std::array<std::size_t, rank> extents{};
   Shape shape;
   std::uint64_t count = 1, steps = 1;  // of elements; the steps along axes, which are those of extent 1 where there are none
@@ -47,12 +47,12 @@ xt::xtensor<std::uint8_t, rank> read_idx(const std::filesystem::path& path) {
     const std::uint64_t extent = std::max<std::uint64_t>(extents[axis], 1);
     steps = steps > most / extent ? most : steps * extent;
   }
-  require(count != 0 || steps < most, "extents " + to_text(shape).string(), "extents whose product is below 2^63");
+  ensure(count != 0 || steps < most, "extents " + to_text(shape).string(), "extents whose product is below 2^63");
   const auto elements = file.read(count);
   const bool has_more = !file.read(1).empty();  // at the end of gzip data its checksum is compared
-  require(elements.size() == count && !has_more,
-          (has_more ? "more than " : "") + std::to_string(elements.size()) + " bytes of elements",
-          "one byte for each element of " + to_text(shape).string());
+  ensure(elements.size() == count && !has_more,
+         (has_more ? "more than " : "") + std::to_string(elements.size()) + " bytes of elements",
+         "one byte for each element of " + to_text(shape).string());
 
   return detail::with_memory(
       "read_idx", [&] { return path.string() + ": " + std::to_string(count) + " bytes of elements"; },

@@ -98,7 +98,7 @@ class Loader {
     Data empty;
     std::size_t batch_bytes = 0;
     for_each_array(empty, [&](auto& array, const auto& source) {
-      resize(array, source, std::min(options.batch_size, order_.samples()) / options.shards);
+      resize(array, source, (std::min)(options.batch_size, order_.samples()) / options.shards);
       batch_bytes += array.size() * sizeof(*array.data());
     });
     // Waking the thread costs some microseconds, as gathering a small batch does, so it makes many at once.
@@ -153,7 +153,7 @@ class Loader {
   }
   /// Copies the next samples of the epoch into a batch. (Only a smaller last batch allocates.)
   void gather(Data& batch, std::size_t index) const {
-    const std::size_t begin = index * options_.batch_size, all = std::min(options_.batch_size, order_.samples() - begin);
+    const std::size_t begin = index * options_.batch_size, all = (std::min)(options_.batch_size, order_.samples() - begin);
     const std::size_t count = all / options_.shards, run = count / options_.runs;
     const auto sample = [&](std::size_t i) {
       if (options_.shards == 1) return order_.sample(begin + i);

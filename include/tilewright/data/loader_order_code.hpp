@@ -79,7 +79,7 @@ template <class Build>
   require_own("a number of samples of", state.images, order_.size(), state.images == order_.size());
   require_own("shuffle", state.shuffle, shuffles_, state.shuffle == shuffles_);
   require_own("a number of batches of", state.batch, batches(), state.batch <= batches());
-  const std::uint64_t most_epochs = most_samples / std::max(order_.size(), std::size_t{1});
+  const std::uint64_t most_epochs = most_samples / (std::max)(order_.size(), std::size_t{1});
   if (state.epoch > most_epochs) fail("an epoch of", state.epoch, text("at most ", most_epochs));
 }
 template <class Build>

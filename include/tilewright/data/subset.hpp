@@ -71,27 +71,28 @@ std::array<std::size_t, parts> part_sizes(std::size_t count, const Number (&give
   std::array<std::size_t, parts> sizes{};
   std::string text;
   for (const Number part : given) text += (text.empty() ? "" : ", ") + std::to_string(part);
-  const auto require = [&](bool fact, const std::string& expected) {
+  const auto ensure = [&](bool fact, const std::string& expected) {
     if (!fact) throw DataError("random_split", "parts " + text + " of " + std::to_string(count) + " samples", expected);
   };
   if constexpr (std::integral<Number>) {
     std::size_t left = count;
     for (std::size_t i = 0; i < parts; ++i) {
-      require(std::cmp_greater_equal(given[i], 0) && std::cmp_less_equal(given[i], left),
-              "numbers of samples whose sum is theirs");
+      ensure(std::cmp_greater_equal(given[i], 0) && std::cmp_less_equal(given[i], left),
+             "numbers of samples whose sum is theirs");
       left -= sizes[i] = static_cast<std::size_t>(given[i]);
     }
-    require(left == 0, "numbers of samples whose sum is theirs");
+    ensure(left == 0, "numbers of samples whose sum is theirs");
   } else {
     double sum = 0;
     for (const Number part : given) {
-      require(part >= 0 && part <= 1, "shares of at least 0 whose sum is 1");
+      ensure(part >= 0 && part <= 1, "shares of at least 0 whose sum is 1");
       sum += static_cast<double>(part);
     }
-    require(std::abs(sum - 1) < 1e-6, "shares of at least 0 whose sum is 1");
+    ensure(std::abs(sum - 1) < 1e-6, "shares of at least 0 whose sum is 1");
     std::size_t left = count;
     for (std::size_t i = 0; i < parts; ++i) {
-      sizes[i] = std::min(left, static_cast<std::size_t>(std::floor(static_cast<double>(count) * static_cast<double>(given[i]))));
+      sizes[i] = (std::min)(left,
+                            static_cast<std::size_t>(std::floor(static_cast<double>(count) * static_cast<double>(given[i]))));
       left -= sizes[i];
     }
     for (std::size_t i = 0; left > 0; i = (i + 1) % parts, --left) ++sizes[i];

@@ -54,7 +54,7 @@ inline TextCorpus split_text(std::string_view text, const TextCorpusOptions& opt
 ///     const tw::data::TextCorpus corpus = tw::data::load_text(path);
 inline TextCorpus load_text(const std::filesystem::path& path, const TextCorpusOptions& options = {}) {
   FileReader file("load_text", path);
-  const auto bytes = file.read(options.limit > 0 ? options.limit : std::numeric_limits<std::uint64_t>::max());
+  const auto bytes = file.read(options.limit > 0 ? options.limit : (std::numeric_limits<std::uint64_t>::max)());
   if (bytes.empty()) file.fail("an empty file", "a text");
   return detail::split_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, options, path);
 }

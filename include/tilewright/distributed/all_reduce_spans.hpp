@@ -62,8 +62,8 @@ class StepAccesses {
     added.period = added.width = 0;
     for (detail::Access& access : accesses) {
       if (access.from.base != added.from.base || access.from.index != added.from.index || access.writes != added.writes) continue;
-      const std::int64_t end = std::max(access.from.offset + access.bytes, added.from.offset + added.bytes);
-      access.from.offset = std::min(access.from.offset, added.from.offset);
+      const std::int64_t end = (std::max)(access.from.offset + access.bytes, added.from.offset + added.bytes);
+      access.from.offset = (std::min)(access.from.offset, added.from.offset);
       access.bytes = end - access.from.offset;
       return;
     }
@@ -123,11 +123,11 @@ class AllReduceSpans {
     AllReduceSpan span{.step = step, .start = step, .finish = step};
     if (input.base != Base::frame || output.base != Base::frame) return span;
     span = {step, step, step, true, input.offset, output.offset};
-    for (int s = step - 1; s >= std::max(body.first_step, step - most_steps); --s) {
+    for (int s = step - 1; s >= (std::max)(body.first_step, step - most_steps); --s) {
       if (stops(plan, step, s, true, is_kept_apart)) break;
       if (!is_kept_apart || is_hierarchical(plan.steps[static_cast<std::size_t>(s)])) span.start = s;
     }
-    const int last = std::min(body.first_step + body.step_count - 1, step + most_steps);
+    const int last = (std::min)(body.first_step + body.step_count - 1, step + most_steps);
     if (span.finish < last) ++span.finish;
     while (span.finish < last && !stops(plan, step, span.finish, false, is_kept_apart)) ++span.finish;
     return span;

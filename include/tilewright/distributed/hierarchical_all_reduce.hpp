@@ -242,7 +242,7 @@ class HierarchicalAllReduces {
     for (std::int64_t done = 0; done < message.elements; done += most_elements) {
       const std::int64_t offset = done * message.element_bytes;
       check_mpi(MPI_Iallreduce(from ? from + offset : MPI_IN_PLACE, result + offset,
-                               static_cast<int>(std::min(message.elements - done, most_elements)), message.type, message.op,
+                               static_cast<int>((std::min)(message.elements - done, most_elements)), message.type, message.op,
                                communicator_, &message.requests.emplace_back()),
                 "MPI_Iallreduce");
     }

@@ -64,7 +64,7 @@ class Messages {
 
  private:
   static constexpr std::int64_t most_bytes = std::int64_t{1} << 30;  // of one message, whose length is an int
-  static int size(std::int64_t bytes) { return static_cast<int>(std::min(bytes, most_bytes)); }
+  static int size(std::int64_t bytes) { return static_cast<int>((std::min)(bytes, most_bytes)); }
 
   MPI_Request* add(int sender) {
     senders_.push_back(sender);

@@ -46,7 +46,7 @@ void reduce_held(std::byte* const* inputs, std::int64_t members, std::int64_t el
   for (std::int64_t begin = 0; begin < elements; begin += kernel::collective_chunk)
     kernel::reduce_members<op>(
         members, [&](std::int64_t i) -> const T* { return reinterpret_cast<const T*>(inputs[i]) + begin; },
-        std::min(kernel::collective_chunk, elements - begin), reinterpret_cast<T*>(result) + begin);
+        (std::min)(kernel::collective_chunk, elements - begin), reinterpret_cast<T*>(result) + begin);
 }
 /// Returns the reduction of held replicas; the sum of a mean is divided at the end. Null for dtypes that MPI does not have or
 /// that need wider sums, and for other operators.

@@ -27,7 +27,7 @@ inline std::string host_name() {
   return name;
 }
 /// Returns the number of the machine's cores, whether or not this process may use them: MPI may bind processes to some.
-inline int cores_of_host() { return std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN))); }
+inline int cores_of_host() { return (std::max)(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN))); }
 inline long process_number() { return ::getpid(); }
 
 /// Creates a file of `bytes` zeros and maps it into memory. Writes of the process reach the file, even if SIGKILL ends the

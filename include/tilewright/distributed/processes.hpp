@@ -50,7 +50,7 @@ class Processes {
   /// Waits briefly before an error that other processes detect, too, so that the error of the lowest rank ends all with one line.
   /// Waits longer if another process has ended, which may report the cause.
   void let_others_speak(bool has_ended = false) const {
-    std::this_thread::sleep_for(std::chrono::milliseconds((has_ended ? 1000 : 0) + 200 * std::min(rank_, 15)));
+    std::this_thread::sleep_for(std::chrono::milliseconds((has_ended ? 1000 : 0) + 200 * (std::min)(rank_, 15)));
   }
   /// Ends all processes with status 1 and one line: "tilewright: rank 1 of 2 on <host>, step 3: <cause>". Of processes that share
   /// the directory TILEWRIGHT_STEPS, only the first caller writes it.

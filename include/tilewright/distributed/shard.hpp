@@ -22,7 +22,7 @@ Options shard(const Session&, Options options) {
   options.shard = static_cast<std::size_t>(Processes::world().rank());
   for (const auto& stream : Session::plan.streams)
     if (stream.used && stream.direction == StreamDirection::host_to_device)
-      options.runs = std::max(options.runs, static_cast<std::size_t>(stream.transfers));
+      options.runs = (std::max)(options.runs, static_cast<std::size_t>(stream.transfers));
   return options;
 }
 

@@ -164,14 +164,14 @@ class Transport final : public ReplicaTransport {
   std::int64_t room_for(std::span<const PlannedCollective> collectives) const {
     std::int64_t room = least_room;
     for (const PlannedCollective& collective : collectives)
-      if (!stays(collective) && !is_reduced_by_mpi(collective)) room = std::max(room, held_ * align(collective.input_bytes));
+      if (!stays(collective) && !is_reduced_by_mpi(collective)) room = (std::max)(room, held_ * align(collective.input_bytes));
     return header_bytes + room;
   }
   /// Returns the bytes of results for which no held replica has memory.
   std::int64_t results_for(std::span<const PlannedCollective> collectives) const {
     std::int64_t room = 0;
     for (const PlannedCollective& collective : collectives)
-      if (gives_others(collective)) room = std::max(room, replicas_ * align(collective.output_bytes));
+      if (gives_others(collective)) room = (std::max)(room, replicas_ * align(collective.output_bytes));
     return room;
   }
   /// Returns whether the items that this process runs may produce results of groups of which it holds no replica. True if the
@@ -187,8 +187,8 @@ class Transport final : public ReplicaTransport {
   std::pair<std::int64_t, std::int64_t> groups_of_held(const ReplicaGroups& groups) const {
     std::int64_t begin = groups.num_groups(), end = 0;
     for (int replica = first(); replica < first() + held_; ++replica) {
-      begin = std::min(begin, groups.group_of(replica));
-      end = std::max(end, groups.group_of(replica) + 1);
+      begin = (std::min)(begin, groups.group_of(replica));
+      end = (std::max)(end, groups.group_of(replica) + 1);
     }
     return {begin, end};
   }
@@ -271,7 +271,7 @@ class Transport final : public ReplicaTransport {
     const std::int64_t chunks = step.items / groups.num_groups(),
                        chunk_bytes = kernel::collective_chunk * collective.element_bytes;
     const auto first_chunk = [&](int rank) { return chunks * rank / processes_.count(); };
-    const auto begin = [&](int rank) { return std::min(first_chunk(rank) * chunk_bytes, collective.input_bytes); };
+    const auto begin = [&](int rank) { return (std::min)(first_chunk(rank) * chunk_bytes, collective.input_bytes); };
     const auto size = [&](int rank) { return begin(rank + 1) - begin(rank); };
     const int own = processes_.rank();
     for_each_other([&](int rank) {

@@ -14,7 +14,7 @@ namespace tilewright {
 /// Limits of a program's figures, for tw::require_budget. A figure without a limit is free. On a simulated IPU, bytes are those
 /// of the tile that has most of them; on the host, those of one replica.
 struct Limits {
-  static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();  ///< of a figure without a limit
+  static constexpr std::int64_t none = (std::numeric_limits<std::int64_t>::max)();  ///< of a figure without a limit
   std::int64_t variables = none;  ///< bytes of weights, optimiser state and other variables outside of remote memory, at least 0
   std::int64_t frame = none;  ///< bytes of tensors of a run, with the gaps between them, at least 0
   /// Bytes of stack of each thread of the host that runs the program, at least 0: tw::stack_bytes
@@ -61,7 +61,7 @@ constexpr std::int64_t figure_of(const PlanTotals& totals, const auto& tile_sets
     return resource == Resource::frame ? totals.memory.frame : totals.memory.code + totals.memory.loaded_code;
   }
   std::int64_t most = 0;
-  for (int set = 0; set < set_count; ++set) most = std::max(most, of_set(tile_sets[static_cast<std::size_t>(set)].tile));
+  for (int set = 0; set < set_count; ++set) most = (std::max)(most, of_set(tile_sets[static_cast<std::size_t>(set)].tile));
   return most;
 }
 

@@ -91,7 +91,7 @@ inline void run_vertices(std::byte* const* operands, std::int64_t first, std::in
       run();
       ++next;
     } else {
-      const std::int64_t before = next / pieces * pieces, end = std::min(last, before + pieces);
+      const std::int64_t before = next / pieces * pieces, end = (std::min)(last, before + pieces);
       run(kernel::Pieces{next - before, end - before, pieces});
       next = end;
     }

@@ -180,15 +180,15 @@ class Executor {
 
   /// Steps since the last barrier whose parts workers take over from each other, each with its ticket.
   struct Shared {
-    const Step* steps[Shares::slots];
-    std::uint32_t tickets[Shares::slots];
+    const Step* steps[Shares::places];
+    std::uint32_t tickets[Shares::places];
     int count = 0;
   };
   void run_body(const Body& body, const Running& running) {
     Shared shared;
     for (const Step& step :
          program_.steps.subspan(static_cast<std::size_t>(body.first_step), static_cast<std::size_t>(body.step_count))) {
-      if (step.kind != StepKind::compute || step.barrier_before || step.stream >= 0 || shared.count == Shares::slots)
+      if (step.kind != StepKind::compute || step.barrier_before || step.stream >= 0 || shared.count == Shares::places)
         help(shared, running);
       if (held_.transport) [[unlikely]]
         run_transport(step, running);
@@ -299,7 +299,7 @@ class Executor {
     const std::int64_t of_replica = step.vertices * step.pieces;
     while (parts.first < parts.last) {
       const int replica = running.replicas.numbers[parts.first / of_replica];
-      const std::int64_t first = parts.first % of_replica, last = std::min(of_replica, first + parts.last - parts.first);
+      const std::int64_t first = parts.first % of_replica, last = (std::min)(of_replica, first + parts.last - parts.first);
       if (held_.names_replicas) [[unlikely]]
         detail::printing_replica = held_.first + replica;
       for (int i = 0; i < step.location_count; ++i) operands[i] = memory_.address(locations[i], running, replica);

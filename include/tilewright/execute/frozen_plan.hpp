@@ -153,7 +153,7 @@ class Freezer {
   constexpr void operator()(const auto& from, auto& to) {
     const auto* const source = from.data();
     auto* const target = to.data();
-    for (std::size_t i = 0, count = std::min(from.size(), to.size()); i < count; ++i) {
+    for (std::size_t i = 0, count = (std::min)(from.size(), to.size()); i < count; ++i) {
       if constexpr (std::is_same_v<decltype(*source), const std::remove_reference_t<decltype(*target)>&>) target[i] = source[i];
       else target[i] = frozen_row(source[i]);
     }

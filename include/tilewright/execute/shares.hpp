@@ -17,7 +17,7 @@ namespace tilewright::internal {
 class Shares {
  public:
   /// Number of steps that may have open parts at the same time.
-  static constexpr int slots = 8;
+  static constexpr int places = 8;
   /// Largest number of parts in a share.
   static constexpr std::int64_t most_parts = 65'535;
 
@@ -47,7 +47,7 @@ class Shares {
   /// Takes some parts of a worker's share of the step with a ticket, which has `parts`: `count(rest)` of the remaining ones. An
   /// empty range means that none are left. Parts of different workers depend on each other by barriers only.
   Range take(int worker, std::uint32_t ticket, std::int64_t parts, Side side, auto count) {
-    std::atomic<std::uint64_t>& rest = shares_[static_cast<std::size_t>(worker)].rests[ticket % slots];
+    std::atomic<std::uint64_t>& rest = shares_[static_cast<std::size_t>(worker)].rests[ticket % places];
     std::uint64_t old = rest.load(std::memory_order_relaxed);
     while (true) {
       const auto age = static_cast<std::int32_t>(ticket - static_cast<std::uint32_t>(old >> 32));
@@ -74,7 +74,7 @@ class Shares {
       state = state * 48271 % 2147483647;  // as std::minstd_rand, whose header takes long to compile
       return static_cast<decltype(limit)>(state % static_cast<unsigned>(limit));
     };
-    std::uint64_t done[slots]{};  // by step: a bit for each worker whose share is begun
+    std::uint64_t done[places]{};  // by step: a bit for each worker whose share is begun
     for (int left = steps * workers; left > 0;) {
       const int step = below(steps), worker = below(workers);
       if (done[step] >> worker & 1) continue;
@@ -88,7 +88,7 @@ class Shares {
  private:
   /// By slot: the ticket (32 bits), the first remaining part (16 bits), and the end of the remaining parts.
   struct alignas(64) Share {
-    std::atomic<std::uint64_t> rests[slots]{};
+    std::atomic<std::uint64_t> rests[places]{};
   };
   std::unique_ptr<Share[]> shares_;  // by worker
   int workers_;

@@ -23,7 +23,7 @@ template <class B, std::size_t... s>
 consteval std::int64_t stack_of_vertex(std::index_sequence<s...>) {
   constexpr bool apart = are_stages_apart<B>;
   constexpr std::int64_t all = (std::int64_t{0} + ... + stack_of_stage<B, static_cast<int>(s)>());
-  return apart ? std::max({std::int64_t{0}, stack_of_stage<B, static_cast<int>(s)>()...}) : all;
+  return apart ? (std::max)({std::int64_t{0}, stack_of_stage<B, static_cast<int>(s)>()...}) : all;
 }
 template <const auto& plan, std::size_t set, unsigned variant>
 consteval std::int64_t stack_of_variant() {
@@ -37,7 +37,7 @@ consteval std::int64_t stack_of_variant() {
 template <const auto& plan, std::size_t set, std::size_t... variant>
 consteval std::int64_t stack_of_vertices(std::index_sequence<variant...>) {
   return scratch_memory_bytes<Block<plan, set, Extents{}>> +
-         std::max({stack_of_variant<plan, set, static_cast<unsigned>(variant)>()...});
+         (std::max)({stack_of_variant<plan, set, static_cast<unsigned>(variant)>()...});
 }
 template <const auto& plan, std::size_t set>
 consteval std::int64_t stack_of_set() {
@@ -61,9 +61,9 @@ consteval int deepest_call() {
     for (std::size_t s = first; s < first + static_cast<std::size_t>(plan.bodies[b].step_count); ++s) {
       if (!plan.steps[s].is_call()) continue;
       for (const BodyId called : {plan.steps[s].body, plan.steps[s].else_body})
-        if (called != BodyId::none) depths[b] = std::max(depths[b], depths[static_cast<std::size_t>(called)]);
+        if (called != BodyId::none) depths[b] = (std::max)(depths[b], depths[static_cast<std::size_t>(called)]);
     }
-    deepest = std::max(deepest, ++depths[b]);
+    deepest = (std::max)(deepest, ++depths[b]);
   }
   return deepest;
 }
@@ -74,7 +74,7 @@ consteval int deepest_call() {
 template <const auto& plan>
 inline constexpr std::int64_t stack_of_plan = [] {
   const std::int64_t of_sets = []<std::size_t... set>(std::index_sequence<set...>) {
-    return std::max({std::int64_t{0}, detail::stack_of_set<plan, set>()...});
+    return (std::max)({std::int64_t{0}, detail::stack_of_set<plan, set>()...});
   }(std::make_index_sequence<plan.compute_sets.size()>{});
   return align(of_sets + detail::stack_of_frames + detail::deepest_call<plan>() * detail::stack_of_call +
                static_cast<std::int64_t>(plan.streams.size()) * detail::stack_of_stream);

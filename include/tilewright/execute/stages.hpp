@@ -150,7 +150,7 @@ inline constexpr std::int64_t stack_of_row_readers = []<std::size_t... s>(std::i
   const auto count = [&]<int stage>() {
     is_in = is_in && B::stage(stage).evaluation != Evaluation::kernel;
     if constexpr (B::stage(stage).evaluation == Evaluation::epilogue)
-      if (is_in) most = std::max(most, stack_of_rows<B, stage>());
+      if (is_in) most = (std::max)(most, stack_of_rows<B, stage>());
   };
   (count.template operator()<kernel + 1 + static_cast<int>(s)>(), ...);
   return most;
@@ -183,7 +183,7 @@ template <class B>
 inline constexpr bool are_stages_apart = []<std::size_t... s>(std::index_sequence<s...>) {
   const std::int64_t bytes[] = {0, stack_of_stage<B, static_cast<int>(s)>()...};
   std::int64_t sum = 0, most = 0;
-  for (const std::int64_t each : bytes) sum += each, most = std::max(most, each);
+  for (const std::int64_t each : bytes) sum += each, most = (std::max)(most, each);
   return sum - most > most_other_arrays;
 }(std::make_index_sequence<static_cast<std::size_t>(B::set.stage_count)>{});
 template <class B, int s, class... SomePieces>

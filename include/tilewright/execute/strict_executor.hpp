@@ -49,7 +49,7 @@ class StrictExecutor final : public StrictRunner {
       std::int64_t bytes = 0;
       for (const StrictBody& body : plan_.bodies)
         for (std::size_t set = 0; set < body.frames.size(); ++set)
-          bytes = std::max(bytes, plan_.frame_addresses[set] + body.frames[set].bytes);
+          bytes = (std::max)(bytes, plan_.frame_addresses[set] + body.frames[set].bytes);
       for (int r = 0; r < program_.replicas; ++r) machines_.push_back(std::make_unique<StrictMachine>(plan_, bytes));
     }
     if (!is_clean_) {

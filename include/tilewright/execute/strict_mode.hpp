@@ -27,8 +27,8 @@ constexpr StrictFactory strict_factory() {
 class StrictMode {
  public:
   constexpr StrictMode() = default;  ///< sessions do not check
-  template <std::same_as<bool> Bool>
-  constexpr StrictMode(Bool checks) : factory_(checks ? internal::strict_factory<Bool>() : nullptr) {}
+  template <std::same_as<bool> B>
+  constexpr StrictMode(B checks) : factory_(checks ? internal::strict_factory<B>() : nullptr) {}
 
   constexpr explicit operator bool() const { return factory_ != nullptr; }
   /// Creates the runner of a program; null: sessions do not check

@@ -39,7 +39,7 @@ class ThreadChoice {
   /// Takes a fixed number, or 0 to find one of up to `cores`. A fixed number above `cores` is used, with a warning in the log; a
   /// negative one throws std::invalid_argument. Decisions are logged at level DEBUG. `cores`: 0 if it is unknown.
   [[gnu::cold]] explicit ThreadChoice(int threads, int cores = usable_cores(), Logger logger = {})
-      : limit_(threads > 0 ? threads : std::max(1, cores)),
+      : limit_(threads > 0 ? threads : (std::max)(1, cores)),
         adapts_(threads <= 0 && limit_ > 1),
         threads_(limit_),
         measuring_(adapts_),
@@ -83,7 +83,7 @@ class ThreadChoice {
       if (window_runs_ > 1 && window_time_ > first_length) begin_search(time);
       return;
     }
-    unrest_ += std::min(1., time / unrest_length) * (std::min(1., std::abs(time / time_ - 1)) - unrest_);
+    unrest_ += (std::min)(1., time / unrest_length) * ((std::min)(1., std::abs(time / time_ - 1)) - unrest_);
     if (window_runs_ >= window_least_runs && window_time_ >= window_length) end_window();
   }
 
@@ -150,7 +150,8 @@ class ThreadChoice {
     const double threads = at(best_).threads, factor = factors[level];
     int index = best_ + direction;
     for (; index >= 0 && index < count() && !is_shut(index); index += direction)
-      if (at(index).level <= level && std::max(at(index).threads / threads, threads / at(index).threads) >= factor) return index;
+      if (at(index).level <= level && (std::max)(at(index).threads / threads, threads / at(index).threads) >= factor)
+        return index;
     return -1;
   }
   /// Returns the expected time of a run with a number other than the best. An untried number is taken to be no better than the
@@ -158,7 +159,7 @@ class ThreadChoice {
   /// so that few numbers are skipped.
   [[gnu::cold, gnu::noinline]] double expected_time(int index) {
     if (at(index).time > 0) return at(index).time;
-    const double ratio = std::max(1., static_cast<double>(at(best_).threads) / at(index).threads);
+    const double ratio = (std::max)(1., static_cast<double>(at(best_).threads) / at(index).threads);
     return reason_ == Reason::slow ? usual_time_ * std::sqrt(ratio) : time_ * ratio;
   }
 
@@ -192,7 +193,7 @@ class ThreadChoice {
   }
   /// Adds to the allowed cost of later trials, for a run without a trial.
   void earn(double time) {
-    credit_ += time * (now_ < start_length ? start_share : std::min(share_of_each * count(), most_share));
+    credit_ += time * (now_ < start_length ? start_share : (std::min)(share_of_each * count(), most_share));
     far_credit_ += time * far_share;
   }
   /// Handles runs that have become slower. Perhaps other programs use the cores, and fewer threads are faster.
@@ -230,7 +231,7 @@ class ThreadChoice {
     for (int tries = 0; far_credit_ >= 0 && tries < count(); ++tries) {
       far_turn_ = (far_turn_ + 1) % count();
       if (std::abs(far_turn_ - best_) <= 1 || far_turn_ == neighbour(1, 0) || far_turn_ == neighbour(-1, 0)) continue;
-      if (is_shut(far_turn_) || (expected_time(far_turn_) / time_ - 1) * std::max(time_, window_length / 5) > most_far_cost)
+      if (is_shut(far_turn_) || (expected_time(far_turn_) / time_ - 1) * (std::max)(time_, window_length / 5) > most_far_cost)
         continue;
       is_far_ = true;
       return challenge(far_turn_), true;
@@ -340,9 +341,9 @@ class ThreadChoice {
   }
   [[gnu::cold, gnu::noinline]] void end_trial(bool is_better) {
     if (reason_ == Reason::usual && (now_ > start_length || !searching_)) {
-      const double cost = std::max(trial_.price(), 0.) + least_cost * trial_.total();
+      const double cost = (std::max)(trial_.price(), 0.) + least_cost * trial_.total();
       double& credit = is_far_ ? far_credit_ : credit_;
-      credit = std::min(credit, -cost);
+      credit = (std::min)(credit, -cost);
     }
     const double present = at(best_).time = trial_.mean(false), challenger = at(challenger_).time = trial_.mean(true);
     if (is_better) {

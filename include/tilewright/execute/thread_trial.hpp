@@ -82,7 +82,7 @@ class ThreadTrial {
     const auto [least, most] = std::minmax_element(blocks_[true].begin(), end(true));
     if (pairs_ == 1) return *least > (slow_ ? 4 : 2) * *present_least ? Verdict::worse : Verdict::open;
     const double ratio = mean(true) / mean(false);
-    if (!slow_ && *least > 1.08 * std::max(*present_least, mean(false))) return Verdict::worse;
+    if (!slow_ && *least > 1.08 * (std::max)(*present_least, mean(false))) return Verdict::worse;
     if (hurried_ && *most < (pairs_ == 2 ? 0.85 : 0.93) * *present_least) return Verdict::better;
     const bool is_clear = hurried_ && pairs_ >= fewest_pairs_hurried && (ratio < 0.95 || ratio > 1.05);
     if (!is_clear && pairs_ < (hurried_ ? most_pairs_hurried : most_pairs)) return Verdict::open;

@@ -51,7 +51,7 @@ class Sampler {
     choose(logits, static_cast<double>(logits[largest]));
     double sum = 0;
     for (Candidate& candidate : candidates_) candidate.weight = sum += candidate.weight;
-    const double drawn = std::min(uniform(position) * sum, std::nextafter(sum, 0.0));  // the product may round to the sum
+    const double drawn = (std::min)(uniform(position) * sum, std::nextafter(sum, 0.0));  // the product may round to the sum
     const auto found = std::ranges::upper_bound(candidates_, drawn, {}, &Candidate::weight);
     return static_cast<std::int32_t>(found->token);
   }

@@ -256,7 +256,8 @@ constexpr NodeId append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> i
 
 /// Checks the inputs, infers the outputs and appends the op to the current graph. After a failure nothing is appended
 /// and no tensors are returned.
-constexpr List<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, const PackedAttributes& attributes = {}) {
+constexpr List<Tensor> emit_op(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs,
+                               const PackedAttributes& attributes = {}) {
   if (ir.failed() || !detail::check_inputs(ir, op, inputs)) return {};
   if (ir.tables.has_contexts && op.transfer && op.transfer(attributes).kind == TransferKind::stream &&
       !detail::check_stream_context(ir, text(op.name, ": a stream")))
@@ -288,7 +289,7 @@ constexpr List<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> in
 /// After a failure nothing is appended and no tensors are returned.
 constexpr List<Tensor> emit_modifying(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, int modified,
                                       const PackedAttributes& attributes = {}) {
-  auto results = emit(ir, op, inputs, attributes);
+  auto results = emit_op(ir, op, inputs, attributes);
   if (results.empty() || !detail::check_may_change(ir, op, inputs[static_cast<std::size_t>(modified)])) return {};
   ir.tables.current().nodes.back().modified.push_back(modified);
   return results;

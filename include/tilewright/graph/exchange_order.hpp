@@ -21,14 +21,14 @@ class ExchangeOrder {
       Op& later = ops_[b];
       if (later.transfer) later.level = 1;
       for (std::size_t a = 0; a < b; ++a) take_place_after(later, static_cast<int>(a));
-      levels_ = std::max(levels_, later.level);
+      levels_ = (std::max)(levels_, later.level);
     }
   }
   /// Returns the number of exchanges in sequence, which is the minimum.
   constexpr int exchanges() const {
     int count = 0;
     for (const Op& op : ops_)
-      if (op.transfer) count = std::max(count, op.level);
+      if (op.transfer) count = (std::max)(count, op.level);
     return count;
   }
   /// Returns a load or store that cannot be in the first exchange, and one that must come before it.

@@ -142,8 +142,8 @@ class Ir {
   /// Creates a constant from an initialiser, for example `constant(causal_mask(), {512, 512})`. A generator is evaluated when a
   /// session is created. Errors: those of constants from values; random values; fewer axes than the generator needs. (A template,
   /// since braces mean values.)
-  template <std::same_as<Initialiser> I>
-  constexpr Tensor constant(const I& initialiser, const Shape& shape, DType dtype = float32, std::string_view name = "") {
+  template <std::same_as<Initialiser> Given>
+  constexpr Tensor constant(const Given& initialiser, const Shape& shape, DType dtype = float32, std::string_view name = "") {
     const TensorSpec spec{shape, dtype};
     if (initialiser.fill) return fail("constant: random values: values or a generator expected");
     if (initialiser.is_given) return fail("constant: given(), the values of a variable: values or a generator expected");

@@ -44,7 +44,7 @@ constexpr Placement find_placement(Ir& ir, const OpInfo& op, std::span<const Ten
   };
   if (op.result_placement) {
     const Placement from = at(inputs[0]);
-    return op.result_placement(attributes, from.is_known() ? from : Placement{std::max(placement.ipu, 0), placement.tile_set});
+    return op.result_placement(attributes, from.is_known() ? from : Placement{(std::max)(placement.ipu, 0), placement.tile_set});
   }
   if (op.transfer) {
     if (const int input = placed_input(op, attributes); input >= 0) {
@@ -97,7 +97,7 @@ constexpr void place_call(Ir& ir, Node& call) {
       Placement made = called.tensors[output].placement;
       for (std::size_t i = 0; i < called.inputs.size() && !made.is_known(); ++i)  // an input that goes through
         if (called.inputs[i] == output) made = graph.tensors[call.inputs[static_cast<std::size_t>(first_input) + i]].placement;
-      place(graph.tensors[call.outputs[o]], made.is_known() ? made : Placement{std::max(ir.tables.current_placement.ipu, 0)});
+      place(graph.tensors[call.outputs[o]], made.is_known() ? made : Placement{(std::max)(ir.tables.current_placement.ipu, 0)});
     }
   });
 }

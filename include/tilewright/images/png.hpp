@@ -51,11 +51,11 @@ struct DecodedPng {
 
 inline DecodedPng decode_png(const data::FileReader& file, std::span<const std::uint8_t> bytes) {
   PngInput input(bytes);
-  const auto require = [&](bool fact, const std::string& expected = "a whole PNG file") {
+  const auto ensure = [&](bool fact, const std::string& expected = "a whole PNG file") {
     if (!fact) file.fail(std::string("damaged PNG data (") + input.error() + ")", expected);
   };
   if (!input.has_signature()) file.fail("no PNG signature", "a PNG file");
-  require(input.read_header());
+  ensure(input.read_header());
   DecodedPng result{input.height(), input.width(), input.channels(), input.bits(), {}};
   // zlib's deflate makes at most 1,032 bytes of one.
   if (input.stored_row_bytes() > 1032 * (std::uint64_t{bytes.size()} + 64) / result.height)
@@ -66,7 +66,7 @@ inline DecodedPng decode_png(const data::FileReader& file, std::span<const std::
   result.bytes.resize(row_bytes * result.height);
   std::vector<std::uint8_t*> rows(result.height);
   for (std::size_t row = 0; row < rows.size(); ++row) rows[row] = result.bytes.data() + row * row_bytes;
-  require(input.read_rows(rows.data()));
+  ensure(input.read_rows(rows.data()));
   return result;
 }
 
@@ -119,7 +119,7 @@ template <PixelElement Element = float>
 xt::xtensor<Element, 3> read_png(const std::filesystem::path& path, const PngOptions& options = {}) {
   detail::require_channels("read_png", options.channels);
   data::FileReader file("read_png", path);
-  const auto bytes = file.read(std::numeric_limits<std::uint64_t>::max());
+  const auto bytes = file.read((std::numeric_limits<std::uint64_t>::max)());
   return data::detail::with_memory(
       "read_png", [&] { return path.string(); },
       [&] {

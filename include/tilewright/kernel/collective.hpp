@@ -87,7 +87,7 @@ template <std::int64_t run, class F>
 inline void for_each_run(std::int64_t first, std::int64_t count, F&& f) {
   for (std::int64_t done = 0; done < count;) {
     const std::int64_t row = (first + done) / run, offset = (first + done) % run;
-    const std::int64_t piece = std::min(run - offset, count - done);
+    const std::int64_t piece = (std::min)(run - offset, count - done);
     f(row, offset, done, piece);
     done += piece;
   }
@@ -107,7 +107,7 @@ inline void reduce_over_replicas(std::byte* const* operands, std::int64_t first,
   constexpr std::int64_t chunks = collective_chunks(elements), members = groups.group_size;
   for (std::int64_t item = first; item < last; ++item) {
     const std::int64_t group = item / chunks, begin = item % chunks * collective_chunk;
-    const std::int64_t count = std::min(collective_chunk, elements - begin);
+    const std::int64_t count = (std::min)(collective_chunk, elements - begin);
     const auto place = [&](std::int64_t operand) { return elements_of<T>(operands[operand]) + begin; };
     const auto output = [&](std::int64_t i) { return place(groups.num_replicas + groups.member(group, i)); };
     reduce_members<op>(members, [&](std::int64_t i) -> const T* { return place(groups.member(group, i)); }, count, output(0));
@@ -123,7 +123,7 @@ inline void reduce_scatter_over_replicas(std::byte* const* operands, std::int64_
   for (std::int64_t item = first; item < last; ++item) {
     const std::int64_t replica = item / chunks, begin = item % chunks * collective_chunk;
     const std::int64_t group = groups.group_of(replica), from = groups.index_in_group(replica) * piece + begin;
-    const std::int64_t room = std::min(collective_chunk, piece - begin);
+    const std::int64_t room = (std::min)(collective_chunk, piece - begin);
     const std::int64_t count = std::clamp<std::int64_t>(elements - from, 0, room);
     T* const to = elements_of<T>(operands[groups.num_replicas + replica]) + begin;
     const auto source = [&](std::int64_t of) -> const T* { return elements_of<T>(operands[of]) + from; };
@@ -142,7 +142,7 @@ inline void slice_for_replicas(std::byte* const* operands, std::int64_t first, s
     const std::int64_t replica = item / chunks, begin = item % chunks * collective_chunk;
     const T* const from = elements_of<const T>(operands[replica]) + groups.index_in_group(replica) * run;
     T* const to = elements_of<T>(operands[groups.num_replicas + replica]) + begin;
-    for_each_run<run>(begin, std::min(collective_chunk, elements - begin),
+    for_each_run<run>(begin, (std::min)(collective_chunk, elements - begin),
                       [&](std::int64_t row, std::int64_t offset, std::int64_t done, std::int64_t count) {
                         std::copy_n(from + row * groups.group_size * run + offset, count, to + done);
                       });
@@ -156,7 +156,7 @@ inline void gather_over_replicas(std::byte* const* operands, std::int64_t first,
   alignas(64) T chunk[collective_chunk];
   for (std::int64_t item = first; item < last; ++item) {
     const std::int64_t group = item / chunks, begin = item % chunks * collective_chunk;
-    const std::int64_t size = std::min(collective_chunk, elements - begin);
+    const std::int64_t size = (std::min)(collective_chunk, elements - begin);
     for_each_run<run>(begin, size, [&](std::int64_t row, std::int64_t offset, std::int64_t done, std::int64_t count) {
       const T* const from = elements_of<const T>(operands[groups.member(group, row % members)]);
       std::copy_n(from + row / members * run + offset, count, chunk + done);

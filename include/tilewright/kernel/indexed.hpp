@@ -70,19 +70,19 @@ constexpr IndexedSections indexed_sections(int axis, IndexForm form, const ViewS
 }
 
 /// Returns an index as a number that is too large if the index is negative.
-template <class I>
-[[gnu::always_inline]] inline std::uint64_t index_number(I index) {
+template <class J>
+[[gnu::always_inline]] inline std::uint64_t index_number(J index) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(index));
 }
 
 /// Calls f(k, indices[k] - first) for each k in [0, run) whose difference is in [0, extent), in order. Fast if only a few of many
 /// indices are in that range.
-template <std::int64_t run, class I, class F>
-inline void for_each_index_in(const I* indices, std::int64_t first, std::uint64_t extent, F&& f) {
+template <std::int64_t run, class J, class F>
+inline void for_each_index_in(const J* indices, std::int64_t first, std::uint64_t extent, F&& f) {
 #if defined(__AVX512F__)
-  constexpr std::int64_t width = sizeof(I) == 4 ? 16 : 1;  // indices in a vector
+  constexpr std::int64_t width = sizeof(J) == 4 ? 16 : 1;  // indices in a vector
 #elif defined(__AVX2__)
-  constexpr std::int64_t width = sizeof(I) == 4 ? 8 : 1;
+  constexpr std::int64_t width = sizeof(J) == 4 ? 8 : 1;
 #else
   constexpr std::int64_t width = 1;
 #endif
@@ -119,7 +119,7 @@ template <int axis, IndexForm form, class Table, class Rows, class Indices>
 struct IndexedLoops {
   using T = typename Table::element;
   using R = typename Rows::element;
-  using I = typename Indices::element;
+  using J = typename Indices::element;
   static constexpr auto sections = indexed_sections(axis, form, Table::spec, Rows::spec, Indices::spec);
   static constexpr const auto& places = sections.places;
   static constexpr const auto& row = sections.row;
@@ -135,7 +135,7 @@ struct IndexedLoops {
     for_each_offset<3>(places.outer(), places.strides, [&](const auto& at) {
       T* const t = table.data + at[0];
       R* const r = rows.data + at[1];
-      const I* const i = indices.data + at[2];
+      const J* const i = indices.data + at[2];
       for (std::int64_t k = 0; k < run; ++k) {
         const std::uint64_t n = index_number(i[k * places.step(2)]);
         if constexpr (is_long)
@@ -154,7 +154,7 @@ struct IndexedLoops {
     for_each_offset<3>(places.outer(), places.strides, [&](const auto& at) {
       T* const t = table.data + at[0];
       R* const r = rows.data + at[1];
-      const I* const i = indices.data + at[2];
+      const J* const i = indices.data + at[2];
       const auto hit = [&](std::int64_t k, std::int64_t n) { f(t + k * places.step(0) + n * step, r + k * places.step(1)); };
       if constexpr (places.step(2) == 1) {
         for_each_index_in<run>(i, first, extent, hit);

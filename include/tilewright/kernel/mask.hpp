@@ -52,13 +52,13 @@ template <class T, class A>
 /// Return the larger and the smaller of two; NaN if one of them is NaN.
 template <class X>
 [[gnu::always_inline]] inline X maximum(const X& a, const X& b) {
-  if constexpr (std::integral<X>) return math::max(a, b);
-  else return math::select(a == a, math::max(a, b), a);
+  if constexpr (std::integral<X>) return (math::max)(a, b);
+  else return math::select(a == a, (math::max)(a, b), a);
 }
 template <class X>
 [[gnu::always_inline]] inline X minimum(const X& a, const X& b) {
-  if constexpr (std::integral<X>) return math::min(a, b);
-  else return math::select(a == a, math::min(a, b), a);
+  if constexpr (std::integral<X>) return (math::min)(a, b);
+  else return math::select(a == a, (math::min)(a, b), a);
 }
 
 }  // namespace tilewright::math

@@ -41,8 +41,8 @@ inline X number(double value) {
 /// Returns the smallest normal number of X's type.
 template <class X>
 inline X smallest_normal() {
-  if constexpr (std::is_arithmetic_v<X>) return std::numeric_limits<X>::min();
-  else return X(std::numeric_limits<typename X::value_type>::min());
+  if constexpr (std::is_arithmetic_v<X>) return (std::numeric_limits<X>::min)();
+  else return X((std::numeric_limits<typename X::value_type>::min)());
 }
 
 /// Return a + b, a - b, a b and -x. Integers wrap around. As in C++, for bool a + b is "or", and a b is "and".
@@ -98,7 +98,7 @@ template <class T>
 template <class T, class A>
 [[gnu::always_inline]] inline xsimd::batch<T, A> absolute(const xsimd::batch<T, A>& x) {
   if constexpr (std::floating_point<T>) return xsimd::abs(x);
-  else if constexpr (std::is_signed_v<T>) return xsimd::max(x, xsimd::batch<T, A>(T(0)) - x);
+  else if constexpr (std::is_signed_v<T>) return (xsimd::max)(x, xsimd::batch<T, A>(T(0)) - x);
   else return x;
 }
 
@@ -151,12 +151,12 @@ template <class T, class A>
 /// element whose NaN must be kept is therefore the last argument.
 template <class T>
   requires std::is_arithmetic_v<T>
-inline T max(T a, T b) {
+inline T(max)(T a, T b) {
   return a > b ? a : b;
 }
 template <class T>
   requires std::is_arithmetic_v<T>
-inline T min(T a, T b) {
+inline T(min)(T a, T b) {
   return a < b ? a : b;
 }
 template <class T>
@@ -166,7 +166,7 @@ inline T select(bool condition, T a, T b) {
 }
 // x86 has instructions for this order of operands; xsimd's order, and so what becomes of NaN, depends on its version.
 template <class T, class A>
-[[gnu::always_inline]] inline xsimd::batch<T, A> max(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
+[[gnu::always_inline]] inline xsimd::batch<T, A>(max)(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
 #if defined(__AVX512F__)
   if constexpr (std::same_as<T, float> && sizeof(a) == 64) return _mm512_max_ps(a, b);
   else if constexpr (std::same_as<T, double> && sizeof(a) == 64) return _mm512_max_pd(a, b);
@@ -184,10 +184,10 @@ template <class T, class A>
   else if constexpr (std::same_as<T, double> && sizeof(a) == 16) return _mm_max_pd(a, b);
   else
 #endif
-    return xsimd::max(a, b);
+    return (xsimd::max)(a, b);
 }
 template <class T, class A>
-[[gnu::always_inline]] inline xsimd::batch<T, A> min(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
+[[gnu::always_inline]] inline xsimd::batch<T, A>(min)(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
 #if defined(__AVX512F__)
   if constexpr (std::same_as<T, float> && sizeof(a) == 64) return _mm512_min_ps(a, b);
   else if constexpr (std::same_as<T, double> && sizeof(a) == 64) return _mm512_min_pd(a, b);
@@ -205,7 +205,7 @@ template <class T, class A>
   else if constexpr (std::same_as<T, double> && sizeof(a) == 16) return _mm_min_pd(a, b);
   else
 #endif
-    return xsimd::min(a, b);
+    return (xsimd::min)(a, b);
 }
 template <class T, class A>
 inline xsimd::batch<T, A> select(const xsimd::batch_bool<T, A>& condition, const xsimd::batch<T, A>& a,
@@ -240,7 +240,7 @@ inline T sum(const xsimd::batch<T, A>& x) {
 }
 /// Returns the largest of a batch's elements.
 template <class T, class A>
-inline T max(const xsimd::batch<T, A>& x) {
+inline T(max)(const xsimd::batch<T, A>& x) {
   if constexpr (requires { reduce_max(x); }) {
     return reduce_max(x);
 #if defined(__AVX512F__)
@@ -251,7 +251,7 @@ inline T max(const xsimd::batch<T, A>& x) {
     alignas(xsimd::batch<T, A>) T elements[xsimd::batch<T, A>::size];
     x.store_aligned(elements);
     for (std::size_t half = xsimd::batch<T, A>::size / 2; half > 0; half /= 2)
-      for (std::size_t i = 0; i < half; ++i) elements[i] = max(elements[i], elements[i + half]);
+      for (std::size_t i = 0; i < half; ++i) elements[i] = (max)(elements[i], elements[i + half]);
     return elements[0];
   }
 }
@@ -309,7 +309,8 @@ template <Float32 X>
 inline X exp(X x) {
   // Numbers of this size have no bits after the point, and the last ones of their 23 are those of k + 127.
   constexpr double shift = 0x1.8p23 + 127;
-  const X limited = math::max(number<X>(-87.4), math::min(number<X>(88.8), x));  // k from -127, which gives 0, to 128, infinity
+  const X limited = (math::max)(number<X>(-87.4),
+                                (math::min)(number<X>(88.8), x));  // k from -127, which gives 0, to 128, infinity
   const X shifted = math::fma(limited, number<X>(0x1.715476p+0), number<X>(-0.5)) + number<X>(shift);
   const X k = shifted - number<X>(shift);
   // ln 2 in two parts, the first with so few bits that k times it is exact
@@ -338,8 +339,8 @@ inline X log(X x) {
   const X p = detail::polynomial(f, 0x1.555554p-2, -0x1.000226p-2, 0x1.99a008p-3, -0x1.547244p-3, 0x1.22da1cp-3, -0x1.0d8542p-3,
                                  0x1.055b6cp-3, -0x1.38b582p-4);
   const X ff = f * f;
-  const X small = math::fma(k, number<X>(-0x1.bd0106p-13), math::fma(ff * f, p, ff * number<X>(-0.5)));
-  const X result = math::fma(k, number<X>(0x1.63p-1), f + small);
+  const X rest = math::fma(k, number<X>(-0x1.bd0106p-13), math::fma(ff * f, p, ff * number<X>(-0.5)));
+  const X result = math::fma(k, number<X>(0x1.63p-1), f + rest);
   const X infinity = number<X>(std::numeric_limits<float>::infinity()), nan = number<X>(std::numeric_limits<float>::quiet_NaN());
   return math::select(x > zero, math::select(x < infinity, result, x), math::select(x == zero, -infinity, nan));
 }
@@ -354,7 +355,7 @@ inline X tanh(X x) {
   constexpr double shift = 0x1.8p23 + 127;
   const auto bits = detail::to_bits(x);
   const X size = detail::from_bits<X>(bits & ~detail::sign_bit);
-  const X limited = math::min(number<X>(9.1), size);  // beyond which tanh rounds to 1
+  const X limited = (math::min)(number<X>(9.1), size);  // beyond which tanh rounds to 1
   const X shifted = math::fma(limited, number<X>(0x1.715476p+1), number<X>(shift)), k = shifted - number<X>(shift);
   const X r = math::fma(k, number<X>(0x1.bd0106p-13), math::fma(k, number<X>(-0x1.63p-1), limited + limited));
   const X p = detail::polynomial(r, 0x1.fffffep-2, 0x1.5554b0p-3, 0x1.555674p-5, 0x1.1227f6p-7, 0x1.6bebf2p-10);

@@ -138,11 +138,11 @@ using compute_t = std::conditional_t<std::is_arithmetic_v<T> && !is_half_type<T>
 template <class T, class X>
 [[gnu::always_inline]] constexpr T element_cast(const X& x) {
   if constexpr (std::is_floating_point_v<X> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    constexpr X least = static_cast<X>(std::numeric_limits<T>::min());
-    constexpr X beyond = 2 * static_cast<X>(std::numeric_limits<T>::max() / 2 + 1);  // a power of 2
-    if (x >= beyond) return std::numeric_limits<T>::max();
+    constexpr X least = static_cast<X>((std::numeric_limits<T>::min)());
+    constexpr X beyond = 2 * static_cast<X>((std::numeric_limits<T>::max)() / 2 + 1);  // a power of 2
+    if (x >= beyond) return (std::numeric_limits<T>::max)();
     if (x >= least) return static_cast<T>(x);
-    return x < least ? std::numeric_limits<T>::min() : T{0};
+    return x < least ? (std::numeric_limits<T>::min)() : T{0};
   } else {
     return static_cast<T>(x);
   }

@@ -26,7 +26,7 @@ struct AdaptiveWindows {
   constexpr bool equal() const { return in % out == 0; }
   constexpr std::int64_t longest() const {
     std::int64_t most = 0;
-    for (std::int64_t i = 0; i < out; ++i) most = std::max(most, end(i) - begin(i));
+    for (std::int64_t i = 0; i < out; ++i) most = (std::max)(most, end(i) - begin(i));
     return most;
   }
   /// Returns a matrix (out, in) whose product with a vector has the means of the windows.
@@ -47,7 +47,7 @@ struct AdaptiveWindows {
   static constexpr void write_elements(std::span<double> values, std::int64_t first, const Shape& shape, double in, double) {
     const AdaptiveWindows windows{static_cast<std::int64_t>(in), shape[0]};
     tilewright::detail::write_matrix(values, first, shape, [&](std::int64_t i, std::int64_t k) {
-      return static_cast<double>(std::min(windows.begin(i) + k, windows.end(i) - 1));
+      return static_cast<double>((std::min)(windows.begin(i) + k, windows.end(i) - 1));
     });
   }
 };

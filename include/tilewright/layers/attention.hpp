@@ -103,7 +103,7 @@ struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, opti
   constexpr Tensor build(Tensor query, std::same_as<Tensor> auto... given)
     requires(sizeof...(given) <= most_given)
   {
-    if (!check(query)) return Tensor::invalid(query.ir());
+    if (!validate(query)) return Tensor::invalid(query.ir());
     if constexpr (has_cache) return mix_with_cache(query, given...);
     else return mix_given(query, given...);
   }
@@ -133,7 +133,7 @@ struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, opti
     const auto head = [&](int number) { return split_heads(part(all, number), num_heads); };
     return out_proj(merge_heads(cache(head(0), head(1), head(2), position...)));
   }
-  static constexpr bool check(Tensor x) {
+  static constexpr bool validate(Tensor x) {
     return tilewright::detail::check_parameter(x.ir(), "MultiheadAttention", "embed_dim", embed_dim, 1) &&
            detail::check_heads(x.ir(), "MultiheadAttention", "num_heads", num_heads, embed_dim) &&
            tilewright::detail::check_parameter(x.ir(), "MultiheadAttention", "dropout", options.dropout, 0, 1) &&

@@ -28,7 +28,10 @@ struct KvCacheOptions {
   /// Returns whether a position overwrites the one that has left the window.
   constexpr bool is_ring() const { return sliding_window > 0 && sliding_window <= length; }
   /// Returns the number of positions whose keys and values are kept.
-  constexpr int slots() const { return is_ring() ? sliding_window : length; }
+  constexpr int capacity() const { return is_ring() ? sliding_window : length; }
+#ifndef slots
+  [[deprecated("since 0.2.0: use capacity")]] constexpr int slots() const { return capacity(); }
+#endif
 };
 
 namespace detail {
@@ -59,13 +62,13 @@ class KvSlots {
  public:
   constexpr KvSlots(ModuleBase& module, std::string_view name, const Tensor& x, const KvCacheOptions& options)
       : options_(options),
-        all_(module.add_variable_input(name, zeros(), {x.shape(0), x.shape(1), options.slots(), x.shape(3)}, x.dtype(),
+        all_(module.add_variable_input(name, zeros(), {x.shape(0), x.shape(1), options.capacity(), x.shape(3)}, x.dtype(),
                                        {.by_ref = true})) {}
 
   /// Writes one token of each text and returns all slots. x: (batch, heads, 1, head_dim).
   constexpr Tensor write_token(Tensor x, Tensor position) const {
     Tensor slot = position, all = all_;
-    if (options_.is_ring()) slot = position % options_.slots();
+    if (options_.is_ring()) slot = position % options_.capacity();
     if (slot.nelms() == 1) return ops::dynamic_update_(all, slot, x, {2}, {1});
     for (std::int64_t row = 0; row < slot.nelms(); ++row) {
       const Tensor number = x.ir().constant(List<double>{static_cast<double>(row)}, {1}, slot.dtype());
@@ -76,21 +79,21 @@ class KvSlots {
   /// Writes the tokens of prompts. x: (batch, heads, length, head_dim); position: of the last token of each prompt. A prompt that
   /// is not longer than the cache keeps its padding: steps do not see it, and overwrite it.
   constexpr void write_prompt(Tensor x, Tensor position) const {
-    const std::int64_t length = x.shape(2), slots = options_.slots();
-    if (length <= slots) {
+    const std::int64_t length = x.shape(2), kept = options_.capacity();
+    if (length <= kept) {
       ops::copy_var_update_(ops::slice_(all_, {0}, {length}, {}, {2}), x);
       return;
     }
     // slot s gets the largest position p with p % slots == s that is not after the last token
     const Tensor last = by_text(position);
-    const Tensor sources = last - (last - places(position)) % slots;
+    const Tensor sources = last - (last - places(position)) % kept;
     if (position.nelms() == 1) ops::copy_var_update_(all_, ops::gather(x, sources.reshape({-1}), 2));
     else ops::copy_var_update_(all_, ops::groupedgather(x, sources, 2, position.nelms()));
   }
   /// Returns which slots have keys of positions up to `position`: (batch, slots) bool.
   constexpr Tensor seen(Tensor position) const {
     const Tensor mask = ops::less_equal(places(position), by_text(position));
-    const Shape all{all_.shape(0), options_.slots()};
+    const Shape all{all_.shape(0), options_.capacity()};
     return mask.shape() == all ? mask : ops::expand(mask, all);
   }
 
@@ -98,7 +101,7 @@ class KvSlots {
   /// Returns positions as (batch, 1); one for all texts is unchanged.
   static constexpr Tensor by_text(Tensor position) { return position.nelms() == 1 ? position : position.reshape({-1, 1}); }
   constexpr Tensor places(Tensor position) const {
-    return position.ir().constant(range(), {1, options_.slots()}, position.dtype(), "places");
+    return position.ir().constant(range(), {1, options_.capacity()}, position.dtype(), "places");
   }
   KvCacheOptions options_;
   Tensor all_;
@@ -116,9 +119,9 @@ constexpr Tensor attend_with_cache(ModuleBase& module, Tensor q, Tensor k, Tenso
     return ir.fail(text("KvCache: queries ", to_text(q.spec()), ", keys ", to_text(k.spec()), ", values ", to_text(v.spec()),
                         ": axes (batch, heads, length, head_dim) of one length expected"));
   const std::int64_t length = k.shape(2);
-  if (length > options.slots() && !options.is_ring())
-    return ir.fail(text("KvCache: a prompt of ", length, " tokens for a cache of ", options.slots(), ": at most ",
-                        options.slots(), " expected"));
+  if (length > options.capacity() && !options.is_ring())
+    return ir.fail(text("KvCache: a prompt of ", length, " tokens for a cache of ", options.capacity(), ": at most ",
+                        options.capacity(), " expected"));
   const bool is_step = length == 1 && position.valid();
   if (!position.valid()) position = ir.constant(List<double>{static_cast<double>(length - 1)}, {1}, int32, "position");
   if (!check_position(ir, "KvCache", position, k.shape(0))) return Tensor::invalid(ir);

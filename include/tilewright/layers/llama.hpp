@@ -45,9 +45,9 @@ struct GroupedQueryAttention : Module<GroupedQueryAttention<width, num_heads, nu
                            (Cache, cache));
   static constexpr bool has_cache = options.cache_length > 0;
 
-  constexpr Tensor build(Tensor x) { return check(x) ? mix(x, counted(x)) : Tensor::invalid(x.ir()); }
+  constexpr Tensor build(Tensor x) { return validate(x) ? mix(x, counted(x)) : Tensor::invalid(x.ir()); }
   constexpr Tensor build(Tensor x, Tensor positions) {
-    if (!check(x)) return Tensor::invalid(x.ir());
+    if (!validate(x)) return Tensor::invalid(x.ir());
     if constexpr (!has_cache) return mix(x, positions);
     else if (!detail::check_position(x.ir(), "GroupedQueryAttention", positions, x.shape(0))) return Tensor::invalid(x.ir());
     else if (x.shape(1) > 1) return mix(x, counted(x), positions);
@@ -55,7 +55,7 @@ struct GroupedQueryAttention : Module<GroupedQueryAttention<width, num_heads, nu
   }
 
  private:
-  static constexpr bool check(Tensor x) {
+  static constexpr bool validate(Tensor x) {
     if (x.rank() == 3)
       return detail::check_heads(x.ir(), "GroupedQueryAttention", "num_heads", num_heads, width) &&
              detail::check_heads(x.ir(), "GroupedQueryAttention", "num_key_value_heads", num_key_value_heads, num_heads) &&

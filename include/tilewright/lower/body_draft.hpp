@@ -107,7 +107,7 @@ constexpr Work work_of(const Operation& operation) {
     const Value& value = operation.operands[o];
     if (value.spec.shape.rank != 4 || !is_channels_last(value.spec.shape, value.layout.strides)) continue;
     if (const int axis = work.follows(static_cast<int>(o), 1); axis >= 0)
-      work.axes[axis].grain = std::max(work.axes[axis].grain, channel_grain);
+      work.axes[axis].grain = (std::max)(work.axes[axis].grain, channel_grain);
   }
   return work;
 }
@@ -233,7 +233,7 @@ constexpr std::int64_t block_bytes(const Value& value, const GridAxes& axes,
   std::int64_t bytes = size_of(value.spec.dtype);
   for (int axis = 0; axis < value.spec.shape.rank; ++axis) {
     const int cut = axes[axis];
-    bytes *= cut < 0 ? value.spec.shape[axis] : std::min(blocks[cut], value.spec.shape[axis]);
+    bytes *= cut < 0 ? value.spec.shape[axis] : (std::min)(blocks[cut], value.spec.shape[axis]);
   }
   return bytes;
 }

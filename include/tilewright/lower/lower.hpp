@@ -50,7 +50,7 @@ constexpr void plan_bodies(Planning& planning, Planner planner, auto& observe) {
       planner.run(pass, body, draft);
       observe(pass, body, draft, plan);
     }
-    if (plan.is_root(body)) plan.memory.frame = std::max(plan.memory.frame, plan.bodies[body].frame_bytes);
+    if (plan.is_root(body)) plan.memory.frame = (std::max)(plan.memory.frame, plan.bodies[body].frame_bytes);
   }
   observe(plan);
   count_transfers(plan);

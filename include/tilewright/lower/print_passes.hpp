@@ -133,7 +133,7 @@ class PassPrinter {
     printed_ += text("Body ", body, " after ", name_of(after), "\n");
     if (!changes_draft(after)) return;
     printed_ += print_draft(draft, tiles_of(draft));
-    if (const Text violation = verify(draft, after, body, plan); !violation.empty())
+    if (const Text violation = find_violation(draft, after, body, plan); !violation.empty())
       printed_ += text("  VIOLATION ", violation, "\n");
   }
   constexpr void operator()(const Plan& plan) { printed_ += print_plan(plan); }

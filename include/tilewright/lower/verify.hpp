@@ -13,7 +13,7 @@ namespace tilewright::internal {
 /// Returns the first violation of a draft after a pass, `rule: what was given: what was expected, in body 2 after fuse`; empty if
 /// it is valid. `plan` is the plan so far: the memory outside of graphs, the called bodies, and after `place` the body itself.
 template <class Draft>
-constexpr Text verify(const Draft& draft, Pass after, BodyId body, const Plan& plan) {
+constexpr Text find_violation(const Draft& draft, Pass after, BodyId body, const Plan& plan) {
   Text violation = detail::OperationsViolation(draft, after, body, plan).run();
   if (violation.empty()) violation = detail::GroupsViolation(draft, after, body, plan).run();
   if (violation.empty()) violation = detail::StoragesViolation(draft, after, body, plan).run();
@@ -27,7 +27,7 @@ constexpr Text verify(const Draft& draft, Pass after, BodyId body, const Plan& p
 class PassVerifier {
  public:
   constexpr void operator()(Pass after, BodyId body, const auto& draft, const Plan& plan) {
-    if (violation_.empty() && changes_draft(after)) violation_ = verify(draft, after, body, plan);
+    if (violation_.empty() && changes_draft(after)) violation_ = find_violation(draft, after, body, plan);
   }
   constexpr void operator()(const Plan&) const {}  // tw::fault_of_plan checks it
   constexpr const Text& violation() const { return violation_; }

@@ -258,7 +258,7 @@ class DotTree {
   constexpr Text key_of(std::int64_t number) const {
     if (number >= 0) return text(number);
     std::int64_t end = 0;
-    for (const Entry& entry : entries_) end = std::max(end, detail::number_of(entry.key.view()) + 1);
+    for (const Entry& entry : entries_) end = (std::max)(end, detail::number_of(entry.key.view()) + 1);
     return text(number + end);
   }
   constexpr void push_back(std::string_view key, std::size_t hash, DotTree subtree) {

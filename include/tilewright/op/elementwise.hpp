@@ -11,9 +11,9 @@ namespace tilewright {
 /// Returns the shape to which two shapes broadcast by NumPy's rules; nothing if they do not fit.
 constexpr std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
   Shape result = a.rank >= b.rank ? a : b;
-  for (int axis = 1; axis <= std::min(a.rank, b.rank); ++axis) {
+  for (int axis = 1; axis <= (std::min)(a.rank, b.rank); ++axis) {
     if (a[-axis] != b[-axis] && a[-axis] != 1 && b[-axis] != 1) return std::nullopt;
-    result[-axis] = std::max(a[-axis], b[-axis]);
+    result[-axis] = (std::max)(a[-axis], b[-axis]);
   }
   return result;
 }

@@ -50,8 +50,8 @@ inline constexpr const OpInfo& op_info = checked_op_info<D>();
 /// Appends an op to the graph that is being built and returns all its outputs.
 template <class D>
 constexpr List<Tensor> apply_all(Ir& ir, std::span<const Tensor> inputs, const typename D::Attributes& attributes = {}) {
-  if constexpr (__is_empty(typename D::Attributes)) return emit(ir, op_info<D>, inputs);
-  else return emit(ir, op_info<D>, inputs, pack(attributes));
+  if constexpr (__is_empty(typename D::Attributes)) return emit_op(ir, op_info<D>, inputs);
+  else return emit_op(ir, op_info<D>, inputs, pack(attributes));
 }
 /// Appends an op with one output.
 template <class D>

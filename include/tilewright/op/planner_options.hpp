@@ -46,7 +46,7 @@ struct PlannerAttributes {
   constexpr DType partials_type() const { return static_cast<DType>(partials - 1); }
 
   /// Fails for values that PopXL refuses.
-  constexpr bool check(Inference& op) const {
+  constexpr bool validate(Inference& op) const {
     constexpr std::string_view names[] = {"available_memory_proportions", "partials_types", "enable_conv_dithering"};
     for (int i = 0; i < 3; ++i)
       if (lists >> i & 1) return op.fail(names[i], " of several elements: one, or none, expected"), false;

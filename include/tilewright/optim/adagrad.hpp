@@ -38,11 +38,11 @@ struct Adagrad : Module<Adagrad> {
 
   constexpr void build(TensorByRef weight, Tensor gradient, const AdagradParameters& parameters) {
     const auto& [lr, lr_decay, weight_decay, initial_accumulator_value, epsilon] = parameters;
-    const auto check = [&](std::string_view name, const NumberOrTensor& value) {
+    const auto validate = [&](std::string_view name, const NumberOrTensor& value) {
       return tilewright::detail::check_parameter(weight.ir(), "optimiser", name, value);
     };
-    if (!check("lr", lr) || !check("lr_decay", lr_decay) || !check("weight_decay", weight_decay) ||
-        !check("initial_accumulator_value", initial_accumulator_value) || !check("epsilon", epsilon))
+    if (!validate("lr", lr) || !validate("lr_decay", lr_decay) || !validate("weight_decay", weight_decay) ||
+        !validate("initial_accumulator_value", initial_accumulator_value) || !validate("epsilon", epsilon))
       return;
     const Tensor sum = detail::add_state(*this, "sum", weight, {}, full(initial_accumulator_value));
     gradient = ops::cast(gradient, sum.dtype());

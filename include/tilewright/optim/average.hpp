@@ -52,7 +52,7 @@ struct CopyOptions {
 ///
 /// Errors: a name that exists on one side only; a rate of 0 or outside of 0 to 1.
 constexpr void copy_variables(const NamedTensors& from, const NamedTensors& to, const CopyOptions& options = {}) {
-  const auto check = [&](const Text& name, Tensor variable, const NamedTensors& other, std::string_view where) {
+  const auto validate = [&](const Text& name, Tensor variable, const NamedTensors& other, std::string_view where) {
     Ir& ir = variable.ir();
     if (!other.find(name.view()))
       ir.fail(text("copy_variables: '", name, "' is in `", where, "` only: the same names in `from` and `to` expected"));
@@ -61,9 +61,9 @@ constexpr void copy_variables(const NamedTensors& from, const NamedTensors& to, 
     return !ir.failed();
   };
   for (const auto& [name, source] : from.to_dict())
-    if (!check(name, source, to, "from")) return;
+    if (!validate(name, source, to, "from")) return;
   for (const auto& [name, copy] : to.to_dict()) {
-    if (!check(name, copy, from, "to")) return;
+    if (!validate(name, copy, from, "to")) return;
     const Tensor source = from[name.view()];
     if (options.rate == 1) ops::copy_var_update_(copy, source);
     else ops::accumulate_moving_average_(copy, source, 1 - options.rate);

@@ -33,11 +33,11 @@ struct Lion : Module<Lion> {
 
   constexpr void build(TensorByRef weight, Tensor gradient, const LionParameters& parameters) {
     const auto& [lr, beta1, beta2, weight_decay, first_order_dtype] = parameters;
-    const auto check = [&](std::string_view name, const NumberOrTensor& value, double below) {
+    const auto validate = [&](std::string_view name, const NumberOrTensor& value, double below) {
       return tilewright::detail::check_parameter(weight.ir(), "optimiser", name, value, 0, below);
     };
-    if (!check("beta1", beta1, 1) || !check("beta2", beta2, 1) ||
-        !check("weight_decay", weight_decay, std::numeric_limits<double>::infinity()))
+    if (!validate("beta1", beta1, 1) || !validate("beta2", beta2, 1) ||
+        !validate("weight_decay", weight_decay, std::numeric_limits<double>::infinity()))
       return;
     const DType dtype = computed_dtype(weight.dtype());
     const Tensor first = detail::add_state(*this, "first_order", weight, first_order_dtype);

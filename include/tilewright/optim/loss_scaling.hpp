@@ -45,14 +45,14 @@ class LossScaler {
   /// an interval below 1, or above 2^31 - 1.
   constexpr LossScaler(Ir& ir, const LossScaling& parameters, std::string_view prefix = "loss_scaling")
       : ir_(ir), parameters_(parameters) {
-    const auto check = [&](std::string_view name, double number) {
+    const auto validate = [&](std::string_view name, double number) {
       if (!(number > 0 && number <= largest))
         ir.fail(text("LossScaler: ", name, " ", number_text(number), ": a number above 0, at most 2^126, expected"));
     };
-    check("init_scale", parameters.init_scale);
-    check("growth_factor", parameters.growth_factor);
-    check("backoff_factor", parameters.backoff_factor);
-    if (parameters.growth_interval < 1 || parameters.growth_interval > std::numeric_limits<std::int32_t>::max())
+    validate("init_scale", parameters.init_scale);
+    validate("growth_factor", parameters.growth_factor);
+    validate("backoff_factor", parameters.backoff_factor);
+    if (parameters.growth_interval < 1 || parameters.growth_interval > (std::numeric_limits<std::int32_t>::max)())
       ir.fail(text("LossScaler: growth_interval ", parameters.growth_interval, ": from 1 to 2147483647 expected"));
     if (ir.failed()) return;
     if (!parameters.is_dynamic) {

@@ -105,7 +105,7 @@ struct LinearLR {
     detail::require_part("LinearLR: end_factor", end_factor);
     detail::require_period("LinearLR: total_iters", total_iters);
     detail::require_step("LinearLR: step", step);
-    const double part = detail::divide(std::min(step, total_iters), total_iters);
+    const double part = detail::divide((std::min)(step, total_iters), total_iters);
     return detail::finite_rate("LinearLR: a rate of", lr * (start_factor + (end_factor - start_factor) * part));
   }
 };
@@ -130,7 +130,7 @@ struct PolynomialLR {
     detail::require_period("PolynomialLR: total_iters", total_iters);
     detail::require_rate("PolynomialLR: power", power);
     detail::require_step("PolynomialLR: step", step);
-    const double rest = 1 - detail::divide(std::min(step, total_iters), total_iters);
+    const double rest = 1 - detail::divide((std::min)(step, total_iters), total_iters);
     return detail::finite_rate("PolynomialLR: a rate of", lr * std::pow(rest, power));
   }
 };
@@ -169,7 +169,7 @@ struct CosineAnnealingWarmRestarts {
     while (at >= length) {
       at -= length;
       // a period that is longer than any number of steps: its first step is as good as any
-      if (length > std::numeric_limits<std::int64_t>::max() / T_mult) return detail::finite_rate(name, lr);
+      if (length > (std::numeric_limits<std::int64_t>::max)() / T_mult) return detail::finite_rate(name, lr);
       length *= T_mult;
       part = detail::divide(at, length);
     }
@@ -216,7 +216,7 @@ struct OneCycleLR {
     if (total_steps != 0) return total_steps;
     detail::require_period("OneCycleLR: total_steps, or else epochs,", epochs);
     detail::require_period("OneCycleLR: total_steps, or else steps_per_epoch,", steps_per_epoch);
-    const std::int64_t most = std::numeric_limits<std::int64_t>::max() / steps_per_epoch;
+    const std::int64_t most = (std::numeric_limits<std::int64_t>::max)() / steps_per_epoch;
     detail::require_schedule(epochs <= most, "OneCycleLR: epochs " + std::to_string(epochs) + " of steps_per_epoch",
                              steps_per_epoch, "at most 2^63 - 1 steps together");
     return epochs * steps_per_epoch;
@@ -341,7 +341,7 @@ struct ReduceLROnPlateau {
   double min_lr = 0, eps = 1e-8;  ///< lowest rate, and smallest change
 
   double operator()(std::span<const double> metrics) const {
-    check();
+    validate();
     double rate = lr, best = mode == PlateauMode::min ? inf : -inf;
     std::int64_t bad_epochs = 0, cooldown_epochs = 0;
     for (const double metric : metrics) {
@@ -349,7 +349,7 @@ struct ReduceLROnPlateau {
       if (is_better(metric, best)) best = metric, bad_epochs = 0;
       if (cooldown_epochs > 0) --cooldown_epochs, bad_epochs = 0;
       if (bad_epochs <= patience) continue;
-      if (const double next = std::max(rate * factor, min_lr); rate - next > eps) rate = next;
+      if (const double next = (std::max)(rate * factor, min_lr); rate - next > eps) rate = next;
       cooldown_epochs = cooldown;
       bad_epochs = 0;
     }
@@ -358,7 +358,7 @@ struct ReduceLROnPlateau {
 
  private:
   static constexpr double inf = std::numeric_limits<double>::infinity();
-  void check() const {
+  void validate() const {
     detail::require_rate("ReduceLROnPlateau: lr", lr);
     detail::require_schedule(factor >= 0 && factor < 1, "ReduceLROnPlateau: factor", factor, "at least 0, and below 1,");
     detail::require_step("ReduceLROnPlateau: patience", patience);

@@ -15,10 +15,10 @@ struct Moments {
   constexpr Moments(ModuleBase& owner, Tensor weight, Tensor gradient, const NumberOrTensor& decay1, const NumberOrTensor& decay2,
                     std::optional<DType> first_order_dtype)
       : module(owner), beta1(decay1), beta2(decay2), first(add_state(owner, "first_order", weight, first_order_dtype)) {
-    const auto check = [&](std::string_view name, const NumberOrTensor& beta) {
+    const auto validate = [&](std::string_view name, const NumberOrTensor& beta) {
       return tilewright::detail::check_parameter(weight.ir(), "optimiser", name, beta, 0, 1);
     };
-    if (!check("beta1", beta1) || !check("beta2", beta2)) return;
+    if (!validate("beta1", beta1) || !validate("beta2", beta2)) return;
     ops::accumulate_moving_average_(first, gradient, beta1);
     second = add_state(owner, "second_order", weight);
     ops::accumulate_moving_average_square_(second, gradient, beta2);

@@ -42,12 +42,12 @@ struct RmsProp : Module<RmsProp> {
 
   constexpr void build(TensorByRef weight, Tensor gradient, const RmsPropParameters& parameters) {
     const auto& [lr, alpha, epsilon, weight_decay, momentum, centered] = parameters;
-    const auto check = [&](std::string_view name, const NumberOrTensor& value, double below) {
+    const auto validate = [&](std::string_view name, const NumberOrTensor& value, double below) {
       return tilewright::detail::check_parameter(weight.ir(), "optimiser", name, value, 0, below);
     };
     constexpr double any = std::numeric_limits<double>::infinity();
-    if (!check("alpha", alpha, 1) || !check("epsilon", epsilon, any) || !check("weight_decay", weight_decay, any) ||
-        !check("momentum", momentum, any))
+    if (!validate("alpha", alpha, 1) || !validate("epsilon", epsilon, any) || !validate("weight_decay", weight_decay, any) ||
+        !validate("momentum", momentum, any))
       return;
     const Tensor second = detail::add_state(*this, "second_order", weight);
     gradient = ops::cast(gradient, second.dtype());

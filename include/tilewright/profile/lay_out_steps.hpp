@@ -50,11 +50,11 @@ class StepLayout {
   }
   void lay_out(int number, std::int64_t times) {
     const Profile::Step& step = profile_.steps[static_cast<std::size_t>(number)];
-    std::int64_t& end = ends_[static_cast<std::size_t>(std::max(step.tile_set, 0))];
+    std::int64_t& end = ends_[static_cast<std::size_t>((std::max)(step.tile_set, 0))];
     std::int64_t begin = end;
     if (step.from_tile_set >= 0) {
       std::int64_t& from = ends_[static_cast<std::size_t>(step.from_tile_set)];
-      begin = std::max(begin, from);
+      begin = (std::max)(begin, from);
       from = begin + times * (step.exchange + step.sync + step.links);
     }
     end = begin + times * step.cycles();
@@ -71,7 +71,7 @@ class StepLayout {
   void meet(const Sets& sets, std::int64_t cycles) {
     std::int64_t end = 0;
     for (std::size_t set = 0; set < sets.size(); ++set)
-      if (sets[set]) end = std::max(end, ends_[set]);
+      if (sets[set]) end = (std::max)(end, ends_[set]);
     for (std::size_t set = 0; set < sets.size(); ++set)
       if (sets[set]) ends_[set] = end + cycles;
   }

@@ -53,10 +53,10 @@ class LogChart {
         throw std::invalid_argument("LogChart: column '" + name + "': one of the log's columns expected");
     }
     for (const train::Log::Row& row : log.rows()) {
-      most_steps = std::max(most_steps, static_cast<double>(row.step));
+      most_steps = (std::max)(most_steps, static_cast<double>(row.step));
       for (const std::size_t i : indices_)
         if (row.values[i] && std::isfinite(*row.values[i]))
-          least = std::min(least, *row.values[i]), most = std::max(most, *row.values[i]);
+          least = (std::min)(least, *row.values[i]), most = (std::max)(most, *row.values[i]);
     }
     if (most < least) least = 0, most = 1;  // nothing to draw
     steps_ = Axis(0, most_steps, 8);
@@ -98,7 +98,7 @@ class LogChart {
     double low = 0, high = 1, step = 1;
     Axis() = default;
     Axis(double least, double most, int most_ticks) {
-      if (!(most > least)) most = least + std::max(1e-3, std::abs(least) / 10);
+      if (!(most > least)) most = least + (std::max)(1e-3, std::abs(least) / 10);
       const double finest = (most - least) / most_ticks, power = std::pow(10, std::floor(std::log10(finest)));
       step = 10 * power;
       for (const double factor : {5, 2, 1})

@@ -207,9 +207,9 @@ class Profiler {
     result.body = body;
     result.times = times;
     result.vertices = step.vertices;
-    const int set = std::max(moves.set, 0);
+    const int set = (std::max)(moves.set, 0);
     if (sets_.size() > 1) result.tile_set = moves.set, result.from_tile_set = moves.from_set;
-    result.tiles_used = std::min(known.places[at], sets_.count(set));
+    result.tiles_used = (std::min)(known.places[at], sets_.count(set));
     result.compute = cycles.compute;
     result.exchange = cycles.exchange;
     result.sync = cycles.sync;
@@ -247,7 +247,7 @@ class Profiler {
     result.compute_by_tile.assign(static_cast<std::size_t>(sets_.all()), 0);
     const auto add = [&](int set, std::int64_t places, std::int64_t place_bytes, MemoryCategory category) {
       const std::int64_t count = sets_.count(set);
-      for (std::int64_t tile = 0; tile < std::min(places, count); ++tile)
+      for (std::int64_t tile = 0; tile < (std::min)(places, count); ++tile)
         result.tiles[static_cast<std::size_t>(sets_.first(set) + tile)][category] += ((places - 1 - tile) / count + 1) *
                                                                                      place_bytes;
     };
@@ -276,7 +276,7 @@ class Profiler {
       }
     }
     for (const Profile::Step& step : result.steps) {
-      const int set = std::max(step.tile_set, 0);
+      const int set = (std::max)(step.tile_set, 0);
       const std::int64_t of_tile = step.tiles_used == 0 ? 0 : on_a_tile(step.vertices, set);
       if (of_tile == 0) continue;
       for (std::int64_t t = 0; t < step.tiles_used; ++t)
@@ -318,7 +318,7 @@ class Profiler {
   std::int64_t frame_of(BodyId body, int set) const {
     std::int64_t end = 0;
     for (const RoomOf& room : bodies_[static_cast<std::size_t>(body)].rooms)
-      if (room.set == set) end = std::max(end, room.tensor.bytes);
+      if (room.set == set) end = (std::max)(end, room.tensor.bytes);
     return end;
   }
 

@@ -45,7 +45,7 @@ inline std::string number_table(std::vector<std::vector<std::string>> rows, std:
                                 bool header = true) {
   for (std::size_t column = first_number; column < end_numbers; ++column) {
     std::size_t width = 0;
-    for (const auto& row : rows) width = std::max(width, row[column].size());
+    for (const auto& row : rows) width = (std::max)(width, row[column].size());
     for (auto& row : rows) row[column].insert(0, width - row[column].size(), ' ');
   }
   return table_to_string(rows, "  ", header);
@@ -81,7 +81,7 @@ inline std::string print_dearest_steps(const Profile& profile, std::size_t most)
     return first != second ? first > second : a < b;
   };
   std::sort(order.begin(), order.end(), dearer);
-  order.resize(std::min(order.size(), most));
+  order.resize((std::min)(order.size(), most));
   const std::int64_t all = profile.totals().cycles;
   const bool has_banks = std::any_of(order.begin(), order.end(), [&](std::size_t s) { return !profile.steps[s].banks.empty(); });
   std::vector<std::vector<std::string>> rows{
@@ -124,7 +124,7 @@ inline std::string print_fullest_tile(const Profile& profile, std::size_t most) 
   if (!rows.empty()) result += number_table(rows, 1, 3, false);
   if (profile.tensors.empty()) return result;
   rows = {{"bytes", "of all tiles", "steps", "tensor", "module"}};
-  for (std::size_t i = 0; i < std::min(most, profile.tensors.size()); ++i) {
+  for (std::size_t i = 0; i < (std::min)(most, profile.tensors.size()); ++i) {
     const Profile::Tensor& tensor = profile.tensors[i];
     rows.push_back({grouped(tensor.bytes), grouped(tensor.whole_bytes),
                     tensor.always_live ? "all" : std::to_string(tensor.first_step) + "-" + std::to_string(tensor.last_step),

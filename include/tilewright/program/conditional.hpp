@@ -39,21 +39,21 @@ class ConditionalSiteInfo {
   /// Returns the index of the conditional's input for input i of a branch's graph.
   constexpr int graph_to_parent_input_index(int i, bool then_branch = true) const {
     const auto [then_graph, else_graph] = called_graph();
-    return check(i, static_cast<int>((then_branch ? then_graph : else_graph).inputs().size()), "graph_to_parent_input_index")
+    return validate(i, static_cast<int>((then_branch ? then_graph : else_graph).inputs().size()), "graph_to_parent_input_index")
                ? i + (then_branch ? 1 : 1 + then_inputs())
                : -1;
   }
   /// Returns the index of the conditional's output for output i of a branch's graph. The two indices are equal.
   constexpr int graph_to_parent_output_index(int i) const {
-    return check(i, static_cast<int>(outputs().size()), "graph_to_parent_output_index") ? i : -1;
+    return validate(i, static_cast<int>(outputs().size()), "graph_to_parent_output_index") ? i : -1;
   }
   /// Returns the index of the output of a branch's graph for output i of the conditional. The two indices are equal.
   constexpr int parent_to_graph_output_index(int i) const {
-    return check(i, static_cast<int>(outputs().size()), "parent_to_graph_output_index") ? i : -1;
+    return validate(i, static_cast<int>(outputs().size()), "parent_to_graph_output_index") ? i : -1;
   }
   /// Returns the index of the input of the branch's graph for input i of the conditional. Fails for input 0, the condition.
   constexpr int parent_to_graph_input_index(int i) const {
-    if (!check(i, static_cast<int>(inputs().size()), "parent_to_graph_input_index")) return -1;
+    if (!validate(i, static_cast<int>(inputs().size()), "parent_to_graph_input_index")) return -1;
     if (i == 0) {
       ir_->fail("parent_to_graph_input_index: index 0, the condition: an index above 0 expected");
       return -1;
@@ -67,7 +67,7 @@ class ConditionalSiteInfo {
   constexpr int then_inputs() const {
     return valid() ? static_cast<int>(unpack<ConditionalAttributes>(node().attributes).then_inputs) : 0;
   }
-  constexpr bool check(int i, int count, std::string_view what) const {
+  constexpr bool validate(int i, int count, std::string_view what) const {
     if (!valid()) return false;
     if (i >= 0 && i < count) return true;
     ir_->fail(text(what, ": index ", i, " of ", count, ": an index of at least 0 and below ", count, " expected"));

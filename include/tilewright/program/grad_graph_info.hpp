@@ -70,7 +70,7 @@ class GradGraphInfo {
   /// graph.
   constexpr TensorMap inputs_dict(const CallSiteInfo& forward_call) const {
     TensorMap result;
-    if (!check(forward_call, forward_graph(), "inputs_dict")) return result;
+    if (!validate(forward_call, forward_graph(), "inputs_dict")) return result;
     const auto parents = parents_of(forward_call);
     for (std::size_t i = 0; i < record_.inputs.size(); ++i)
       if (const auto& [type, tensor] = record_.inputs[i]; type == ExpectedConnectionType::Fwd)
@@ -80,7 +80,7 @@ class GradGraphInfo {
   /// Maps inputs of the forward graph to their gradients from a call of the gradient graph.
   constexpr TensorMap fwd_graph_ins_to_grad_parent_outs(const CallSiteInfo& gradient_call) const {
     TensorMap result = TensorMap::of_gradients();
-    if (!check(gradient_call, graph(), "fwd_graph_ins_to_grad_parent_outs")) return result;
+    if (!validate(gradient_call, graph(), "fwd_graph_ins_to_grad_parent_outs")) return result;
     for (std::size_t i = 0; i < record_.outputs.size(); ++i)
       if (const Tensor tensor = forward(record_.outputs[i]); ir_->tables.record(tensor).kind == TensorKind::input)
         result.insert(tensor, gradient_call.parent_output(static_cast<int>(i)));
@@ -123,7 +123,7 @@ class GradGraphInfo {
     for (const auto& connection : connections) result.push_back(connection.fwd_tensor);
     return result;
   }
-  constexpr bool check(const CallSiteInfo& call, Graph expected, std::string_view what) const {
+  constexpr bool validate(const CallSiteInfo& call, Graph expected, std::string_view what) const {
     if (!call.valid()) return false;
     if (call.called_graph() == expected) return true;
     ir_->fail(text(what, ": a call of ", call.called_graph().name(), ": a call of ", expected.name(), " expected"));

@@ -9,7 +9,10 @@
 namespace tilewright {
 
 /// No number: `tw::none` as a bound of a slice, like None in Python.
-enum None : std::uint8_t { none };
+enum NoneType : std::uint8_t { none };
+#ifndef None
+using None [[deprecated("since 0.2.0: use NoneType")]] = NoneType;
+#endif
 
 /// A position along an axis, negative from the end, or none.
 struct Position {
@@ -17,10 +20,10 @@ struct Position {
   bool given = false;
 
   constexpr Position() = default;
-  constexpr Position(None) {}
-  template <std::integral I>
-    requires(!std::same_as<I, bool>)
-  constexpr Position(I number) : value(static_cast<std::int64_t>(number)), given(true) {}
+  constexpr Position(NoneType) {}
+  template <std::integral Integer>
+    requires(!std::same_as<Integer, bool>)
+  constexpr Position(Integer number) : value(static_cast<std::int64_t>(number)), given(true) {}
 };
 
 /// Positions along several axes, or along one; or nothing.
@@ -29,10 +32,10 @@ struct Positions {
   bool given = false;  ///< whether a list is given at all
 
   constexpr Positions() = default;
-  constexpr Positions(None) {}
-  template <std::integral I>
-    requires(!std::same_as<I, bool>)
-  constexpr Positions(I number) : list{Position(number)}, given(true) {}
+  constexpr Positions(NoneType) {}
+  template <std::integral Integer>
+    requires(!std::same_as<Integer, bool>)
+  constexpr Positions(Integer number) : list{Position(number)}, given(true) {}
   constexpr Positions(std::initializer_list<Position> positions) : list(positions), given(true) {}
   constexpr void add(Position position) {
     make_room(list);

@@ -125,7 +125,7 @@ class RemoteBuffer {
     if (!is_usable()) return false;
     if (offset >= 0 && offset < entries()) {
       note_use();
-      record().last_row = std::max(record().last_row, offset);
+      record().last_row = (std::max)(record().last_row, offset);
       return true;
     }
     ir_->fail(text(what, ": offset ", offset, " of ", to_text(*this), ": an offset from 0 to ", entries() - 1, " expected"));

@@ -85,7 +85,7 @@ constexpr InSequence in_sequence(Ir& ir, SequenceMode mode) { return InSequence(
 class [[nodiscard]] ExecutionContextScope {
  public:
   constexpr ExecutionContextScope(Ir& ir, ExecutionContext context) : ir_(ir), outer_(ir.tables.current_context) {
-    if (!check(ir, context) || context == ExecutionContext::Subgraph) return;
+    if (!validate(ir, context) || context == ExecutionContext::Subgraph) return;
     ir.tables.current_context = context;
     if (context != ExecutionContext::Normal) ir.tables.has_contexts = true;
   }
@@ -94,7 +94,7 @@ class [[nodiscard]] ExecutionContextScope {
   ExecutionContextScope& operator=(const ExecutionContextScope&) = delete;
 
  private:
-  static constexpr bool check(Ir& ir, ExecutionContext context) {
+  static constexpr bool validate(Ir& ir, ExecutionContext context) {
     const auto fail = [&](const auto&... problem) {
       ir.fail(text("execution_context: ", to_text(context), problem..., " expected"));
       return false;

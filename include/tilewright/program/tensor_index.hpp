@@ -25,9 +25,9 @@ struct TensorIndex {
   Kind kind{};
   Range taken{};  ///< of a number, it starts there
 
-  template <std::integral I>
-    requires(!std::same_as<I, bool>)
-  constexpr TensorIndex(I number) : kind(Kind::number), taken{.start = number} {}
+  template <std::integral Integer>
+    requires(!std::same_as<Integer, bool>)
+  constexpr TensorIndex(Integer number) : kind(Kind::number), taken{.start = number} {}
   constexpr TensorIndex(const Range& range) : kind(Kind::range), taken(range) {}
   constexpr TensorIndex(All) : kind(Kind::range) {}
   constexpr TensorIndex(Ellipsis) : kind(Kind::ellipsis) {}

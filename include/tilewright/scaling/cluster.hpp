@@ -71,7 +71,7 @@ namespace detail {
 
 [[noreturn]] inline void fail(const std::string& text) { throw std::invalid_argument("scaling: " + text); }
 
-constexpr void check(const Link& link, const char* what) {
+constexpr void validate(const Link& link, const char* what) {
   if (link.bytes_per_second <= 0)
     fail(std::string(what) + ": " + std::to_string(link.bytes_per_second.value) +
          " bytes a second: a bandwidth above 0 expected");
@@ -84,7 +84,7 @@ constexpr void check(const Link& link, const char* what) {
 }
 
 /// Throws std::invalid_argument unless the cluster can hold `replicas` replicas.
-constexpr void check(const Cluster& cluster, std::int64_t replicas) {
+constexpr void validate(const Cluster& cluster, std::int64_t replicas) {
   if (cluster.replicas_per_process < 1 || cluster.replicas_per_node < 1 ||
       cluster.replicas_per_node % cluster.replicas_per_process != 0)
     fail("nodes of " + std::to_string(cluster.replicas_per_node) + " replicas in processes of " +
@@ -97,8 +97,8 @@ constexpr void check(const Cluster& cluster, std::int64_t replicas) {
          ": one node, or full nodes, expected");
   if (cluster.operand_bytes_per_second <= 0)
     fail("reduction: " + std::to_string(cluster.operand_bytes_per_second.value) + " bytes a second: a rate above 0 expected");
-  if (cluster.processes_per_node() > 1) check(cluster.inside, "link inside a node");
-  if (replicas > cluster.replicas_per_node) check(cluster.between, "link between nodes");
+  if (cluster.processes_per_node() > 1) validate(cluster.inside, "link inside a node");
+  if (replicas > cluster.replicas_per_node) validate(cluster.between, "link between nodes");
 }
 
 }  // namespace detail

@@ -78,7 +78,7 @@ consteval std::array<std::int64_t, plan.compute_sets.size()> runs_of_sets() {
         bytes[b] += plan.compute_sets[static_cast<std::size_t>(step.compute_set)].traffic.bytes;
       if (!step.is_call()) continue;
       std::int64_t called = bytes[index(step.body)];
-      if (step.else_body != internal::BodyId::none) called = std::max(called, bytes[index(step.else_body)]);
+      if (step.else_body != internal::BodyId::none) called = (std::max)(called, bytes[index(step.else_body)]);
       bytes[b] += step.count * called;
     }
   calls[0] = 1;

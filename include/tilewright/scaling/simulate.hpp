@@ -25,7 +25,7 @@ class Simulation {
       : cluster_(cluster),
         held_(cluster.replicas_per_process),
         processes_(replicas / cluster.replicas_per_process),
-        per_node_(std::min(processes_, cluster.processes_per_node())),
+        per_node_((std::min)(processes_, cluster.processes_per_node())),
         nodes_(processes_ / per_node_) {}
 
   constexpr CollectiveTime run(const Collective& collective, Algorithm algorithm) {
@@ -66,8 +66,8 @@ class Simulation {
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t from = place(i), to = place(i ^ apart);
       if (from / per_node_ != node) node = from / per_node_, leaving = 0;
-      if (to / per_node_ != node) most_leaving = std::max(most_leaving, ++leaving);
-      else farthest = std::max(farthest, from < to ? to - from : from - to);
+      if (to / per_node_ != node) most_leaving = (std::max)(most_leaving, ++leaving);
+      else farthest = (std::max)(farthest, from < to ? to - from : from - to);
     }
     finish_round(most_leaving, farthest, bytes, bytes, 1);
   }
@@ -88,8 +88,8 @@ class Simulation {
       seconds = cluster_.inside.latency(inside_bytes) + cluster_.inside.transfer(inside_bytes * sharing);
     }
     if (leaving > 0)
-      seconds = std::max(seconds,
-                         cluster_.between.latency(bytes) + cluster_.between.transfer(bytes * static_cast<double>(leaving)));
+      seconds = (std::max)(seconds,
+                           cluster_.between.latency(bytes) + cluster_.between.transfer(bytes * static_cast<double>(leaving)));
     time_.seconds += static_cast<double>(times) * seconds;
     time_.bytes += static_cast<double>(times) * bytes;
     time_.rounds += times;
@@ -192,7 +192,7 @@ class Simulation {
     if (distance > 1) return finish_round(per_node_, 0, bytes, bytes, 1);
     const bool nodes_are_alike = extra == 0 && std::has_single_bit(static_cast<std::uint64_t>(per_node_));
     round(
-        nodes_are_alike ? std::min(active, per_node_) : active, apart,
+        nodes_are_alike ? (std::min)(active, per_node_) : active, apart,
         [&](std::int64_t i) { return i < extra ? 2 * i + 1 : i + extra; }, bytes);
   }
 
@@ -208,7 +208,7 @@ class Simulation {
 /// hold them, for bandwidths that are not above 0, and for a negative number of bytes. One replica takes no time.
 constexpr CollectiveTime simulate(const Collective& collective, std::int64_t replicas, Algorithm algorithm,
                                   const Cluster& cluster) {
-  detail::check(cluster, replicas);
+  detail::validate(cluster, replicas);
   if (collective.bytes < 0) detail::fail("a tensor of " + std::to_string(collective.bytes) + " bytes: 0 or more expected");
   if (replicas == 1 || collective.bytes == 0 || !(collective.reduces || collective.gathers)) return {};
   return detail::Simulation(cluster, replicas).run(collective, algorithm);

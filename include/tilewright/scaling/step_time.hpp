@@ -22,7 +22,7 @@ struct StepTime {
 /// std::invalid_argument in the cases of `simulate`, and for a negative `computation`.
 constexpr StepTime step_time(const std::ranges::input_range auto& collectives, double computation, std::int64_t replicas,
                              Algorithm algorithm, const Cluster& cluster) {
-  detail::check(cluster, replicas);
+  detail::validate(cluster, replicas);
   if (!(computation >= 0 && computation - computation == 0))
     detail::fail("a computation of " + std::to_string(computation) + " seconds: a finite number of at least 0 expected");
   StepTime result{.computation = computation * static_cast<double>(cluster.replicas_per_process)};

@@ -80,7 +80,7 @@ std::optional<std::size_t> cast_by(std::span<const std::byte> from, DType from_d
   const std::size_t count = from.size() / from_size;
   std::array<Wide, cast_block> block;
   for (std::size_t first = 0; first < count; first += cast_block) {
-    const std::span<Wide> part = std::span(block).first(std::min(cast_block, count - first));
+    const std::span<Wide> part = std::span(block).first((std::min)(cast_block, count - first));
     const std::size_t read = source.read(from.data() + first * from_size, part);
     const std::size_t written = target.write(part.first(read), to + first * to_size);
     if (written != part.size()) return first + written;

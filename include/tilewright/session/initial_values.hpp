@@ -80,7 +80,7 @@ inline void scale_values(std::span<double> values, double scale) {
   double block[1024];  // which stays in the nearest cache
   const auto count = static_cast<std::size_t>(spec.nelms());
   for (std::size_t first = 0; first < count; first += std::size(block)) {
-    const std::span values(block, std::min(std::size(block), count - first));
+    const std::span values(block, (std::min)(std::size(block), count - first));
     generator.write(values, static_cast<std::int64_t>(first), spec.shape, generator.a, generator.b);
     scale_values(values, generator.scale);
     if (generator.is_checked_later) require_fit("computed_by", values, spec.dtype);
@@ -115,7 +115,7 @@ inline void scale_values(std::span<double> values, double scale) {
     std::byte* const elements = memory_of(v);
     if (elements == nullptr) {
       for (std::size_t first = 0; variable.fill && first < count; first += std::size(block))
-        variable.fill({block, std::min(std::size(block), count - first)}, variable.a, variable.b, random);
+        variable.fill({block, (std::min)(std::size(block), count - first)}, variable.a, variable.b, random);
       continue;
     }
     if (variable.generator.write)
@@ -124,7 +124,7 @@ inline void scale_values(std::span<double> values, double scale) {
                                 elements + static_cast<std::size_t>(group) * tensor * static_cast<std::size_t>(size_of(dtype)));
     else if (!variable.fill) detail::write_values(dtype, count, program.numbers(variable.values), elements, variable.has_rests);
     for (std::size_t first = 0; variable.fill && first < count; first += std::size(block)) {
-      const std::span values(block, std::min(std::size(block), count - first));
+      const std::span values(block, (std::min)(std::size(block), count - first));
       variable.fill(values, variable.a, variable.b, random);
       detail::scale_values(values, variable.scale);
       if (variable.fill != detail::fill_uniform && variable.fill != detail::fill_normal)

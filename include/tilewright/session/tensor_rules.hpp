@@ -109,8 +109,8 @@ inline std::vector<std::byte> transposed_elements(std::span<const std::byte> byt
   constexpr std::int64_t block = 16;  // of which lines of source and result stay in a cache
   for (std::int64_t r0 = 0; r0 < rows; r0 += block)
     for (std::int64_t c0 = 0; c0 < columns; c0 += block)
-      for (std::int64_t r = r0; r < std::min(r0 + block, rows); ++r)
-        for (std::int64_t c = c0; c < std::min(c0 + block, columns); ++c)
+      for (std::int64_t r = r0; r < (std::min)(r0 + block, rows); ++r)
+        for (std::int64_t c = c0; c < (std::min)(c0 + block, columns); ++c)
           std::memcpy(result.data() + static_cast<std::size_t>(c * rows + r) * size,
                       bytes.data() + static_cast<std::size_t>(r * columns + c) * size, size);
   return result;

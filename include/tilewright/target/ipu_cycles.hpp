@@ -62,8 +62,8 @@ class FusedMap {
   }
   constexpr int ops() const { return ops_; }
   constexpr std::int64_t cycles(const IpuModel& model, std::int64_t elements, int tensors) const {
-    const std::int64_t slots = tensors < 3 ? 2 : tensors > 5 ? 4 : tensors - 1;
-    const LoopCost loop{.cycles = static_cast<std::int16_t>(instructions_ + slots),
+    const std::int64_t slot_count = tensors < 3 ? 2 : tensors > 5 ? 4 : tensors - 1;
+    const LoopCost loop{.cycles = static_cast<std::int16_t>(instructions_ + slot_count),
                         .elements = static_cast<std::int16_t>(width_)};
     return tensors < 3 ? map_cycles(model, loop, elements) : binary_map_cycles(model, loop, dtype_, elements);
   }

@@ -24,7 +24,7 @@ struct TileTraffic {
 constexpr std::int64_t payload_cycles(const IpuModel& model, const TileTraffic& tile) {
   const std::int64_t bandwidth = model.exchange_bytes_per_cycle;
   const std::int64_t in_bandwidth = bandwidth * (tile.shares_bus ? model.tiles_per_exchange_bus.value : 1);
-  return std::max(ceil_divide(tile.in, in_bandwidth), ceil_divide(tile.out, bandwidth));
+  return (std::max)(ceil_divide(tile.in, in_bandwidth), ceil_divide(tile.out, bandwidth));
 }
 /// Returns the cycles of the instructions that control a tile's exchange: 3 for each fragment, while bytes of other tiles are in
 /// flight. Published: a third party's measurements.

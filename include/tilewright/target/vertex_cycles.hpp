@@ -46,7 +46,7 @@ constexpr CycleCount vertex_cycles(const VertexCost& cost, DType dtype, std::int
       return {(loop.start > 0 ? loop.start : 25) + ceil_divide(elements * length, loop.elements) * loop.cycles, confidence};
     case CostFormula::window: {  // rows of 4 vectors are assumed
       const std::int64_t row = 4 * model.vector_width(dtype);
-      return {pool_cycles(model, dtype, ceil_divide(elements, row), std::min(row, elements), length, term_cycles()),
+      return {pool_cycles(model, dtype, ceil_divide(elements, row), (std::min)(row, elements), length, term_cycles()),
               Confidence::assumed};
     }
     case CostFormula::slice: return {dynamic_slice_cycles(model, dtype, rows, length), confidence};

@@ -182,16 +182,16 @@ inline double mean_loss(std::span<const HostTensor> outputs) {
 /// elements, and for a step or tolerance that is negative, infinite or NaN.
 template <class Session, std::invocable<Session&> Run>
 CheckedGradients check_gradients(Session& session, const GradientCheckOptions& options, Run&& run) {
-  const auto require = [](bool fact, const char* name, double number, const char* expected) {
+  const auto ensure = [](bool fact, const char* name, double number, const char* expected) {
     if (!fact)
       throw std::invalid_argument(std::string("check_gradients: ") + name + " " + std::to_string(number) + ": " + expected +
                                   " expected");
   };
-  require(options.elements > 0, "elements", 0, "at least 1");
-  require(options.step >= 0 && std::isfinite(options.step), "step", options.step,
-          "a finite number above 0, or 0 for its default,");
-  require(options.tolerance >= 0 && std::isfinite(options.tolerance), "tolerance", options.tolerance,
-          "a finite number of at least 0");
+  ensure(options.elements > 0, "elements", 0, "at least 1");
+  ensure(options.step >= 0 && std::isfinite(options.step), "step", options.step,
+         "a finite number above 0, or 0 for its default,");
+  ensure(options.tolerance >= 0 && std::isfinite(options.tolerance), "tolerance", options.tolerance,
+         "a finite number of at least 0");
   std::vector<detail::KeptTensor> variables = detail::keep(session.host_tensors());
   const auto write = [&] {
     std::vector<HostTensor> tensors;
@@ -220,10 +220,10 @@ CheckedGradients check_gradients(Session& session, const GradientCheckOptions& o
     const auto count = static_cast<std::size_t>(variable.spec.shape.nelms());
     const std::size_t size = detail::element_size(variable), gradient_size = detail::element_size(*gradient);
     const double epsilon = detail::epsilon_of(loss->spec.dtype);
-    const double step = options.step != 0 ? options.step : std::cbrt(std::max(epsilon, detail::epsilon_of(dtype)));
+    const double step = options.step != 0 ? options.step : std::cbrt((std::max)(epsilon, detail::epsilon_of(dtype)));
     for (const std::size_t element : detail::choose(count, options.elements, random)) {
       std::byte* const at = variable.bytes.data() + element * size;
-      const double value = detail::read_element(dtype, at), change = step * std::max(1.0, std::abs(value));
+      const double value = detail::read_element(dtype, at), change = step * (std::max)(1.0, std::abs(value));
       const auto loss_at = [&](double number, double& used) {
         detail::write_element(dtype, at, number);
         used = detail::read_element(dtype, at);
@@ -235,8 +235,8 @@ CheckedGradients check_gradients(Session& session, const GradientCheckOptions& o
       CheckedElement checked{variable.name, element};
       checked.gradient = detail::read_element(gradient->spec.dtype, gradient->bytes.data() + element * gradient_size);
       checked.difference = (loss_above - loss_below) / (above - below);
-      const double rounding = 8 * epsilon * std::max(std::abs(loss_above), std::abs(loss_below)) / (above - below);
-      checked.allowed = rounding + options.tolerance * std::max(std::abs(checked.gradient), std::abs(checked.difference));
+      const double rounding = 8 * epsilon * (std::max)(std::abs(loss_above), std::abs(loss_below)) / (above - below);
+      checked.allowed = rounding + options.tolerance * (std::max)(std::abs(checked.gradient), std::abs(checked.difference));
       result.elements.push_back(std::move(checked));
     }
   }

@@ -34,7 +34,7 @@ void evaluate(Session& session, const Data& dataset, Use&& use, NamedArgument<Na
     for (std::size_t i = 0; i < size; ++i) rows[i] = (first + i) % samples;
     const Data batch = data::subset(dataset, std::span<const std::size_t>(rows));
     const auto outputs = detail::run_batch(session, batch, {first / size, 0}, given...);
-    use(outputs, batch, std::min(size, samples - first));
+    use(outputs, batch, (std::min)(size, samples - first));
   }
 }
 

@@ -259,7 +259,7 @@ constexpr void update_all(const Gradients& found, const StepOptions& options, st
 template <class Objective, class Optimiser>
 constexpr NamedTensors run_step(Ir& ir, std::string_view step, const Text& model, const Objective& objective,
                                 const Optimiser& optimiser, const StepOptions& options) {
-  if (options.micro_batches < 1 || options.micro_batches > std::numeric_limits<int>::max()) {
+  if (options.micro_batches < 1 || options.micro_batches > (std::numeric_limits<int>::max)()) {
     ir.fail(text(step, ": ", options.micro_batches, " micro-batches: from 1 to 2147483647 expected"));
     return {};
   }

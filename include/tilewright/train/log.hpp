@@ -21,7 +21,7 @@
 namespace tilewright::train {
 
 /// Last step for Log::read that cuts no row.
-inline constexpr std::uint64_t all_steps = std::numeric_limits<std::uint64_t>::max();
+inline constexpr std::uint64_t all_steps = (std::numeric_limits<std::uint64_t>::max)();
 
 /// Measurements of a training run, as rows of numbers with named columns. Each row belongs to a step; a number that was not
 /// measured at the step is missing. Files have the shortest digits that give the same float32 or float64 number again.

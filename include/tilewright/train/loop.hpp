@@ -102,7 +102,7 @@ constexpr ExpectedStream samples_of() {
 
 /// Returns the sum of two numbers of epochs or steps, at most 2^64 - 1.
 constexpr std::uint64_t sum_of_counts(std::uint64_t a, std::uint64_t b) {
-  return a + std::min(b, std::numeric_limits<std::uint64_t>::max() - a);
+  return a + (std::min)(b, (std::numeric_limits<std::uint64_t>::max)() - a);
 }
 
 }  // namespace detail
@@ -134,7 +134,7 @@ template <class Session, EpochBatches Loader, StepReport<Session> Report, class.
 Trained run_epochs(Session& session, Loader& loader, const EpochLoopOptions& options, Report&& report,
                    NamedArgument<Names, Values>... given) {
   const detail::LoopClock clock;
-  const std::uint64_t all = loader.size(), batches = options.limit_batches == 0 ? all : std::min(options.limit_batches, all);
+  const std::uint64_t all = loader.size(), batches = options.limit_batches == 0 ? all : (std::min)(options.limit_batches, all);
   const auto finished = [&](const auto& state) { return state.epoch + (state.batch >= batches ? 1 : 0); };
   const std::uint64_t last = options.until_epoch != 0 ? options.until_epoch
                                                       : detail::sum_of_counts(finished(loader.state()), options.epochs);

@@ -187,11 +187,11 @@ class ConfusionMatrix {
 
   /// Returns the share of right samples among those that were taken for a class; 0 if there are none. Throws std::out_of_range
   /// for a class that does not exist, as recall() and f1() do.
-  double precision(std::size_t of_class) const { return share(of_class, predicted(check(of_class))); }
+  double precision(std::size_t of_class) const { return share(of_class, predicted(validate(of_class))); }
   /// Returns the share of right samples among those of a class; 0 if there are none.
-  double recall(std::size_t of_class) const { return share(of_class, labelled(check(of_class))); }
+  double recall(std::size_t of_class) const { return share(of_class, labelled(validate(of_class))); }
   /// Returns the harmonic mean of precision and recall; 0 if both are.
-  double f1(std::size_t of_class) const { return 2 * share(of_class, predicted(check(of_class)) + labelled(of_class)); }
+  double f1(std::size_t of_class) const { return 2 * share(of_class, predicted(validate(of_class)) + labelled(of_class)); }
   /// Returns the mean of f1() over all classes, scikit-learn's macro average.
   double macro_f1() const {
     double sum = 0;
@@ -222,7 +222,7 @@ class ConfusionMatrix {
     if (detail::has_nan(row)) return std::nullopt;
     return static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
   }
-  std::size_t check(std::size_t of_class) const {
+  std::size_t validate(std::size_t of_class) const {
     if (of_class >= classes_)
       throw std::out_of_range("ConfusionMatrix: class " + std::to_string(of_class) + ": from 0 to " +
                               std::to_string(classes_ - 1) + " expected");

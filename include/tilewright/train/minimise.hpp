@@ -116,7 +116,7 @@ struct LossObjective {
     CreatedGraph created = [&]<std::size_t... i>(std::index_sequence<i...>) {
       return create_graph(ir, loss, batch[i]...);
     }(std::make_index_sequence<n>());
-    check(ir, created.graph.graph().outputs());
+    validate(ir, created.graph.graph().outputs());
     return created;
   }
   static constexpr AutodiffOptions differentiated(const GraphWithNamedArgs& forward) {
@@ -152,7 +152,7 @@ struct LossObjective {
   static constexpr void store(Ir& ir, std::string_view name, Tensor value) {
     if (value.valid()) ops::host_store(ir.d2h_stream(name, value.spec()), value);
   }
-  constexpr void check(Ir& ir, const List<Tensor>& outputs) const {
+  constexpr void validate(Ir& ir, const List<Tensor>& outputs) const {
     if (ir.failed()) return;
     const auto fail = [&](const auto&... what) { ir.fail(text("minimise: ", name_of_loss<Loss>(), what...)); };
     if (outputs.size() < first_output) return fail(" returns nothing: a scalar of floating point expected as the (first) result");

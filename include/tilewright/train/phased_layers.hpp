@@ -117,7 +117,7 @@ class PhasedLayers {
         parameters_(parameters),
         options_(options),
         layers_(names.count()) {
-    if (!check()) return;
+    if (!validate()) return;
     if (options.replica_sharded) factories_ = factories_.replica_sharded();
     differentiate();
     if (ir().failed()) return;
@@ -198,7 +198,7 @@ class PhasedLayers {
   constexpr Tensor input() const { return graph_.graph().input(0); }
 
   /// Fails unless the layers can take turns.
-  constexpr bool check() const {
+  constexpr bool validate() const {
     if (ir().failed()) return false;
     const Graph graph = graph_.graph();
     const auto inputs = graph.inputs(), outputs = graph.outputs();

@@ -102,7 +102,7 @@ class Differentiator final : public GradientContext::Builder {
       if (producer.op->view) {
         const PlacementScope placement = where(tensor);
         const Tensor input = activation(producer.inputs[0]);
-        return known = at_or_invalid(ir_, emit(ir_, *producer.op, {&input, 1}, producer.attributes), 0);
+        return known = at_or_invalid(ir_, emit_op(ir_, *producer.op, {&input, 1}, producer.attributes), 0);
       }
     }
     if (has_op_in_place_ && overwritten_.by[tensor] != NodeId::none) {
@@ -297,7 +297,7 @@ class Differentiator final : public GradientContext::Builder {
     const int scope_outside = std::exchange(ir_.tables.current_scope, node.scope);
     List<Tensor> inputs;
     for (const TensorId input : node.inputs) inputs.push_back(forward_tensor(input));
-    const Tensor result = at_or_invalid(ir_, emit(ir_, op, {inputs.data(), inputs.size()}, node.attributes), 0);
+    const Tensor result = at_or_invalid(ir_, emit_op(ir_, op, {inputs.data(), inputs.size()}, node.attributes), 0);
     ir_.tables.current_scope = scope_outside;
     return result;
   }
@@ -382,7 +382,7 @@ constexpr List<GradGraphInfo> GradGraphInfo::all_grad_graphs() const {
 constexpr TensorMap GradGraphInfo::fwd_parent_ins_to_grad_parent_outs(const CallSiteInfo& forward_call,
                                                                       const CallSiteInfo& gradient_call) const {
   TensorMap result = TensorMap::of_gradients();
-  if (!check(forward_call, forward_graph(), "fwd_parent_ins_to_grad_parent_outs")) return result;
+  if (!validate(forward_call, forward_graph(), "fwd_parent_ins_to_grad_parent_outs")) return result;
   const auto parents = parents_of(forward_call);
   for (const auto& [input, gradient] : fwd_graph_ins_to_grad_parent_outs(gradient_call)) {
     const Tensor parent = parents[input.number()];

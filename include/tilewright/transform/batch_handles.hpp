@@ -27,10 +27,10 @@ class RowOffset {
   using Function = Tensor (*)(Tensor row);
   enum class Kind : std::uint8_t { none, number, function };
 
-  constexpr RowOffset(None) {}
-  template <std::integral I>
-    requires(!std::same_as<I, bool>)
-  constexpr RowOffset(I rows) : kind_(Kind::number), number_(static_cast<std::int64_t>(rows)) {}
+  constexpr RowOffset(NoneType) {}
+  template <std::integral Integer>
+    requires(!std::same_as<Integer, bool>)
+  constexpr RowOffset(Integer rows) : kind_(Kind::number), number_(static_cast<std::int64_t>(rows)) {}
   template <std::convertible_to<Function> F>
     requires(!std::integral<F>)
   constexpr RowOffset(F function) : kind_(Kind::function), function_(function) {}

@@ -37,7 +37,7 @@ class BatchSerialiser {
 
   constexpr BatchSerialResult run() {
     BatchSerialResult result{graph_};
-    if (!check() || !take_loads() || !take_stores()) return result;
+    if (!validate() || !take_loads() || !take_stores()) return result;
     const Graph serial = ir_.graph(ir_.tables.add_derived_graph(graph_.graph().id(), "_batch_serialised"));
     const GraphScope scope(serial);
     State state = make_inputs(result);
@@ -78,7 +78,7 @@ class BatchSerialiser {
     if (!ir_.failed()) ir_.fail(text("batch_serialise of ", graph_.graph().name(), ": ", problem..., " expected"));
     return false;
   }
-  constexpr bool check() {
+  constexpr bool validate() {
     if (ir_.failed()) return false;
     if (steps_ < 1 || steps_ > most_batch_steps) return fail(steps_, " steps: from 1 to ", most_batch_steps);
     if (options_.rows < 1) return fail(options_.rows, " rows: at least 1");
@@ -132,7 +132,7 @@ class BatchSerialiser {
     double blocks = 1;
     if (offset.kind() != RowOffset::Kind::none)
       blocks = static_cast<double>(options_.rows) + static_cast<double>(std::max<std::int64_t>(offset.number(), 0));
-    const double entries = std::min(blocks * static_cast<double>(steps_), most_runs);
+    const double entries = (std::min)(blocks * static_cast<double>(steps_), most_runs);
     if (rows.buffer.is_usable() && static_cast<double>(rows.buffer.entries()) < entries)
       rows.buffer.set_entries(static_cast<std::int64_t>(entries));
     for (std::size_t i = 0; i < offsets_.size(); ++i)
@@ -334,7 +334,7 @@ class BatchSerialiser {
     List<Tensor> to_use, to_store;
   };
   constexpr Kept halves(const List<Tensor>& kept) const {
-    const std::size_t count = std::min(loads_.size(), kept.size());
+    const std::size_t count = (std::min)(loads_.size(), kept.size());
     return {List<Tensor>(kept.begin(), kept.begin() + count), List<Tensor>(kept.begin() + count, kept.end())};
   }
   Ir& ir_;

@@ -315,12 +315,12 @@ class ReplicaCheck {
       const VariableRecord& variable = ir_.tables.variables[v];
       if (variable.distribution.all_replicas) continue;
       const ReplicaInput& input = tensors[variable.tensor].input;
-      if (variable.remote_buffer < 0) check(v, input.unmeant, input.updater);
+      if (variable.remote_buffer < 0) validate(v, input.unmeant, input.updater);
       for (const Row& row : rows_)
-        if (row.buffer == variable.remote_buffer && (row.row < 0 || row.row == variable.row)) check(v, row.value, row.updater);
+        if (row.buffer == variable.remote_buffer && (row.row < 0 || row.row == variable.row)) validate(v, row.value, row.updater);
     }
   }
-  constexpr void check(std::size_t v, const ReplicaDifference& difference, int updater) {
+  constexpr void validate(std::size_t v, const ReplicaDifference& difference, int updater) {
     const int shared = shared_[v].partition;
     if (ir_.failed() || partitions_.keeps(difference.partition, shared)) return;
     Text sharing = text("all ", ir_.replication_factor(), " replicas");  // no conditional operators: see Differentiator::run
@@ -390,9 +390,9 @@ constexpr void drop_differs_by_replica(Ir& ir) {
 /// learning rate, counts as equal for all if no gradient is taken of its uses. Runs before the first pass of planning.
 constexpr void check_replicas(Ir& ir) {
   if (ir.replication_factor() == 1 || ir.failed()) return;
-  detail::ReplicaCheck check(ir);
-  check.run();
-  if (check.found_meant()) detail::drop_differs_by_replica(ir);
+  detail::ReplicaCheck replicas(ir);
+  replicas.run();
+  if (replicas.found_meant()) detail::drop_differs_by_replica(ir);
 }
 
 }  // namespace tilewright

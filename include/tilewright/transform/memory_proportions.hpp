@@ -20,7 +20,7 @@ constexpr bool check_proportions(Ir& ir, std::string_view what, const List<doubl
 constexpr void set_proportions(Ir& ir, std::string_view what, GraphRecord& graph, const List<double>& proportions) {
   for (Node& node : graph.nodes) {
     if (!node.op->with_memory_proportion) continue;
-    const auto ipu = static_cast<std::size_t>(std::max(node.placement.ipu, 0));
+    const auto ipu = static_cast<std::size_t>((std::max)(node.placement.ipu, 0));
     if (ipu >= proportions.size()) {
       ir.fail(text(what, ": ", proportions.size(), " numbers, and ", node.op->name, ".", node.id, " on IPU ", ipu,
                    ": one for each IPU expected"));

@@ -31,7 +31,7 @@ class PipelineCycles {
       : ir_(ir), graph_(graph), steps_(steps), stashes_(stashes), all_(ir, graph, first, ranges, stashes) {}
 
   constexpr void run() {
-    if (!all_.check(steps_)) return;
+    if (!all_.validate(steps_)) return;
     const PlacementScope anywhere(ir_, {});
     make_stashes();
     find_uses();
@@ -54,7 +54,7 @@ class PipelineCycles {
   /// Counter of a stage for all of its stashes that have the same number of slots.
   struct Counter {
     int stage = 0;
-    std::int64_t slots = 0;
+    std::int64_t slot_count = 0;
     TensorId tensor{};
   };
   struct StageGraph {
@@ -80,31 +80,31 @@ class PipelineCycles {
   constexpr void make_stashes() {
     for (const Stash& stash : stashes_) {
       const int writer = writer_of(stash);
-      const std::int64_t slots = stash.to - writer + 1;
-      if (slots == 1) {  // it gets there as what the stage before made
+      const std::int64_t slot_count = stash.to - writer + 1;
+      if (slot_count == 1) {  // it gets there as what the stage before made
         rings_.push_back(TensorId::none);
         continue;
       }
       const TensorRecord kept = record().tensors[stashed(stash)];
-      Shape shape{slots};
+      Shape shape{slot_count};
       for (int axis = 0; axis < kept.spec.shape.rank; ++axis) shape.push_back(kept.spec.shape[axis]);
       const PlacementScope there(ir_, kept.placement);
       rings_.push_back(ops::init(ir_, shape, kept.spec.dtype).number());
-      for (const int stage : {writer, stash.to}) add_counter(stage, slots);
+      for (const int stage : {writer, stash.to}) add_counter(stage, slot_count);
     }
     all_.make_room_for_tensors();
     for (std::size_t i = 0; i < stashes_.size(); ++i)
       if (rings_[i] != TensorId::none) all_.changed_in[rings_[i]] = writer_of(stashes_[i]);
     for (const Counter& counter : counters_) all_.changed_in[counter.tensor] = counter.stage;
   }
-  constexpr void add_counter(int stage, std::int64_t slots) {
+  constexpr void add_counter(int stage, std::int64_t slot_count) {
     for (const Counter& counter : counters_)
-      if (counter.stage == stage && counter.slots == slots) return;
-    counters_.push_back({stage, slots, ops::init(ir_, {1}, uint32).number()});
+      if (counter.stage == stage && counter.slot_count == slot_count) return;
+    counters_.push_back({stage, slot_count, ops::init(ir_, {1}, uint32).number()});
   }
-  constexpr Tensor counter_of(int stage, std::int64_t slots, auto& input_for) const {
+  constexpr Tensor counter_of(int stage, std::int64_t slot_count, auto& input_for) const {
     for (const Counter& counter : counters_)
-      if (counter.stage == stage && counter.slots == slots) return input_for(counter.tensor);
+      if (counter.stage == stage && counter.slot_count == slot_count) return input_for(counter.tensor);
     return Tensor::invalid(ir_);
   }
   static constexpr Shape one_of(const Shape& shape) {
@@ -141,15 +141,15 @@ class PipelineCycles {
     if (rings_[number] == TensorId::none) return input_for(staged.node.inputs[0]);
     const Stash& stash = stashes_[number];
     const Shape shape = record().tensors[staged.node.inputs[0]].spec.shape;
-    const std::int64_t slots = stash.to - writer_of(stash) + 1;
-    const Tensor ring = input_for(rings_[number]), counter = counter_of(stash.to, slots, input_for);
+    const std::int64_t slot_count = stash.to - writer_of(stash) + 1;
+    const Tensor ring = input_for(rings_[number]), counter = counter_of(stash.to, slot_count, input_for);
     return ops::reshape(ops::dynamic_slice(ring, counter, {0}, {1}), shape);
   }
   constexpr void keep(std::size_t number, auto& input_for) {
     const Stash& stash = stashes_[number];
     const Tensor kept = input_for(stashed(stash));
-    const std::int64_t slots = stash.to - writer_of(stash) + 1;
-    const Tensor ring = input_for(rings_[number]), counter = counter_of(writer_of(stash), slots, input_for);
+    const std::int64_t slot_count = stash.to - writer_of(stash) + 1;
+    const Tensor ring = input_for(rings_[number]), counter = counter_of(writer_of(stash), slot_count, input_for);
     ops::dynamic_update_(ring, counter, ops::reshape(kept, one_of(kept.shape())), {0}, {1});
   }
   constexpr StageGraph make_stage(int s) {
@@ -174,7 +174,7 @@ class PipelineCycles {
     for (std::size_t i = 0; i < stashes_.size(); ++i)
       if (rings_[i] != TensorId::none && writer_of(stashes_[i]) == s) keep(i, input_for);
     for (const Counter& counter : counters_)
-      if (counter.stage == s) ops::increment_mod_(input_for(counter.tensor), 1, static_cast<double>(counter.slots));
+      if (counter.stage == s) ops::increment_mod_(input_for(counter.tensor), 1, static_cast<double>(counter.slot_count));
     for (const StagedNode& staged : all_.nodes) {
       if (staged.stage != s || staged.part != CyclePart::stages) continue;
       for (const TensorId output : staged.node.outputs)

@@ -47,14 +47,14 @@ class PipelineNodes {
 
   constexpr PipelineNodes(Ir& ir, GraphId graph, NodeId first, const List<StageNodes>& ranges, const List<Stash>& stashes)
       : ir_(ir), graph_(graph) {
-    for (const StageNodes& range : ranges) stages = std::max(stages, range.stage + 1);
+    for (const StageNodes& range : ranges) stages = (std::max)(stages, range.stage + 1);
     take(first, ranges, stashes);
     for (std::size_t i = 0; i < stashes.size(); ++i) stashed.push_back(TensorId::none);
     for (const StagedNode& staged : nodes)
       if (staged.stash >= 0) stashed[static_cast<std::size_t>(staged.stash)] = staged.node.inputs[0];
   }
   /// Sorts the nodes. Returns whether they are valid; fails if not.
-  constexpr bool check(std::int64_t steps) {
+  constexpr bool validate(std::int64_t steps) {
     if (ir_.failed()) return false;
     List<bool> has_ops(static_cast<std::size_t>(stages), false);
     for (const StagedNode& staged : nodes) has_ops[static_cast<std::size_t>(staged.stage)] = true;

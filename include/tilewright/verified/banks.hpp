@@ -30,7 +30,7 @@ class BankProof {
         return;
       const int first = plan_.bodies.data()[static_cast<std::size_t>(step.body)].first_step;
       is_known[static_cast<std::size_t>(first + step.group)] = true;
-      check(*body, step, first);
+      validate(*body, step, first);
     }
     if constexpr (requires { plan_.moves; })
       for (std::size_t s = 0; s < is_known.size() && s < plan_.moves.size(); ++s)
@@ -52,7 +52,7 @@ class BankProof {
   }
   /// Follows calls from the roots until no address changes. Calls do not form a circle, as another check finds.
   constexpr void find_frames() {
-    constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t unknown = (std::numeric_limits<std::int64_t>::max)();
     frames_ = List<std::int64_t>(plan_.bodies.size() * plan_.tile_sets.size(), unknown);
     for (const BodyOnTiles& body : data_.bodies)
       for (int set = 0; set < static_cast<int>(plan_.tile_sets.size()); ++set)
@@ -81,7 +81,7 @@ class BankProof {
       if (body.body == number) return &body;
     return nullptr;
   }
-  constexpr void check(const BodyOnTiles& body, const BankStep& step, int first) {
+  constexpr void validate(const BodyOnTiles& body, const BankStep& step, int first) {
     const auto at = static_cast<std::size_t>(step.group);
     const StepRecord& record = body.steps[at];
     if constexpr (requires { plan_.moves; })

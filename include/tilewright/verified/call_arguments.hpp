@@ -14,7 +14,7 @@ class CallProof {
   constexpr CallProof(const AnyPlan& plan, const Target& target, const DataOnTiles& data, FirstFault& fault)
       : plan_(plan), sets_{plan, target}, data_(data), fault_(fault) {}
 
-  constexpr void check(const BodyOnTiles& body, int number) {
+  constexpr void validate(const BodyOnTiles& body, int number) {
     body_ = &body;
     number_ = number;
     record_ = &body.steps[static_cast<std::size_t>(number)];
@@ -25,7 +25,7 @@ class CallProof {
     if (!expect(record_->inputs >= 0 && record_->outputs >= 0 && record_->inputs + record_->outputs == step.arguments &&
                     record_->else_inputs >= 0 && record_->else_outputs >= 0 &&
                     record_->else_inputs + record_->else_outputs == others && record_->input_count == inputs &&
-                    record_->carried >= 0 && record_->carried <= std::min(record_->inputs, record_->outputs) &&
+                    record_->carried >= 0 && record_->carried <= (std::min)(record_->inputs, record_->outputs) &&
                     static_cast<int>(record_->call_values.size()) >
                         inputs + record_->outputs + record_->else_outputs + record_->carried,
                 "a call of ", record_->inputs, " inputs and ", record_->outputs, " outputs: ", step.arguments,
@@ -159,7 +159,7 @@ class CallProof {
     pieces_[is_input ? 0 : 1].add(pieces_of(there, v, argument), places);
     ++moved.sends;
     moved.total_bytes += planned().kind == StepKind::loop
-                             ? room * std::min(there.layout.places.count, sets_.tiles(there.layout.places.set))
+                             ? room * (std::min)(there.layout.places.count, sets_.tiles(there.layout.places.set))
                              : there.elements * size;
   }
   /// Counts the pieces of a block of an argument, in any iteration of a loop, in the memory of the caller.
@@ -182,19 +182,21 @@ class CallProof {
     const auto at = static_cast<std::size_t>(plan_.bodies.data()[static_cast<std::size_t>(body_->body)].first_step + number_);
     if (fault_.is_found() || at >= plan_.moves.size()) return;
     const StepMoves& moves = plan_.moves[at];
-    const auto check = [&](bool holds, const auto&... what) { fault_.expect(holds, "traffic", body_->body, number_, what...); };
-    check(moves.set == -1 && moves.from_set == -1, "a call counted on a set of tiles: none expected");
-    check(moves.local_bytes == counted_.local_bytes, "counts ", moves.local_bytes,
-          " bytes of arguments that are copied on a tile: ", counted_.local_bytes, " expected");
+    const auto validate = [&](bool holds, const auto&... what) {
+      fault_.expect(holds, "traffic", body_->body, number_, what...);
+    };
+    validate(moves.set == -1 && moves.from_set == -1, "a call counted on a set of tiles: none expected");
+    validate(moves.local_bytes == counted_.local_bytes, "counts ", moves.local_bytes,
+             " bytes of arguments that are copied on a tile: ", counted_.local_bytes, " expected");
     for (const bool after : {false, true}) {
       const TileExchange &counted = after ? moves.after : moves.before, &moved = after ? counted_.after : counted_.before;
       const PieceRange& pieces = pieces_[after];
-      check(counted.total_bytes == moved.total_bytes && counted.bytes_in == moved.bytes_in &&
-                counted.bytes_out == moved.bytes_out && counted.pair_bytes_in == 0 && counted.sends == moved.sends &&
-                has_pieces(counted, pieces),
-            "counts ", counted.total_bytes, " bytes of arguments, ", counted.bytes_in, " into and ", counted.bytes_out,
-            " out of one tile in ", counted.fragments, " pieces: ", moved.total_bytes, ", ", moved.bytes_in, " and ",
-            moved.bytes_out, " in ", pieces.least, " to ", pieces.most, " expected");
+      validate(counted.total_bytes == moved.total_bytes && counted.bytes_in == moved.bytes_in &&
+                   counted.bytes_out == moved.bytes_out && counted.pair_bytes_in == 0 && counted.sends == moved.sends &&
+                   has_pieces(counted, pieces),
+               "counts ", counted.total_bytes, " bytes of arguments, ", counted.bytes_in, " into and ", counted.bytes_out,
+               " out of one tile in ", counted.fragments, " pieces: ", moved.total_bytes, ", ", moved.bytes_in, " and ",
+               moved.bytes_out, " in ", pieces.least, " to ", pieces.most, " expected");
     }
   }
 

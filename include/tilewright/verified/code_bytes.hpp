@@ -28,7 +28,7 @@ class CodeProof {
     find_loads();
     bool is_of_a_set = false;
     List<std::int64_t> of_load(plan_.bodies.size(), 0);  // by body: bytes that its load brings to all tiles
-    const int sets = std::max(1, static_cast<int>(plan_.tile_sets.size()));
+    const int sets = (std::max)(1, static_cast<int>(plan_.tile_sets.size()));
     for (set_ = 0; set_ < sets; ++set_) {
       tiles_ = target_.ipu == nullptr ? target_.tiles : SetsOfTiles<AnyPlan>{plan_, target_}.tiles(set_);
       const auto [always, loaded] = code_of_tile();
@@ -210,7 +210,7 @@ class CodeProof {
         if (each.kind == StepKind::load_code) moved[b] += of_load[static_cast<std::size_t>(each.body)];
         if (!each.is_call()) continue;
         std::int64_t most = moved[static_cast<std::size_t>(each.body)];
-        if (each.else_body != BodyId::none) most = std::max(most, moved[static_cast<std::size_t>(each.else_body)]);
+        if (each.else_body != BodyId::none) most = (std::max)(most, moved[static_cast<std::size_t>(each.else_body)]);
         moved[b] += each.count * most;
       }
     return moved[0];

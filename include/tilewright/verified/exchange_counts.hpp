@@ -69,7 +69,7 @@ constexpr void check_counts(const TileExchange& counted, const Moved& moved, boo
                      parts = is_before ? counted.bytes_out : counted.bytes_in;
   expect(slices * vertices == counted.total_bytes * of_tile && parts == moved.parts, "counts ", counted.bytes_in,
          " bytes in and ", counted.bytes_out, " out of one tile ", when, " it: those of the exchange expected");
-  expect(counted.pair_bytes_in >= 0 && counted.pair_bytes_in <= std::min(slices, moved.alike), "counts ", counted.pair_bytes_in,
+  expect(counted.pair_bytes_in >= 0 && counted.pair_bytes_in <= (std::min)(slices, moved.alike), "counts ", counted.pair_bytes_in,
          " bytes that pairs of tiles get alike ", when, " it: at most ", moved.alike, " expected");
   expect(has_pieces(counted, moved.pieces) && counted.sends == moved.sends, "counts ", counted.fragments, " fragments of ",
          counted.sends, " blocks ", when, " it: ", moved.pieces.least, " to ", moved.pieces.most, " of ", moved.sends,

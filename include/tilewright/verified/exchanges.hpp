@@ -44,7 +44,7 @@ class ExchangeProof {
       const StepRecord& record = body.steps[static_cast<std::size_t>(step_)];
       if (record.use == StepUse::computes) check_step(record);
       if (record.use == StepUse::calls) check_call(record);
-      if (record.use == StepUse::calls && !fault_.is_found()) calls_.check(body, step_);
+      if (record.use == StepUse::calls && !fault_.is_found()) calls_.validate(body, step_);
       if (record.use == StepUse::calls && !fault_.is_found()) elements_.call(step_, planned());
     }
     if (fault_.is_found()) return;
@@ -245,7 +245,7 @@ class ExchangeProof {
         for (Moved* const moved : {&before, &after}) {
           if (!(moved == &before ? receives : writes[k] > 0)) continue;
           moved->least += least, moved->most += all;
-          moved->parts += std::min(layout.block_elements() * blocks, storage(s).elements) * size;
+          moved->parts += (std::min)(layout.block_elements() * blocks, storage(s).elements) * size;
           moved->add(pieces, vertices, blocks);
           if (moved == &before && are_alike_in_pairs(slices[k], record.grid, division, sets_.tiles(set)))
             moved->alike += vertices * elements * size;

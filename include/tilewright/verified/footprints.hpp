@@ -136,7 +136,7 @@ class Division {
         access.extents[axis] = operand.view.shape[axis];
         access.strides[axis] = operand.view.stride(axis) * access.element_bytes;
         if (const int of_grid = operand.grid_axis[axis]; of_grid >= 0)
-          access.extents[axis] = std::min(set_.blocks[of_grid], set_.extents[of_grid] - index[of_grid] * set_.blocks[of_grid]);
+          access.extents[axis] = (std::min)(set_.blocks[of_grid], set_.extents[of_grid] - index[of_grid] * set_.blocks[of_grid]);
       }
       add_runs(access, vertex, runs);
       for (int axis = set_.blocks.size(); axis-- > 0;) {

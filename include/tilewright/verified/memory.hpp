@@ -97,9 +97,9 @@ class Memory : public WrittenSegments {
     const std::size_t next = has_group ? i + 1 : i;
     if (next < groups_.size()) {
       if (groups_[next].begin < end) return 0;
-      if (row > 0) count = std::min(count, (groups_[next].begin - end) / row + 1);
+      if (row > 0) count = (std::min)(count, (groups_[next].begin - end) / row + 1);
     }
-    if (row < 0 && i > 0) count = std::min(count, (begin - groups_[i - 1].end) / -row + 1);
+    if (row < 0 && i > 0) count = (std::min)(count, (begin - groups_[i - 1].end) / -row + 1);
     if (!has_group) return result = {}, count;
     Lattice bytes;  // of the access
     std::int64_t rows_of_bytes = -1;

@@ -92,7 +92,7 @@ class PieceCount {
       Digit& digit = digits_[d];
       const bool is_last = digit.stride * digit.numbers == axis.stride * axis.extent;
       if (!is_last && (block >= digit.numbers ? block % digit.numbers : digit.numbers % block) != 0) return false;
-      digit.home = is_last ? block : std::min(block, digit.numbers);
+      digit.home = is_last ? block : (std::min)(block, digit.numbers);
       block = std::max<std::int64_t>(1, block / digit.numbers);
     }
     return true;
@@ -108,17 +108,17 @@ class PieceCount {
       }
       if (digit.first != 0 || extent % digit.numbers != 0) return false;
       if ((use >= digit.numbers ? use % digit.numbers : digit.numbers % use) != 0) return false;
-      digit.extent = digit.numbers, digit.use = std::min(use, digit.numbers);
+      digit.extent = digit.numbers, digit.use = (std::min)(use, digit.numbers);
       extent /= digit.numbers, use = std::max<std::int64_t>(1, use / digit.numbers);
     }
     return false;
   }
   constexpr Touched touched(const Digit& digit, std::int64_t slice) const {
     const std::int64_t begin = digit.first + slice * digit.use,
-                       end = digit.first + std::min(digit.extent, (slice + 1) * digit.use);
+                       end = digit.first + (std::min)(digit.extent, (slice + 1) * digit.use);
     Touched result{(end - 1) / digit.home - begin / digit.home + 1, 0, end - begin};
     for (const std::int64_t block : {begin / digit.home, (end - 1) / digit.home}) {
-      const bool is_whole = begin <= block * digit.home && end >= std::min(digit.numbers, (block + 1) * digit.home);
+      const bool is_whole = begin <= block * digit.home && end >= (std::min)(digit.numbers, (block + 1) * digit.home);
       if (!is_whole && (block == begin / digit.home || result.all > 1)) ++result.cut;
       if (result.all == 1) break;
     }
@@ -133,7 +133,7 @@ class PieceCount {
       Touched most{0, 0, 0};
       const auto add = [&](std::int64_t slice) {
         const Touched its = touched(digit, slice);
-        most = {std::max(most.all, its.all), std::max(most.cut, its.cut), std::max(most.numbers, its.numbers)};
+        most = {(std::max)(most.all, its.all), (std::max)(most.cut, its.cut), (std::max)(most.numbers, its.numbers)};
         for (const Inner& inner : states) {
           const Inner added{inner.whole * (its.all - its.cut), inner.whole * its.cut + inner.others * its.numbers};
           bool is_covered = false;
@@ -153,7 +153,7 @@ class PieceCount {
       states = std::move(next);
     }
     PieceRange result{0, worst.whole + worst.others};
-    for (const Inner& inner : states) result.least = std::max(result.least, inner.whole + inner.others);
+    for (const Inner& inner : states) result.least = (std::max)(result.least, inner.whole + inner.others);
     return result;
   }
 
@@ -168,12 +168,12 @@ class PieceCount {
     for (const LayoutAxis& axis : layout_.axes) {
       const std::int64_t number = element / axis.stride % axis.extent, block = number / axis.block;
       result.block = result.block * ((axis.extent + axis.block - 1) / axis.block) + block;
-      result.address = result.address * std::min(axis.block, axis.extent - block * axis.block) + number % axis.block;
+      result.address = result.address * (std::min)(axis.block, axis.extent - block * axis.block) + number % axis.block;
     }
     for (int a = layout_.axes.size(); a-- > 0;) {  // inner axes of which a block has all, and one of which it has a range
       const LayoutAxis& axis = layout_.axes[a];
       const std::int64_t number = element / axis.stride % axis.extent, block = number / axis.block;
-      const std::int64_t end = std::min(axis.block, axis.extent - block * axis.block);
+      const std::int64_t end = (std::min)(axis.block, axis.extent - block * axis.block);
       result.count += axis.stride * (end - number % axis.block - 1);
       if (axis.block < axis.extent) break;
     }
@@ -190,7 +190,7 @@ class PieceCount {
     for (;;) {
       for (std::int64_t at = begin, rest = has_rows ? counts[inner] : 1; rest > 0;) {
         const Found found = find(at);
-        const std::int64_t count = std::min(rest, found.count);
+        const std::int64_t count = (std::min)(rest, found.count);
         std::size_t known = ends.size();
         while (known > 0 && ends[known - 1].first != found.block) --known;
         if (known == 0 && (in_blocks_ || ends.empty())) ends.push_back({found.block, -1}), known = ends.size();
@@ -217,10 +217,10 @@ class PieceCount {
       std::int64_t begin = slices_.offset;
       for (int a = 0; a < slice.size(); ++a) {
         const SliceAxis& axis = slices_.axes[a];
-        counts[a] = std::min(axis.block, axis.extent - slice[a] * axis.block);
+        counts[a] = (std::min)(axis.block, axis.extent - slice[a] * axis.block);
         begin += slice[a] * axis.block * axis.stride;
       }
-      result.least = std::max(result.least, pieces_at(begin, counts));
+      result.least = (std::max)(result.least, pieces_at(begin, counts));
       int a = slice.size() - 1;
       for (; a >= 0; --a) {
         if (++slice[a] * slices_.axes[a].block < slices_.axes[a].extent) break;
@@ -244,7 +244,7 @@ class PieceCount {
       if (axis.extent % axis.block != 0) of_row += (row + axis.stride * axis.extent - 2) / (axis.stride * axis.extent);
       break;
     }
-    return std::min(slices_.elements(), slices_.elements() / row * of_row);
+    return (std::min)(slices_.elements(), slices_.elements() / row * of_row);
   }
 
   const TileSlices& slices_;

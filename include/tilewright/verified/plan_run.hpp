@@ -322,8 +322,8 @@ class PlanRun {
 
   constexpr void compare(const RunEffects& expected) {
     body_ = BodyId::main, step_number_ = plan_.bodies.data()[0].step_count;
-    const auto check = [&](ValueId expected_value, Base base, int index, const Access& access, const Shape& shape,
-                           std::string_view what, std::size_t number) {
+    const auto validate = [&](ValueId expected_value, Base base, int index, const Access& access, const Shape& shape,
+                              std::string_view what, std::size_t number) {
       Stored* const memory = memory_.find(base, index);
       if (memory == nullptr || terms_.number(memory->values.read(access), shape) != expected_value)
         fail("values", what, " ", number, row_name(plan_, base, number),
@@ -332,21 +332,22 @@ class PlanRun {
     for (std::size_t i = 0; i < expected.variables.size(); ++i) {
       const auto& variable = plan_.variables[i];
       if (variable.base == Base::variable)
-        check(expected.variables[i], Base::variable, 0,
-              access_of(variable.offset, variable.spec, dense_strides(variable.spec.shape)), variable.spec.shape, "variable", i);
+        validate(expected.variables[i], Base::variable, 0,
+                 access_of(variable.offset, variable.spec, dense_strides(variable.spec.shape)), variable.spec.shape, "variable",
+                 i);
     }
     for (std::size_t i = 0; i < expected.rows.size(); ++i) {
       const auto& buffer = plan_.remote_buffers[i];
-      check(expected.rows[i], Base::remote, buffer.mapping, memory_.rows_of(buffer), {buffer.entries, buffer.spec.nelms()},
-            "remote buffer", i);
+      validate(expected.rows[i], Base::remote, buffer.mapping, memory_.rows_of(buffer), {buffer.entries, buffer.spec.nelms()},
+               "remote buffer", i);
     }
-    for (std::size_t i = 0; i < plan_.streams.size(); ++i) compare_stream(expected, i, check);
+    for (std::size_t i = 0; i < plan_.streams.size(); ++i) compare_stream(expected, i, validate);
     if (printed_.size() != expected.printed.size())
       fail("values", printed_.size(), " ops with other effects ran: ", expected.printed.size(), " expected");
     for (std::size_t i = 0; i < printed_.size() && problem_.empty(); ++i)
       if (printed_[i] != expected.printed[i]) fail("values", "ops with other effects run in another order or on other values");
   }
-  constexpr void compare_stream(const RunEffects& expected, std::size_t i, const auto& check) {
+  constexpr void compare_stream(const RunEffects& expected, std::size_t i, const auto& validate) {
     const auto& stream = plan_.streams[i];
     const bool loads = stream.direction == StreamDirection::host_to_device;
     const std::int64_t count = loads ? expected.loaded[i] : static_cast<std::int64_t>(expected.stored[i].size());
@@ -356,8 +357,8 @@ class PlanRun {
     if (loads) return;
     const std::int64_t pitch = plan_.replicas * stream.spec.bytes();
     for (std::int64_t k = 0; k < count && problem_.empty(); ++k)
-      check(expected.stored[i][static_cast<std::size_t>(k)], Base::stream, static_cast<int>(i),
-            access_of(k * pitch, stream.spec, dense_strides(stream.spec.shape)), stream.spec.shape, "stream", i);
+      validate(expected.stored[i][static_cast<std::size_t>(k)], Base::stream, static_cast<int>(i),
+               access_of(k * pitch, stream.spec, dense_strides(stream.spec.shape)), stream.spec.shape, "stream", i);
   }
 
   const AnyPlan& plan_;

@@ -138,8 +138,8 @@ struct Segment {
     if (axis < access.rank) {
       count = access.extents[axis];
       row = access.strides[axis];
-      if (row > 0) count = std::min(count, (end - row_end) / row + 1);
-      if (row < 0) count = std::min(count, (row_begin - begin) / -row + 1);
+      if (row > 0) count = (std::min)(count, (end - row_end) / row + 1);
+      if (row < 0) count = (std::min)(count, (row_begin - begin) / -row + 1);
     }
     if (value == ValueId::unwritten && is_dense()) return found = {}, count;
     if (element_bytes != access.element_bytes) return 0;
@@ -175,7 +175,7 @@ struct Segment {
         if (left < digits[d].stride) continue;
         const std::int64_t moved = left / digits[d].stride;
         left %= digits[d].stride;
-        count = std::min(count, (row < 0 ? low[d] : digits[d].count - 1 - high[d]) / moved + 1);
+        count = (std::min)(count, (row < 0 ? low[d] : digits[d].count - 1 - high[d]) / moved + 1);
         step += (row < 0 ? -moved : moved) * digits[d].step;
       }
       if (left != 0) count = 1;

@@ -37,7 +37,7 @@ constexpr List<Strips> strips_in(const PlanStages& plan, const OpInfo& op, const
   List<Strips> result;
   if (plan.stages.empty()) return result;
   std::int64_t most = 1;  // rows
-  for (const TensorSpec& operand : operands) most = std::max(most, operand.shape[2]);
+  for (const TensorSpec& operand : operands) most = (std::max)(most, operand.shape[2]);
   for (std::int64_t count = 2; count <= most; ++count) {
     Strips strips{op.expand_in_blocks(operands, static_cast<int>(operands.size()) - 1, attributes, count), {}};
     const OpPart* product = nullptr;

@@ -45,7 +45,7 @@ constexpr TileSlices slices_of(const ComputeSet& set, const Division& division, 
   for (int axis = 0; axis < operand.view.shape.rank; ++axis) {
     const std::int64_t extent = operand.view.shape[axis];
     const int g = operand.grid_axis[axis];
-    result.add({operand.view.stride(axis), extent, g >= 0 ? std::min(set.blocks[g], extent) : extent, g});
+    result.add({operand.view.stride(axis), extent, g >= 0 ? (std::min)(set.blocks[g], extent) : extent, g});
   }
   for (int g = 0; g < set.blocks.size(); ++g)  // parts of sums
     if (!division.follows(operand, g)) result.add({division.stride(operand.index, g) / size, division.count(g), 1, g});
@@ -109,7 +109,7 @@ constexpr bool are_in_place(const TileSlices& slices, const TileLayout& layout, 
         const SliceAxis& slice = slices.axes[i];
         if (slice.grid_axis != g) continue;
         const Begin& begin = begins[i];
-        const std::int64_t from = c * slice.block, last = std::min(from + slice.block, slice.extent) - 1;
+        const std::int64_t from = c * slice.block, last = (std::min)(from + slice.block, slice.extent) - 1;
         if ((begin.first + from) / begin.home.block != (begin.first + last) / begin.home.block) return false;
         place += begin.place(from) - begin.place(0);
       }
@@ -159,11 +159,11 @@ constexpr std::int64_t elements_elsewhere(const TileSlices& slices, const TileLa
     for (int i = 0; i < blocks.size(); ++i) {
       const SliceAxis& slice = slices.axes[i];
       const std::int64_t begin = slice.grid_axis < 0 ? 0 : vertex[slice.grid_axis] * slice.block;
-      const std::int64_t end = std::min(begin + slice.block, slice.extent);
+      const std::int64_t end = (std::min)(begin + slice.block, slice.extent);
       all *= end - begin;
       if (!has_common) continue;
       const std::int64_t home = block_at[static_cast<std::size_t>(place)][i] * layout.axes[i].block;
-      common *= std::max<std::int64_t>(0, std::min(end, home + layout.axes[i].block) - std::max(begin, home));
+      common *= std::max<std::int64_t>(0, (std::min)(end, home + layout.axes[i].block) - (std::max)(begin, home));
     }
     moved += all - (has_common ? common : 0);
   });

@@ -22,13 +22,13 @@ class TrafficProof {
                     " bytes that a replica sends: ", bytes, " expected");
     }
     const Bytes all = bytes_of_run();
-    const auto check = [&](std::int64_t counted, std::int64_t moved, std::string_view what) {
+    const auto validate = [&](std::int64_t counted, std::int64_t moved, std::string_view what) {
       fault_.expect(counted == moved, "traffic", BodyId::none, -1, "counts ", counted, " bytes of a run ", what, ": ", moved,
                     " expected");
     };
-    check(plan_.collectives.bytes, plan_.replicas > 1 ? all.sent : 0, "that a replica sends");
-    check(plan_.remote.loaded_bytes, all.loaded, "that come from remote buffers");
-    check(plan_.remote.stored_bytes, all.stored, "that go to remote buffers");
+    validate(plan_.collectives.bytes, plan_.replicas > 1 ? all.sent : 0, "that a replica sends");
+    validate(plan_.remote.loaded_bytes, all.loaded, "that come from remote buffers");
+    validate(plan_.remote.stored_bytes, all.stored, "that go to remote buffers");
   }
 
  private:
@@ -62,9 +62,9 @@ class TrafficProof {
         }
         const Bytes& one = bodies[static_cast<std::size_t>(step.body)];
         const Bytes& other = step.else_body == BodyId::none ? one : bodies[static_cast<std::size_t>(step.else_body)];
-        bodies[b].sent += step.count * std::max(one.sent, other.sent);
-        bodies[b].loaded += step.count * std::max(one.loaded, other.loaded);
-        bodies[b].stored += step.count * std::max(one.stored, other.stored);
+        bodies[b].sent += step.count * (std::max)(one.sent, other.sent);
+        bodies[b].loaded += step.count * (std::max)(one.loaded, other.loaded);
+        bodies[b].stored += step.count * (std::max)(one.stored, other.stored);
       }
     }
     return bodies[0];

@@ -124,7 +124,7 @@ class SetCheck {
     const Work work = work_of(*op, {specs.data(), specs.size()}, stage.input_count, stage.attributes);
     int grid_axis[max_work_axes];
     for (int& each : grid_axis) each = -2;  // not known yet
-    for (int o = 0; o < std::min(stage.operand_count, max_operands); ++o)
+    for (int o = 0; o < (std::min)(stage.operand_count, max_operands); ++o)
       for (int axis = 0; axis < specs[static_cast<std::size_t>(o)].shape.rank; ++axis) {
         const int followed = work.follows(o, axis), cut = division_.cut(operand(s, o), axis);
         if (followed < 0 || followed >= work.axes.size()) {

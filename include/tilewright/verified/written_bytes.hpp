@@ -55,7 +55,7 @@ class WrittenBytes {
       while (first < others.runs_.size() && others.runs_[first].end + shift <= rest.begin) ++first;
       for (std::size_t i = first; i < others.runs_.size() && others.runs_[i].begin + shift < rest.end; ++i) {
         if (rest.begin < others.runs_[i].begin + shift) result.runs_.push_back({rest.begin, others.runs_[i].begin + shift});
-        rest.begin = std::max(rest.begin, others.runs_[i].end + shift);
+        rest.begin = (std::max)(rest.begin, others.runs_[i].end + shift);
       }
       if (rest.begin < rest.end) result.runs_.push_back(rest);
     }
@@ -70,7 +70,7 @@ class WrittenBytes {
     std::size_t count = 0;
     for (std::size_t i = 0; i < runs_.size(); ++i)
       if (count > 0 && runs_[i].begin <= runs_[count - 1].end)
-        runs_[count - 1].end = std::max(runs_[count - 1].end, runs_[i].end);
+        runs_[count - 1].end = (std::max)(runs_[count - 1].end, runs_[i].end);
       else runs_[count++] = runs_[i];
     runs_.resize(count);
   }

@@ -76,12 +76,12 @@ class WrittenSegments {
       if (added.value != ValueId::unwritten) append(groups[count++], add(added));
       if (behind.newest >= 0) groups[count++] = behind;
     } else if (Segment& newest = segments_[static_cast<std::size_t>(kept.newest)]; newest.add(added)) {
-      groups[0] = {std::min(newest.begin, kept.begin), std::max(newest.end, kept.end), kept.newest, kept.oldest};
+      groups[0] = {(std::min)(newest.begin, kept.begin), (std::max)(newest.end, kept.end), kept.newest, kept.oldest};
       count = 1;
     } else {
       append(groups[0], add(added));
       segments_[static_cast<std::size_t>(groups[0].newest)].older = kept.newest;
-      groups[0] = {std::min(added.begin, kept.begin), std::max(added.end, kept.end), groups[0].newest, kept.oldest};
+      groups[0] = {(std::min)(added.begin, kept.begin), (std::max)(added.end, kept.end), groups[0].newest, kept.oldest};
       count = 1;
     }
     replace(from, to, groups, count);
@@ -110,8 +110,8 @@ class WrittenSegments {
     added.older = -1;
     if (group.oldest < 0) group = {added.begin, added.end, number, number};
     else segments_[static_cast<std::size_t>(group.oldest)].older = number;
-    group.begin = std::min(group.begin, added.begin);
-    group.end = std::max(group.end, added.end);
+    group.begin = (std::min)(group.begin, added.begin);
+    group.end = (std::max)(group.end, added.end);
     group.oldest = number;
   }
   /// Replaces the groups [from, to) by others.

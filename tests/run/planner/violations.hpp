@@ -35,11 +35,11 @@ std::string violation_of_draft(const Case& of, Pass after, Break&& break_it) {
       [&]<class Draft>(Pass pass, BodyId body, const Draft& draft, const Plan& plan) {
         if constexpr (std::is_invocable_v<Break&, Draft&, Plan&>) {  // else it breaks what is on tiles
           if (pass != after || body != BodyId::main) return;
-          REQUIRE(tw::internal::verify(draft, after, body, plan).string().empty());
+          REQUIRE(tw::internal::find_violation(draft, after, body, plan).string().empty());
           Draft broken = draft;
           Plan broken_plan = plan;
           break_it(broken, broken_plan);
-          violation = tw::internal::verify(broken, after, body, broken_plan).string();
+          violation = tw::internal::find_violation(broken, after, body, broken_plan).string();
         }
       }(given...);
     }

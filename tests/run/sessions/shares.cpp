@@ -46,7 +46,7 @@ TEST_CASE("workers take each part of each step once, also the parts of a worker 
 TEST_CASE("nothing is left of a step once a later one has begun in its place") {
   Shares shares(1);
   CHECK(shares.take(0, 3, 4, Shares::Side::first, Shares::half).last == 2);
-  CHECK(shares.take(0, 3 + Shares::slots, 4, Shares::Side::last, Shares::half).first == 2);
+  CHECK(shares.take(0, 3 + Shares::places, 4, Shares::Side::last, Shares::half).first == 2);
   CHECK_FALSE(shares.take(0, 3, 4, Shares::Side::first, Shares::half));
   shares.reset();
   CHECK(shares.take(0, 3, 4, Shares::Side::first, Shares::half));

@@ -45,12 +45,12 @@ class CgroupLimit {
   }
 
  private:
-  static int lesser(int a, int b) { return a == 0 ? b : b == 0 ? a : std::min(a, b); }
+  static int lesser(int a, int b) { return a == 0 ? b : b == 0 ? a : (std::min)(a, b); }
   /// Removes the text before a character, and the character, from a text. Returns the removed text.
   [[gnu::cold, gnu::noinline]] static std::string_view next(std::string_view& text, char at) {
-    const std::size_t end = std::min(text.find(at), text.size());
+    const std::size_t end = (std::min)(text.find(at), text.size());
     const std::string_view part = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    text.remove_prefix((std::min)(end + 1, text.size()));
     return part;
   }
   [[gnu::cold, gnu::noinline]] static bool has(std::string_view names, std::string_view name) {
@@ -74,7 +74,7 @@ class CgroupLimit {
     if (*middle != ' ' || quota <= 0) return 0;  // -1: no limit
     const long long period = std::strtoll(middle, &end, 10);
     if (period <= 0 || (*end != '\0' && *end != '\n')) return 0;
-    return static_cast<int>(std::min((quota - 1) / period + 1, 1'000'000LL));
+    return static_cast<int>((std::min)((quota - 1) / period + 1, 1'000'000LL));
   }
   /// Returns the smallest limit of a group and of those of its ancestors that a line of mountinfo shows. Such a line is "31 23
   /// 0:26 /shown/part /where/it/is rw,relatime shared:9 - cgroup name rw,cpu".
@@ -116,7 +116,7 @@ inline int cores_of_affinity() {
 /// Returns how many cores the process may use; 0 if it is unknown.
 inline int usable_cores() {
   const int cores = cores_of_affinity(), limit = CgroupLimit::of_process();
-  return limit > 0 ? std::min(limit, cores) : cores;
+  return limit > 0 ? (std::min)(limit, cores) : cores;
 }
 
 }  // namespace tilewright::internal

@@ -20,14 +20,14 @@ class Thread {
   [[gnu::cold]] Thread(std::size_t stack_bytes, std::function<void()> function) {
     auto own = std::make_unique<std::function<void()>>(std::move(function));
     pthread_attr_t attributes;
-    check(::pthread_attr_init(&attributes));
+    validate(::pthread_attr_init(&attributes));
     std::size_t usual = 0;
     int error = ::pthread_attr_getstacksize(&attributes, &usual);
     const std::size_t wanted = (stack_bytes + of_system + page - 1) / page * page;
     if (error == 0 && usual < wanted) error = ::pthread_attr_setstacksize(&attributes, wanted);
     if (error == 0) error = ::pthread_create(&thread_, &attributes, &Thread::run, own.get());
     ::pthread_attr_destroy(&attributes);
-    check(error);
+    validate(error);
     own.release();
     is_joinable_ = true;
   }
@@ -41,7 +41,7 @@ class Thread {
   static constexpr std::size_t page = 64 * 1024;  // the largest of usual machines
   static constexpr std::size_t of_system = 64 * 1024;  // a guard and variables of threads, which some systems take from the stack
 
-  static void check(int error) {
+  static void validate(int error) {
     if (error != 0) throw std::system_error(error, std::generic_category());
   }
   static void* run(void* function) {

@@ -65,7 +65,7 @@ inline void draw_normal(std::span<double> values, Random& random) {
   std::uint32_t high[most], low[most];
   float radii[most], cosines[most], sines[most];
   while (!values.empty()) {
-    const std::size_t pairs = std::min(most, (values.size() + 1) / 2);
+    const std::size_t pairs = (std::min)(most, (values.size() + 1) / 2);
     const Random draws = random;
     for (std::size_t i = 0; i < most; ++i) {  // a constant number, also if fewer are needed: compilers make short loops of it
       const std::uint64_t bits = draws.bits_ahead(i);
@@ -86,7 +86,7 @@ inline void draw_normal(std::span<double> values, Random& random) {
     }
     if (values.size() < 2 * pairs) values.back() = static_cast<double>(radii[pairs - 1] * cosines[pairs - 1]);
     random.skip(pairs);
-    values = values.subspan(std::min(2 * pairs, values.size()));
+    values = values.subspan((std::min)(2 * pairs, values.size()));
   }
 }
 

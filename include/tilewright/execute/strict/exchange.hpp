@@ -47,7 +47,7 @@ class StrictExchange {
       for (const LayoutAxis& axis : layout.axes) {
         const std::int64_t index = static_cast<std::int64_t>(e) / axis.stride % axis.extent, block = index / axis.block;
         place += axis.numbering.place(block);
-        local = local * std::min(axis.block, axis.extent - block * axis.block) + index % axis.block;
+        local = local * (std::min)(axis.block, axis.extent - block * axis.block) + index % axis.block;
       }
       storage.tiles[e] = static_cast<std::uint32_t>(layout.places.tile(place, plan_.program.sets));
       storage.offsets[e] = static_cast<std::uint32_t>(layout.places.slot(place, plan_.program.sets) * slot_bytes +

@@ -59,7 +59,7 @@ struct StrictPlan {
       counts[a] = axis.extent;
       if (axis.grid_axis < 0 || coordinates == nullptr) continue;
       const std::int64_t begin = coordinates[axis.grid_axis] * axis.block;
-      counts[a] = std::min(axis.block, axis.extent - begin);
+      counts[a] = (std::min)(axis.block, axis.extent - begin);
       first += begin * axis.stride;
     }
     for (int a = 0; a < axes; ++a)

@@ -134,7 +134,7 @@ class StrictPlanReader {
       const int g = taken.grid_axis[axis];
       if (g >= 0) followed |= 1u << g;
       if (extent == 1 || stride == 0) continue;
-      LayoutAxis use{stride, extent, g >= 0 ? std::min(set.blocks[g], extent) : extent, {}};
+      LayoutAxis use{stride, extent, g >= 0 ? (std::min)(set.blocks[g], extent) : extent, {}};
       use.grid_axis = g;
       insert_by_stride(operand.axes, use);
     }

@@ -101,7 +101,7 @@ class StrictShadows {
         if (operand.storage != s || !operand.is_remote) continue;
         std::int64_t last = operand.offset;
         for (const LayoutAxis& axis : operand.axes) last += (axis.extent - 1) * axis.stride;
-        elements = std::max(elements, last + 1);
+        elements = (std::max)(elements, last + 1);
       }
     return elements * storage.bytes;
   }

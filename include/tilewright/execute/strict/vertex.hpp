@@ -277,8 +277,8 @@ class StrictVertices {
     std::int64_t least = runs_[k][0].first, most = least;
     for (const ElementRun& run : runs_[k]) {
       const std::int64_t last = run.first + (run.count - 1) * run.step;
-      least = std::min({least, run.first, last});
-      most = std::max({most, run.first, last});
+      least = (std::min)({least, run.first, last});
+      most = (std::max)({most, run.first, last});
     }
     const auto runs = static_cast<std::int64_t>(runs_[k].size());
     for (int side = 0; side < 2; ++side) {
@@ -289,8 +289,8 @@ class StrictVertices {
       for (const ElementRun& run : runs_[k]) {
         const std::int64_t last = run.first + (run.count - 1) * run.step;
         if (std::abs(run.step) * bytes <= 2 * strict_guard) {
-          check_guard(operand, std::min(run.first, last) * bytes - strict_guard,
-                      (std::max(run.first, last) + 1) * bytes + strict_guard, side);
+          check_guard(operand, (std::min)(run.first, last) * bytes - strict_guard,
+                      ((std::max)(run.first, last) + 1) * bytes + strict_guard, side);
           continue;
         }
         for (std::int64_t i = 0; i < run.count; ++i) {

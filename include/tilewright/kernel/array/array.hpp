@@ -76,8 +76,8 @@ struct ArrayExpression : xt::xexpression<D>, xt::xconst_iterable<D>, xt::xconst_
   }
   xt::layout_type layout() const { return static_layout; }
   bool is_contiguous() const { return false; }
-  template <class... I>
-  value_type operator()(I... i) const {
+  template <class... J>
+  value_type operator()(J... i) const {
     const std::size_t index[sizeof...(i) + 1]{static_cast<std::size_t>(i)...};
     return element(index, index + sizeof...(i));
   }

@@ -24,7 +24,7 @@ struct ReducedSpace {
       else if (keeps) result.push_back(1);
     return result;
   }();
-  static constexpr std::int64_t terms = from.nelms() / std::max(shape.nelms(), std::int64_t{1});
+  static constexpr std::int64_t terms = from.nelms() / (std::max)(shape.nelms(), std::int64_t{1});
   /// Returns the axis of E that becomes an axis of the result.
   static constexpr int axis_of(int result_axis) {
     if (keeps) return result_axis;

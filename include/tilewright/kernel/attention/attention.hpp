@@ -52,10 +52,10 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
   AttentionArrays<s> arrays;
   auto& [rows, q_columns, k_rows, v_rows, scores, largest, sums, corrections, hidden, factors] = arrays;
   for (std::int64_t q0 = 0; q0 < s.queries; q0 += plan.queries) {
-    const std::int64_t q_count = std::min(plan.queries, s.queries - q0);
+    const std::int64_t q_count = (std::min)(plan.queries, s.queries - q0);
     pack_block<plan.queries, s.width>(q, q0, q_count, query_factor<s>(scale), rows);
     transpose_block<plan.queries, plan.width>(rows, q_columns);
-    std::fill_n(largest, plan.queries, -std::numeric_limits<float>::max());  // finite: exp(-inf - largest) is 0
+    std::fill_n(largest, plan.queries, -(std::numeric_limits<float>::max)());  // finite: exp(-inf - largest) is 0
     std::fill_n(sums, plan.queries, 0.f);
     std::fill_n(rows, plan.queries * plan.width, 0.f);
     if constexpr (s.has_mask)

@@ -67,7 +67,7 @@ constexpr AttentionPlan attention_plan(const AttentionShape& s) {
   AttentionPlan plan;
   plan.width = round_up(s.width, float_width);
   const std::int64_t fitting = attention_block_floats / plan.width / float_width * float_width;
-  const std::int64_t most = std::max(float_width, std::min(attention_block_rows, fitting));
+  const std::int64_t most = (std::max)(float_width, (std::min)(attention_block_rows, fitting));
   plan.queries = round_up(even_block(s.queries, most), float_width);
   plan.keys = even_block(s.keys, most);
   return plan;
@@ -126,7 +126,7 @@ struct NoNextHead {
 /// lines far from the others. A head that is so large that it would displace the current one is not prefetched.
 template <AttentionShape s, class T, std::size_t query_matrices>
 struct NextHead {
-  static constexpr bool fetches = std::max(s.queries, s.keys) * attention_plan(s).width <= attention_block_floats;
+  static constexpr bool fetches = (std::max)(s.queries, s.keys) * attention_plan(s).width <= attention_block_floats;
   std::array<MatrixRows<const T>, 2> of_keys;
   std::array<MatrixRows<const T>, query_matrices> of_queries;
 
@@ -194,7 +194,7 @@ template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, st
           class Start, class Finish>
 inline void block_product(const float* a, const float* b, const T& terms, const Start& start, const Finish& finish) {
   constexpr std::int64_t vectors = std::min<std::int64_t>(n / float_width, 2), columns = vectors * float_width;
-  constexpr std::int64_t rows = even_block(m, std::min((block_registers - 1 - vectors) / vectors, most_rows));
+  constexpr std::int64_t rows = even_block(m, (std::min)((block_registers - 1 - vectors) / vectors, most_rows));
   constexpr MatMulShape s{.m = m, .n = n, .k = 64, .a_m = a_m, .a_k = a_k};  // more terms than outer_block unrolls
   in_blocks<n, columns>([&](std::int64_t j, auto strip) {
     for_each_row_block<rows, m>(
@@ -276,14 +276,14 @@ struct ScoreBlock {
 /// Returns the block of queries from q0 on and keys from k0 on. Without a mask every query sees all keys.
 constexpr ScoreBlock score_block(const AttentionShape& s, const AttentionPlan& plan, std::int64_t q0, std::int64_t k0) {
   const std::int64_t ahead = s.is_causal ? k0 - q0 - s.offset : -s.keys;
-  return {std::min(plan.queries, s.queries - q0), std::min(plan.keys, s.keys - k0), ahead,
+  return {(std::min)(plan.queries, s.queries - q0), (std::min)(plan.keys, s.keys - k0), ahead,
           s.window > 0 ? ahead + s.window : plan.queries};
 }
 /// Returns the keys of all blocks in which one of `count` queries from q0 on sees a key.
 constexpr Terms seen_keys(const AttentionShape& s, const AttentionPlan& plan, std::int64_t q0, std::int64_t count) {
   if (!s.is_causal) return {0, s.keys};
   const std::int64_t first = s.window > 0 ? std::max<std::int64_t>(0, q0 + s.offset - s.window + 1) : 0;
-  return {first / plan.keys * plan.keys, std::min(s.keys, q0 + count + s.offset)};
+  return {first / plan.keys * plan.keys, (std::min)(s.keys, q0 + count + s.offset)};
 }
 
 /// Returns the score that replaces those of a query's hidden keys. It is 0 instead of a finite number if the query sees no key,
@@ -292,7 +292,7 @@ template <AttentionShape s>
 inline float hidden_score(const KeyMask& mask, std::int64_t query) {
   if (mask.hidden_score == -std::numeric_limits<float>::infinity()) return mask.hidden_score;
   std::int64_t key = s.window > 0 ? std::max<std::int64_t>(0, query + s.offset - s.window + 1) : 0;
-  const std::int64_t end = s.is_causal ? std::min(s.keys, query + s.offset + 1) : s.keys;
+  const std::int64_t end = s.is_causal ? (std::min)(s.keys, query + s.offset + 1) : s.keys;
   while (key < end && mask.hides(key)) ++key;
   return key < end ? mask.hidden_score : 0.f;
 }
@@ -314,7 +314,7 @@ inline void fill_factors(const WeightDropout& dropout, std::int64_t q0, std::int
   for (std::int64_t i = 0; i < block.queries; ++i)
     for (std::int64_t key = 0; key < block.keys;) {
       const std::int64_t number = dropout.first + (q0 + i) * s.keys + k0 + key, in_group = number % size;
-      const std::int64_t count = std::min(block.keys - key, size - in_group);
+      const std::int64_t count = (std::min)(block.keys - key, size - in_group);
       float* const row = rows + i * width + key;
       key += count;
       if (count == size) {
@@ -337,8 +337,8 @@ inline void block_softmax(const ScoreBlock& block, float* scores, float* largest
     const std::int64_t keys = std::clamp<std::int64_t>(at + count * float_width - block.ahead, 0, block.keys);
     for (std::int64_t key = std::max<std::int64_t>(0, at + 1 - block.ahead); key < keys; ++key)
       std::fill_n(scores + key * queries + at, key + block.ahead - at, -std::numeric_limits<float>::infinity());
-    for (std::int64_t key = 0; key < std::min(keys, at + count * float_width - block.behind); ++key) {
-      const std::int64_t end = std::max(at, key + block.behind);
+    for (std::int64_t key = 0; key < (std::min)(keys, at + count * float_width - block.behind); ++key) {
+      const std::int64_t end = (std::max)(at, key + block.behind);
       std::fill(scores + key * queries + end, scores + key * queries + at + count * float_width,
                 -std::numeric_limits<float>::infinity());
     }
@@ -346,7 +346,7 @@ inline void block_softmax(const ScoreBlock& block, float* scores, float* largest
     unrolled<count>([&](auto v) { most[v] = FloatBatch::load_aligned(largest + at + v * float_width); });
     for (std::int64_t key = 0; key < keys; ++key)
       unrolled<count>([&](auto v) __attribute__((always_inline)) {
-        most[v] = math::max(most[v], FloatBatch::load_aligned(scores + key * queries + at + v * float_width));
+        most[v] = (math::max)(most[v], FloatBatch::load_aligned(scores + key * queries + at + v * float_width));
       });
     unrolled<count>([&](auto v) {
       const std::int64_t here = at + v * float_width;

@@ -31,7 +31,7 @@ struct AttentionGradientSizes : AttentionSizes<s, plan> {
   /// Number of blocks of keys whose weights are kept at a time.
   static constexpr std::int64_t blocks = [] {
     const std::int64_t most = std::max<std::int64_t>(1, kept_weights / (plan.keys * plan.queries));
-    return sums_weights<T> ? std::min(ceil_div(s.keys, plan.keys), most) : 1;
+    return sums_weights<T> ? (std::min)(ceil_div(s.keys, plan.keys), most) : 1;
   }();
   static constexpr std::size_t weights = AttentionSizes<s, plan>::scores * std::size_t(blocks);
 };
@@ -197,7 +197,7 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
     else return x;
   };
   for (std::int64_t q0 = 0; q0 < s.queries; q0 += plan.queries) {
-    const std::int64_t q_count = std::min(plan.queries, s.queries - q0);
+    const std::int64_t q_count = (std::min)(plan.queries, s.queries - q0);
     const bool finite_q = pack_block<plan.queries, s.width, s.is_causal>(q, q0, q_count, query_factor<s>(scale), q_rows);
     const bool finite_dy = pack_block<plan.queries, s.width, s.is_causal>(dy, q0, q_count, 1.f, dy_rows);
     if constexpr (!keeps) pack_block<plan.queries, s.width>(y, q0, q_count, 1.f, dq_rows);

@@ -31,7 +31,7 @@ template <std::int64_t count>
 /// Loads vector v of a row of `width` elements, with zeros after the row's end.
 template <std::int64_t width, std::int64_t v, class T>
 [[gnu::always_inline]] inline FloatBatch load_of_row(const T* row) {
-  return load_first<std::min(width - v * float_width, float_width)>(row + v * float_width);
+  return load_first<(std::min)(width - v * float_width, float_width)>(row + v * float_width);
 }
 /// Writes the scores of `count` keys from `first` on as a vector: -infinity after them, and `hidden` for those that the mask
 /// hides.
@@ -58,7 +58,7 @@ template <AttentionShape s, std::int64_t count, class T, std::size_t vectors>
 /// Arrays of attention_of_one, which are on the stack.
 template <AttentionShape s>
 struct OneQueryArrays {
-  alignas(line_bytes) float scores[std::size_t(round_up(std::min(s.keys, one_query_keys), float_width))];
+  alignas(line_bytes) float scores[std::size_t(round_up((std::min)(s.keys, one_query_keys), float_width))];
   alignas(line_bytes) float result[std::size_t(round_up(s.width, float_width))];
 };
 
@@ -73,7 +73,7 @@ template <AttentionShape s, class T>
 inline void attention_of_one(const T* q, const MatrixRows<const T>& k, const MatrixRows<const T>& v, KeyMask mask, T* y,
                              float* logsumexp, double scale) {
   static_assert(is_one_query(s));
-  constexpr std::int64_t vectors = ceil_div(s.width, float_width), block_keys = std::min(s.keys, one_query_keys);
+  constexpr std::int64_t vectors = ceil_div(s.width, float_width), block_keys = (std::min)(s.keys, one_query_keys);
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const float hidden = s.has_mask ? hidden_score<s>(mask, 0) : -infinity;
   const bool reads_all = !s.has_mask || hidden != -infinity;
@@ -82,7 +82,7 @@ inline void attention_of_one(const T* q, const MatrixRows<const T>& k, const Mat
     query[i] = load_of_row<s.width, i>(q) * FloatBatch(static_cast<float>(scale));
     sums[0][i] = sums[1][i] = FloatBatch(0.f);
   });
-  float largest = -std::numeric_limits<float>::max(), sum = 0;  // finite: exp(-inf - largest) is 0
+  float largest = -(std::numeric_limits<float>::max)(), sum = 0;  // finite: exp(-inf - largest) is 0
   OneQueryArrays<s> arrays;
   auto& [scores, result] = arrays;
   // Calls f(first, count) for groups of keys of which some are seen: a vector of keys, or the last ones.
@@ -97,17 +97,17 @@ inline void attention_of_one(const T* q, const MatrixRows<const T>& k, const Mat
       if (j < count) group(j, std::integral_constant<std::int64_t, s.keys % float_width>());
   };
   for (std::int64_t k0 = 0; k0 < s.keys; k0 += block_keys) {
-    const std::int64_t count = std::min(block_keys, s.keys - k0);
+    const std::int64_t count = (std::min)(block_keys, s.keys - k0);
     std::fill_n(scores, round_up(block_keys, float_width), -infinity);
     FloatBatch most(largest);
     for_each_group(k0, count,
                    [&]<std::int64_t keys>(std::int64_t j, std::integral_constant<std::int64_t, keys>)
                        __attribute__((always_inline)) {
                          scores_of_keys<s, keys>(query, k, mask, k0 + j, hidden, scores + j);
-                         most = math::max(most, FloatBatch::load_aligned(scores + j));
+                         most = (math::max)(most, FloatBatch::load_aligned(scores + j));
                        });
-    const float correction = math::exp(largest - math::max(most));
-    largest = math::max(most);
+    const float correction = math::exp(largest - (math::max)(most));
+    largest = (math::max)(most);
     FloatBatch exponentials(0.f);
     for (std::int64_t j = 0; j < count; j += float_width) {
       const FloatBatch x = math::exp(FloatBatch::load_aligned(scores + j) - FloatBatch(largest));

@@ -35,7 +35,7 @@ inline void rounded_block_product(const float* a, const float* b, const T& terms
       FloatBatch sum(0.f);
       for (std::int64_t k0 = begin / group * group; k0 < end; k0 += group) {
         FloatBatch of_group(0.f);
-        for (std::int64_t k = std::max(begin, k0); k < std::min(end, k0 + group); ++k)
+        for (std::int64_t k = (std::max)(begin, k0); k < (std::min)(end, k0 + group); ++k)
           of_group = math::fma(rounded_to<element_t<float16>>(FloatBatch(a[i * a_m + k * a_k])),
                                FloatBatch::load_aligned(b + k * b_k + j), of_group);
         sum = rounded_to<element_t<float16>>(sum + of_group);

@@ -40,7 +40,9 @@ struct ConvByChannels {
     constexpr bool fits() const { return weights() <= most_weights && channels * plane() <= most_input && sums() <= most_sums; }
   };
   static constexpr Chunk chunk = [] {
-    const auto half = [](std::int64_t extent, std::int64_t grain) { return std::max(grain, round_up((extent + 1) / 2, grain)); };
+    const auto half = [](std::int64_t extent, std::int64_t grain) {
+      return (std::max)(grain, round_up((extent + 1) / 2, grain));
+    };
     Chunk c{round_up(s.results, tile_results), s.channels, s.h.out, s.v.out};
     while (c.columns > most_columns) c.columns = half(c.columns, tile_columns);
     while (c.weights() > most_weights && c.results > least_tiles * tile_results) c.results = half(c.results, tile_results);
@@ -225,16 +227,16 @@ struct ConvByChannels {
     Arrays arrays;
     auto& [weights, input, sums] = arrays;
     for (std::int64_t m = 0; m < s.results; m += chunk.results) {
-      const std::int64_t blocks = (std::min(chunk.results, s.results - m) + tile_results - 1) / tile_results;
+      const std::int64_t blocks = ((std::min)(chunk.results, s.results - m) + tile_results - 1) / tile_results;
       if constexpr (all_channels) pack_weights(w, m, 0, s.channels, weights);
       for (std::int64_t n = 0; n < s.images; ++n)
         for (std::int64_t i = 0; i < s.h.out; i += chunk.rows)
           for (std::int64_t j = 0; j < s.v.out; j += chunk.columns) {
-            const std::int64_t rows = std::min(chunk.rows, s.h.out - i), columns = std::min(chunk.columns, s.v.out - j);
+            const std::int64_t rows = (std::min)(chunk.rows, s.h.out - i), columns = (std::min)(chunk.columns, s.v.out - j);
             const std::int64_t sums_block = rows * columns * tile_results;
             const Y results = results_at<s>(y, n, i * s.y_row() + j * s.y_v);
             for (std::int64_t c = 0; c < s.channels; c += chunk.channels) {
-              const std::int64_t channels = std::min(chunk.channels, s.channels - c);
+              const std::int64_t channels = (std::min)(chunk.channels, s.channels - c);
               if constexpr (!all_channels) pack_weights(w, m, c, channels, weights);
               const float* from = input;
               if constexpr (in_place<X>) from = x + n * s.x_n + c * s.x_c + s.h.at(i, 0) * s.v.in - s.v.begin;
@@ -254,7 +256,7 @@ struct ConvByChannels {
             if constexpr (long_sums) LongSums::finish(sums, blocks * sums_block, chunk.sums());
             for (std::int64_t block = 0; block < blocks; ++block) {
               const std::int64_t first = m + block * tile_results;
-              const std::int64_t count = std::min(tile_results, s.results - first);
+              const std::int64_t count = (std::min)(tile_results, s.results - first);
               if constexpr (s.y_channels_are_last()) {
                 put_pixels<s, tile_results>(sums + block * sums_block, count, rows, columns, results, first);
               } else {

@@ -122,7 +122,7 @@ struct ConvDataPhases {
       else return conv_stack_bytes<shape<phase>>;
     };
     return [&]<std::size_t... number>(std::index_sequence<number...>) {
-      return std::max({of_phase(std::integral_constant<std::size_t, number>())...});
+      return (std::max)({of_phase(std::integral_constant<std::size_t, number>())...});
     }(std::make_index_sequence<static_cast<std::size_t>(phases)>());
   }
 

@@ -157,7 +157,7 @@ template <std::int64_t count, class E>
 inline void put_transposed(const float* from, std::int64_t from_stride, std::int64_t pixels, const EpilogueRows<E, count>& rows) {
   alignas(64) float square[lanes * lanes];
   for (std::int64_t first = 0; first < pixels; first += lanes) {
-    const std::int64_t width = std::min(pixels - first, lanes);
+    const std::int64_t width = (std::min)(pixels - first, lanes);
     std::array<Lanes, lanes> part;
     unrolled<lanes>([&](auto i) __attribute__((always_inline)) {
       part[i.value] = i < width ? Lanes::load_unaligned(from + (first + i) * from_stride) : Lanes(0.f);

@@ -13,7 +13,7 @@ struct TapBlock {
   constexpr TapBlock(const ConvShape& s, std::int64_t most) {
     columns = even_block(s.v.kernel, most);
     rows = even_block(s.h.kernel, std::max<std::int64_t>(1, most / columns));
-    const std::int64_t taps = rows * columns, room = std::min(s.results, std::max<std::int64_t>(1, most / taps));
+    const std::int64_t taps = rows * columns, room = (std::min)(s.results, std::max<std::int64_t>(1, most / taps));
     results = even_block(s.results, room);
     // a block that divides the channels, if it has sums enough to hide the time that an addition takes
     constexpr std::int64_t enough = 10;  // two additions a cycle, of 4 to 5 cycles each: ConvWeightsGrad of ./dev bench kernels
@@ -88,7 +88,7 @@ struct ConvWeightsByChannels {
   static constexpr std::int64_t most_results = std::max<std::int64_t>(1, most_sums / (s.taps() * lanes)) / block.results *
                                                block.results;
   static constexpr bool fits = input_size <= most_input && most_results > 0;
-  using Sums = WeightSums<is_long_product(s.images* s.h.out* s.v.out), std::min(most_results, s.results) * s.taps() * lanes>;
+  using Sums = WeightSums<is_long_product(s.images* s.h.out* s.v.out), (std::min)(most_results, s.results) * s.taps() * lanes>;
 
   template <std::int64_t results, std::int64_t taps_h, std::int64_t taps_v, class DY>
   static void tile(const float* x, const DY* dy, float* sums, std::int64_t rows, std::int64_t columns) {
@@ -135,14 +135,14 @@ struct ConvWeightsByChannels {
   template <std::int64_t channels, class X>
   static void copy(const X* x, std::int64_t row, std::int64_t column, std::int64_t rows, float* to) {
     std::memset(to, 0, static_cast<std::size_t>(rows * pitch * lanes) * sizeof(float));
-    const std::int64_t first = std::max<std::int64_t>(row, 0), last = std::min(row + rows, s.h.in);
+    const std::int64_t first = std::max<std::int64_t>(row, 0), last = (std::min)(row + rows, s.h.in);
     if constexpr (chunk.columns == s.v.out && s.v.begin >= 0 && -s.v.begin + pitch >= s.v.in) {
       to += ((first - row) * pitch + s.v.begin) * lanes;
       if (last > first)
         transpose_panel<channels>(x + first * s.v.in, s.x_c, (last - first) * s.v.in,
                                   [&](std::int64_t i) { return to + (i / s.v.in * pitch + i % s.v.in) * lanes; });
     } else {
-      const std::int64_t low = std::max<std::int64_t>(column, 0), high = std::min(column + pitch, s.v.in);
+      const std::int64_t low = std::max<std::int64_t>(column, 0), high = (std::min)(column + pitch, s.v.in);
       if (high > low)
         for (std::int64_t i = first; i < last; ++i)
           transpose_panel<channels>(x + i * s.v.in + low, s.x_c, high - low,
@@ -152,7 +152,7 @@ struct ConvWeightsByChannels {
   template <class X, class DY, class DW>
   static void run(const X* x, const DY* dy, DW* dw) {
     in_blocks<s.channels, lanes>([&](std::int64_t c, auto channels) {
-      in_blocks<s.results, std::min(most_results, s.results)>([&](std::int64_t m, auto results) {
+      in_blocks<s.results, (std::min)(most_results, s.results)>([&](std::int64_t m, auto results) {
         run_block<with_results(s, results), channels>(x + c * s.x_c, dy + m * s.y_m, dw + m * s.w_m + c * s.w_c);
       });
     });
@@ -177,7 +177,7 @@ struct ConvWeightsByChannels {
     for (std::int64_t n = 0; n < s.images; ++n)
       for (std::int64_t i = 0; i < s.h.out; i += chunk.rows)
         for (std::int64_t j = 0; j < s.v.out; j += chunk.columns) {
-          const std::int64_t rows = std::min(chunk.rows, s.h.out - i), columns = std::min(chunk.columns, s.v.out - j);
+          const std::int64_t rows = (std::min)(chunk.rows, s.h.out - i), columns = (std::min)(chunk.columns, s.v.out - j);
           copy<channels>(x + n * s.x_n, s.h.at(i, 0), s.v.at(j, 0), rows_of(rows), input);
           for_each_tap_block<part, block>([&](std::int64_t m, std::int64_t k, std::int64_t l, auto results, auto h, auto v) {
             tile<results, h, v>(input + (k * s.h.dilation * pitch + l * s.v.dilation) * lanes,
@@ -203,7 +203,7 @@ struct ConvWeightsByPixels {
   /// Number of result channels with sums on the stack at once, each sum a vector.
   static constexpr std::int64_t most_results = most_sums / sums_per_result;
   static constexpr bool fits = Columns::fits && most_results >= std::min<std::int64_t>(s.results, 8);
-  static constexpr std::int64_t block_results = fits ? std::min(even_block(s.results, most_results), s.results) : 1;
+  static constexpr std::int64_t block_results = fits ? (std::min)(even_block(s.results, most_results), s.results) : 1;
   using Sums = WeightSums<is_long_product(s.images* s.h.out* s.v.out / lanes), block_results * sums_per_result>;
 
   template <std::int64_t results, std::int64_t taps_h, std::int64_t taps_v, std::int64_t pixels, class DY>

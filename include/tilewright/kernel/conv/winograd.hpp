@@ -71,11 +71,11 @@ struct WinogradConv {
   static void pixels_of_points(const float* points, Y y, std::int64_t first, std::int64_t valid) {
     constexpr std::int64_t count = rows * tiles.columns;
     for (std::int64_t i = 0; i < rows; ++i) {
-      const std::int64_t row = i * winograd_results, row_end = std::min(winograd_results, valid - row);
+      const std::int64_t row = i * winograd_results, row_end = (std::min)(winograd_results, valid - row);
       using Row = decltype(pixels_at<s>(y, 0));
-      const std::array<Row, winograd_results> to{pixels_at<s>(y, row), pixels_at<s>(y, std::min(row + 1, valid - 1)),
-                                                 pixels_at<s>(y, std::min(row + 2, valid - 1)),
-                                                 pixels_at<s>(y, std::min(row + 3, valid - 1))};
+      const std::array<Row, winograd_results> to{pixels_at<s>(y, row), pixels_at<s>(y, (std::min)(row + 1, valid - 1)),
+                                                 pixels_at<s>(y, (std::min)(row + 2, valid - 1)),
+                                                 pixels_at<s>(y, (std::min)(row + 3, valid - 1))};
       in_blocks<s.v.out, winograd_results>([&](std::int64_t j, auto columns) {
         for (std::int64_t m = 0; m < results; m += lanes) {
           const float* from = points + (i * tiles.columns + j / winograd_results) * pitch + m;
@@ -115,7 +115,7 @@ struct WinogradConv {
           return;
         } else {
           results_of_points<rows, pitch>(arrays.products, arrays.output);
-          const std::int64_t y_rows = std::min(winograd_results * rows, s.h.out - row);
+          const std::int64_t y_rows = (std::min)(winograd_results * rows, s.h.out - row);
           const auto at = results_at<s>(y, n, row * s.v.out);
           in_blocks<results, lanes>([&](std::int64_t m, auto channels) {
             const auto planes = rows_at<s, channels>(at, first + m);

@@ -35,9 +35,9 @@ struct ChannelBlock {
 /// Copies planes of in_rows x in_columns, `plane` elements apart, to the block.
 template <ChannelBlock block, std::int64_t in_rows, std::int64_t in_columns, std::int64_t plane, class X>
 inline void copy_to_channels(const X* x, std::int64_t first_row, std::int64_t first_column, float* to) {
-  const std::int64_t row = std::max<std::int64_t>(first_row, 0), row_end = std::min(first_row + block.rows, in_rows);
+  const std::int64_t row = std::max<std::int64_t>(first_row, 0), row_end = (std::min)(first_row + block.rows, in_rows);
   const std::int64_t column = std::max<std::int64_t>(first_column, 0);
-  const std::int64_t column_end = std::min(first_column + block.columns, in_columns);
+  const std::int64_t column_end = (std::min)(first_column + block.columns, in_columns);
   const auto clear = [to](std::int64_t begin, std::int64_t end) {  // elements outside the planes
     std::fill_n(to + begin * block.pitch(), (end - begin) * block.pitch(), 0.f);
   };

@@ -62,9 +62,9 @@ struct WinogradWeights {
       .rows = winograd_results * tile_rows, .columns = winograd_results * tiles.columns, .channels = results};
   /// Arrays of the gradient for a block of input channels on the stack.
   struct Arrays {
-    alignas(64) float planes[std::max(s.x_channels_are_last() ? 1 : input<rows, block_channels>.size(),
-                                      s.y_channels_are_last() ? 1 : gradient<rows, block_results>.size())];
-    alignas(64) float zeros[winograd_size * std::max(s.x_v, s.y_v)];  // pixels outside images whose channels are the last axis
+    alignas(64) float planes[(std::max)(s.x_channels_are_last() ? 1 : input<rows, block_channels>.size(),
+                                        s.y_channels_are_last() ? 1 : gradient<rows, block_results>.size())];
+    alignas(64) float zeros[winograd_size * (std::max)(s.x_v, s.y_v)];  // pixels outside images whose channels are the last axis
     alignas(64) float elements[points_of(images * rows * tiles.columns, block_channels)];
     alignas(64) float gradients[points_of(images * rows * tiles.columns, block_results)];
     alignas(64) float sums[winograd_points * sums_step(block_results, block_channels)];

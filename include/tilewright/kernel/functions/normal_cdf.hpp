@@ -24,7 +24,7 @@ inline NormalDistribution<X> normal_distribution(X x) {
   if constexpr (std::same_as<X, double>) {
     return {0.5 * std::erfc(x * -0.7071067811865476), std::exp(-0.5 * x * x) * peak};
   } else {
-    const X t = math::min(number<X>(14), math::abs(x)), square = t * t, rest = math::fma(t, t, -square);
+    const X t = (math::min)(number<X>(14), math::abs(x)), square = t * t, rest = math::fma(t, t, -square);
     const X q = math::divide(t - number<X>(3.5), t + number<X>(3.5));
     const X r = detail::polynomial(q, 0x1.b396fap-4, -0x1.7f4318p-3, 0x1.01c066p-3, -0x1.f8f35ap-5, 0x1.385f4ep-6,
                                    -0x1.9933bcp-10, -0x1.6a370ep-10, 0x1.9782bap-12, 0x1.1857bcp-13, -0x1.a60012p-15,

@@ -41,11 +41,11 @@ inline Pair<X> log2_pair(X x) {
 template <Float32 X>
 inline X exp2_of_pair(X high, X low) {
   constexpr double shift = 0x1.8p23 + 127;
-  const X limited = math::max(number<X>(-126.9), math::min(number<X>(128.25), high));  // then k is from -127 to 128
+  const X limited = (math::max)(number<X>(-126.9), (math::min)(number<X>(128.25), high));  // then k is from -127 to 128
   const X shifted = limited + number<X>(shift), k = shifted - number<X>(shift);
   const X r = (limited - k) + low;
   const X p = polynomial(r, 1.0, 0x1.62e430p-1, 0x1.ebfbdcp-3, 0x1.c6aee6p-5, 0x1.3b2d50p-7, 0x1.5f3f3cp-10, 0x1.41fb3ap-13);
-  const X power = from_bits<X>(to_bits(math::min(shifted, number<X>(shift + 127))) << 23);  // 2^128 is no float
+  const X power = from_bits<X>(to_bits((math::min)(shifted, number<X>(shift + 127))) << 23);  // 2^128 is no float
   return p * power * math::select(k > number<X>(127), number<X>(2), number<X>(1));
 }
 /// Returns x to the power of y, both integers, modulo 2 to the power of their bits. Negative powers are 0, except those of 1 and

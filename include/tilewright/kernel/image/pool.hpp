@@ -44,7 +44,7 @@ inline bool has_nan(const T* elements) {
   using Bits =
       std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
   constexpr int mantissa = sizeof(T) == 2 ? 10 : sizeof(T) == 4 ? 23 : 52;
-  constexpr Bits magnitude = std::numeric_limits<Bits>::max() / 2, infinity = magnitude >> mantissa << mantissa;
+  constexpr Bits magnitude = (std::numeric_limits<Bits>::max)() / 2, infinity = magnitude >> mantissa << mantissa;
   Bits largest = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     const Bits bits = std::bit_cast<Bits>(elements[i]) & magnitude;

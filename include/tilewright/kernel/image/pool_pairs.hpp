@@ -37,7 +37,7 @@ struct PoolPairs {
     for (std::int64_t row = first_row; row < last_row; ++row, x += 2 * columns.in, y += columns.out) {
       const Row upper{x}, lower{x + columns.in};
       for_each_batch<columns.out, width>([&](std::int64_t o, auto count) {
-        constexpr std::int64_t first = std::min(2 * count(), width), second = 2 * count() - first;
+        constexpr std::int64_t first = (std::min)(2 * count(), width), second = 2 * count() - first;
         Pairs left{upper.template load<first>(2 * o), lower.template load<first>(2 * o)}, right{Batch(0), Batch(0)};
         if constexpr (second > 0)
           right = {upper.template load<second>(2 * o + width), lower.template load<second>(2 * o + width)};
@@ -95,7 +95,7 @@ struct PoolPairs {
   template <bool nan>
   [[gnu::always_inline]] static Batch larger(const Batch& first, const Batch& second) {
     if constexpr (nan) return math::select((first > second) | is_nan(first), first, second);
-    else return math::max(first, second);
+    else return (math::max)(first, second);
   }
   template <std::int64_t count>
   [[gnu::always_inline]] static auto part(const Batch& batch) {

@@ -63,18 +63,18 @@ struct Resize {
                                                                          : std::ceil(x - 0.5);
       f(inside(rounded), 1.0);
     } else if (mode == ResizeMode::linear) {
-      const double first = std::floor(std::max(x, 0.0)), part = std::max(x, 0.0) - first;
+      const double first = std::floor((std::max)(x, 0.0)), part = (std::max)(x, 0.0) - first;
       f(inside(first), 1 - part);
       f(inside(first + 1), part);
     } else {
       constexpr double a = -0.75;
       const double first = std::floor(x), t = x - first, u = 1 - t;
-      const auto near = [](double d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };              // up to 1 away
-      const auto far = [](double d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };         // from 1 to 2 away
-      f(inside(first - 1), far(1 + t));
-      f(inside(first), near(t));
-      f(inside(first + 1), near(u));
-      f(inside(first + 2), far(1 + u));
+      const auto inner = [](double d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };              // up to 1 away
+      const auto outer = [](double d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };         // from 1 to 2 away
+      f(inside(first - 1), outer(1 + t));
+      f(inside(first), inner(t));
+      f(inside(first + 1), inner(u));
+      f(inside(first + 2), outer(1 + u));
     }
   }
 };
@@ -145,7 +145,7 @@ inline void resize_axis(X x, Y y) {
       } else {
         constexpr std::int64_t block = 64;
         for (std::int64_t begin = 0; begin < run; begin += block) {
-          const std::int64_t count = std::min(block, run - begin);
+          const std::int64_t count = (std::min)(block, run - begin);
           Sum sums[block]{};
           for (std::size_t e = first; e < last; ++e) {
             const auto* const line = from + rows.columns[e] * X::spec.stride(axis) + begin * x_run;

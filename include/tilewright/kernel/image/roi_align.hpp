@@ -20,8 +20,8 @@ struct RoiBins {
   template <class F>
   void for_each_weight(double x1, double y1, double x2, double y2, F&& f) const {
     const double top = y1 * scale, left = x1 * scale;
-    const double bin_rows = std::max(y2 * scale - top, 1.0) / static_cast<double>(out_rows),
-                 bin_columns = std::max(x2 * scale - left, 1.0) / static_cast<double>(out_columns);
+    const double bin_rows = (std::max)(y2 * scale - top, 1.0) / static_cast<double>(out_rows),
+                 bin_columns = (std::max)(x2 * scale - left, 1.0) / static_cast<double>(out_columns);
     const auto points = [this](double extent) {
       return sampling > 0 ? sampling : static_cast<std::int64_t>(extent < most_points ? std::ceil(extent) : most_points);
     };
@@ -58,7 +58,7 @@ struct RoiBins {
       if (!inside) return;
       place = std::clamp(place, 0.0, static_cast<double>(extent - 1));
       low = static_cast<std::int64_t>(place);
-      high = std::min(low + 1, extent - 1);
+      high = (std::min)(low + 1, extent - 1);
       part = place - static_cast<double>(low);
     }
   };

@@ -48,7 +48,7 @@ template <MatMulShape s, std::int64_t rows, std::int64_t columns, bool prefetch>
   if constexpr (is_long_product(s.k)) {
     LongSums all;
     for (std::int64_t begin = 0; begin < end; begin += terms_of_product) {
-      for (std::int64_t k = begin; k < std::min(end, begin + terms_of_product); k += float_width) step(whole, k);
+      for (std::int64_t k = begin; k < (std::min)(end, begin + terms_of_product); k += float_width) step(whole, k);
       all.add(sums_of(sum));
       clear();
     }
@@ -64,7 +64,7 @@ template <MatMulShape s, std::int64_t rows, std::int64_t columns, bool prefetch>
 /// Computes `rows` rows and `n` columns from i, j on; n is at most float_width.
 template <MatMulShape s, std::int64_t rows, std::int64_t n, bool prefetch, class Epilogue>
 inline void inner_strip(const float* a, const float* b, std::int64_t i, std::int64_t j, const Epilogue& epilogue) {
-  constexpr std::int64_t columns = std::min(n, float_width / rows), rest = n % columns;
+  constexpr std::int64_t columns = (std::min)(n, float_width / rows), rest = n % columns;
   // Sums come column by column. The end of each vector is overwritten by the next one.
   alignas(line_bytes) float by_column[std::size_t(n * rows + float_width)];
   const auto block = [&]<std::int64_t width>(std::integral_constant<std::int64_t, width>,

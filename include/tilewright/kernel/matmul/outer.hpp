@@ -168,13 +168,13 @@ template <std::int64_t rows, std::int64_t count, class F>
     if (i < end) f(std::integral_constant<std::int64_t, count % rows>{}, i);
 }
 /// Returns the columns of a strip; the last one may have less.
-constexpr std::int64_t strip_columns(const MatMulShape& s) { return std::min(s.n, outer_plan(s).vectors * float_width); }
+constexpr std::int64_t strip_columns(const MatMulShape& s) { return (std::min)(s.n, outer_plan(s).vectors * float_width); }
 /// Calls f(constant number of columns, first column) for every strip of columns that begins in [begin, end).
 template <MatMulShape s, class F>
 [[gnu::always_inline]] inline void for_each_strip(std::int64_t begin, std::int64_t end, const F& f) {
   constexpr std::int64_t columns = strip_columns(s), whole = s.n / columns * columns;
   std::int64_t j = begin;
-  for (const std::int64_t stop = std::min(end, whole); j < stop; j += columns)
+  for (const std::int64_t stop = (std::min)(end, whole); j < stop; j += columns)
     f(std::integral_constant<std::int64_t, columns>{}, j);
   if constexpr (s.n % columns > 0)
     if (j < end) f(std::integral_constant<std::int64_t, s.n % columns>{}, j);
@@ -197,10 +197,10 @@ template <MatMulShape s>
 [[gnu::always_inline]] inline OuterRange range_of(const Pieces& pieces) {
   if constexpr (has_pieces_of_rows(s)) {
     constexpr std::int64_t rows = outer_plan(s).rows, blocks = ceil_div(s.m, rows);
-    return {pieces.begin(blocks) * rows, std::min(s.m, pieces.end(blocks) * rows), 0, s.n};
+    return {pieces.begin(blocks) * rows, (std::min)(s.m, pieces.end(blocks) * rows), 0, s.n};
   } else {
     constexpr std::int64_t columns = strip_columns(s), strips = ceil_div(s.n, columns);
-    return {0, s.m, pieces.begin(strips) * columns, std::min(s.n, pieces.end(strips) * columns)};
+    return {0, s.m, pieces.begin(strips) * columns, (std::min)(s.n, pieces.end(strips) * columns)};
   }
 }
 
@@ -284,7 +284,7 @@ template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
   };
   constexpr std::bool_constant<!plan.packs_b> in_place;
   if constexpr (next_strip) {
-    const std::int64_t first_end = std::min(i_end, i_begin + plan.rows);
+    const std::int64_t first_end = (std::min)(i_end, i_begin + plan.rows);
     for_each_row_block<plan.rows, s.m>(
         i_begin, first_end, [&](auto rows, std::int64_t i) __attribute__((always_inline)) { block(rows, std::true_type{}, i); });
     if (first_end < i_end)
@@ -322,7 +322,7 @@ inline void outer_strip(const A* a, float* a_panel, const B* b, std::int64_t i_b
     alignas(line_bytes) float partial[std::size_t(partial_size(s, columns))];
     std::fill_n(partial, (i_end - i_begin) * line, 0.f);
     for (std::int64_t k = 0; k < s.k; k += plan.k_part) {
-      const std::int64_t k_count = std::min(plan.k_part, s.k - k);
+      const std::int64_t k_count = (std::min)(plan.k_part, s.k - k);
       if constexpr (plan.packs_a) pack_rows<s>(a + k * s.a_k, i_begin, i_end, k_count, a_panel);
       outer_part<s, columns>(a, a_panel, b, b_panel, i_begin, i_end, j, k, k_count, partial, epilogue);
     }
@@ -340,7 +340,7 @@ inline void outer_parts_of_k(const A* a, float* a_panel, const B* b, const Outer
   std::fill_n(partial, partial_size(s, widest), 0.f);
   constexpr std::int64_t rows = s.m * plan.partial_lines();
   for (std::int64_t k = 0; k < s.k; k += plan.k_part) {
-    const std::int64_t k_count = std::min(plan.k_part, s.k - k);
+    const std::int64_t k_count = (std::min)(plan.k_part, s.k - k);
     if constexpr (plan.packs_a) pack_rows<s>(a + k * s.a_k, 0, s.m, k_count, a_panel);
     for_each_strip<s>(range.j_begin, range.j_end,
                       [&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j) {
@@ -372,7 +372,7 @@ inline void outer_matmul(const A* a, const B* b, const Epilogue& epilogue, const
     alignas(line_bytes) float a_panel[std::size_t(a_panel_size(s))];
     if constexpr (plan.k_first) return outer_parts_of_k<s>(a, a_panel, b, range, epilogue);
     for (std::int64_t i = range.i_begin; i < range.i_end; i += plan.m_part) {
-      const std::int64_t i_end = std::min(range.i_end, i + plan.m_part);
+      const std::int64_t i_end = (std::min)(range.i_end, i + plan.m_part);
       if constexpr (plan.packs_a && plan.k_part >= s.k) pack_rows<s>(a, i, i_end, s.k, a_panel);
       for_each_strip<s>(range.j_begin, range.j_end,
                         [&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j)

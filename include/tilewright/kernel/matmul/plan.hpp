@@ -85,7 +85,7 @@ struct OuterPlan {
 /// loaded in a cycle, and a sum grows every 4 cycles. Loads, especially those of b, count a little even if they are hidden.
 constexpr std::int64_t block_cost(std::int64_t m, std::int64_t n_vectors, std::int64_t rows, std::int64_t vectors) {
   const auto block = [](std::int64_t r, std::int64_t v) {
-    return r == 0 || v == 0 ? 0 : 16 * std::max({r * v, r + v, std::int64_t{8}}) + r + 4 * v;
+    return r == 0 || v == 0 ? 0 : 16 * (std::max)({r * v, r + v, std::int64_t{8}}) + r + 4 * v;
   };
   const auto strip = [&](std::int64_t v) { return m / rows * block(rows, v) + block(m % rows, v); };
   return n_vectors / vectors * strip(vectors) + strip(n_vectors % vectors);
@@ -104,7 +104,7 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
     const std::int64_t vectors = even_block(n_vectors, most);
     const std::int64_t most_rows = (block_registers - 1 - vectors) / vectors;
     if (most_rows == 0) break;
-    const std::int64_t rows = even_block(s.m, std::min(most_rows, row_limit));
+    const std::int64_t rows = even_block(s.m, (std::min)(most_rows, row_limit));
     const std::int64_t cost = block_cost(s.m, n_vectors, rows, vectors);
     if (best == 0 || cost < best) best = cost, plan.vectors = vectors, plan.rows = rows;
   }
@@ -133,20 +133,20 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
                       (packs && (s.k * strip > most_of_b || (s.half_a && plan.packs_b && s.m * s.k > most_of_a)));
   plan.k_first = splits && s.m * n_vectors * float_width <= partial_floats;
   if (splits) {
-    std::int64_t most = std::min(terms_of_product, packs ? most_of_b / strip : s.k);
-    if (plan.k_first && plan.packs_a) most = std::min(most, most_of_a / s.m);
+    std::int64_t most = (std::min)(terms_of_product, packs ? most_of_b / strip : s.k);
+    if (plan.k_first && plan.packs_a) most = (std::min)(most, most_of_a / s.m);
     plan.k_part = ceil_div(even_block(s.k, most), float_width) * float_width;
   }
   plan.m_part = s.m;
   const auto limit_rows = [&](std::int64_t most) {
     if (most >= s.m) return;
-    plan.m_part = std::min(plan.m_part,
-                           even_block(ceil_div(s.m, plan.rows), std::max<std::int64_t>(most / plan.rows, 1)) * plan.rows);
+    plan.m_part = (std::min)(plan.m_part,
+                             even_block(ceil_div(s.m, plan.rows), std::max<std::int64_t>(most / plan.rows, 1)) * plan.rows);
   };
   const bool short_panel = conflicting_columns && !s.half_a && !plan.packs_b;
   // lines of a panel of whole vectors are copied faster
   if (short_panel && plan.packs_a && plan.vectors > 1 && s.m % few_rows_of_block == 0)
-    plan.rows = std::min(plan.rows, few_rows_of_block);
+    plan.rows = (std::min)(plan.rows, few_rows_of_block);
   if (plan.packs_a && !plan.k_first) limit_rows((short_panel ? columns_panel_floats : most_of_a) / plan.k_part);
   if (plan.k_part < s.k && !plan.k_first) limit_rows(partial_floats / strip);
   if (plan.packs_b && !is_one_strip && !plan.k_first && s.m * s.k > l2_floats)

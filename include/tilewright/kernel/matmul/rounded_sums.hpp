@@ -59,10 +59,10 @@ struct RoundedProduct {
   static void compute_columns(const A* a, const B* b, std::int64_t j, const Epilogue& epilogue) {
     alignas(line_bytes) float sums[rounded_rows][rounded_columns];
     for (std::int64_t i = 0; i < s.m; i += rounded_rows) {
-      const std::int64_t rows = std::min(rounded_rows, s.m - i);
+      const std::int64_t rows = (std::min)(rounded_rows, s.m - i);
       std::fill_n(&sums[0][0], rounded_rows * rounded_columns, 0.f);
       for (std::int64_t k = 0; k < s.k; k += terms_of_rounded_sum)
-        add_terms<columns>(a + i * s.a_m + k * s.a_k, b + k * s.b_k + j * s.b_n, std::min(terms_of_rounded_sum, s.k - k), rows,
+        add_terms<columns>(a + i * s.a_m + k * s.a_k, b + k * s.b_k + j * s.b_n, (std::min)(terms_of_rounded_sum, s.k - k), rows,
                            sums);
       for (std::int64_t row = 0; row < rows; ++row) finish_row<columns>(sums[row], i + row, j, epilogue);
     }

@@ -49,7 +49,7 @@ constexpr std::int64_t row_totals_size(const MatMulShape& s, std::int64_t column
 constexpr std::int64_t converted_row_size(const MatMulShape& s) { return s.half_a ? s.k : 1; }
 /// Return the bytes of these arrays, which are on the stack: of stream_rows and of stream_columns.
 constexpr std::int64_t rows_stack_bytes(const MatMulShape& s) {
-  const std::int64_t columns = std::min(s.n, row_sums_floats);
+  const std::int64_t columns = (std::min)(s.n, row_sums_floats);
   return (row_sums_size(columns) + row_totals_size(s, columns)) * static_cast<std::int64_t>(sizeof(float)) +
          static_cast<std::int64_t>(line_bytes);
 }
@@ -119,7 +119,7 @@ template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
 }
 template <MatMulShape s, class A, class B, class Epilogue>
 inline void stream_rows(const A* a, const B* b, const Epilogue& epilogue) {
-  constexpr std::int64_t strip = std::min(s.n, row_sums_floats), rest = s.n % strip;
+  constexpr std::int64_t strip = (std::min)(s.n, row_sums_floats), rest = s.n % strip;
   std::int64_t j = 0;
   for (; j + strip <= s.n; j += strip) stream_rows_of_strip<s, strip>(a, b, j, epilogue);
   if constexpr (rest > 0) stream_rows_of_strip<s, rest>(a, b, j, epilogue);

@@ -138,13 +138,13 @@ struct UniformNumbers {
         for (int w = 0; w < 4; ++w) {
           const auto bits = std::bit_cast<SignedVector>(WordVector(words[w] >> 8));
           const Lanes u = std::bit_cast<Lanes>(__builtin_convertvector(bits, FloatVector)) * Lanes(0x1p-24f);
-          const Lanes number = math::min(Lanes(most), math::fma(u, Lanes(scale), Lanes(low)));
+          const Lanes number = (math::min)(Lanes(most), math::fma(u, Lanes(scale), Lanes(low)));
           rounded_down_to<Element>(number).store_unaligned(numbers + w * group_counters + offset);
         }
       });
     } else {
       const auto number = [this](std::uint64_t bits) {
-        return math::min(most, math::fma(static_cast<T>(static_cast<std::int64_t>(bits >> 11)) * T(0x1p-53), scale, low));
+        return (math::min)(most, math::fma(static_cast<T>(static_cast<std::int64_t>(bits >> 11)) * T(0x1p-53), scale, low));
       };
       for_each_wide_pair(philox, group, [&](std::int64_t i, std::uint64_t a, std::uint64_t b) {
         numbers[i] = number(a);
@@ -234,7 +234,7 @@ inline void assign_random(const Numbers& numbers, F&& f, Out out, Positions posi
             continue;
           }
         }
-        const std::int64_t end = loops.run_strides[1] == 1 ? std::min(loops.run, k + size - in_group) : k + 1;
+        const std::int64_t end = loops.run_strides[1] == 1 ? (std::min)(loops.run, k + size - in_group) : k + 1;
         for (const Number* number = group + in_group; k < end; ++k, ++number)
           out.data[offsets[0] + k * loops.run_strides[0]] = static_cast<typename Out::element>(
               f(*number, static_cast<Number>(ins.data[offsets[i + 2] + k * loops.run_strides[i + 2]])...));

@@ -14,7 +14,7 @@ inline std::int64_t find_first(const T* from, wide_t<T> value) {
   using P = Pack<wide_t<T>>;
   using Indices = Pack<Index>;
   constexpr std::int64_t width = pack_size<wide_t<T>>;
-  constexpr bool vectors = step == 1 && n >= width && n <= std::numeric_limits<Index>::max() - width;
+  constexpr bool vectors = step == 1 && n >= width && n <= (std::numeric_limits<Index>::max)() - width;
   if constexpr (vectors) {
     const P values = spread<P>(value);
     Indices first = spread<Indices>(static_cast<Index>(n)), index{};
@@ -25,7 +25,7 @@ inline std::int64_t find_first(const T* from, wide_t<T> value) {
       first = pick(found < first, found, first);
     }
     Index least = first[0];
-    for (std::int64_t k = 1; k < width; ++k) least = std::min(least, Index{first[k]});
+    for (std::int64_t k = 1; k < width; ++k) least = (std::min)(least, Index{first[k]});
     if (least < n) return least;
   }
   for (std::int64_t i = vectors ? n / width * width : 0; i < n; ++i) {

@@ -145,7 +145,7 @@ class TopOfLine {
     constexpr std::int64_t at_once = 256;
     alignas(64) wide_t<T> elements[at_once];
     for (std::int64_t block = 0; block < size; block += at_once) {
-      const std::int64_t count = std::min(size - block, at_once);
+      const std::int64_t count = (std::min)(size - block, at_once);
       load_wide<step>(from_ + (first + block) * step, count, elements);
       for (std::int64_t i = 0; i < count; ++i) keys_[block + i] = key_of(elements[i]);
     }
@@ -155,7 +155,7 @@ class TopOfLine {
   void for_each_chunk(F&& f) {
     if constexpr (n <= keys_at_once) return f(std::int64_t{0}, n);
     for (std::int64_t first = 0; first < n; first += keys_at_once) {
-      const std::int64_t size = std::min(n - first, keys_at_once);
+      const std::int64_t size = (std::min)(n - first, keys_at_once);
       load(first, size);
       f(first, size);
     }
@@ -195,7 +195,7 @@ class TopOfLine {
   }
 
   const T* from_;
-  alignas(64) Key keys_[std::size_t(std::min(n, keys_at_once))];
+  alignas(64) Key keys_[std::size_t((std::min)(n, keys_at_once))];
 
  public:
   /// Returns the bytes of an object and of select(): the sorted elements, an order of up to 128 of them, and elements of load().

@@ -118,7 +118,7 @@ inline constexpr std::int64_t columns_at_once = 1024;
 /// Returns the bytes of the arrays of a kernel that reduces `extent` columns and has numbers of these types for each of them.
 template <class... T>
 constexpr std::int64_t column_stack_bytes(std::int64_t extent) {
-  return std::min(extent, columns_at_once) * (static_cast<std::int64_t>(sizeof(T)) + ...);
+  return (std::min)(extent, columns_at_once) * (static_cast<std::int64_t>(sizeof(T)) + ...);
 }
 
 /// A reduction of an expression by rules. A rule R has, for elements of type T,
@@ -144,7 +144,7 @@ struct Reduce {
       const auto a = static_cast<std::size_t>(axis);
       for (std::size_t array = 0; array < arrays; ++array) {
         const std::int64_t step = Node::steps[array][static_cast<std::size_t>(max_rank - Node::shape.rank) + a];
-        strides[0][a] = array == 0 ? step : std::max(strides[0][a], step);
+        strides[0][a] = array == 0 ? step : (std::max)(strides[0][a], step);
         strides[1 + array][a] = step;
       }
     }
@@ -318,7 +318,7 @@ struct Reduce {
     if constexpr (columns) {
       constexpr std::int64_t extent = to.kept[-1], step = to.kept_strides.back()[std::size_t(to.kept.rank - 1)];
       static constexpr Shape outer = to.without_last(to.kept);
-      alignas(64) Value values[std::min(extent, columns_at_once)];
+      alignas(64) Value values[(std::min)(extent, columns_at_once)];
       for_each_index(outer, to.kept_axes, Index(), [&](Index at) {
         for_each_batch<extent, columns_at_once>([&](std::int64_t j, auto count) {
           at[column_axis] = j;

@@ -30,7 +30,7 @@ struct ExtremeRule : ReductionRule {
   static constexpr T start() {
     using Limits = std::numeric_limits<T>;
     if constexpr (Limits::has_infinity) return largest ? -Limits::infinity() : Limits::infinity();
-    else return largest ? Limits::lowest() : Limits::max();
+    else return largest ? Limits::lowest() : (Limits::max)();
   }
   /// Returns whether x replaces a.
   template <class X>
@@ -98,14 +98,15 @@ struct NormRule : SquareSumRule {
   template <class C, class ForEach>
   static C finish(C squares, C, ForEach&& for_each) {
     // Below the first, squares of elements that count may be no normal numbers; 0 is a norm of zeros in most cases.
-    constexpr C least = std::numeric_limits<C>::min() / std::numeric_limits<C>::epsilon(), most = std::numeric_limits<C>::max();
+    constexpr C least = (std::numeric_limits<C>::min)() / std::numeric_limits<C>::epsilon(),
+                most = (std::numeric_limits<C>::max)();
     if (squares >= least && squares <= most) return std::sqrt(squares);
     double largest = 0, sum = 0;
     for_each([&](C x) {
       const double size = std::abs(static_cast<double>(x));
       largest = size > largest || size != size ? size : largest;
     });
-    if (largest == 0 || !(largest <= std::numeric_limits<double>::max())) return static_cast<C>(largest);
+    if (largest == 0 || !(largest <= (std::numeric_limits<double>::max)())) return static_cast<C>(largest);
     for_each([&](C x) {
       const double part = std::abs(static_cast<double>(x)) / largest;
       sum += part * part;

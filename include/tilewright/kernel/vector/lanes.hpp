@@ -95,7 +95,7 @@ inline void transpose_panel(const T* from, std::int64_t from_stride, std::int64_
   }
   std::array<Lanes, lanes> square;
   for (std::int64_t next = 0; next < columns; next += lanes) {
-    const std::int64_t column = std::min(next, columns - lanes);  // the last square overlaps the one before
+    const std::int64_t column = (std::min)(next, columns - lanes);  // the last square overlaps the one before
     unrolled<lanes>([&](auto row) __attribute__((always_inline)) {
       constexpr std::int64_t i = row;
       if constexpr (i < rows) square[i] = load_floats<Lanes>(from + i * from_stride + column);
@@ -131,7 +131,7 @@ inline void transpose_back(const float* from, std::int64_t from_stride, std::int
   }
   std::array<Lanes, lanes> square;
   for (std::int64_t next = 0; next < columns; next += lanes) {
-    const std::int64_t column = std::min(next, columns - lanes);  // the last square overlaps the one before
+    const std::int64_t column = (std::min)(next, columns - lanes);  // the last square overlaps the one before
     unrolled<lanes>([&](auto i) __attribute__((always_inline)) {
       square[i.value] = Lanes::load_unaligned(from + (column + i) * from_stride);
     });

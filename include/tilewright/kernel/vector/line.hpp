@@ -132,8 +132,8 @@ inline typename L::Compute line_max(L line) {
   constexpr auto lowest = -std::numeric_limits<typename L::Compute>::infinity();
   Batch largest(lowest);
   for_each_batch<n, L::width>(
-      [&](std::int64_t k, auto count) { largest = math::max(largest, line.template load<count()>(k, lowest)); });
-  return math::max(largest);
+      [&](std::int64_t k, auto count) { largest = (math::max)(largest, line.template load<count()>(k, lowest)); });
+  return (math::max)(largest);
 }
 
 /// Computes to[k] = f(from[k]...) for a line of n elements, batch by batch.

@@ -135,7 +135,7 @@ class FramePeaks {
       }
     }
     const PerStorage<StorageUse> uses = uses_of(draft);
-    body.peaks.resize(static_cast<std::size_t>(std::max(1, sets_.size())));
+    body.peaks.resize(static_cast<std::size_t>((std::max)(1, sets_.size())));
     for (std::size_t set = 0; set < body.peaks.size(); ++set)
       body.peaks[set] = peak_of(id, static_cast<int>(set), draft, rooms, uses, plan);
   }

@@ -72,7 +72,7 @@ namespace internal::detail {
   for (int axis = 0; axis < axes; ++axis) {
     const std::int64_t begin = blocks[axis] * set.blocks[axis], extent = set.extents[axis];
     share += slice * static_cast<double>(begin) / static_cast<double>(extent);
-    slice *= static_cast<double>(std::min(set.blocks[axis], extent - begin)) / static_cast<double>(extent);
+    slice *= static_cast<double>((std::min)(set.blocks[axis], extent - begin)) / static_cast<double>(extent);
   }
   return share * set.work;
 }
@@ -152,10 +152,10 @@ class HostWorkCounter {
       const ComputeSet& set = set_of(step(s));
       work += set.work * plan_.replicas;
       total.bytes += static_cast<double>(set.memory_bytes) * plan_.replicas;
-      largest = std::max(largest, work_of_first(step(s), set, 1, plan_.replicas));  // no part has more than the first
+      largest = (std::max)(largest, work_of_first(step(s), set, 1, plan_.replicas));  // no part has more than the first
     }
     total.work += work;
-    total.busiest += sharing_ == Sharing::pool ? std::max(work / threads_, largest) : busiest_of(first, end);
+    total.busiest += sharing_ == Sharing::pool ? (std::max)(work / threads_, largest) : busiest_of(first, end);
   }
   [[gnu::cold]] constexpr double busiest_of(int first, int end) const {
     double busiest = 0;
@@ -169,7 +169,7 @@ class HostWorkCounter {
         own += work_of_first(step(s), set_of(step(s)), behind, plan_.replicas) -
                work_of_first(step(s), set_of(step(s)), begin, plan_.replicas);
       }
-      busiest = std::max(busiest, own);
+      busiest = (std::max)(busiest, own);
     }
     return busiest;
   }
@@ -184,16 +184,16 @@ class HostWorkCounter {
 constexpr void check_host_balance(int threads, const HostCosts& costs) {
   if (threads < 1 || threads > 4096)
     throw std::invalid_argument("host_balance: " + std::to_string(threads) + " threads: from 1 to 4096 expected");
-  const auto check = [](std::string_view name, double number, bool may_be_0) {
+  const auto validate = [](std::string_view name, double number, bool may_be_0) {
     if ((may_be_0 ? number >= 0 : number > 0) && number - number == 0) return;
     throw std::invalid_argument("host_balance: " + std::string(name) + ' ' + std::to_string(number) + ": a finite number " +
                                 (may_be_0 ? "of at least 0" : "above 0") + " expected");
   };
-  check("work_per_second", costs.work_per_second, false);
-  check("crowding", costs.crowding, false);
-  check("bytes_per_second", costs.bytes_per_second, false);
-  check("barrier_seconds", costs.barrier_seconds, true);
-  check("barrier_seconds_per_doubling", costs.barrier_seconds_per_doubling, true);
+  validate("work_per_second", costs.work_per_second, false);
+  validate("crowding", costs.crowding, false);
+  validate("bytes_per_second", costs.bytes_per_second, false);
+  validate("barrier_seconds", costs.barrier_seconds, true);
+  validate("barrier_seconds_per_doubling", costs.barrier_seconds_per_doubling, true);
 }
 
 }  // namespace internal::detail

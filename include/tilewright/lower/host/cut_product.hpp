@@ -46,7 +46,7 @@ constexpr Partition cut_product(const BodyDraft& draft, const Group& group, DTyp
   rows[axis].kind = WorkAxisKind::whole;
   for (std::int64_t parts = 1; parts <= target.tiles; parts *= 2) {
     const std::int64_t block = detail::block_for(group.grid[axis], grain, parts);
-    if (block < std::min(columns, 2 * target.vector_width(dtype))) break;
+    if (block < (std::min)(columns, 2 * target.vector_width(dtype))) break;
     Partition cut = partition(rows, dtype, target.with_tiles(target.tiles / parts));
     cut.blocks[axis] = block;
     cut.vertices *= block_count(columns, block);

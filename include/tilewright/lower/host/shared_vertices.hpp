@@ -35,8 +35,8 @@ constexpr int pieces_of_product(const BodyDraft& draft, const Group& group, cons
     else matrices *= extent;
   }
   const std::int64_t width = target.vector_width(output.spec.dtype);
-  const std::int64_t most = std::max({matrices, columns / (2 * width), rows / width});
-  return static_cast<int>(std::clamp<std::int64_t>(std::min(most, worth), 1, most_pieces));
+  const std::int64_t most = (std::max)({matrices, columns / (2 * width), rows / width});
+  return static_cast<int>(std::clamp<std::int64_t>((std::min)(most, worth), 1, most_pieces));
 }
 
 /// Divides vertices into up to `most`, along parallel axes from the first to the last, each into equal parts.
@@ -71,7 +71,7 @@ constexpr void share_vertices(const BodyDraft& draft, const Group& group, Cut& c
   }
   const auto worth = static_cast<std::int64_t>(work / static_cast<double>(least_work_of_piece));
   if (prepares) cut.partition.pieces = detail::pieces_of_product(draft, group, cut, worth / cut.partition.vertices, target);
-  else detail::cut_evenly(group, cut.partition, std::min(target.tiles * most_pieces, worth), dtype, target);
+  else detail::cut_evenly(group, cut.partition, (std::min)(target.tiles * most_pieces, worth), dtype, target);
 }
 
 }  // namespace tilewright::internal

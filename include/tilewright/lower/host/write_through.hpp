@@ -34,10 +34,10 @@ constexpr bool are_apart(const Value& a, const Value& b, std::int64_t size) {
     std::int64_t around = size;  // elements of the next longer axis
     for (int other = 0; other < a.spec.shape.rank; ++other)
       if (a.layout.strides[static_cast<std::size_t>(other)] > stride)
-        around = std::min(around, a.layout.strides[static_cast<std::size_t>(other)]);
+        around = (std::min)(around, a.layout.strides[static_cast<std::size_t>(other)]);
     const auto place = [&](const Value& value) { return value.layout.offset / stride % (around / stride); };
     const std::int64_t end_of_a = place(a) + a.spec.shape[axis], end_of_b = place(b) + b.spec.shape[axis];
-    if (std::max(end_of_a, end_of_b) * stride > around || (place(a) < end_of_b && place(b) < end_of_a)) continue;
+    if ((std::max)(end_of_a, end_of_b) * stride > around || (place(a) < end_of_b && place(b) < end_of_a)) continue;
     if (is_nested(a, stride, around) && is_nested(b, stride, around)) return true;
   }
   return false;

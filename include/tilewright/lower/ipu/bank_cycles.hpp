@@ -47,7 +47,7 @@ class BankCounter {
     }
     const OperandBanks sums = banks_of_sums(step),
                        terms = are_separate(step, step.x, step.y) ? OperandBanks::different : OperandBanks::same;
-    const std::int64_t best = std::min(step.by_unit(OperandBanks::interleaved), step.dots(OperandBanks::different));
+    const std::int64_t best = (std::min)(step.by_unit(OperandBanks::interleaved), step.dots(OperandBanks::different));
     step.use = step.dots(terms) < step.by_unit(sums) ? BankUse::terms : BankUse::sums;
     step.banks = step.use == BankUse::terms ? terms : sums;
     return {(step.use == BankUse::terms ? step.dots(terms) : step.by_unit(sums)) - best, Confidence::assumed};

@@ -27,7 +27,7 @@ class ConvolutionBlocks {
     List<OpPart> best;
     double best_cycles = most_cycles_in_blocks * static_cast<double>(whole.cycles.total());
     bool best_fits = whole.fits;
-    const std::int64_t most = std::max(operands[1].shape[2], operands[2].shape[2]);  // of a kernel, and of results or data
+    const std::int64_t most = (std::max)(operands[1].shape[2], operands[2].shape[2]);  // of a kernel, and of results or data
     for (std::int64_t blocks = 2; blocks <= most; ++blocks) {
       List<OpPart> parts = op.expand_in_blocks(operands, 2, attributes, blocks);
       if (parts.empty()) continue;

@@ -45,15 +45,15 @@ constexpr TouchedBlocks touched_blocks(std::int64_t first, const LayoutAxis& use
   const std::int64_t different = are_inside ? 1 : home.block / std::gcd(use.block, home.block);
   TouchedBlocks most;
   const auto add = [&](std::int64_t slice) {
-    const std::int64_t begin = first + slice * use.block, end = first + std::min(use.extent, (slice + 1) * use.block);
+    const std::int64_t begin = first + slice * use.block, end = first + (std::min)(use.extent, (slice + 1) * use.block);
     const std::int64_t from = begin / home.block, to = (end - 1) / home.block, blocks = to - from + 1;
-    const bool cuts_first = begin % home.block != 0, cuts_last = end != std::min(home.extent, (to + 1) * home.block);
+    const bool cuts_first = begin % home.block != 0, cuts_last = end != (std::min)(home.extent, (to + 1) * home.block);
     std::int64_t cut = cuts_first + cuts_last;
     if (order == SliceOrder::rows && blocks > 1) cut = blocks;
-    most.all = std::max(most.all, blocks);
-    most.cut = std::max(most.cut, std::min(cut, blocks));
+    most.all = (std::max)(most.all, blocks);
+    most.cut = (std::max)(most.cut, (std::min)(cut, blocks));
   };
-  for (std::int64_t slice = 0; slice < std::min(slices, different); ++slice) add(slice);
+  for (std::int64_t slice = 0; slice < (std::min)(slices, different); ++slice) add(slice);
   if (slices > different) add(slices - 1);
   return most;
 }
@@ -72,7 +72,7 @@ constexpr LayoutAxes cut_at(const LayoutAxes& axes, const LayoutAxes& others) {
       if (result.size() == max_work_axes) return result;
       const LayoutAxis outer{other.stride, axis.extent / inner, std::max<std::int64_t>(1, axis.block / inner), {}};
       axis.extent = inner;
-      axis.block = std::min(axis.block, inner);
+      axis.block = (std::min)(axis.block, inner);
       insert_by_stride(result, outer);
       break;
     }
@@ -134,7 +134,7 @@ constexpr std::int64_t fragments_by_run(const OperandCut& cut, const TileLayout&
 constexpr std::int64_t fragments_of(const OperandCut& cut, const TileLayout& layout, SliceOrder order = SliceOrder::rows) {
   const LayoutAxes slice = detail::cut_at(cut.axes, layout.axes), home = detail::cut_at(layout.axes, slice);
   const std::int64_t fragments = detail::fragments_by_axis(slice, home, cut.offset, order);
-  return std::min(cut.slice_elements(), fragments >= 0 ? fragments : detail::fragments_by_run(cut, layout));
+  return (std::min)(cut.slice_elements(), fragments >= 0 ? fragments : detail::fragments_by_run(cut, layout));
 }
 
 }  // namespace tilewright::internal

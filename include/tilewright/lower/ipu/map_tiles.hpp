@@ -175,7 +175,7 @@ class TileMapper {
         if (operation.op->collective_items) return;
         only_formulas = only_formulas && operation.op->elementwise;
         const int first = pass == 0 ? operation.op->modifies : 0, last = pass == 0 ? first + 1 : operation.input_count;
-        for (int o = std::max(first, 0); o < last; ++o) {
+        for (int o = (std::max)(first, 0); o < last; ++o) {
           const Value& value = operation.operands[o];
           const StorageId s = draft_.owner(value.storage);
           if (draft_.storage(s).internal || !map_.layouts[s].is_decided() || value.spec.shape.nelms() <= largest) continue;
@@ -253,7 +253,7 @@ class TileMapper {
     for (const Member& member : group.members) {
       const Operation& operation = draft_.operation(member);
       const Value& result = operation.operands.back();
-      const std::int64_t least = std::min(8 / size_of(result.spec.dtype), result.spec.shape.nelms());
+      const std::int64_t least = (std::min)(8 / size_of(result.spec.dtype), result.spec.shape.nelms());
       for (int axis = 0; axis < result.spec.shape.rank; ++axis) {
         if (result.layout.strides[static_cast<std::size_t>(axis)] != 1 || result.spec.shape[axis] < least) continue;
         const int g = grid_axes_of(operation, member, static_cast<int>(operation.operands.size()) - 1)[axis];

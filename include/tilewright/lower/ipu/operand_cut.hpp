@@ -36,7 +36,7 @@ constexpr OperandCut cut_operand(const Value& value, const GridAxes& grid_axes,
     LayoutAxis cut{stride, extent, extent, {}};
     if (const int g = grid_axes[axis]; g >= 0) {
       result.followed |= 1u << g;
-      cut.block = std::min(blocks[g], extent);
+      cut.block = (std::min)(blocks[g], extent);
       cut.numbering = grid.axes[g];
       cut.grid_axis = g;
     }
@@ -105,7 +105,7 @@ constexpr LayoutPart find_part(const OperandCut& cut, const TileLayout& layout, 
     part.shift += first / home.block * home.numbering.outer_step;
     if (!is_found) continue;
     ++found;
-    axis.block = std::min(home.block, axis.extent);
+    axis.block = (std::min)(home.block, axis.extent);
     if (!is_all) axis.numbering.blocks = block_count(axis.extent, axis.block);
     if (!is_all && axis.numbering.blocks == 1) axis.numbering = {};
     part.axes.push_back(axis);
@@ -165,7 +165,7 @@ constexpr TileAccess access_of(const OperandCut& cut, const TileLayout& layout, 
   }
   for (int g = 0; g < grid.axes.size(); ++g)  // vertices that have the same slice and no strip of it
     if (((cut.followed | shares) >> g & 1) == 0 && grid.axes[g].blocks > 1) local = 0;
-  local_elements = std::min(local, cut.slice_elements());
+  local_elements = (std::min)(local, cut.slice_elements());
   return local == cut.slice_elements() ? TileAccess::local : TileAccess::shared;
 }
 

@@ -38,7 +38,7 @@ constexpr ProductProblem problem_of(const OpInfo& op, std::span<const TensorSpec
   problem.output_bytes = size_of(result);
   for (int i = 0; i < work.axes.size(); ++i) {
     const WorkAxis& axis = work.axes[i];
-    const std::int64_t grain = std::min(grain_of(axis, result, target), axis.extent);
+    const std::int64_t grain = (std::min)(grain_of(axis, result, target), axis.extent);
     switch (product_axis(work, i)) {
       case ProductAxis::group: problem.groups *= axis.extent; break;
       case ProductAxis::row: problem.rows *= axis.extent; break;  // of any number: the grain is the host kernel's
@@ -73,7 +73,7 @@ constexpr void set_blocks(Work& work, ProductAxis kind, std::int64_t parts, std:
     WorkAxis& axis = work.axes[i];
     if (axis.kind == WorkAxisKind::whole || product_axis(work, i) != kind) continue;
     const std::int64_t least = kind == ProductAxis::group ? axis.grain : grain;  // groups of a convolution are not cut
-    axis.block = block_for(axis, std::min(least, axis.extent), parts);
+    axis.block = block_for(axis, (std::min)(least, axis.extent), parts);
     parts /= block_count(axis.extent, axis.block);
   }
 }

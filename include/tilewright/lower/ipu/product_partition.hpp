@@ -41,7 +41,7 @@ inline constexpr std::int64_t slice_estimate = 1000;
 /// the price by more. [8: none; 24 and 32: encoders]
 inline constexpr std::int64_t estimate_error = 16;
 /// A number above all numbers of cycles and bytes.
-inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max() / 4;
+inline constexpr std::int64_t unlimited = (std::numeric_limits<std::int64_t>::max)() / 4;
 
 /// Searches for the fastest partition within a number of bytes. Every partition whose tiles have different shares is estimated in
 /// a few operations; the best few are priced. Constant expressions pay for every operation here: a large product has about a
@@ -75,7 +75,7 @@ class PartitionSearch {
 
   constexpr void search(ProductMethod method) {
     // Groups need nothing of each other, so they are cut first; fewer parts than tiles or groups leave fewer tiles idle.
-    std::int64_t most = std::min(problem_.groups, machine_.tiles);
+    std::int64_t most = (std::min)(problem_.groups, machine_.tiles);
     for (int tries = 0; tries < most_group_tries && most > 0; ++tries) {
       const std::int64_t groups = ceil_divide(problem_.groups, most), parts = ceil_divide(problem_.groups, groups);
       for (Candidate& each : candidates_) each.estimate = unlimited;
@@ -179,7 +179,7 @@ class PartitionSearch {
       return fewest_bytes_ ? unlimited : highest_estimate();
     }
     if (fewest_bytes_) {
-      candidate.column_slices = std::min(columns, most_slices / inner_slices_);
+      candidate.column_slices = (std::min)(columns, most_slices / inner_slices_);
       candidate.estimate = inputs + each * ceil_divide(columns, candidate.column_slices);
       if (candidate.estimate < candidates_[kept_candidates - 1].estimate) keep(candidate);
       return unlimited;
@@ -197,7 +197,7 @@ class PartitionSearch {
   /// Returns the highest estimate of a candidate to keep.
   constexpr std::int64_t highest_estimate() const {
     const std::int64_t lowest = candidates_[0].estimate;
-    return std::min(candidates_[kept_candidates - 1].estimate, lowest + lowest / estimate_error);
+    return (std::min)(candidates_[kept_candidates - 1].estimate, lowest + lowest / estimate_error);
   }
   /// Keeps a candidate whose `row_parts` are rows. Returns the highest estimate kept.
   constexpr std::int64_t keep(Candidate candidate) {
@@ -218,7 +218,7 @@ class PartitionSearch {
     const std::int64_t inner = around.tile_inner / grains.inner, columns = ceil_divide(column_grains, around.column_parts);
     const auto consider_parts = [&](std::int64_t column_parts, std::int64_t inner_parts) {
       if (column_parts * inner_parts > tiles) return;
-      const std::int64_t rows = ceil_divide(row_grains, std::min(row_grains, tiles / (column_parts * inner_parts)));
+      const std::int64_t rows = ceil_divide(row_grains, (std::min)(row_grains, tiles / (column_parts * inner_parts)));
       consider({0, ceil_divide(row_grains, rows), column_parts, inner_parts, around.column_slices}, around.method,
                around.group_parts);
     };

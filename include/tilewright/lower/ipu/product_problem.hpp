@@ -128,7 +128,7 @@ constexpr std::int64_t input_places(const ProductProblem& problem, std::int64_t 
   std::int64_t places = 1;
   for (int axis = 2; axis >= 0; --axis) {
     const ConvolutionAxis& each = problem.axes[axis];
-    places *= each.input(std::min(each.field, rows));
+    places *= each.input((std::min)(each.field, rows));
     rows = ceil_divide(rows, each.field);
   }
   return rows * places;
@@ -148,7 +148,7 @@ constexpr std::int64_t compute_cycles(const ProductProblem& problem, const Produ
     return amp_cycles(amp, rows, inner, columns, groups) + amp_bank_cycles(amp, rows, inner, columns, groups, banks);
   };
   if (!problem.is_convolution) return by_unit();
-  const std::int64_t line = std::min(rows, problem.axes[2].field), kernel_line = problem.axes[2].kernel;
+  const std::int64_t line = (std::min)(rows, problem.axes[2].field), kernel_line = problem.axes[2].kernel;
   const ConvolutionBlock block{.rows = ceil_divide(rows, line),
                                .line = line,
                                .inner = inner,
@@ -163,7 +163,7 @@ constexpr std::int64_t compute_cycles(const ProductProblem& problem, const Produ
   };
   std::int64_t best = in_passes(1);
   for (std::int64_t filter_rows = 2; filter_rows <= 4 && inner * filter_rows <= amp.channels; filter_rows *= 2)
-    best = std::min(best, in_passes(filter_rows));
+    best = (std::min)(best, in_passes(filter_rows));
   return best;
 }
 

@@ -23,7 +23,7 @@ constexpr int sliced_axis(const Operation& product, ProductAxis kind) {
 }
 /// Returns the extent of a slice, in whole grains, of at most `slices` slices.
 constexpr std::int64_t slice_extent(const WorkAxis& axis, std::int64_t slices, std::int64_t grain) {
-  return block_for(axis, std::min(std::max(grain, axis.grain), axis.extent), slices);
+  return block_for(axis, (std::min)((std::max)(grain, axis.grain), axis.extent), slices);
 }
 /// Returns the product of a part of an axis of its work, `extent` elements from `begin` on.
 constexpr Operation slice_of(const Operation& product, int axis, std::int64_t begin, std::int64_t extent) {
@@ -50,7 +50,7 @@ constexpr List<Operation> slices_of(const Operation& product, ProductAxis kind, 
   const std::int64_t whole = product.work.axes[axis].extent, extent = slice_extent(product.work.axes[axis], slices, grain);
   result.reserve(static_cast<std::size_t>(block_count(whole, extent)));
   for (std::int64_t begin = 0; begin < whole; begin += extent)
-    result.push_back(slice_of(product, axis, begin, std::min(extent, whole - begin)));
+    result.push_back(slice_of(product, axis, begin, (std::min)(extent, whole - begin)));
   return result;
 }
 

@@ -23,13 +23,13 @@ struct ProductVertex {
   /// Returns the cycles by the unit for products. `banks`: of the input and the sums.
   constexpr std::int64_t unit_cycles(OperandBanks banks) const {
     const std::int64_t by_amp = cycles(ProductMethod::amp, banks);
-    return detail::takes_slic(problem, unit) ? std::min(by_amp, cycles(ProductMethod::slic, banks)) : by_amp;
+    return detail::takes_slic(problem, unit) ? (std::min)(by_amp, cycles(ProductMethod::slic, banks)) : by_amp;
   }
   /// Returns the cycles by dot products. `banks`: of both operands.
   constexpr std::int64_t dot_cycles(OperandBanks banks) const { return cycles(ProductMethod::dots, banks); }
   /// Returns the cycles if operands are in the best banks.
   constexpr std::int64_t least_cycles() const {
-    return std::min(unit_cycles(OperandBanks::interleaved), dot_cycles(OperandBanks::interleaved));
+    return (std::min)(unit_cycles(OperandBanks::interleaved), dot_cycles(OperandBanks::interleaved));
   }
 };
 
@@ -50,7 +50,7 @@ constexpr ProductVertex product_vertex(const TileDraft& draft, const Target& tar
   for (int axis = 0; axis < operation.work.axes.size(); ++axis) {
     const int cut = member.grid_axis[axis];
     const std::int64_t extent = operation.work.axes[axis].extent,
-                       block = cut < 0 ? extent : std::min(draft.cuts[g].partition.blocks[cut], extent);
+                       block = cut < 0 ? extent : (std::min)(draft.cuts[g].partition.blocks[cut], extent);
     switch (detail::product_axis(operation.work, axis)) {
       case ProductAxis::group: part.tile_groups *= block; break;
       case ProductAxis::row: part.tile_rows *= block; break;

@@ -39,20 +39,20 @@ class Timeline {
 
   constexpr void run(int set, const CycleUse& use) { occupy(set, clock(set), use); }
   constexpr void copy(const StepMoves& moves, const CycleUse& use) {
-    const std::int64_t begin = std::max(clock(moves.set), clock(moves.from_set));
+    const std::int64_t begin = (std::max)(clock(moves.set), clock(moves.from_set));
     occupy(moves.from_set, begin, {.exchange = use.exchange, .sync = use.sync, .links = use.links});
     occupy(moves.set, begin, use);
   }
   /// Adds `count` calls of one body, or of one of two, on the sets that they use; `use` is the cost of the call itself.
   constexpr void call(const CycleUse& use, std::int64_t count, const Timeline& one, const Timeline& other) {
-    std::int64_t begin = 0, length = std::max(one.elapsed(), other.elapsed());
+    std::int64_t begin = 0, length = (std::max)(one.elapsed(), other.elapsed());
     List<CycleUse> both(clocks_.size());
     for (std::size_t set = 0; set < clocks_.size(); ++set) {
       if (!one.used_[set] && !other.used_[set]) continue;
-      for_each_figure([](std::int64_t& larger, std::int64_t a, std::int64_t b) { larger = std::max(a, b); }, both[set],
+      for_each_figure([](std::int64_t& larger, std::int64_t a, std::int64_t b) { larger = (std::max)(a, b); }, both[set],
                       one.busy_[set], other.busy_[set]);
-      begin = std::max(begin, clocks_[set]);
-      length = std::max(length, both[set].total());
+      begin = (std::max)(begin, clocks_[set]);
+      length = (std::max)(length, both[set].total());
     }
     for (std::size_t set = 0; set < clocks_.size(); ++set) {
       if (!one.used_[set] && !other.used_[set]) continue;
@@ -102,7 +102,7 @@ constexpr void count_run_cycles(const TileSets& sets, Plan& plan) {
         timelines[b].call(use, step.count, timelines[step.body],
                           timelines[step.else_body == BodyId::none ? step.body : step.else_body]);
       else if (moves.from_set >= 0) timelines[b].copy(moves, use);
-      else timelines[b].run(std::max(moves.set, 0), use);
+      else timelines[b].run((std::max)(moves.set, 0), use);
     }
   }
   const detail::Timeline& run = timelines[BodyId::main];

@@ -79,7 +79,7 @@ class CycleCounter {
         if (static_cast<int>(m) == arithmetic) cycles += vertex_of(g, member, elements);
       } else if (operation.op->work_kind == WorkKind::map && group.members.size() > 1) {
         maps.add(operation.op->vertex_cost);
-        map_elements = std::max(map_elements, elements);
+        map_elements = (std::max)(map_elements, elements);
         if (is_guess(confidence_of(operation.op->vertex_cost, last.operands.back().spec.dtype)))
           map_confidence = Confidence::assumed;
       } else {
@@ -123,12 +123,12 @@ class CycleCounter {
         return pair_cycles(op.vertex_cost, input.dtype, lines, operation.operands[1].spec.shape[-2], last, read / (lines * last),
                            dtype_of_parts(op, operation.attributes, result.dtype), model_);
       }
-      case CostFormula::line: return vertex_cycles(op, input.dtype, read, std::min(last, read), model_);
+      case CostFormula::line: return vertex_cycles(op, input.dtype, read, (std::min)(last, read), model_);
       case CostFormula::slice:
       case CostFormula::gather:
       case CostFormula::scatter: {
-        const std::int64_t moved = std::min(elements, read);
-        return vertex_cycles(op, input.dtype, moved, std::min(last, moved), model_);
+        const std::int64_t moved = (std::min)(elements, read);
+        return vertex_cycles(op, input.dtype, moved, (std::min)(last, moved), model_);
       }
       default: return vertex_cycles(op, result.dtype, elements, 1, model_);
     }

@@ -70,7 +70,7 @@ class TilePlacer {
       change[room.first] += room.bytes, change[room.last + 1] -= room.bytes;
     }
     std::int64_t bytes = 0;
-    for (std::size_t g = 0; g < draft_.groups.size(); ++g) frame.live_bytes = std::max(frame.live_bytes, bytes += change[g]);
+    for (std::size_t g = 0; g < draft_.groups.size(); ++g) frame.live_bytes = (std::max)(frame.live_bytes, bytes += change[g]);
     return frame;
   }
 
@@ -108,7 +108,7 @@ class TilePlacer {
   /// Places blocks again as place_apart does. If the frame becomes too large for the tiles, only steps that save more get their
   /// wishes. Returns its bytes.
   constexpr std::int64_t place_by_banks(int set, List<LiveBlock>& blocks, std::int64_t bytes) const {
-    const std::int64_t most = std::max(bytes, most_frame_bytes(set));
+    const std::int64_t most = (std::max)(bytes, most_frame_bytes(set));
     // 16 instructions of each worker: for less, a frame does not grow
     for (std::int64_t saved = 16 * target_.ipu->workers;
          has_pairs(set, saved) || (saved == 16 * target_.ipu->workers && bytes > target_.ipu->interleaved_bytes); saved *= 4) {
@@ -261,7 +261,7 @@ class TilePlacer {
       const auto frame_of = [&](BodyId body) {
         return body == BodyId::none ? 0 : homes_.bodies[body].frames[static_cast<std::size_t>(set)].bytes;
       };
-      const std::int64_t bytes = std::max(frame_of(call.calling.body), frame_of(call.calling.else_body));
+      const std::int64_t bytes = (std::max)(frame_of(call.calling.body), frame_of(call.calling.else_body));
       if (bytes == 0) continue;
       for (const BodyId body : {call.calling.body, call.calling.else_body})
         if (body != BodyId::none) called_.push_back({body, set, static_cast<int>(rooms_.size())});
@@ -273,7 +273,7 @@ class TilePlacer {
     if (!map_.layouts[owner].is_decided() || has_home(owner)) return;
     int& room = room_of_[owner];
     if (room >= 0) {
-      rooms_[room].last = std::max(rooms_[room].last, g);
+      rooms_[room].last = (std::max)(rooms_[room].last, g);
       return;
     }
     room = static_cast<int>(rooms_.size());

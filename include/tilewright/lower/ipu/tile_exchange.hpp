@@ -49,8 +49,8 @@ class MoveCounter {
       const TileLayout& layout = draft_.tiles.layouts[operand.storage];
       const std::int64_t bytes = element_bytes(operand.storage);
       const std::int64_t moved = (operand.slice_elements - operand.local_elements) * bytes;
-      const std::int64_t home = std::min(layout.block_elements() * layout.places.on_a_tile(sets_),
-                                         draft_.storage(operand.storage).whole.shape.nelms()) *
+      const std::int64_t home = (std::min)(layout.block_elements() * layout.places.on_a_tile(sets_),
+                                           draft_.storage(operand.storage).whole.shape.nelms()) *
                                 bytes;
       TileExchange exchange{
           .fragments = of_tile * fragments_of(cut, layout, operand.in_blocks ? SliceOrder::blocks : SliceOrder::rows),
@@ -110,7 +110,7 @@ class MoveCounter {
                               .fragments = there.places.on_a_tile(sets_) * pieces(there, here, value, parts_of(i)),
                               .sends = 1,
                               .total_bytes = value.spec.bytes()};
-        if (calling.loop) exchange.total_bytes = room * std::min(there.places.count, sets_.count(there.places.set));
+        if (calling.loop) exchange.total_bytes = room * (std::min)(there.places.count, sets_.count(there.places.set));
         (i < inputs ? moves.before : moves.after) += exchange;
       }
     };

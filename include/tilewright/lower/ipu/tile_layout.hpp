@@ -20,7 +20,7 @@ struct AxisNumbering {
   constexpr std::int64_t place(std::int64_t block) const { return block / inner * outer_step + block % inner * inner_step; }
   /// Returns the largest place that the first `count` blocks would have if the last of them were as many as `inner`.
   constexpr std::int64_t largest_place(std::int64_t count) const {
-    return (count - 1) / inner * outer_step + (std::min(count, inner) - 1) * inner_step;
+    return (count - 1) / inner * outer_step + ((std::min)(count, inner) - 1) * inner_step;
   }
   constexpr bool operator==(const AxisNumbering&) const = default;
 };
@@ -99,8 +99,8 @@ constexpr TileLayout linear_layout(std::int64_t elements, std::int64_t grain, st
   TileLayout result;
   if (elements == 0) return result;
   const std::int64_t grains = block_count(elements, grain), most = std::max<std::int64_t>(1, grains / block_count(least, grain));
-  const std::int64_t block = block_count(grains, std::min(most, tiles)) * grain, blocks = block_count(elements, block);
-  if (elements > 1) result.axes.push_back({1, elements, std::min(block, elements), {blocks, 1, blocks > 1 ? 1 : 0, 0}});
+  const std::int64_t block = block_count(grains, (std::min)(most, tiles)) * grain, blocks = block_count(elements, block);
+  if (elements > 1) result.axes.push_back({1, elements, (std::min)(block, elements), {blocks, 1, blocks > 1 ? 1 : 0, 0}});
   result.places = {blocks, first_tile};
   return result;
 }

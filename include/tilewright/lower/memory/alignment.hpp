@@ -77,7 +77,7 @@ class Alignment {
         continue;
       }
       const WorkAxis& other = second_.grid[second_of_[axis]];
-      common.grain = std::max(common.grain, other.grain);
+      common.grain = (std::max)(common.grain, other.grain);
       common.vectorised = common.vectorised || other.vectorised;
       if (common.block == 0) common.block = other.block;
       if (other.kind == WorkAxisKind::summed) common.kind = WorkAxisKind::summed;

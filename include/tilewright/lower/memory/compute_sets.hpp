@@ -60,7 +60,7 @@ class ComputeSets {
       if (table_[slot].first == key && equals(plan, plan.compute_sets[table_[slot].second], set)) return table_[slot].second;
     table_[slot] = {key, static_cast<int>(plan.compute_sets.size())};
     append(plan, set);
-    largest_vertex_ = std::max(largest_vertex_, bytes_of_vertex(set));
+    largest_vertex_ = (std::max)(largest_vertex_, bytes_of_vertex(set));
     return table_[slot].second;
   }
   /// Returns the bytes of the largest vertex of all sets: its slices of operands and its scratch.

@@ -62,8 +62,8 @@ class FreeList {
     const std::int64_t offset = first_apart(range.offset);
     if (grows && offset + bytes > most) return -1;
     if (best < free_.size()) free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(best));
-    const std::int64_t end = std::max(range.offset + range.bytes, offset + bytes);
-    end_ = std::max(end_, end);
+    const std::int64_t end = (std::max)(range.offset + range.bytes, offset + bytes);
+    end_ = (std::max)(end_, end);
     if (offset > range.offset) give(range.offset, offset - range.offset);
     if (end > offset + bytes) give(offset + bytes, end - offset - bytes);
     return offset;

@@ -280,7 +280,7 @@ constexpr Body place(const Ir& ir, BodyDraft& draft, BodyId number, const Target
     }
     detail::place_call(draft, first, plan);
     const Calling& calling = first.calling;
-    body.max_arguments = std::max(
+    body.max_arguments = (std::max)(
         {body.max_arguments, calling.inputs + calling.outputs, calling.else_inputs + calling.else_outputs});
   }
   return body;

@@ -15,7 +15,7 @@ constexpr double points_of(const Work& work) {
 }
 constexpr std::int64_t most_elements(const Operation& operation) {
   std::int64_t most = 0;
-  for (const Value& value : operation.operands) most = std::max(most, value.spec.nelms());
+  for (const Value& value : operation.operands) most = (std::max)(most, value.spec.nelms());
   return most;
 }
 /// Returns the multiply-adds of a convolution or one of its gradients: each element of the weight is used at each position of the
@@ -31,7 +31,7 @@ constexpr double multiply_adds_of_convolution(const Operation& operation) {
       continue;
     }
     const std::int64_t image = spec.nelms() / std::max<std::int64_t>(1, spec.shape[1]);
-    places = places == 0 ? image : std::min(places, image);
+    places = places == 0 ? image : (std::min)(places, image);
   }
   return static_cast<double>(weight) * static_cast<double>(places);
 }
@@ -69,7 +69,7 @@ constexpr double work_of_operation(const Operation& operation) {
     case CostFormula::gather:
     case CostFormula::scatter: {
       const std::int64_t result = operation.operands[operation.input_count].spec.nelms();
-      return 2 * static_cast<double>(std::min(result, operation.operands[0].spec.nelms()));
+      return 2 * static_cast<double>((std::min)(result, operation.operands[0].spec.nelms()));
     }
     default: return in_loops(most_elements());
   }

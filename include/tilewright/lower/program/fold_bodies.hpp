@@ -46,7 +46,7 @@ constexpr Total fold_bodies(const Plan& plan, const Total& none, const auto& add
   return fold_calls(plan, totals.data(), add_body, add_call);
 }
 constexpr void add_larger(std::int64_t& total, std::int64_t times, std::int64_t one, std::int64_t other) {
-  total += times * std::max(one, other);
+  total += times * (std::max)(one, other);
 }
 
 }  // namespace tilewright::internal::detail

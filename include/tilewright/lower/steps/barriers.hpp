@@ -145,7 +145,7 @@ class BarrierPlacer {
   constexpr BarrierPlacer(Plan& plan, BodyId number)
       : plan_(plan), body_(plan.bodies[number]), of_sets_(plan.compute_sets.size()) {
     int last = -1;
-    for (int s = 0; s < body_.step_count; ++s) last = std::max(last, plan.steps[body_.first_step + s].ipu);
+    for (int s = 0; s < body_.step_count; ++s) last = (std::max)(last, plan.steps[body_.first_step + s].ipu);
     ipus_.resize(static_cast<std::size_t>(last) + 2);
     if (!plan.is_root(number))  // at the start of a run there is nothing to wait for
       body_.ipu < 0 ? void(after_call_of_all_ = true) : void(of(body_.ipu).after_call = true);

@@ -31,7 +31,7 @@ class CallLowerer {
       const BodyId body = body_of_[callee];
       call.placement.ipu = is_first || call.placement.ipu == plan_.bodies[body].ipu ? plan_.bodies[body].ipu : -1;
       const int inputs = add_inputs(graph, node, call, callee, first_input);
-      frame = std::max(frame, plan_.bodies[body].frame_bytes);
+      frame = (std::max)(frame, plan_.bodies[body].frame_bytes);
       (is_first ? calling.body : calling.else_body) = body;
       (is_first ? calling.inputs : calling.else_inputs) = inputs;
     });

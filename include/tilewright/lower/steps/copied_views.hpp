@@ -36,7 +36,7 @@ class CopiedViewFinder {
 
  private:
   // before all nodes, and after all: where a caller, or another root, may read
-  static constexpr auto never = NodeId::none, always = NodeId(std::numeric_limits<int>::max());
+  static constexpr auto never = NodeId::none, always = NodeId((std::numeric_limits<int>::max)());
 
   /// A tensor with its aliases.
   struct Value {

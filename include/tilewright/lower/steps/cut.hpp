@@ -38,10 +38,10 @@ class Cutter {
       for (const PassedOn& each : passed_on) bytes += block_bytes(*each.value, each.grid_axis, blocks);
       return bytes;
     };
-    Partition small = result.partition;
-    cut_blocks(small, group.grid, dtype, target.block_bytes, target, bytes_passed_on);
-    const bool fits = target.first_cache_bytes == 0 || bytes_passed_on(small.blocks) < target.first_cache_bytes;
-    if (fits) result.partition = small;
+    Partition smaller = result.partition;
+    cut_blocks(smaller, group.grid, dtype, target.block_bytes, target, bytes_passed_on);
+    const bool fits = target.first_cache_bytes == 0 || bytes_passed_on(smaller.blocks) < target.first_cache_bytes;
+    if (fits) result.partition = smaller;
     else cut_blocks(result.partition, group.grid, dtype, target.second_block_bytes, target, bytes_passed_on);
     share_vertices(draft_, group, result, dtype, target);
     // A storage that goes to the frame was not in registers but where several members write it: then the last of them may have

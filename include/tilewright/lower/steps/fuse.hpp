@@ -16,14 +16,14 @@ namespace detail {
 
 constexpr std::int64_t largest_operand(const Operation& operation) {
   std::int64_t largest = 1;
-  for (const Value& value : operation.operands) largest = std::max(largest, value.spec.nelms());
+  for (const Value& value : operation.operands) largest = (std::max)(largest, value.spec.nelms());
   return largest;
 }
 /// Returns the points of the work, or the elements of the largest operand if these are more.
 constexpr std::int64_t cost_of(const Operation& operation, std::int64_t largest) {
   std::int64_t points = 1;
   for (const WorkAxis& axis : operation.work.axes) points *= axis.extent;
-  return std::max(points, largest);
+  return (std::max)(points, largest);
 }
 /// Largest cost_of of an operation that moves to the front: a larger result would be live from the start of the body on. Adam's
 /// step of MNIST has such operations, of one element; up to 1024 no benchmark has others.
@@ -117,7 +117,7 @@ class Fuser {
   }
   /// Moves a group without products down to the first group that reads its results, such as the other branch of a sum.
   constexpr void join_producers() {
-    constexpr int never = std::numeric_limits<int>::max();
+    constexpr int never = (std::numeric_limits<int>::max)();
     PerStorage<int> next_uses(draft_.storages.size(), never), next_writes(next_uses);
     int* const next_use = next_uses.data();
     int* const next_write = next_writes.data();
@@ -183,14 +183,14 @@ class Fuser {
   }
   constexpr int last_producer(const Operation& operation) const {
     int last = -1;
-    for (int i = 0; i < operation.input_count; ++i) last = std::max(last, writer_[operation.operands[i].storage]);
+    for (int i = 0; i < operation.input_count; ++i) last = (std::max)(last, writer_[operation.operands[i].storage]);
     return last;
   }
   constexpr int last_reader_of_changed(const Group& group) const {
     int last = -1;
     for (const Member& member : group.members) {
       const Operation& operation = draft_.operation(member);
-      if (operation.op->modifies >= 0) last = std::max(last, user_[operation.operands[operation.op->modifies].storage]);
+      if (operation.op->modifies >= 0) last = (std::max)(last, user_[operation.operands[operation.op->modifies].storage]);
     }
     return last;
   }

@@ -115,15 +115,15 @@ class UpdateOrder {
       if (kinds_[i] == Kind::moves) {
         place = -1;
         for (int o = 0; o < end; ++o)
-          place = std::max(place, (o < operation.input_count ? written : used)[static_cast<int>(operands[o].storage)]);
+          place = (std::max)(place, (o < operation.input_count ? written : used)[static_cast<int>(operands[o].storage)]);
         int& before = last[place + 1];
         (before < 0 ? first_moved_[place + 1] : next_moved_[before]) = i;
         before = i;
       }
       for (int o = 0; o < end; ++o) {
         const auto s = static_cast<int>(operands[o].storage);
-        used[s] = std::max(used[s], place);
-        if (o >= operation.input_count) written[s] = std::max(written[s], place);
+        used[s] = (std::max)(used[s], place);
+        if (o >= operation.input_count) written[s] = (std::max)(written[s], place);
       }
     }
   }

@@ -24,8 +24,8 @@ constexpr std::int64_t grain_of(const WorkAxis& axis, DType dtype, const Target&
 /// Returns the smallest block, in whole grains, that divides the axis into at most `parts` blocks.
 constexpr std::int64_t block_for(const WorkAxis& axis, std::int64_t grain, std::int64_t parts) {
   const std::int64_t grains = block_count(axis.extent, grain);
-  const std::int64_t used = std::min(std::max<std::int64_t>(parts, 1), grains);
-  return std::min(axis.extent, block_count(grains, used) * grain);
+  const std::int64_t used = (std::min)(std::max<std::int64_t>(parts, 1), grains);
+  return (std::min)(axis.extent, block_count(grains, used) * grain);
 }
 }  // namespace detail
 
@@ -56,7 +56,7 @@ constexpr Partition partition(const FixedVector<WorkAxis, max_work_axes>& axes, 
   if (target.shortest_reduction > 0)
     for (int i = 0; i < axes.size(); ++i)
       if (axes[i].kind == WorkAxisKind::reduction && axes[i].extent >= 2 * target.shortest_reduction)
-        cut(i, std::max(axes[i].grain, target.shortest_reduction));
+        cut(i, (std::max)(axes[i].grain, target.shortest_reduction));
   return result;
 }
 

@@ -76,8 +76,8 @@ class GroupsViolation : DraftViolation {
         expect(before <= member.operation, "memory keeps its order", member.operation,
                operation.is_output(o) ? "writes" : "reads", " storage ", s, " after operation ", before,
                ": the order of the draft expected");
-        user[s] = std::max(user[s], member.operation);
-        if (operation.is_output(o)) writer[s] = std::max(writer[s], member.operation);
+        user[s] = (std::max)(user[s], member.operation);
+        if (operation.is_output(o)) writer[s] = (std::max)(writer[s], member.operation);
       });
   }
   /// Checks that everything read in the frame, or in a stream to the host, was written.

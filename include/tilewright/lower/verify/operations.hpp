@@ -120,7 +120,7 @@ class OperationsViolation : DraftViolation {
       const Operation& operation = draft_.operations[i];
       if (operation.is_call()) continue;
       const Work& work = operation.work;
-      for (int o = 0; o < std::min(operand_count(operation), max_operands); ++o)
+      for (int o = 0; o < (std::min)(operand_count(operation), max_operands); ++o)
         for (int axis = 0; axis < max_rank; ++axis)
           expect(work.follows(o, axis) < work.axes.size(), "work has its axes", i, "has operand ", o, ", whose axis ", axis,
                  " follows axis ", work.follows(o, axis), " of the work: an axis from 0 to ", work.axes.size() - 1, " expected");

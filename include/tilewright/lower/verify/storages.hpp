@@ -97,8 +97,8 @@ class StoragesViolation : DraftViolation {
         blocks.push_back({owner, lifetimes.first[s], lifetimes.last[s], begin, begin + draft_.storage(owner).whole.bytes()});
       }
       Block& block = blocks[block_of[owner]];
-      block.first = std::min(block.first, lifetimes.first[s]);
-      block.last = std::max(block.last, lifetimes.last[s]);
+      block.first = (std::min)(block.first, lifetimes.first[s]);
+      block.last = (std::max)(block.last, lifetimes.last[s]);
     }
     sort_items(blocks, [](const Block& a, const Block& b) { return a.first < b.first; });
     for (const Block& block : blocks) {

@@ -55,7 +55,7 @@ class TilesViolation : DraftViolation {
       are_right_ = are_right_ && numbering.inner >= 1;
       if (!are_right_) return;
       add_digit(numbering.outer_step, block_count(blocks, numbering.inner));
-      add_digit(numbering.inner_step, std::min(blocks, numbering.inner));
+      add_digit(numbering.inner_step, (std::min)(blocks, numbering.inner));
     }
     /// Returns whether each block has a unique number below the limit. Numbers are unique if each step is longer than all shorter
     /// steps together.
@@ -212,7 +212,7 @@ class TilesViolation : DraftViolation {
              room.bytes, " bytes on set ", room.set, " of tiles: at least ", least, " bytes on set ", layout.places.set,
              " expected");
     }
-    const auto check = [&](StorageId s, int g) {
+    const auto validate = [&](StorageId s, int g) {
       if (!has_room(s)) return;
       const Room* const room = room_of[s];
       expect(room != nullptr && room->first <= g && g <= room->last, "storages have rooms", -1, "group ", g, " uses storage ", s,
@@ -222,11 +222,11 @@ class TilesViolation : DraftViolation {
       const Operation& first = first_of(g);
       int moved = 0;
       for (const TileOperand& operand : tiles_.groups[g].operands) {
-        check(operand.storage, g);
+        validate(operand.storage, g);
         moved += operand.access != TileAccess::local;
       }
       if (first.is_call() && !first.loads_code)  // the last operand is the frame, which RoomKind::called stands for
-        for (std::size_t o = 0; o + 1 < first.operands.size(); ++o) check(draft_.owner(first.operands[o].storage), g);
+        for (std::size_t o = 0; o + 1 < first.operands.size(); ++o) validate(draft_.owner(first.operands[o].storage), g);
       expect(slices[g] == moved, "slices have rooms", -1, "group ", g, " has ", slices[g], " rooms for slices: ", moved,
              " expected");
     }

@@ -30,12 +30,12 @@ struct ShardIndices : Elementwise<ShardIndices> {
     if (attributes.ignores != 0) expected += ", or the ignored one,";
     return {true, "index", expected};
   }
-  template <PackedAttributes A, class I, class R, class P>
-  static void compute_checked(Faults faults, I indices, R replica, P places) {
+  template <PackedAttributes A, class J, class R, class P>
+  static void compute_checked(Faults faults, J indices, R replica, P places) {
     constexpr auto attributes = unpack<Attributes>(A);
     const std::int64_t first = static_cast<std::int64_t>(*replica.data) * attributes.shard;
     kernel::assign_elements(
-        [&](typename I::element given) {
+        [&](typename J::element given) {
           const auto index = static_cast<std::int64_t>(given);
           if (attributes.ignores != 0 && index == attributes.ignore_index) return std::int32_t{-1};
           if (index < 0 || index >= attributes.count) {

@@ -61,7 +61,7 @@ constexpr Tensor cross_entropy_sharded_loss(Tensor logits, Tensor labels, const 
   const ReplicaGrouping group = ir.replica_grouping(groups.stride, groups.group_size);
   const std::int64_t shard = logits.shape(-1);
   const Tensor x = detail::widened(logits);
-  const Tensor largest = collectives::replicated_all_reduce(max(x.detach(), -1, true),
+  const Tensor largest = collectives::replicated_all_reduce((max)(x.detach(), -1, true),
                                                             {.op = CollectiveOperator::max, .group = group});
   const Tensor below = x - largest;  // at most 0, so that no exponential is infinite
   const Tensor places = detail::shard_indices(collectives::replicated_all_reduce_identical_inputs(labels, group), shard, group,

@@ -24,7 +24,7 @@ struct Gelu : UnaryWithSlope<Gelu> {
   /// Returns the slope s + s (1 - s) x du/dx. If x^2 is above 400, s (1 - s) is 0, and no factor may be infinite.
   template <class X>
   static X slope(X x) {
-    const X s = gate(x), one = math::number<X>(1), square = math::min(math::number<X>(400), x * x);
+    const X s = gate(x), one = math::number<X>(1), square = (math::min)(math::number<X>(400), x * x);
     const X du = math::fma(math::number<X>(3 * alpha * beta), square, math::number<X>(alpha));
     return math::fma(s * (one - s) * x, du, s);
   }
@@ -39,7 +39,7 @@ struct Relu : UnaryOp<Relu> {
 
   template <class X>
   static X forward(X x) {
-    return math::max(math::number<X>(0), x);
+    return (math::max)(math::number<X>(0), x);
   }
   template <class X>
   static X backward(X y, X dy) {
@@ -100,7 +100,7 @@ struct Softplus : UnaryOp<Softplus> {
     const X beta = math::number<X>(attributes.beta), scaled = beta * x, one = math::number<X>(1);
     const X u = math::exp(-math::abs(scaled)), w = one + u;
     const X log1p = math::log(w) + math::divide(u - (w - one), w);
-    const X result = math::max(math::number<X>(0), x) + math::divide(log1p, beta);
+    const X result = (math::max)(math::number<X>(0), x) + math::divide(log1p, beta);
     return math::select(scaled > math::number<X>(attributes.threshold), x, result);
   }
   template <class X>

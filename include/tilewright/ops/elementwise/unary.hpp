@@ -123,8 +123,8 @@ namespace detail {
 template <class X>
 X bound(double value) {
   if constexpr (std::integral<X>) {
-    if (value <= static_cast<double>(std::numeric_limits<X>::min())) return std::numeric_limits<X>::min();
-    if (value >= static_cast<double>(std::numeric_limits<X>::max())) return std::numeric_limits<X>::max();
+    if (value <= static_cast<double>((std::numeric_limits<X>::min)())) return (std::numeric_limits<X>::min)();
+    if (value >= static_cast<double>((std::numeric_limits<X>::max)())) return (std::numeric_limits<X>::max)();
   }
   return math::number<X>(value);
 }
@@ -147,7 +147,7 @@ struct Clip : UnaryOp<Clip> {
   }
   template <class X>
   static X forward(X x, Attributes bounds) {  // x stands last, so that NaN stays
-    return math::min(detail::bound<X>(bounds.max), math::max(detail::bound<X>(bounds.min), x));
+    return (math::min)(detail::bound<X>(bounds.max), (math::max)(detail::bound<X>(bounds.min), x));
   }
   template <class X>
   static X backward(X x, X dy, Attributes bounds) {

@@ -137,18 +137,18 @@ struct DynamicSlice : DynamicSliceOp<DynamicSlice> {
     }
     return work;
   }
-  template <PackedAttributes A, class T, class I, class P, class Y>
-  static void compute(T t, I starts, P positions, Y y) {
+  template <PackedAttributes A, class T, class J, class P, class Y>
+  static void compute(T t, J starts, P positions, Y y) {
     slice<A>(nullptr, t, starts, positions, y);
   }
-  template <PackedAttributes A, class T, class I, class P, class Y>
-  static void compute_checked(Faults faults, T t, I starts, P positions, Y y) {
+  template <PackedAttributes A, class T, class J, class P, class Y>
+  static void compute_checked(Faults faults, T t, J starts, P positions, Y y) {
     slice<A>(position_of(positions) == 0 ? &faults : nullptr, t, starts, positions, y);
   }
 
  private:
-  template <PackedAttributes A, class T, class I, class P, class Y>
-  static void slice(const Faults* faults, T t, I starts, P positions, Y y) {
+  template <PackedAttributes A, class T, class J, class P, class Y>
+  static void slice(const Faults* faults, T t, J starts, P positions, Y y) {
     constexpr auto attributes = unpack<Attributes>(A);
     constexpr int rank = T::shape.rank;
     constexpr Shape sizes = attributes.with(Y::shape, attributes.sizes);  // t is whole along the sliced axes, the result a block
@@ -192,18 +192,18 @@ struct DynamicUpdateOp : DynamicSliceOp<D> {
     }
     return work;
   }
-  template <PackedAttributes A, class T, class I, class U, class P, class Y>
-  static void compute(T t, I starts, U update, P positions, Y y) {
+  template <PackedAttributes A, class T, class J, class U, class P, class Y>
+  static void compute(T t, J starts, U update, P positions, Y y) {
     write<A>(nullptr, t, starts, update, positions, y);
   }
-  template <PackedAttributes A, class T, class I, class U, class P, class Y>
-  static void compute_checked(Faults faults, T t, I starts, U update, P positions, Y y) {
+  template <PackedAttributes A, class T, class J, class U, class P, class Y>
+  static void compute_checked(Faults faults, T t, J starts, U update, P positions, Y y) {
     write<A>(position_of(positions) == 0 ? &faults : nullptr, t, starts, update, positions, y);
   }
 
  private:
-  template <PackedAttributes A, class T, class I, class U, class P, class Y>
-  static void write(const Faults* faults, T t, I starts, U update, P positions, Y y) {
+  template <PackedAttributes A, class T, class J, class U, class P, class Y>
+  static void write(const Faults* faults, T t, J starts, U update, P positions, Y y) {
     constexpr auto attributes = unpack<Attributes>(A);
     constexpr int rank = T::shape.rank;
     kernel::copy_elements(y, t);  // nothing, if they are the same memory
@@ -216,8 +216,8 @@ struct DynamicUpdateOp : DynamicSliceOp<D> {
       const auto a = static_cast<std::size_t>(axis);
       extents[a] = Y::shape[axis];
       if (attributes.entry_of(axis, rank) < 0) continue;
-      const std::int64_t block = kernel::block_begin(positions, axis), first = std::max(block, (*begin)[a]);
-      extents[a] = std::min(block + Y::shape[axis], (*begin)[a] + U::shape[axis]) - first;
+      const std::int64_t block = kernel::block_begin(positions, axis), first = (std::max)(block, (*begin)[a]);
+      extents[a] = (std::min)(block + Y::shape[axis], (*begin)[a] + U::shape[axis]) - first;
       if (extents[a] <= 0) return;
       to += (first - block) * Y::spec.stride(axis);
       from += (first - (*begin)[a]) * U::spec.stride(axis);

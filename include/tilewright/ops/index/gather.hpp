@@ -25,11 +25,11 @@ struct GatherGrad : IndexedOp<GatherGrad> {
     return table_work(operands, unpack<Attributes>(packed),
                       {operands[static_cast<std::size_t>(input_count)].shape, 0, 1, input_count - 1});
   }
-  template <PackedAttributes A, class DY, class I, class P, class DX>
-  static void compute(DY dy, I indices, P positions, DX dx) {
+  template <PackedAttributes A, class DY, class J, class P, class DX>
+  static void compute(DY dy, J indices, P positions, DX dx) {
     constexpr auto attributes = unpack<Attributes>(A);
     constexpr auto axis = static_cast<int>(attributes.axis);
-    using Loops = kernel::IndexedLoops<axis, attributes.form, DX, DY, I>;
+    using Loops = kernel::IndexedLoops<axis, attributes.form, DX, DY, J>;
     kernel::fill_zero(dx);
     const auto add = [](auto* to, const auto* from) {
       Loops::combine(to, from, [](const auto& a, const auto& b) { return a + b; });
@@ -108,19 +108,19 @@ struct GatherOp : IndexedOp<D> {
     if (groups == 1) work.follow(1, 0, 0);
     return work;
   }
-  template <PackedAttributes A, class T, class I, class P, class Y>
-  static void compute(T t, I indices, P, Y y) {
+  template <PackedAttributes A, class T, class J, class P, class Y>
+  static void compute(T t, J indices, P, Y y) {
     constexpr auto attributes = unpack<Attributes>(A);
-    using Loops = kernel::IndexedLoops<attributes.axis_of(T::shape.rank), attributes.form, T, Y, I>;
+    using Loops = kernel::IndexedLoops<attributes.axis_of(T::shape.rank), attributes.form, T, Y, J>;
     Loops::for_each(
         t, y, indices, [](const auto* from, auto* to) { Loops::template copy<1, 0>(to, from); },
         [](auto* missed) { Loops::zero(missed); });
   }
-  template <PackedAttributes A, class T, class I, class P, class Y>
-  static void compute_checked(Faults faults, T t, I indices, P positions, Y y) {
+  template <PackedAttributes A, class T, class J, class P, class Y>
+  static void compute_checked(Faults faults, T t, J indices, P positions, Y y) {
     constexpr auto attributes = unpack<Attributes>(A);
     constexpr int axis = attributes.axis_of(T::shape.rank), groups = attributes.form == kernel::IndexForm::groups ? 1 : 0;
-    constexpr unsigned of_indices = ((1u << (I::shape.rank - groups)) - 1) << axis | static_cast<unsigned>(groups);
+    constexpr unsigned of_indices = ((1u << (J::shape.rank - groups)) - 1) << axis | static_cast<unsigned>(groups);
     if (D::template is_first_reader < ((1u << Y::shape.rank) - 1) & ~of_indices > (positions))
       kernel::check_indices(faults, indices, T::shape[axis]);
     compute<A>(t, indices, positions, y);
@@ -161,10 +161,10 @@ struct GatherElements : Op<GatherElements> {
     }
     return work;
   }
-  template <PackedAttributes A, class T, class I, class Y>
-  static void compute(T t, I indices, Y y) {
-    using Loops = kernel::IndexedLoops<static_cast<int>(unpack<Attributes>(A).axis), kernel::IndexForm::elements, T, Y, I>;
-    if constexpr (I::shape != Y::shape) kernel::fill_zero(y);
+  template <PackedAttributes A, class T, class J, class Y>
+  static void compute(T t, J indices, Y y) {
+    using Loops = kernel::IndexedLoops<static_cast<int>(unpack<Attributes>(A).axis), kernel::IndexForm::elements, T, Y, J>;
+    if constexpr (J::shape != Y::shape) kernel::fill_zero(y);
     Loops::for_each(t, y, indices, [](const auto* from, auto* to) { *to = *from; }, [](auto* missed) { Loops::zero(missed); });
   }
 };

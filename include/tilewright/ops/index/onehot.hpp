@@ -28,10 +28,10 @@ struct OneHotGrad : Op<OneHotGrad> {
     }
     return work;
   }
-  template <PackedAttributes A, class DY, class I, class DV>
-  static void compute(DY dy, I indices, DV values) {
+  template <PackedAttributes A, class DY, class J, class DV>
+  static void compute(DY dy, J indices, DV values) {
     constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
-    using Loops = kernel::IndexedLoops<axis, kernel::IndexForm::rows, DY, DY, I>;
+    using Loops = kernel::IndexedLoops<axis, kernel::IndexForm::rows, DY, DY, J>;
     double on = 0, all = 0;
     for_each_element<axis>(indices, dy, [&](auto index, const auto* line) {
       const std::uint64_t n = kernel::index_number(index);
@@ -45,17 +45,17 @@ struct OneHotGrad : Op<OneHotGrad> {
     values.data[values.spec.stride(0)] = static_cast<typename DV::element>(on);
   }
   /// Calls f(index, line of the other operand along the axis) for each index.
-  template <int axis, class I, class V, class F>
-  static void for_each_element(I indices, V lines, F&& f) {
+  template <int axis, class J, class V, class F>
+  static void for_each_element(J indices, V lines, F&& f) {
     constexpr auto strides = [] {
       std::array<std::array<std::int64_t, max_rank>, 2> result{};
-      for (int a = 0; a < I::shape.rank; ++a) {
-        result[0][static_cast<std::size_t>(a)] = I::spec.stride(a);
+      for (int a = 0; a < J::shape.rank; ++a) {
+        result[0][static_cast<std::size_t>(a)] = J::spec.stride(a);
         result[1][static_cast<std::size_t>(a)] = V::spec.stride(a < axis ? a : a + 1);
       }
       return result;
     }();
-    for_each_offset<2>(I::shape, strides, [&](const auto& at) { f(indices.data[at[0]], lines.data + at[1]); });
+    for_each_offset<2>(J::shape, strides, [&](const auto& at) { f(indices.data[at[0]], lines.data + at[1]); });
   }
 };
 
@@ -93,8 +93,8 @@ struct OneHot : IndexedOp<OneHot> {
     }
     return work;
   }
-  template <PackedAttributes A, class I, class V, class P, class Y>
-  static void compute(I indices, V values, P positions, Y y) {
+  template <PackedAttributes A, class J, class V, class P, class Y>
+  static void compute(J indices, V values, P positions, Y y) {
     constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
     const auto off = values.data[0], on = values.data[V::spec.stride(0)];
     using Off = View<written_out(ViewSpec{V::spec.dtype, Y::shape, {}})>;

@@ -24,7 +24,7 @@ struct Meet {
     if constexpr (reduction == ScatterReduction::sum) return static_cast<X>(old + next);
     else if constexpr (std::is_integral_v<X>) return (reduction == ScatterReduction::max ? next > old : next < old) ? next : old;
     else
-      return math::select(old == old, reduction == ScatterReduction::max ? math::max(old, next) : math::min(old, next),
+      return math::select(old == old, reduction == ScatterReduction::max ? (math::max)(old, next) : (math::min)(old, next),
                           old);  // NaN != NaN: xsimd says no
   }
 };
@@ -72,18 +72,18 @@ struct ScatterOp : IndexedOp<D> {
     return D::table_work(operands, unpack<Attributes>(packed),
                          {operands[static_cast<std::size_t>(input_count)].shape, 0, 1, input_count - 1});
   }
-  template <PackedAttributes A, class X, class I, class P, class Y>
-  static void compute(X data, I indices, P positions, Y y) {
+  template <PackedAttributes A, class X, class J, class P, class Y>
+  static void compute(X data, J indices, P positions, Y y) {
     kernel::fill_zero(y);
     scatter<A, false>(data, indices, positions, y);
   }
-  template <PackedAttributes A, class X, class I, class Initial, class P, class Y>
-  static void compute(X data, I indices, Initial initial, P positions, Y y) {
+  template <PackedAttributes A, class X, class J, class Initial, class P, class Y>
+  static void compute(X data, J indices, Initial initial, P positions, Y y) {
     kernel::copy_elements(y, initial);
     scatter<A, true>(data, indices, positions, y);
   }
-  template <PackedAttributes A, class X, class I, class... Rest>
-  static void compute_checked(Faults faults, X data, I indices, Rest... rest) {
+  template <PackedAttributes A, class X, class J, class... Rest>
+  static void compute_checked(Faults faults, X data, J indices, Rest... rest) {
     constexpr auto attributes = unpack<Attributes>(A);
     constexpr auto positions = sizeof...(Rest) - 2;
     if (D::template is_first_reader<D::axes_without_indices(attributes, X::shape.rank)>(std::get<positions>(std::tie(rest...))))
@@ -92,12 +92,12 @@ struct ScatterOp : IndexedOp<D> {
   }
 
  protected:
-  template <PackedAttributes A, bool has_initial, class X, class I, class P, class Y>
-  static void scatter(X data, I indices, P positions, Y y) {
+  template <PackedAttributes A, bool has_initial, class X, class J, class P, class Y>
+  static void scatter(X data, J indices, P positions, Y y) {
     constexpr auto attributes = unpack<Attributes>(A);
     constexpr int axis = attributes.axis_of(X::shape.rank);
     constexpr ScatterReduction reduction = attributes.reduction;
-    using Loops = kernel::IndexedLoops<axis, attributes.form, Y, X, I>;
+    using Loops = kernel::IndexedLoops<axis, attributes.form, Y, X, J>;
     const std::int64_t first = kernel::block_begin(positions, axis);
     const auto write = [](auto* to, const auto* from) { Loops::template copy<0, 1>(to, from); };
     const auto meet = [](auto* to, const auto* from) { Loops::combine(to, from, detail::Meet<reduction>()); };
@@ -193,14 +193,14 @@ struct SparseAccumulate : IndexedOp<SparseAccumulate> {
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
     return table_work(operands, unpack<Attributes>(packed), {operands[0].shape, 1, 2, input_count - 1});
   }
-  template <PackedAttributes A, class T, class X, class I, class... Rest>
-  static void compute(T, X x, I indices, Rest... rest) {
+  template <PackedAttributes A, class T, class X, class J, class... Rest>
+  static void compute(T, X x, J indices, Rest... rest) {
     constexpr auto attributes = unpack<Attributes>(A);
     constexpr int axis = attributes.axis_of(T::shape.rank);
     using Number = compute_t<typename T::element>;
     const auto others = std::tie(rest...);
     const auto out = std::get<sizeof...(Rest) - 1>(others);
-    using Loops = kernel::IndexedLoops<axis, kernel::IndexForm::rows, T, X, I>;
+    using Loops = kernel::IndexedLoops<axis, kernel::IndexForm::rows, T, X, J>;
     auto factor = static_cast<Number>(attributes.factor);
     if constexpr (sizeof...(Rest) == 3) factor = static_cast<Number>(*std::get<0>(others).data);
     const auto add = [factor](auto* to, const auto* from) {
@@ -211,8 +211,8 @@ struct SparseAccumulate : IndexedOp<SparseAccumulate> {
     Loops::template for_each_hit<attributes.extent>(out, x, indices,
                                                     kernel::block_begin(std::get<sizeof...(Rest) - 2>(others), axis), add);
   }
-  template <PackedAttributes A, class T, class X, class I, class... Rest>
-  static void compute_checked(Faults faults, T t, X x, I indices, Rest... rest) {
+  template <PackedAttributes A, class T, class X, class J, class... Rest>
+  static void compute_checked(Faults faults, T t, X x, J indices, Rest... rest) {
     constexpr auto attributes = unpack<Attributes>(A);
     const auto positions = std::get<sizeof...(Rest) - 2>(std::tie(rest...));
     if (is_first_reader<axes_without_indices(attributes, T::shape.rank)>(positions))

@@ -281,7 +281,7 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
                      groups == 1 ? " group" : " groups", ": ", x.shape[1] / groups, " channels expected",
                      detail::advice_on_channels(x.shape, weight.shape[1] * groups));
     const Shape kernel = detail::kernel_of(weight.shape);
-    if (!attributes.planner.check(op) || !detail::check_windows(op, x.shape, kernel, attributes)) return;
+    if (!attributes.planner.validate(op) || !detail::check_windows(op, x.shape, kernel, attributes)) return;
     const kernel::Windows windows = detail::windows_of(x.shape, kernel, attributes);
     op.output({detail::windows_shape(x.shape[0], weight.shape[0], windows, kernel.rank), x.dtype});
   }

@@ -101,7 +101,7 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
     if (weight.shape[0] != x.shape[1])
       return op.fail("weight ", to_text(weight.shape), " for ", to_text(x.shape), ": ", x.shape[1],
                      " channels along axis 0 of the weight expected");
-    if (!attributes.planner.check(op) || !check(op, attributes)) return;
+    if (!attributes.planner.validate(op) || !validate(op, attributes)) return;
     const kernel::Windows windows = detail::transposed_windows(x.shape, weight.shape, attributes);
     const int axes = x.shape.rank - 2;
     Shape result{x.shape[0], weight.shape[1] * groups};
@@ -150,7 +150,7 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
   }
 
  private:
-  static constexpr bool check(Inference& op, const Attributes& attributes) {
+  static constexpr bool validate(Inference& op, const Attributes& attributes) {
     const Shape& x = op.input(0).shape;
     const int axes = x.rank - 2;
     if (!detail::check_lists(op, x, attributes) ||
@@ -164,7 +164,7 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(attributes.output_padding_count); ++axis) {
       const std::int32_t stride = attributes.stride_count > 0 ? attributes.stride[axis] : 1,
                          dilation = attributes.dilation_count > 0 ? attributes.dilation[axis] : 1;
-      if (attributes.output_padding[axis] >= std::max(stride, dilation))
+      if (attributes.output_padding[axis] >= (std::max)(stride, dilation))
         return op.fail("output_padding ", std::int64_t{attributes.output_padding[axis]}, " for a stride of ",
                        std::int64_t{stride}, " and a dilation of ", std::int64_t{dilation},
                        ": less than the stride or the dilation expected"),

@@ -21,7 +21,7 @@ constexpr Tensor fp8_amax_scale(Tensor t, DType dtype) {
     return t.ir().fail(text("fp8_amax_scale: ", to_text(t), " for ", to_text(dtype),
                             ": float16, bfloat16 or float32 for float8_143 or float8_152 expected"));
   const double largest = dtype == float8_143 ? 240 : 57344;
-  const Tensor most = max(abs(t.detach())).cast(float32);
+  const Tensor most = (max)(abs(t.detach())).cast(float32);
   return clip(floor(log2(largest / most)), -31, 31).cast(int32);
 }
 

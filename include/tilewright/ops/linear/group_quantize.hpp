@@ -53,7 +53,7 @@ constexpr GroupQuantized group_quantize_compress(Tensor t, std::int64_t group_si
   const std::int64_t groups = t.nelms() / group_size;
   const Tensor grouped = t.detach().reshape({groups, group_size}).cast(float32);
   const Shape of_groups = tilewright::detail::with_last_axis(t.shape(), n / group_size);
-  const Tensor least = min(grouped, {1}, true), range = max(grouped, {1}, true) - least;
+  const Tensor least = (min)(grouped, {1}, true), range = (max)(grouped, {1}, true) - least;
   const Tensor scale = (range / 15).cast(t.dtype()), step = scale.cast(float32);  // codes are those of the rounded scale
   const Tensor nearest = floor((grouped - least) / where(equal(step, 0), 1, step) + 0.5);
   const Tensor words = clip(nearest, 0, 15).reshape({-1, tilewright::detail::codes_in_word});

@@ -55,7 +55,7 @@ struct MatMul : Op<MatMul> {
     const TensorSpec &a = op.input(0), &b = op.input(1);
     if (!op.require_equal_dtypes(0, 1)) return;
     const auto attributes = op.attributes<Attributes>();
-    if (!attributes.planner.check(op)) return;
+    if (!attributes.planner.validate(op)) return;
     const DType output = attributes.output_type == 0 ? a.dtype : static_cast<DType>(attributes.output_type - 1);
     if (a.dtype == boolean) return op.fail(to_text(a), ": numbers expected");
     if (output != a.dtype && !(is_floating_point(output) && is_floating_point(a.dtype)))

@@ -99,7 +99,7 @@ class BlockParts {
     for (std::int64_t r = 0; r < of.rows; ++r) {
       const std::int64_t row = of.first + r, ahead = row >= 0 ? row / of.step : -((of.step - 1 - row) / of.step);
       const std::int64_t first = std::max<std::int64_t>(0, -ahead);
-      const std::int64_t end = row >= rows ? 0 : std::min(of.blocks, (rows - 1 - row) / of.step + 1);
+      const std::int64_t end = row >= rows ? 0 : (std::min)(of.blocks, (rows - 1 - row) / of.step + 1);
       if (end <= first) continue;
       Piece* const last = result.empty() ? nullptr : &result.back();
       if (last && steps == ahead && last->block == first && last->blocks == end - first && last->row_of_block + last->rows == r) {

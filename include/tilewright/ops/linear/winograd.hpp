@@ -37,7 +37,7 @@ struct WinogradChoice {
   /// Returns whether the form exists, all vectors of channels are full, and kernels have room for the points of the weights.
   constexpr bool exists() const {
     const auto fits = [](const kernel::Window& w) { return w.kernel == 3 && w.stride == 1 && w.dilation == 1; };
-    return fits(h) && fits(v) && channels % lanes == 0 && results % lanes == 0 && std::max(channels, results) <= most_channels;
+    return fits(h) && fits(v) && channels % lanes == 0 && results % lanes == 0 && (std::max)(channels, results) <= most_channels;
   }
   /// Number of images of a vertex, which share the points of the weights: no more than the host's tiles leave to each.
   constexpr std::int64_t images_together() const { return std::clamp<std::int64_t>(images / tiles_of_host, 1, most_images); }
@@ -71,7 +71,7 @@ struct WinogradChoice {
   }
   constexpr std::int64_t weights_gradient() const {
     const std::int64_t of_all = weights_gradient_of_all();
-    return parts_fill_tiles() ? std::min(weights_gradient_in_parts(), of_all) : of_all;
+    return parts_fill_tiles() ? (std::min)(weights_gradient_in_parts(), of_all) : of_all;
   }
   /// Returns whether vertices of the weights' gradient have some images each, and make parts of the sums.
   constexpr bool has_parts(bool winograd) const {

@@ -82,7 +82,7 @@ constexpr Tensor io_tile_copy(Tensor t) {
   if (!t.is_usable()) return t;
   Ir& ir = t.ir();
   if (!t.ipu())
-    ir.tables.record(t).placement = {std::max(ir.tables.current_placement.ipu, 0), ir.tables.current_placement.tile_set};
+    ir.tables.record(t).placement = {(std::max)(ir.tables.current_placement.ipu, 0), ir.tables.current_placement.tile_set};
   return apply<IoTileCopy>({t});
 }
 

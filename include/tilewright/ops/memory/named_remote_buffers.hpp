@@ -67,7 +67,7 @@ struct LoadRemoteGraph {
   }
   constexpr NamedTensors call(std::int64_t entry) const {
     Ir& ir = graph.ir();
-    if (entry < 0 || entry > std::numeric_limits<std::uint32_t>::max())
+    if (entry < 0 || entry > (std::numeric_limits<std::uint32_t>::max)())
       return call(ir.fail(text("load_remote_graph: entry ", entry, ": a number from 0 to 4294967295 expected")));
     return call(ir.constant(static_cast<double>(entry), uint32));
   }

@@ -45,7 +45,7 @@ inline SoftplusPair<X> softplus_pair(X x) {
   const X zero = math::number<X>(0), one = math::number<X>(1);
   const X u = math::exp(-math::abs(x)), w = one + u;
   const X rest = math::log(w) + math::divide(u - (w - one), w);
-  return {math::max(zero, x) + rest, math::max(zero, -x) + rest};
+  return {(math::max)(zero, x) + rest, (math::max)(zero, -x) + rest};
 }
 /// Returns factor x, or 0 where the factor is 0.
 template <class X>

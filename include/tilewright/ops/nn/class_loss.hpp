@@ -38,7 +38,7 @@ struct ClassLossOp : Op<D> {
   using Attributes = A;
 
   /// Checks rows and labels.
-  static constexpr bool check(Inference& op) {
+  static constexpr bool validate(Inference& op) {
     const TensorSpec &probs = op.input(0), &labels = op.input(1);
     if (!op.require_floating_point(0)) return false;
     Shape expected = probs.shape;
@@ -87,8 +87,8 @@ struct ClassLossOp : Op<D> {
   }
 
   /// Returns the class of a row's label, or -1 if it is ignored or not a class.
-  template <class I>
-  static std::int64_t class_of(I label, std::int64_t classes, const Attributes& attributes) {
+  template <class J>
+  static std::int64_t class_of(J label, std::int64_t classes, const Attributes& attributes) {
     const auto value = static_cast<std::int64_t>(label);
     return value >= classes || (attributes.ignores != 0 && value == attributes.ignore_index) ? -1 : value;
   }
@@ -142,7 +142,7 @@ struct ClassLossOp : Op<D> {
 template <class D>
 struct ClassLoss : ClassLossOp<D> {
   static constexpr void infer(Inference& op) {
-    if (D::check(op)) op.output(D::loss_spec(op));
+    if (D::validate(op)) op.output(D::loss_spec(op));
   }
   constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
@@ -207,7 +207,7 @@ struct ClassLossGrad : ClassLossOp<D> {
 template <class D>
 struct ClassLossWithGrad : ClassLossOp<D> {
   static constexpr void infer(Inference& op) {
-    if (!D::check(op)) return;
+    if (!D::validate(op)) return;
     if (op.input_count() == 3 && (op.input(2).nelms() != 1 || !is_floating_point(op.input(2).dtype)))
       return op.fail("loss_grad ", to_text(op.input(2)), ": one element of floating point expected");
     if (!op.require_number(D::factor_name, op.template attributes<NllAttributes>().loss_grad, float64)) return;

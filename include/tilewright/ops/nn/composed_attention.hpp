@@ -113,7 +113,7 @@ class ComposedAttention {
     if (node.op == &op_info<Add>) {
       for (const std::size_t i : {std::size_t{1}, std::size_t{0}})
         if (is_causal_constant(graph, node.inputs[i])) {
-          position_score_ = std::max(position_score_, graph.constant(node.inputs[i])->generator.a);
+          position_score_ = (std::max)(position_score_, graph.constant(node.inputs[i])->generator.a);
           return x = node.inputs[1 - i], see_until(0);
         }
       return false;
@@ -128,7 +128,7 @@ class ComposedAttention {
     const double score = hides ? *first : *second;
     if (is_of_keys(graph.spec(condition).shape, condition, hides, score)) return true;
     if (score > hidden_position(graph.spec(x).dtype) || !is_of_positions(graph, condition, hides)) return false;
-    position_score_ = std::max(position_score_, score / 2);
+    position_score_ = (std::max)(position_score_, score / 2);
     return true;
   }
   constexpr bool is_causal_constant(const FormReader& graph, TensorId tensor) const {
@@ -217,8 +217,8 @@ class ComposedAttention {
     const Shape &a = q.shape, &b = k.shape, &c = v.shape;
     return q.dtype == k.dtype && q.dtype == v.dtype && a[0] == b[0] && a[1] == b[1] && a[3] == b[2] && b[0] == c[0] &&
            b[1] == c[1] && b[2] == c[3] && b[3] == c[2] && a[2] == shape_[2] && b[3] == shape_[3] && a[2] >= min_queries &&
-           b[3] >= (until_ ? min_keys_of_causal : min_keys) && scale_ >= -std::numeric_limits<float>::max() &&
-           scale_ <= std::numeric_limits<float>::max();
+           b[3] >= (until_ ? min_keys_of_causal : min_keys) && scale_ >= -(std::numeric_limits<float>::max)() &&
+           scale_ <= (std::numeric_limits<float>::max)();
   }
 
   TensorId q_{}, k_transposed_{}, v_{}, seed_{}, key_mask_ = TensorId::none;

@@ -16,7 +16,7 @@ inline double cross_entropy_of(const kernel::ExponentialSum<T>& exponentials, T 
 /// Checks losses of logits, in addition to the checks of all losses.
 template <class D>
 constexpr bool check_cross_entropy(Inference& op) {
-  if (!ClassLossOp<D>::check(op)) return false;
+  if (!ClassLossOp<D>::validate(op)) return false;
   if (op.attributes<NllAttributes>().log_prob == 0) return true;
   return op.fail("log_prob is an option of nll_loss: logits expected, not logarithms of probabilities"), false;
 }
@@ -29,7 +29,7 @@ struct CrossEntropyWithGrad : ClassLossWithGrad<CrossEntropyWithGrad> {
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
   /// The loops of Softmax, and one over the result.
   constexpr operator VertexCost() const { return line_cost(6, {18, 2}, {16, 4}); }
-  static constexpr bool check(Inference& op) { return detail::check_cross_entropy<CrossEntropyWithGrad>(op); }
+  static constexpr bool validate(Inference& op) { return detail::check_cross_entropy<CrossEntropyWithGrad>(op); }
   template <PackedAttributes, class X, class... V>
   static constexpr std::int64_t stack_bytes() {
     return kernel::softmax_stack_bytes<X::shape[-1], typename X::element>;
@@ -69,7 +69,7 @@ struct CrossEntropy : ClassLoss<CrossEntropy> {
   static constexpr std::string_view rows_are = "logits";
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
   constexpr operator VertexCost() const { return line_cost(2, {10, 2}, {9, 4}); }
-  static constexpr bool check(Inference& op) { return detail::check_cross_entropy<CrossEntropy>(op); }
+  static constexpr bool validate(Inference& op) { return detail::check_cross_entropy<CrossEntropy>(op); }
   static constexpr void gradient(GradientContext& op) {
     if (op.needs(0))
       op.input_gradient(0,

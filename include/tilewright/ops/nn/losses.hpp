@@ -25,13 +25,13 @@ struct Huber : UnaryOp<Huber> {
   }
   template <class X>
   static X forward(X x, Attributes attributes) {  // |x| stands last, so that NaN stays
-    const X size = math::abs(x), part = math::min(math::number<X>(attributes.delta), size);
+    const X size = math::abs(x), part = (math::min)(math::number<X>(attributes.delta), size);
     return scaled(part, attributes) * math::fma(math::number<X>(-0.5), part, size);
   }
   template <class X>
   static X backward(X x, X dy, Attributes attributes) {
     const X delta = math::number<X>(attributes.delta);
-    return dy * scaled(math::min(delta, math::max(-delta, x)), attributes);
+    return dy * scaled((math::min)(delta, (math::max)(-delta, x)), attributes);
   }
 };
 
@@ -79,18 +79,18 @@ constexpr Tensor l1_loss(Tensor input, Tensor target, const LossOptions& options
 /// Returns (x - t)^2 / (2 beta) where |x - t| < beta, otherwise |x - t| - beta / 2. Operands and result are those of mse_loss.
 constexpr Tensor smooth_l1_loss(Tensor input, Tensor target, const SmoothL1Options& options = {}) {
   const double beta = options.beta;
-  if (!(beta >= 0 && beta <= std::numeric_limits<float>::max()) && detail::check_loss("smooth_l1_loss", input, target))
+  if (!(beta >= 0 && beta <= (std::numeric_limits<float>::max)()) && detail::check_loss("smooth_l1_loss", input, target))
     return input.ir().fail(text("smooth_l1_loss: beta ", number_text(beta), ": a number of float32 of at least 0 expected"));
   return detail::loss_of_difference("smooth_l1_loss", input, target, options.reduction, [&](Tensor d) {
     // below the normal numbers half of beta is nothing beside |x - t|
-    return beta < std::numeric_limits<float>::min() ? abs(d) : apply<Huber>({d}, {beta, 1});
+    return beta < (std::numeric_limits<float>::min)() ? abs(d) : apply<Huber>({d}, {beta, 1});
   });
 }
 /// Returns (x - t)^2 / 2 where |x - t| <= delta, otherwise delta (|x - t| - delta / 2). Operands and result are those of
 /// mse_loss.
 constexpr Tensor huber_loss(Tensor input, Tensor target, const HuberOptions& options = {}) {
   const double delta = options.delta;
-  if (!(delta > 0 && delta <= std::numeric_limits<float>::max()) && detail::check_loss("huber_loss", input, target))
+  if (!(delta > 0 && delta <= (std::numeric_limits<float>::max)()) && detail::check_loss("huber_loss", input, target))
     return input.ir().fail(text("huber_loss: delta ", number_text(delta), ": a number of float32 above 0 expected"));
   return detail::loss_of_difference("huber_loss", input, target, options.reduction,
                                     [&](Tensor d) { return apply<Huber>({d}, {delta, 0}); });

@@ -24,7 +24,7 @@ struct NllGrad : ClassLossGrad<NllGrad> {
     std::fill_n(dprobs.data, classes, typename DP::Element(0));
     const double p = unpack<Attributes>(A).log_prob != 0
                          ? 1
-                         : std::max(static_cast<double>(probs.data[label]), detail::smallest_divisor<typename P::Element>);
+                         : (std::max)(static_cast<double>(probs.data[label]), detail::smallest_divisor<typename P::Element>);
     dprobs.data[label] = static_cast<typename DP::Element>(-factor / p);
   }
 };
@@ -41,7 +41,7 @@ struct Nll : ClassLoss<Nll> {
   template <std::int64_t, PackedAttributes A, class P>
   static double row_loss(P probs, std::int64_t label) {
     const auto p = static_cast<double>(probs.data[label]);
-    return unpack<Attributes>(A).log_prob != 0 ? -p : -std::log(std::max(p, detail::smallest_probability<typename P::Element>));
+    return unpack<Attributes>(A).log_prob != 0 ? -p : -std::log((std::max)(p, detail::smallest_probability<typename P::Element>));
   }
 };
 

@@ -58,7 +58,7 @@ struct RoiAlignGrad : Op<RoiAlignGrad> {
       for (std::int64_t channel = 0; channel < channels; ++channel) {
         T* const plane = dx.data + image * DX::spec.stride(0) + channel * DX::spec.stride(1);
         for (std::int64_t row = 0; row < rows; row += block) {
-          const std::int64_t begin = row * columns, count = std::min(block, rows - row) * columns;
+          const std::int64_t begin = row * columns, count = (std::min)(block, rows - row) * columns;
           Sum sums[direct ? 1 : std::size_t(block * columns)];
           Sum* const to = [&] {
             if constexpr (direct) return plane + begin;

@@ -182,7 +182,7 @@ struct WeightedCrossEntropy : WeightedCrossEntropyOp<WeightedCrossEntropy> {
     return label_fault(operands);
   }
   static constexpr void infer(Inference& op) {
-    if (!check(op)) return;
+    if (!validate(op)) return;
     const auto attributes = op.attributes<Attributes>();
     if (!(attributes.label_smoothing >= 0 && attributes.label_smoothing <= 1))
       return op.fail("label_smoothing ", number_text(attributes.label_smoothing), ": a number from 0 to 1 expected");

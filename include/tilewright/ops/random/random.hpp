@@ -55,8 +55,8 @@ constexpr RandomAttributes random_attributes(const Shape& shape, DType dtype, do
 /// Returns whether a number is finite as an element of a dtype.
 constexpr bool is_finite_as(double number, DType dtype) {
   const double largest = is_half(dtype)     ? number_range(dtype).highest
-                         : dtype == float32 ? static_cast<double>(std::numeric_limits<float>::max())
-                                            : std::numeric_limits<double>::max();
+                         : dtype == float32 ? static_cast<double>((std::numeric_limits<float>::max)())
+                                            : (std::numeric_limits<double>::max)();
   return number >= -largest && number <= largest;
 }
 

@@ -272,12 +272,12 @@ struct ReduceLogSumExp : RuleReduction<ReduceLogSumExp, kernel::LogSumExpRule> {
 namespace ops {
 /// Returns the largest element over axes; NaN if one is NaN. x: any number type. Gradient: dy for that element, the first of
 /// equal elements.
-constexpr Tensor max(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
+constexpr Tensor(max)(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceMax>({x}, ReduceMax::make(axes, keep_axes));
 }
 /// Returns the smallest element over axes; NaN if one is NaN. x: any number type. Gradient: dy for that element, the first of
 /// equal elements.
-constexpr Tensor min(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
+constexpr Tensor(min)(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceMin>({x}, ReduceMin::make(axes, keep_axes));
 }
 /// Returns the median over axes, the lower of the two in the middle for an even number of elements; NaN if one is NaN. x: any

@@ -15,7 +15,7 @@ struct Diagonal : Op<Diagonal> {
   static constexpr void infer(Inference& op) {
     const TensorSpec& in = op.input(0);
     if (in.shape.rank != 2) return op.fail(to_text(in), ": a matrix or a vector expected");
-    op.output({{std::min(in.shape[0], in.shape[1])}, in.dtype});
+    op.output({{(std::min)(in.shape[0], in.shape[1])}, in.dtype});
   }
   static constexpr void gradient(GradientContext& op);
   static constexpr Layout view(const Shape&, const Layout& layout, const Shape&, const PackedAttributes&) {
@@ -86,7 +86,7 @@ constexpr bool take_range(SliceAttributes& slice, Tensor x, int axis, Position s
   const std::int64_t first = place(start, by > 0 ? 0 : extent - 1), end = place(stop, by > 0 ? extent : -1);
   const std::int64_t span = by > 0 ? end - first : first - end;
   if (span <= 0) return fail("at least one element");
-  const std::int64_t size = by > 0 ? by : by == std::numeric_limits<std::int64_t>::min() ? span : -by;
+  const std::int64_t size = by > 0 ? by : by == (std::numeric_limits<std::int64_t>::min)() ? span : -by;
   const std::int64_t count = 1 + (span - 1) / size;
   slice.take(axis, first, count == 1 ? 1 : by, count);
   return true;
@@ -100,7 +100,7 @@ constexpr std::optional<SliceAttributes> slice_attributes(Tensor x, const Positi
   };
   std::size_t count = 0;
   for (const auto* positions : {&start, &stop, &step})
-    if (positions->given) count = std::max(count, positions->list.size());
+    if (positions->given) count = (std::max)(count, positions->list.size());
   for (const auto* positions : {&start, &stop, &step})
     if (positions->given && positions->list.size() != count)
       return fail(", with ", positions->list.size(), " and with ", count, " positions: lists of one length");

@@ -75,14 +75,14 @@ struct AdamFormula : Elementwise<D> {
       const X inputs[] = {X(std::get<i>(all))..., m};
       std::size_t next = 0;
       const auto value = [&](std::int64_t input, double number) {
-        return (attributes.inputs & input) != 0 ? inputs[std::min(next++, sizeof...(i))] : math::number<X>(number);
+        return (attributes.inputs & input) != 0 ? inputs[(std::min)(next++, sizeof...(i))] : math::number<X>(number);
       };
       const X weight = value(AdamInputs::weight, 0), decay = value(AdamInputs::weight_decay, attributes.weight_decay);
       const X epsilon = value(AdamInputs::epsilon, attributes.epsilon);
       X mean = m, deviation = v;
       if ((attributes.inputs & AdamInputs::time_step) != 0) {
-        mean = m * inputs[std::min(next, sizeof...(i))];
-        deviation = v * inputs[std::min(next + 1, sizeof...(i))];
+        mean = m * inputs[(std::min)(next, sizeof...(i))];
+        deviation = v * inputs[(std::min)(next + 1, sizeof...(i))];
       }
       const X step = D::step(mean, deviation, epsilon);
       return (attributes.inputs & AdamInputs::weight) != 0 ? math::fma(decay, weight, step) : step;
@@ -190,12 +190,12 @@ constexpr Tensor adam(Tensor m, Tensor v, const AdamOptions& options) {
   if (decays && !options.weight) return ir.fail("AdamUpdater: weight_decay without weight: the weight that decays expected");
   if (options.time_step && (!options.beta1 || !options.beta2))
     return ir.fail("AdamUpdater: time_step without beta1 or beta2: both expected, to correct the moments");
-  const auto check = [&](std::string_view name, const std::optional<NumberOrTensor>& value, double below) {
+  const auto validate = [&](std::string_view name, const std::optional<NumberOrTensor>& value, double below) {
     return !value || check_parameter(ir, "AdamUpdater", name, *value, 0, below);
   };
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (!check("weight_decay", options.weight_decay, infinity) || !check("epsilon", options.epsilon, infinity) ||
-      !check("beta1", options.beta1, 1) || !check("beta2", options.beta2, 1))
+  if (!validate("weight_decay", options.weight_decay, infinity) || !validate("epsilon", options.epsilon, infinity) ||
+      !validate("beta1", options.beta1, 1) || !validate("beta2", options.beta2, 1))
     return Tensor::invalid(ir);
   if (decays) add(AdamInputs::weight, options.weight);
   inputs.push_back(m);
@@ -208,7 +208,7 @@ constexpr Tensor adam(Tensor m, Tensor v, const AdamOptions& options) {
     attributes.beta2 = add_number(AdamInputs::beta2, *options.beta2);
   }
   attributes.epsilon = add_number(AdamInputs::epsilon, options.epsilon);
-  if (!options.time_step) return at_or_invalid(ir, emit(ir, op_info<Updater>, inputs, pack(attributes)), 0);
+  if (!options.time_step) return at_or_invalid(ir, emit_op(ir, op_info<Updater>, inputs, pack(attributes)), 0);
   return at_or_invalid(ir, emit_modifying(ir, op_info<Updater>, inputs, time_step, pack(attributes)), 0);
 }
 }  // namespace detail

@@ -52,7 +52,7 @@ struct TrustRatio : Op<TrustRatio> {
     const auto weight_square = static_cast<double>(r1.data[0]), step_square = static_cast<double>(r2.data[0]);
     double trust = 1;
     if (weight_square != 0 && step_square != 0)
-      trust = std::min(std::sqrt(weight_square), max_weight_norm) / std::sqrt(step_square);
+      trust = (std::min)(std::sqrt(weight_square), max_weight_norm) / std::sqrt(step_square);
     std::get<sizeof...(V) - 1>(operands).data[0] = static_cast<float>(learning_rate * trust);
   }
 };
