@@ -7,7 +7,6 @@
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <queue>
 #include <span>
@@ -15,7 +14,6 @@
 #include <string_view>
 #include <tilewright/data/data_error.hpp>
 #include <tilewright/data/file_reader.hpp>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -186,35 +184,30 @@ class Tokenizer {
   /// to right, then those of the next. Pairs wait in a queue, so that a long piece takes n log(n) steps.
   void append_piece(std::string_view piece, std::vector<std::int32_t>& tokens) const {
     constexpr std::int32_t none = -1;
-    const std::size_t size = piece.size();
+    if (piece.size() >= std::uint64_t{1} << 32)
+      throw tilewright::data::DataError("Tokenizer::encode", "a piece of " + std::to_string(piece.size()) + " bytes",
+                                        "fewer than 2^32");
+    const auto size = static_cast<std::uint32_t>(piece.size());
     std::vector<std::int32_t> parts(size);  // the token that begins at a byte, or none
-    std::vector<std::size_t> next(size), previous(size);
-    for (std::size_t i = 0; i < size; ++i) {
+    std::vector<std::uint32_t> next(size), previous(size), changed(size);
+    for (std::uint32_t i = 0; i < size; ++i) {
       parts[i] = token_of_byte_[static_cast<unsigned char>(piece[i])];
-      next[i] = i + 1, previous[i] = i - 1;
+      next[i] = i + 1, previous[i] = i - 1, changed[i] = i;
     }
-    struct Pair {
-      std::int32_t rank;
-      std::size_t place;
-      const Merge* merge;
-      bool operator>(const Pair& other) const { return std::tie(rank, place) > std::tie(other.rank, other.place); }
+    std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> queue;  // rank and place, in 32 bits each
+    const auto merge_at = [&](std::uint32_t i) {
+      return parts[i] != none && next[i] < size ? merge_of(parts[i], parts[next[i]]) : nullptr;
     };
-    std::priority_queue<Pair, std::vector<Pair>, std::greater<>> queue;
-    const auto merge_at = [&](std::size_t i) {
-      return i < size && next[i] < size ? merge_of(parts[i], parts[next[i]]) : nullptr;
-    };
-    std::vector<std::size_t> changed(size);
-    std::iota(changed.begin(), changed.end(), std::size_t{0});
     for (;;) {
-      for (const std::size_t i : changed)
-        if (parts[i] != none)
-          if (const Merge* merge = merge_at(i)) queue.push({merge->rank, i, merge});
+      for (const std::uint32_t i : changed)
+        if (const Merge* merge = merge_at(i)) queue.push(static_cast<std::uint64_t>(merge->rank) << 32 | i);
       changed.clear();
       if (queue.empty()) break;
-      for (const std::int32_t rank = queue.top().rank; !queue.empty() && queue.top().rank == rank; queue.pop()) {
-        const auto [of, i, merge] = queue.top();
-        if (parts[i] == none || merge_at(i) != merge) continue;  // it was a part of another pair
-        const std::size_t right = next[i];
+      for (const std::uint64_t rank = queue.top() >> 32; !queue.empty() && queue.top() >> 32 == rank; queue.pop()) {
+        const auto i = static_cast<std::uint32_t>(queue.top());
+        const Merge* merge = merge_at(i);
+        if (!merge || static_cast<std::uint64_t>(merge->rank) != rank) continue;  // it was a part of another pair
+        const std::uint32_t right = next[i];
         parts[i] = merge->token;
         parts[right] = none;
         next[i] = next[right];

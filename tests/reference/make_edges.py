@@ -35,6 +35,14 @@ for dtype, far in ("f32", (30, 100, 1e4)), ("f16", (12, 100, 6e4)), ("bf16", (12
             return F.cross_entropy(x, t.long(), reduction=reduction)
         shape = (4,) if reduction == "none" else ()
         f.differentiable(f"{dtype}_cross_entropy_{reduction}", loss, logits.clone(), labels, dy=ones(shape))
+
+    def with_grad(x, t):
+        x = x.clone().requires_grad_()
+        loss = F.cross_entropy(x, t.long())
+        loss.backward()
+        return loss.detach(), x.grad
+
+    f.forward(f"{dtype}_cross_entropy_with_grad", with_grad, logits.clone(), labels)
     if dtype == "f16":
         f.differentiable("f16_cross_entropy_scaled", lambda x, t: F.cross_entropy(x, t.long(), reduction="none"), logits.clone(), labels,
                          dy=ones((4,), 32768.0))

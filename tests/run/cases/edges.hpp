@@ -1,5 +1,7 @@
 #pragma once
 // The cases of tests/reference/ops_edges.txt: losses, norms, gradients of functions and reductions at the edges of their dtypes.
+#include <array>
+
 #include "op_case.hpp"
 
 namespace op_cases {
@@ -13,6 +15,10 @@ class EdgeCases {
   template <class Op, class... Specs>
   constexpr void add(std::string_view name, Op op, const Specs&... inputs) const {
     differentiable(ir_, tw::text(prefix_, "_", name).view(), op, inputs...);
+  }
+  template <class Op, class... Specs>
+  constexpr void add_forward(std::string_view name, Op op, const Specs&... inputs) const {
+    forward(ir_, tw::text(prefix_, "_", name).view(), op, inputs...);
   }
 
  private:
@@ -33,6 +39,11 @@ constexpr Tensor quotient(Tensor a, Tensor b) { return a / b; }
 constexpr void losses_at_edges(const EdgeCases& cases) {
   cases.add("cross_entropy_none", cross_entropy_by(Reduction::none), cases.spec({4, 3}), i32({4}));
   cases.add("cross_entropy_sum", cross_entropy_by(Reduction::sum), cases.spec({4, 3}), i32({4}));
+  const auto with_grad = [](Tensor x, Tensor labels) {
+    const auto both = ops::cross_entropy_with_grad(x, labels);
+    return std::array{both.loss, both.gradient};
+  };
+  cases.add_forward("cross_entropy_with_grad", with_grad, cases.spec({4, 3}), i32({4}));
 }
 constexpr void functions_at_edges(const EdgeCases& cases) {
   cases.add("sigmoid", [](Tensor x) { return ops::sigmoid(x); }, cases.spec({16}));

@@ -12,6 +12,10 @@
 
 #include "../../catch.hpp"
 
+#if !defined(_WIN32)
+#include "../../support/child_process.hpp"
+#endif
+
 namespace {
 
 namespace tw = tilewright;
@@ -390,6 +394,26 @@ TEST_CASE("Loader: may be destroyed after any number of batches") {
     CHECK(count == taken);
   }
 }
+
+#if !defined(_WIN32)
+TEST_CASE("Loader: in a child that was forked within an epoch, there are batches or an error") {
+  if (is_sanitized) return;
+  const Dataset dataset = numbered(10'000);
+  Loader loader(dataset, {.batch_size = 8, .shuffle = true});
+  for (const auto& batch : loader)
+    if (batch.labels(0) % 10 == 0) break;
+  CHECK(in_child([&](Report& report) {
+          std::size_t images = 0;
+          try {
+            for (const auto& batch : loader) images += batch.size();
+            if (images != 10'000) report.add(std::to_string(images) + " images");
+          } catch (const std::logic_error& error) {
+            if (std::string(error.what()).find("fork") == std::string::npos) report.add(error.what());
+          }
+        }) == "");
+  CHECK(is_permutation_of_first(flat(epoch(loader)), 10'000));
+}
+#endif
 
 TEST_CASE("Loader: arguments that give no batches") {
   const Dataset dataset = numbered(5);

@@ -129,6 +129,17 @@ constexpr void centered(Ir& ir) {
   optimise<tw::float32>("weight", gradient, optim::RmsPropParameters{.alpha = 0.5, .epsilon = 0.25, .centered = true});
 }
 
+/// A first step by gradients of 1e-7, and gradients whose factor for a norm of 0.01 is no normal number of their dtype.
+constexpr void small_numbers(Ir& ir) {
+  const Tensor gradient = ops::host_load(ir.h2d_stream("gradient", {2, 4}));
+  optimise<tw::float32>("adam", gradient, optim::AdamParameters{.lr = 1, .epsilon = 1e-12});
+  optimise<tw::float32>("adamw", gradient,
+                        optim::AdamWParameters{.lr = 1, .beta2 = 0.99999, .epsilon = 1e-12, .weight_decay = 0.0});
+  tw::List<Tensor> large{ir.variable(tw::full(1000), {4096}, tw::float16, "large")};
+  optim::clip_by_global_norm(large, 0.01);
+  ops::host_store(ir.d2h_stream("norm", {}), ops::l2(large[0].cast(tw::float32)));
+}
+
 constexpr void train(Ir& ir, const auto& parameters, const tw::train::StepOptions& options = {}) {
   tw::train::train_step(ir, tw::layers::Linear<3, {.bias = false}>{}, parameters, {{2, 4}}, options);
 }
@@ -167,6 +178,13 @@ TEST_CASE("centred RMSprop: a variance that rounding makes negative counts as 0"
   session.write_variable_data("state of weight.first_order"_s, xt::xtensor<float, 2>(mean * xt::ones<float>({2, 4})));
   session.run("gradient"_s = xt::xtensor<float, 2>(xt::ones<float>({2, 4})));
   for (const float weight : elements(session.get_tensor_data("weight"_s))) CHECK(weight == Approx(-0.01 / 0.25));
+}
+TEST_CASE("small gradients, a decay close to 1 and a small norm: a first step is the rate, a clipped norm the one asked for") {
+  tw::Session<small_numbers> session({.threads = 1});
+  const auto outputs = session.run("gradient"_s = xt::xtensor<float, 2>(1e-7F * xt::ones<float>({2, 4})));
+  for (const float weight : elements(session.get_tensor_data("adam"_s))) CHECK(weight == Approx(-1).epsilon(1e-4));
+  for (const float weight : elements(session.get_tensor_data("adamw"_s))) CHECK(weight == Approx(-1).epsilon(1e-4));
+  CHECK(outputs["norm"_s]() == Approx(0.01).epsilon(1e-3));  // each element is rounded to float16
 }
 TEST_CASE("train_step takes the optimisers: each element's first step is as long as the rate says") {
   const auto check_length = [](const std::vector<double>& moved, double expected) {
