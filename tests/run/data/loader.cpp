@@ -398,20 +398,26 @@ TEST_CASE("Loader: may be destroyed after any number of batches") {
 #if !defined(_WIN32)
 TEST_CASE("Loader: in a child that was forked within an epoch, there are batches or an error") {
   if (is_sanitized) return;
-  const Dataset dataset = numbered(10'000);
-  Loader loader(dataset, {.batch_size = 8, .shuffle = true});
+  constexpr std::size_t count = 60'000;  // of several chunks: else no thread makes them
+  const Dataset dataset = numbered(count);
+  Loader loader(dataset, {.batch_size = 8});
+  std::size_t images = 0;
+  const auto use_up = [&] {
+    images = 0;
+    for (const auto& batch : loader) images += batch.size();
+  };
   for (const auto& batch : loader)
-    if (batch.labels(0) % 10 == 0) break;
+    if (batch.labels(0) == 80) break;
   CHECK(in_child([&](Report& report) {
-          std::size_t images = 0;
           try {
-            for (const auto& batch : loader) images += batch.size();
-            if (images != 10'000) report.add(std::to_string(images) + " images");
+            use_up();
+            if (images != count) report.add(std::to_string(images) + " images");
           } catch (const std::logic_error& error) {
             if (std::string(error.what()).find("fork") == std::string::npos) report.add(error.what());
           }
         }) == "");
-  CHECK(is_permutation_of_first(flat(epoch(loader)), 10'000));
+  use_up();
+  CHECK(images == count);
 }
 #endif
 

@@ -1,4 +1,4 @@
-// labels: arm clang portable
+// labels: arm clang portable ubsan
 // Conversions of half precision in vectors of every width against those of single elements.
 #include "tilewright/kernel/vector/half.hpp"
 

@@ -1,4 +1,4 @@
-// labels: arm clang portable
+// labels: arm clang portable ubsan
 // The functions of kernel/math.hpp against the standard library's in double precision.
 #include <cstring>
 
