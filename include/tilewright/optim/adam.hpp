@@ -31,9 +31,9 @@ struct AdamParameters {
 
 /// Adam for one variable: `build(weight by reference, gradient, parameters)` ("Adam: A Method for Stochastic Optimization", arXiv
 /// 1412.6980; the decay follows "Decoupled Weight Decay Regularization", arXiv 1711.05101). State: the moments of the gradient in
-/// the variables `first_order` and `second_order` (float32), of the weight's shape; with bias correction `step`, a float32
-/// scalar; with amsgrad `max_second_order`, the largest second moment so far, before its correction, as in PyTorch ("On the
-/// Convergence of Adam and Beyond", arXiv 1904.09237).
+/// the variables `first_order` and `second_order`, of the weight's shape and dtype, or float32 for half precision; with bias
+/// correction `step`, a float32 scalar; with amsgrad `max_second_order`, the largest second moment so far, before its correction,
+/// as in PyTorch ("On the Convergence of Adam and Beyond", arXiv 1904.09237).
 ///
 ///     tw::Cached<tw::optim::Adam> optimiser;  // one graph for all variables of a shape
 ///     for (const auto& [name, variable] : variables.named_tensors()) {

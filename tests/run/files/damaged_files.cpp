@@ -1,8 +1,10 @@
 // labels: light more
 // Files that are cut, changed or hostile: each reader gives the error that its page documents, or reads them, in little time and
 // memory. Each file is changed in some thousand ways, the same ones in each run.
+#include <zip.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -115,6 +117,40 @@ std::vector<tw::HostTensor> tensors() {
 }
 const fs::path reference = TILEWRIGHT_REFERENCE_DIR;
 
+/// Writes a .npz file of one deflated array of float32, all zeros.
+void write_zeros(const fs::path& path, std::uint64_t count) {
+  struct Entry {
+    std::string header;
+    std::uint64_t size = 0, at = 0;
+  };
+  std::string fields = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(count) + ",), }";
+  fields.resize(117, ' ');
+  Entry entry{std::string("\x93NUMPY\x01\0\x76\0", 10) + fields + '\n'};
+  entry.size = entry.header.size() + 4 * count;
+  const auto read = [](void* state, void* data, zip_uint64_t size, zip_source_cmd_t command) -> zip_int64_t {
+    auto& [header, whole, at] = *static_cast<Entry*>(state);
+    if (command == ZIP_SOURCE_OPEN) at = 0;
+    if (command == ZIP_SOURCE_SUPPORTS)
+      return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR,
+                                            ZIP_SOURCE_FREE, -1);
+    if (command == ZIP_SOURCE_STAT) {
+      auto* const stat = static_cast<zip_stat_t*>(data);
+      zip_stat_init(stat);
+      stat->size = whole, stat->valid = ZIP_STAT_SIZE;
+      return sizeof *stat;
+    }
+    if (command != ZIP_SOURCE_READ) return 0;
+    size = std::min(size, whole - at);
+    for (std::uint64_t i = 0; i < size; ++i) static_cast<char*>(data)[i] = at + i < header.size() ? header[at + i] : '\0';
+    at += size;
+    return static_cast<zip_int64_t>(size);
+  };
+  zip_t* const archive = zip_open(path.c_str(), ZIP_CREATE, nullptr);
+  REQUIRE(zip_file_add(archive, "zeros.npy", zip_source_function(archive, read, &entry), 0) == 0);
+  REQUIRE(zip_set_file_compression(archive, 0, ZIP_CM_DEFLATE, 1) == 0);
+  REQUIRE(zip_close(archive) == 0);
+}
+
 std::string idx_of_images() {
   std::string content("\0\0\x08\x03\0\0\0\x02\0\0\0\x03\0\0\0\x02", 16);
   for (char i = 0; i < 12; ++i) content += i;
@@ -130,6 +166,18 @@ TEST_CASE("damaged .npz files are LoadErrors") {
   for (const auto& entry : fs::directory_iterator(reference / "state"))
     if (entry.path().extension() == ".npz" && entry.file_size() < 4000 && ++deflated <= 3)
       CHECK(problems<tw::LoadError>(read(entry.path()), parse) == "");
+}
+TEST_CASE("a deflated array of more than 4 GiB loads") {
+  if (is_sanitized || sysconf(_SC_AVPHYS_PAGES) < (std::int64_t{6} << 30) / sysconf(_SC_PAGESIZE)) {
+    std::puts("skipped: an array of more than 4 GiB, for which 6 GiB of memory are free");
+    return;
+  }
+  const TemporaryFolder folder;
+  constexpr std::uint64_t count = (std::uint64_t{1} << 30) + 16;
+  write_zeros(folder.path / "large.npz", count);
+  const auto file = tw::load_npz(folder.path / "large.npz");
+  REQUIRE(file.tensors().size() == 1);
+  CHECK(file.tensors()[0].bytes.size() == 4 * count);
 }
 TEST_CASE("damaged .safetensors files are LoadErrors") {
   std::string content;
