@@ -14,6 +14,7 @@
 
 #include "../../../examples/gpt2/token_text.hpp"
 #include "../../catch.hpp"
+#include "../../support/child_process.hpp"
 #include "../../support/environment.hpp"
 
 namespace {
@@ -173,6 +174,23 @@ TEST_CASE("gpt2: files that are not like GPT-2's") {
   std::ofstream(temporary / "merges.txt") << "h e\r\nĠ t\r\n";  // no version, and lines of another system
   const Tokenizer two(folder / "vocab.json", temporary / "merges.txt");
   CHECK(two.encode(" the") == Tokens{json["Ġt"], json["he"]});
+}
+
+TEST_CASE("gpt2: deeply nested vocabularies are errors") {
+  const TemporaryFolder temporary;
+  constexpr int depth = 200'000;
+  std::string objects;
+  for (int i = 0; i < depth; ++i) objects += "{\"a\":";
+  for (const std::string& value : {std::string(depth, '[') + std::string(depth, ']'), objects + '1' + std::string(depth, '}')}) {
+    std::ofstream(temporary / "vocab.json") << "{\"a\":" << value << '}';
+    CHECK(in_child([&](Report& report) {
+            try {
+              (void)Tokenizer(temporary / "vocab.json", folder / "merges.txt");
+              report.add("no error");
+            } catch (const DataError&) {
+            }
+          }) == "");
+  }
 }
 
 TEST_CASE("gpt2: published numbers of tokens, with GPT-2's own files: TILEWRIGHT_GPT2") {

@@ -232,25 +232,6 @@ TEST_CASE("damaged vocabularies and merges of tokenizers are DataErrors") {
         }) == "");
 }
 
-TEST_CASE("deeply nested vocabularies are DataErrors") {
-  const TemporaryFolder folder;
-  const fs::path path = folder.path / "vocab.json";
-  for (const char* const value : {"[", "{\"a\":"}) {
-    std::string content = "{\"a\":";
-    for (int depth = 0; depth < 200'000; ++depth) content += value;
-    content += '1';
-    for (int depth = 0; depth < 200'000; ++depth) content += *value == '[' ? ']' : '}';
-    write(path, content + "}");
-    CHECK(in_child([&](Report& report) {
-            try {
-              (void)gpt2::Tokenizer(path, reference / "gpt2" / "merges.txt");
-              report.add("no error");
-            } catch (const data::DataError&) {
-            }
-          }) == "");
-  }
-}
-
 TEST_CASE("files that are far larger than memory are errors") {  // sparse ones, and deflated zeros
   const TemporaryFolder folder;
   const fs::path path = folder.path / "large";
