@@ -70,6 +70,12 @@ struct GradientRecord {
   GraphId graph = GraphId::none;  ///< the gradient graph; none: does not exist
   List<std::pair<ExpectedConnectionType, TensorId>> inputs{};
   List<TensorId> outputs{};  ///< forward tensors: output i of the gradient graph is the gradient of outputs[i]
+  bool is_default = false;  ///< whether autodiff of a caller made it from the graph's ops
+};
+/// A further gradient graph of a called graph, which also takes gradients of activations.
+struct FurtherGradient {
+  List<int> provided{};  ///< numbers of the forward graph's outputs whose gradients it takes
+  GradientRecord record{};
 };
 
 /// Hash table with open addressing: slots hold a name's hash and the number of the record with this name, or -1 if the slot is
@@ -88,6 +94,7 @@ struct GraphRecord {
   List<std::pair<GraphId, NodeId>> call_sites{};  ///< (graph, node) of every call of this graph
   List<std::pair<NodeId, NodeId>> sequence{};     ///< (node, later node) edges of in_sequence
   GradientRecord gradient{};  ///< gradient graph that autodiff of a caller made
+  List<FurtherGradient> further_gradients{};      ///< for callers whose gradients reach activations: derivatives of higher order
   NameTable<TensorId> name_table{};               ///< the named tensors
   bool is_differentiated = false;                 ///< whether autodiff has made a gradient graph of it
 };

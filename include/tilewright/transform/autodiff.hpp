@@ -9,6 +9,7 @@
 #include "tilewright/ops/elementwise/arithmetic.hpp"
 #include "tilewright/program/call.hpp"
 #include "tilewright/transform/called_gradients.hpp"
+#include "tilewright/transform/callee_gradients.hpp"
 #include "tilewright/transform/composed_forms.hpp"
 #include "tilewright/transform/gradient_rules.hpp"
 #include "tilewright/transform/overwritten.hpp"
@@ -16,8 +17,6 @@
 namespace tilewright {
 
 namespace detail {
-
-constexpr GradientRecord differentiate(Ir& ir, GraphId forward, const AutodiffOptions& options);
 
 /// Builds one gradient graph from the last forward op to the first.
 class Differentiator final : public GradientContext::Builder {
@@ -33,9 +32,14 @@ class Differentiator final : public GradientContext::Builder {
     List<TensorId> kept = provided;
     for (const TensorId tensor : required) kept.push_back(tensor);
     const bool is_by_hand = has_build_grad(ir_, forward_, options.method);
-    if (is_by_hand) find_ops_in_place();
-    else replace_composed_forms(ir_, forward_, kept);
-    if (!is_by_hand && !differentiate_callees()) return {};
+    if (!is_by_hand) {
+      replace_composed_forms(ir_, forward_, kept);
+      differentiate_callees(ir_, forward_);
+    }
+    if (ir_.failed()) return {};
+    find_ops_in_place();
+    find_needed(required);
+    if (!is_by_hand && FurtherGradients(ir_, forward_).run(provided, needed_, uses_)) find_needed(required);
     if (has_op_in_place_) overwritten_ = find_overwritten(ir_, forward_);
     if (ir_.failed()) return {};
     record().is_differentiated = true;
@@ -47,7 +51,6 @@ class Differentiator final : public GradientContext::Builder {
     parts_of_.assign(count, -1);
     for (const TensorId tensor : record().inputs) connected_[tensor] = true;
     for (const TensorId tensor : record().outputs) connected_[tensor] = true;
-    find_needed(required);
 
     const GraphScope scope(ir_.graph(result_.graph));
     const PlacementScope anywhere(ir_, {});
@@ -169,28 +172,6 @@ class Differentiator final : public GradientContext::Builder {
     const GradientRule& rule = *find_gradient_rule(ir_, forward_);
     for (const auto& [tensor, gradient] : rule.build_grad(*this, {provided.data(), provided.size()}))
       add_gradient(tensor, gradient);
-  }
-  /// Builds one gradient graph for every called graph. Runs first, because it adds outputs to the calls.
-  constexpr bool differentiate_callees() {
-    for (std::size_t i = 0; i < record().nodes.size(); ++i) {
-      const Node& node = record().nodes[NodeId(i)];
-      has_op_in_place_ = has_op_in_place_ || node.op->modifies >= 0;
-      const bool refuses = node.op->modifies >= 0 && node.op->differentiation == Differentiation::refuses;
-      if (!node.modified.empty() || refuses) {
-        ir_.fail(text("autodiff of ", record().name, ": ", node.op->name, ".", node.id,
-                      " changes its input in place: ops that do not expected"));
-        return false;
-      }
-      const bool is_loop = node.op == &loop_info;
-      for_each_callee(node, [this](GraphId callee, int) {
-        if (ir_.failed() || ir_.tables.record(callee).gradient.graph != GraphId::none) return;
-        auto gradient = differentiate(ir_, callee, options_of(ir_, callee));
-        if (!ir_.failed()) ir_.tables.record(callee).gradient = std::move(gradient);
-      });
-      if (ir_.failed()) return false;
-      if (is_loop) keep_iterations(ir_, Node(record().nodes[NodeId(i)]));
-    }
-    return true;
   }
   /// Marks the tensors whose gradients lead to a required one, and counts the readers of each.
   constexpr void find_needed(const List<TensorId>& required) {
@@ -356,11 +337,11 @@ constexpr GradGraphInfo autodiff(Graph graph, const AutodiffOptions& options = {
   Ir& ir = graph.ir();
   if (ir.failed()) return {ir, graph.id(), {.graph = GraphId::main}};
   for (const GradGraphInfo& info : options.called_graphs_grad_info)
-    if (info.graph().id() != GraphId::main) ir.tables.record(info.forward_graph().id()).gradient = info.record();
+    if (info.graph().id() != GraphId::main) detail::set_gradient(ir, info.forward_graph().id(), info.record());
   const bool is_by_hand = detail::check_method(ir, graph.id(), options);
   auto record = detail::differentiate(ir, graph.id(), options);
   if (ir.failed()) record = {.graph = GraphId::main};
-  else if (is_by_hand) ir.tables.record(graph.id()).gradient = record;
+  else if (is_by_hand) detail::set_gradient(ir, graph.id(), record);
   return {ir, graph.id(), std::move(record)};
 }
 constexpr GraphWithNamedArgs autodiff(const GraphWithNamedArgs& graph, const AutodiffOptions& options = {}) {

@@ -58,8 +58,11 @@ class CallPlacer {
       if (loop.reversed != 0 && is_slice(loop, i)) from.offset += (loop.count - 1) * slice_bytes(loop, i);
       plan_.locations.push_back(from);
     }
-    for (int o = 0; o < calling_.outputs; ++o)
-      plan_.locations.push_back(location((writes_output || o >= loop.carried ? output : second) + o));
+    for (int o = 0; o < calling_.outputs; ++o) {
+      Location to = location((writes_output || o >= loop.carried ? output : second) + o);
+      if (loop.reversed != 0 && o >= loop.carried) to.offset += (loop.count - 1) * slice_bytes(loop, output + o);
+      plan_.locations.push_back(to);
+    }
   }
   /// Adds for each argument the bytes from one iteration to the next: for slices those of a slice, negative if the loop is
   /// reversed.
