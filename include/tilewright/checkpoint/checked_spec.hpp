@@ -1,9 +1,12 @@
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tilewright/core/tensor_spec.hpp"
 
@@ -21,6 +24,14 @@ inline TensorSpec checked_spec(std::span<const std::uint64_t> extents, DType dty
     spec.shape.push_back(static_cast<std::int64_t>(extent));
   }
   return spec;
+}
+
+/// Checks a spec that a program gives in the same way. Calls fail(found, expected) also for a negative extent.
+inline void check_spec(const TensorSpec& spec, const auto& fail) {
+  const std::span extents(spec.shape.extents, static_cast<std::size_t>(spec.shape.rank));
+  if (std::ranges::any_of(extents, [](std::int64_t extent) { return extent < 0; }))
+    fail("a shape of " + to_text(spec.shape).string(), "extents of 0 or more");
+  checked_spec(std::vector<std::uint64_t>(extents.begin(), extents.end()), spec.dtype, fail);
 }
 
 /// Returns whether the bytes can be elements of a dtype. A bool that is neither 0 nor 1 would be undefined behaviour.

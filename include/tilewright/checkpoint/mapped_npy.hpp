@@ -4,11 +4,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
 
+#include "tilewright/checkpoint/checked_spec.hpp"
 #include "tilewright/checkpoint/npy.hpp"
+#include "tilewright/checkpoint/partial_file.hpp"
 #include "tilewright/checkpoint/read_bytes.hpp"
 #include "tilewright/core/platform/file_mapping.hpp"
 #include "tilewright/session/mapped_array.hpp"
@@ -49,18 +53,55 @@ inline MappedArray map_npy(const std::filesystem::path& path, MapMode mode = Map
   return {path.string(), mode, spec, file->bytes().subspan(first), file};
 }
 
-/// Creates a `.npy` file of zeros and maps it as shared: what is written to the array, the file has. Zeros that nobody writes
-/// take no room on most disks. Throws LoadError if the file exists or cannot be created, and on systems that do not map files.
+namespace detail {
+/// A new `.npy` file of zeros, mapped as shared, which has no name until it is published. Throws LoadError.
+class UnnamedNpy {
+ public:
+  UnnamedNpy(std::string_view function, const std::filesystem::path& path, const TensorSpec& spec)
+      : function_(function), path_(path) {
+    const auto fail = [&](std::string_view found, std::string_view expected) { this->fail(found, expected); };
+    require_mapped_files(fail);
+    check_spec(spec, fail);
+    const std::string header = npy_header(spec);
+    const auto mapping = std::make_shared<internal::FileMapping>();
+    try_to([&] {
+      file_.emplace(path, PartialFile::usual);
+      file_->write(std::as_bytes(std::span(header)));
+      file_->append_zeros(static_cast<std::uint64_t>(spec.bytes()));
+      throw_if_failed("cannot map", path, mapping->open(file_->path(), MapMode::shared));
+    });
+    array_.emplace(path.string(), MapMode::shared, spec, mapping->bytes().subspan(header.size()), mapping);
+  }
+  const MappedArray& array() const { return *array_; }
+  void publish() {
+    try_to([&] { file_->publish_new(); });
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view found, std::string_view expected) const {
+    throw LoadError(function_, path_.string(), "", found, expected);
+  }
+  void try_to(const auto& f) const {
+    try {
+      f();
+    } catch (const std::filesystem::filesystem_error& error) {
+      fail("a file that cannot be created (" + error.code().message() + ")", "the path of a new file");
+    }
+  }
+  std::string_view function_;
+  std::filesystem::path path_;
+  std::optional<PartialFile> file_;
+  std::optional<MappedArray> array_;
+};
+}  // namespace detail
+
+/// Creates a `.npy` file of zeros and maps it as shared: what is written to the array, the file has. The zeros take their room on
+/// the disk. Throws LoadError, and leaves no file, if the file exists or cannot be created, if the disk is full, for extents that
+/// are negative or make 2^63 bytes or more, and on systems that do not map files.
 inline MappedArray create_npy(const std::filesystem::path& path, const TensorSpec& spec) {
-  const auto fail = [&](std::string_view found, std::string_view expected) {
-    throw LoadError("create_npy", path.string(), "", found, expected);
-  };
-  detail::require_mapped_files(fail);
-  const std::string header = detail::npy_header(spec);
-  const auto file = std::make_shared<internal::FileMapping>();
-  if (const std::error_code error = file->create(path, header, static_cast<std::uint64_t>(spec.bytes())))
-    fail("a file that cannot be created (" + error.message() + ")", "the path of a new file");
-  return {path.string(), MapMode::shared, spec, file->bytes().subspan(header.size()), file};
+  detail::UnnamedNpy file("create_npy", path, spec);
+  file.publish();
+  return file.array();
 }
 
 }  // namespace tilewright

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <random>
@@ -22,6 +23,8 @@ inline void throw_if_failed(const char* what, const std::filesystem::path& path,
 class PartialFile {
  public:
   static constexpr std::string_view suffix = ".partial";
+  /// Permissions of most files: all may read and write, as far as the umask allows.
+  static constexpr std::filesystem::perms usual{0666};
 
   /// `permissions`: those of a new file, before the process's umask.
   PartialFile(const std::filesystem::path& target, std::filesystem::perms permissions) : target_(target) {
@@ -41,6 +44,14 @@ class PartialFile {
   PartialFile& operator=(const PartialFile&) = delete;
 
   void write(std::span<const std::byte> bytes) { throw_if_failed("cannot write", target_, file_.write(bytes)); }
+  /// Appends zeros, and takes their room on the disk.
+  void append_zeros(std::uint64_t count) {
+    std::error_code unknown;
+    const auto space = std::filesystem::space(path_, unknown);  // asked, so that a try does not fill the disk for others
+    const bool is_full = !unknown && space.capacity > 0 && space.available < count;
+    throw_if_failed("cannot write", target_,
+                    is_full ? std::make_error_code(std::errc::no_space_on_device) : file_.append_zeros(count));
+  }
   void set_permissions(std::filesystem::perms permissions) {
     throw_if_failed("cannot set the permissions", target_, file_.set_permissions(path_, permissions));
   }
@@ -52,6 +63,16 @@ class PartialFile {
     throw_if_failed("cannot rename", target_, error);
     path_.clear();
   }
+
+  /// Gives it the target's name, like publish(), if no file has that name; the other name goes with this object.
+  void publish_new() {
+    throw_if_failed("cannot finish", target_, file_.finish());
+    std::error_code error;
+    std::filesystem::create_hard_link(path_, target_, error);  // unlike rename(), it replaces nothing
+    if (error && !exists(symlink_status(target_))) std::filesystem::rename(path_, target_, error);  // a file system without links
+    throw_if_failed("cannot create", target_, error);
+  }
+  const std::filesystem::path& path() const { return path_; }
 
   /// Returns the name of the target if `name` is that of a partial file.
   static std::optional<std::string_view> target_of(std::string_view name) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/checkpoint/checked_spec.hpp"
 #include "tilewright/checkpoint/metadata.hpp"
 #include "tilewright/session/host_tensor.hpp"
 
@@ -103,6 +104,9 @@ inline void check_tensors(std::string_view function, std::span<const HostTensor>
   for (const HostTensor& tensor : tensors) {
     if (!names.insert(tensor.name).second)
       throw std::invalid_argument(text(function, ": '", tensor.name, "' twice: each name once expected").string());
+    check_spec(tensor.spec, [&](std::string_view found, std::string_view expected) {
+      throw std::invalid_argument(text(function, ": '", tensor.name, "' has ", found, ": ", expected, " expected").string());
+    });
     if (std::cmp_not_equal(tensor.bytes.size(), tensor.spec.bytes()))
       throw std::invalid_argument(text(function, ": '", tensor.name, "' has ", tensor.bytes.size(),
                                        " bytes: ", tensor.spec.bytes(), " for ", to_text(tensor.spec), " expected")

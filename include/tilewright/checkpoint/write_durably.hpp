@@ -44,10 +44,8 @@ inline void write_durably(const std::filesystem::path& path, std::span<const std
     detail::throw_if_failed(
         "cannot replace what is no regular file", path,
         std::make_error_code(std::filesystem::is_directory(before) ? std::errc::is_a_directory : std::errc::invalid_argument));
-  constexpr perms owner_only = perms::owner_read | perms::owner_write;
-  constexpr perms usual = owner_only | perms::group_read | perms::group_write | perms::others_read | perms::others_write;
   {
-    detail::PartialFile file(path, replaces ? owner_only : usual);
+    detail::PartialFile file(path, replaces ? perms::owner_read | perms::owner_write : detail::PartialFile::usual);
     for (const auto& part : parts) file.write(part);
     if (replaces) file.set_permissions(before.permissions() & perms::all);
     file.publish();

@@ -34,7 +34,7 @@ inline long process_number() { return ::getpid(); }
 /// process. The memory is never unmapped. Returns null if the system does not support it.
 inline std::byte* map_new_file(const std::filesystem::path& path, std::size_t bytes) {
   const Descriptor file(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-  if (!file || ::ftruncate(file.number(), static_cast<off_t>(bytes)) != 0) return nullptr;
+  if (!file || append_zeros(file, bytes)) return nullptr;
   void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
   return mapped == MAP_FAILED ? nullptr : static_cast<std::byte*>(mapped);
 }

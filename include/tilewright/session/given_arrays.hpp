@@ -20,8 +20,11 @@ class GivenArrays {
   struct OfVariable {
     const std::byte* copied = nullptr;  ///< elements to copy; null: there are none
     std::byte* mapped = nullptr;  ///< the host copy is in a file; null: it is memory of the session
-    bool is_read_only = false, is_new = false;
+    bool is_read_only = false;
+    std::shared_ptr<GivenArray::Publish> publish{};  ///< null: the array is of the host, or its file had its name before
     std::string title{};
+
+    bool is_new() const { return publish && *publish; }
   };
 
   GivenArrays() = default;
@@ -92,7 +95,7 @@ class GivenArrays {
     }
     variables_[v].mapped = const_cast<std::byte*>(array.elements());  // of read-only ones, is_read_only forbids writes
     variables_[v].is_read_only = array.mode() == MapMode::read_only;
-    variables_[v].is_new = array.is_new();
+    variables_[v].publish = array.publish();
     files_.push_back(array.file());
   }
   [[gnu::cold]] void take_rows(const internal::ProgramView& program, const internal::FrozenRemoteBuffer& buffer,

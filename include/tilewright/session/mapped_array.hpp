@@ -20,8 +20,8 @@ class FileMapping;
 }
 
 /// An array whose elements are bytes of a file in memory, as NumPy's memmap is: row-major, without a copy. map_npy and create_npy
-/// make it. Copies are the same array; the file stays mapped as long as one of them, or a session with it, lives. If another
-/// process makes the file shorter meanwhile, the system ends a process that touches what is gone.
+/// make it. Copies are the same array; the file stays mapped as long as one of them, or a session with it, lives. The
+/// system ends a process that touches what another one has cut off meanwhile, or that writes to a hole of a file on a full disk.
 class MappedArray {
  public:
   /// `elements`: a part of the file's bytes.

@@ -133,12 +133,16 @@ class VariableCopies {
     make_room();
     const auto memory_of = [this](std::size_t v) {
       const auto* const array = arrays_.of(v);
-      return array == nullptr || array->is_new ? host_data(v) : nullptr;
+      return array == nullptr || array->is_new() ? host_data(v) : nullptr;
     };
     fill_variables(program_, memory_of, seed_);
     for (std::size_t v = 0; v < count(); ++v) {
-      if (const auto* const array = arrays_.of(v); array && array->copied) std::memcpy(host_data(v), array->copied, bytes(v));
+      const auto* const array = arrays_.of(v);
+      if (array && array->copied) std::memcpy(host_data(v), array->copied, bytes(v));
       if (attached_) to_device(v);
+      if (!array || !array->is_new()) continue;
+      (*array->publish)();
+      *array->publish = {};
     }
   }
 

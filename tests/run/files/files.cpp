@@ -183,6 +183,16 @@ TEST_CASE("save: tensors that cannot be saved leave the file as it was") {
     CHECK_THROWS_AS(save(folder.path / "none" / ("file" + suffix), views({good})), std::filesystem::filesystem_error);
     check_tensors(load(path), {good});
   }
+  constexpr std::int64_t huge = std::int64_t{1} << 32;
+  const std::vector<tw::HostTensor> negative{{"x", {{-1, -3}, tw::float32}, good.bytes}},
+      overflowing{{"x", {{huge, huge}, tw::float32}, {}}};  // the product is 0 in 64 bits
+  for (const std::string function : {"save_npz", "save_safetensors"}) {
+    const auto path = folder.path / ("file." + function.substr(5));
+    CHECK_THROWS_WITH(save(path, negative), function + ": 'x' has a shape of (-1, -3): extents of 0 or more expected");
+    CHECK_THROWS_WITH(save(path, overflowing),
+                      function + ": 'x' has a shape of 2^63 bytes or more: a shape that fits in memory expected");
+    check_tensors(load(path), {good});
+  }
   renamed.name = "__metadata__";
   CHECK_THROWS_WITH(save(folder.path / "x.safetensors", std::vector{renamed}),
                     "save_safetensors: a tensor called '__metadata__': another name expected");

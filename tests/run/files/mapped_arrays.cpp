@@ -1,6 +1,12 @@
 // labels: light strict
 // Arrays in files, and arrays of the host, as rows and variables of a session.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "../../support/elements.hpp"
@@ -99,12 +105,13 @@ TEST_CASE("mapped arrays: 1 GB of the rows of a file of 64 GB needs at most 1.2 
   const TemporaryFolder folder;
   const auto path = folder.path / "table.npy";
   {
-    const auto table = tw::create_npy(path, {{rows, 4096, 1024}, tw::float32});
+    write_file(path, npy("<f4", "(4096, 4096, 1024)", Floats{}));
+    std::filesystem::resize_file(path, (std::uintmax_t{1} << 36) + 128);  // with holes: create_npy would take the room
+    const auto table = tw::map_npy(path, MapMode::shared);
     const auto elements = table.writable_elements<float>();
     for (std::int64_t i = 0; i < rows; ++i)
       elements[static_cast<std::size_t>(i * 4096 * 1024 + i)] = i % distance == 0 ? 1.f : 1e6f;
   }
-  CHECK(std::filesystem::file_size(path) == (std::uintmax_t{1} << 36) + 128);
   const std::int64_t before = resident_bytes();
   tw::Session<lookup> session({.threads = 1, .arrays = {{"table", tw::map_npy(path)}}});
   CHECK(session.run()["sum"_s]() == loaded_rows);
@@ -266,6 +273,107 @@ TEST_CASE("memmap_dir: variables live in a folder, and the next session begins w
                     "memmap_dir: 'stat': a pattern of variables' names expected");
   CHECK_THROWS_AS(tw::memmap_dir<Small>(folder, {.only = {"weight"}}), tw::LoadError);  // given() has no initial value
   CHECK(!exists(folder / "weight.npy"));
+}
+
+TEST_CASE("memmap_dir: a start that fails leaves no file to the next one") {
+  const Files files;
+  const auto folder = files.path / "weights";
+  const tw::MemmapOptions two{.only = {"state", "place"}};
+  const auto options_of = [&](std::vector<tw::GivenArray> of_folder) {
+    tw::SessionOptions options{.seed = 1, .threads = 1, .arrays = files.arrays(MapMode::copy_on_write)};
+    for (auto& array : of_folder) options.arrays.push_back(array);
+    return options;
+  };
+  const auto options = [&] { return options_of(tw::memmap_dir<Small>(folder, two)); };
+  const Floats initial = elements(Small({.seed = 1, .arrays = files.arrays(MapMode::copy_on_write)}).get_tensor_data("state"_s));
+  const auto check_next = [&] {
+    const Small next(options());
+    CHECK(elements(next.get_tensor_data("state"_s)) == initial);
+    CHECK(elements(next.get_tensor_data("place"_s)) == Floats{0, 1, 2, 10, 11, 12, 0, 1, 2, 10, 11, 12});
+    CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 2);
+    std::filesystem::remove_all(folder);
+  };
+
+  (void)options();  // without a session
+  CHECK(std::filesystem::is_empty(folder));
+  check_next();
+
+  auto wrong = options();
+  wrong.threads = -1;
+  CHECK_THROWS_AS(Small(wrong), std::invalid_argument);
+  CHECK(!exists(folder / "state.npy"));
+  wrong.threads = 1;
+  first_code = 126;  // an initial value of another variable fails
+  CHECK_THROWS(Small(wrong));
+  first_code = 0;
+  wrong = {};
+  CHECK(std::filesystem::is_empty(folder));
+  check_next();
+
+  write_file(folder.parent_path() / "damaged", "no array");
+  std::filesystem::create_directories(folder);
+  std::filesystem::rename(folder.parent_path() / "damaged", folder / "state.npy");
+  CHECK_THROWS_AS(options(), tw::LoadError);
+  CHECK(!exists(folder / "place.npy"));
+  std::filesystem::remove(folder / "state.npy");
+  check_next();
+
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto arrays = tw::memmap_dir<Small>(folder, two);
+    kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 2);  // unfinished files
+  CHECK(!exists(folder / "place.npy"));
+  check_next();
+}
+
+TEST_CASE("memmap_dir: a second session with the same arrays begins with the values of the first, and no file is replaced") {
+  const Files files;
+  const auto folder = files.path / "weights";
+  const auto options = [&](std::uint64_t seed) {
+    tw::SessionOptions result{.seed = seed, .threads = 1, .arrays = files.arrays(MapMode::copy_on_write)};
+    for (auto& array : tw::memmap_dir<Small>(folder, {.only = {"state"}})) result.arrays.push_back(array);
+    return result;
+  };
+  const auto first = options(1), second = options(2);
+  {
+    Small session(first);
+    session.write_variable_data("state"_s, Floats{1, 2, 3, 4, 5});
+  }
+  CHECK(elements(Small(first).get_tensor_data("state"_s)) == Floats{1, 2, 3, 4, 5});
+  CHECK_THROWS_WITH(Small(second), "memmap_dir: " + (folder / "state.npy").string() +
+                                       ": a file that cannot be created (File exists): the path of a new file expected");
+  CHECK(element<float>(folder / "state.npy", 4) == 5);
+}
+
+TEST_CASE("memmap_dir, create_npy: a disk that is full is an error before anything is written") {
+  const TemporaryFolder folder;
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);  // then a file beyond the limit is an error
+  rlimit limit = before;
+  limit.rlim_cur = 130;  // a header fits
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  CHECK_THROWS_AS(tw::memmap_dir<Small>(folder.path, {.only = {"state"}}), tw::LoadError);
+  CHECK_THROWS_AS(tw::create_npy(folder.path / "x.npy", {{3}, tw::float32}), tw::LoadError);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK(std::filesystem::is_empty(folder.path));
+
+  const std::filesystem::path memory = "/dev/shm";
+  std::error_code unknown;
+  const auto space = std::filesystem::space(memory, unknown);
+  if (unknown || space.capacity == 0 || space.available > std::uintmax_t{1} << 50) {
+    WARN("skipped: no file system in memory here");
+    return;
+  }
+  const auto path = memory / folder.path.filename();
+  CHECK_THROWS_AS(tw::create_npy(path, {{static_cast<std::int64_t>(space.capacity) + 1}, tw::uint8}), tw::LoadError);
+  CHECK(!exists(path));
 }
 
 TEST_CASE("write_variables_pb: the values of a WeightsDict, by one transfer") {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <limits>
 
 #include "../../catch.hpp"
 #include "../../support/npy_files.hpp"
@@ -117,6 +118,26 @@ TEST_CASE("mapped files: create_npy makes a file of zeros that NumPy's format de
   const std::string error = error_of([&] { tw::create_npy(path, {{3}, tw::int16}); });
   CHECK(error.find("a file that cannot be created") != error.npos);
   CHECK(error.ends_with("the path of a new file expected"));
+}
+
+TEST_CASE("mapped files: create_npy refuses extents before it makes a file") {
+  if (!tw::internal::maps_files) return;
+  const TemporaryFolder folder;
+  const auto path = folder.path / "new.npy";
+  constexpr std::int64_t huge = std::int64_t{1} << 33;
+  const auto refused = [&](const tw::TensorSpec& spec) {
+    const std::string text = error_of([&] { tw::create_npy(path, spec); }), start = "create_npy: " + path.string() + ": ";
+    CHECK(std::filesystem::is_empty(folder.path));
+    return text.starts_with(start) ? text.substr(start.size()) : text;
+  };
+  CHECK(refused({{-4}, tw::float32}) == "a shape of (-4,): extents of 0 or more expected");
+  CHECK(refused({{-1, -4}, tw::float32}) == "a shape of (-1, -4): extents of 0 or more expected");
+  CHECK(refused({{std::numeric_limits<std::int64_t>::min()}, tw::int8}).ends_with("extents of 0 or more expected"));
+  for (const tw::Shape& shape : {tw::Shape{huge, huge}, {huge, huge, 0}, {0, huge, huge}, {std::int64_t{1} << 61}})
+    CHECK(refused({shape, tw::float32}) == "a shape of 2^63 bytes or more: a shape that fits in memory expected");
+  CHECK(refused({{(std::int64_t{1} << 61) - 1}, tw::float32}).ends_with("the path of a new file expected"));  // and a header
+  CHECK(tw::create_npy(path, {{}, tw::float64}).bytes().size() == 8);
+  CHECK(tw::create_npy(folder.path / "none.npy", {{huge, 0}, tw::float64}).bytes().empty());
 }
 
 TEST_CASE("mapped files: what is no array of this machine's numbers is refused") {

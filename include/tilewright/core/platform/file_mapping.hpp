@@ -1,10 +1,8 @@
 #pragma once
 // Files as memory. Where only the standard library is used (platform.hpp), there are none.
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <span>
-#include <string_view>
 #include <system_error>
 
 #include "tilewright/core/map_mode.hpp"
@@ -34,15 +32,6 @@ class FileMapping {
     if (!file || ::fstat(file.number(), &status) != 0) return last_error();
     return map(file, static_cast<std::size_t>(status.st_size), mode);
   }
-  /// Creates a file that begins with `header` and goes on with `more` zeros, which take no room on most disks, and maps it as
-  /// shared.
-  std::error_code create(const std::filesystem::path& path, std::string_view header, std::uint64_t more) {
-    const Descriptor file(path, O_RDWR | O_CREAT | O_EXCL, 0666);
-    if (!file || ::ftruncate(file.number(), static_cast<off_t>(header.size() + more)) != 0 ||
-        ::pwrite(file.number(), header.data(), header.size(), 0) != static_cast<ssize_t>(header.size()))
-      return last_error();
-    return map(file, header.size() + static_cast<std::size_t>(more), MapMode::shared);
-  }
   /// Waits until the disk has what was written to a shared mapping.
   std::error_code flush() const {
     return bytes_.empty() || ::msync(bytes_.data(), bytes_.size(), MS_SYNC) == 0 ? std::error_code() : last_error();
@@ -65,9 +54,6 @@ class FileMapping {
 #else
 
   std::error_code open(const std::filesystem::path&, MapMode) { return std::make_error_code(std::errc::not_supported); }
-  std::error_code create(const std::filesystem::path&, std::string_view, std::uint64_t) {
-    return std::make_error_code(std::errc::not_supported);
-  }
   std::error_code flush() const { return {}; }
 
  private:

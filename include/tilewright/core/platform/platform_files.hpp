@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 #else
@@ -15,6 +16,7 @@
 #endif
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <system_error>
@@ -66,6 +68,24 @@ class Descriptor {
   int number_ = -1;
 };
 
+/// Appends zeros to a file, and takes their room on the disk, so that writes to a mapping of them do not fail later.
+inline std::error_code append_zeros(const Descriptor& file, std::uint64_t count) {
+  const off_t end = ::lseek(file.number(), 0, SEEK_END);
+  if (end < 0) return last_error();
+#if defined(_POSIX_ADVISORY_INFO) && _POSIX_ADVISORY_INFO > 0
+  int error = count == 0 ? 0 : EINTR;
+  while (error == EINTR) error = ::posix_fallocate(file.number(), end, static_cast<off_t>(count));
+  if (error != EOPNOTSUPP && error != EINVAL) return {error, std::generic_category()};  // what file systems without it give
+#endif
+  static constexpr char zeros[1 << 16]{};
+  while (count > 0) {
+    const auto written = ::write(file.number(), zeros, static_cast<std::size_t>(std::min<std::uint64_t>(count, sizeof zeros)));
+    if (written < 0 && errno != EINTR) return last_error();
+    if (written > 0) count -= static_cast<std::uint64_t>(written);
+  }
+  return {};
+}
+
 /// A new file that is being written. While the process holds it, remove_if_abandoned does not remove it.
 class NewFile {
  public:
@@ -85,6 +105,7 @@ class NewFile {
     }
     return {};
   }
+  std::error_code append_zeros(std::uint64_t count) { return internal::append_zeros(file_, count); }
   std::error_code set_permissions(const std::filesystem::path&, std::filesystem::perms permissions) {
     const auto mode = static_cast<mode_t>(permissions);
     struct stat status{};
@@ -131,6 +152,7 @@ class NewFile {
     file_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     return file_.flush() ? std::error_code() : std::make_error_code(std::errc::io_error);
   }
+  std::error_code append_zeros(std::uint64_t) { return std::make_error_code(std::errc::not_supported); }
   std::error_code set_permissions(const std::filesystem::path& path, std::filesystem::perms permissions) {
     std::error_code error;
     std::filesystem::permissions(path, permissions, error);
