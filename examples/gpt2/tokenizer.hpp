@@ -7,11 +7,13 @@
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tilewright/checkpoint/parse_json.hpp>
 #include <tilewright/data/data_error.hpp>
 #include <tilewright/data/file_reader.hpp>
 #include <unordered_map>
@@ -109,7 +111,7 @@ class Tokenizer {
 
   void read_vocabulary(const std::filesystem::path& path) {
     tilewright::data::FileReader file("Tokenizer", path);
-    const auto json = nlohmann::json::parse(content_of(file), nullptr, false);
+    const auto json = tilewright::detail::parse_json(content_of(file));
     if (!json.is_object()) file.fail("no JSON object", "one of tokens and their numbers");
     texts_.resize(json.size());
     std::vector<bool> is_known(json.size());

@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <span>
 #include <string>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/checkpoint/parse_json.hpp"
 #include "tilewright/session/host_tensor.hpp"
 
 /// The index of tensors that are spread over several .safetensors files, as Hugging Face's transformers writes it: a JSON object,
@@ -27,9 +27,11 @@ inline SafetensorsIndex read_index(std::string_view function, const std::string&
     throw LoadError(function, path, tensor, found, expected);
   };
   const auto* const text = reinterpret_cast<const char*>(bytes.data());
-  const auto json = nlohmann::json::parse(text, text + bytes.size(), nullptr, false);
+  const auto json = parse_json({text, bytes.size()});
   const auto names = json.is_object() ? json.find("weight_map") : json.end();
   if (names == json.end() || !names->is_object()) fail("", "no \"weight_map\"", "a JSON object with files by tensor");
+  for (const auto& [key, value] : json.items())
+    if (key != "weight_map" && key != "metadata") fail("", "the key '" + key + "'", "weight_map and metadata");
   SafetensorsIndex result;
   for (const auto& [tensor, file] : names->items()) {
     if (!file.is_string()) fail(tensor, "a file that is no text", "a file's name");

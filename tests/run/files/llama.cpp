@@ -138,6 +138,37 @@ TEST_CASE("hugging_face_llama: one file, and what differs from the type") {
                        R"("rope_parameters": {"rope_theta": 50000.0, "rope_type": "default"})")) == "none");
   CHECK(error(replaced(text, R"("rope_theta": 50000.0)", R"("head_dim": 16)")) ==
         "head_dim 16, rope_theta 10000: head_dim 8, rope_theta 50000 expected");
+  // Scaled positions in the older spelling, and in both places.
+  const auto with_rope = [&](const std::string& entries) {
+    return error(replaced(text, R"("rope_scaling": null)", R"("rope_scaling": )" + entries));
+  };
+  CHECK(with_rope(R"({"type": "linear", "factor": 4.0})") == "rope_type linear: rope_type default expected");
+  CHECK(with_rope(R"({"type": "dynamic", "factor": 2.0, "rope_type": "default"})") ==
+        "rope_type dynamic: rope_type default expected");
+  CHECK(with_rope(R"({"type": null, "factor": 2.0})") == "the unknown entry 'factor': none of this name expected");
+  CHECK(with_rope(R"({"type": "default", "factor": 2.0, "mrope_section": [1, 1]})") ==
+        "the unknown entry 'mrope_section': none of this name expected");
+  CHECK(with_rope(R"({"type": "default", "factor": 2.0, "original_max_position_embeddings": 32})") == "none");
+  CHECK(with_rope(R"("linear")") == "rope_scaling that is no object: an object expected");
+  CHECK(with_rope(R"({"type": "default", "rope_theta": 10000})") == "rope_theta 10000: rope_theta 50000 expected");
+  CHECK(with_rope(R"({"type": "default", "partial_rotary_factor": 0.5})") ==
+        "partial_rotary_factor 0.5: partial_rotary_factor 1 expected");
+  // Entries with an effect that the library does not have, and those without any.
+  const auto with_entry = [&](const std::string& entry) { return error("{" + entry + "," + text.substr(text.find('{') + 1)); };
+  CHECK(with_entry(R"("quantization_config": {"bits": 4})") ==
+        "the unknown entry 'quantization_config': none of this name expected");
+  CHECK(with_entry(R"("attn_logit_softcapping": 50.0, "logit_scale": 2)") ==
+        "the unknown entry 'attn_logit_softcapping', the unknown entry 'logit_scale': none of this name, none of this name "
+        "expected");
+  CHECK(with_entry(R"("use_cache dtype": 1)") == "the unknown entry 'use_cache dtype': none of this name expected");
+  CHECK(with_entry(R"("mlp_bias": true, "head_dim": 16)") == "head_dim 16, mlp_bias 1: head_dim 8, mlp_bias 0 expected");
+  CHECK(with_entry(R"("partial_rotary_factor": 0.25)") == "partial_rotary_factor 0.25: partial_rotary_factor 1 expected");
+  CHECK(with_entry(R"("quantization_config": null, "head_dim": 8, "mlp_bias": false, "partial_rotary_factor": 1.0)") == "none");
+  CHECK(with_entry(R"("_name_or_path": "x", "attention_dropout": 0.1, "dtype": "float16", "initializer_range": 0.02,
+                      "pretraining_tp": 1, "transformers_version": "4.37.0", "use_cache": true, "pad_token_id": 0)") == "none");
+  for (const std::string name : {"rope_scaling", "rope_parameters", "other"})
+    CHECK(error("{\"" + name + "\":" + std::string(200'000, '[') + std::string(200'000, ']') + "}") ==
+          "no JSON object: one of the model's options expected");
   CHECK(error("[]") == "no JSON object: one of the model's options expected");
   CHECK(error(std::string(200'000, '[')) == "no JSON object: one of the model's options expected");
 

@@ -335,6 +335,7 @@ TEST_CASE("load_safetensors: several files by their index") {
     CHECK(error(text) == no_map);
   CHECK(error(std::string(200'000, '[')) == no_map);
   CHECK(error(R"({"weight_map": )" + std::string(100'000, '[') + std::string(100'000, ']') + "}") == no_map);
+  CHECK(error(R"({"weight_map": {}, "shards": 2})") == "the key 'shards': weight_map and metadata expected");
   CHECK_THROWS_WITH(
       load_by(begin + R"("a": "none.safetensors"}})"),
       "load_safetensors: " + (folder.path / "none.safetensors").string() + ": no such file: a readable file expected");
