@@ -60,8 +60,7 @@ class TensorFile {
   const Bytes& keep(Bytes bytes) { return memory_.emplace_back(std::move(bytes)); }
   /// Keeps the memory of another file: some of its tensors become tensors of this one.
   void keep(TensorFile file) {
-    kept_.push_back(std::move(file.memory_));
-    for (auto& memory : file.kept_) kept_.push_back(std::move(memory));
+    for (Bytes& bytes : file.memory_) memory_.push_back(std::move(bytes));
   }
   /// Adds a tensor. `bytes` must be a part of memory that keep() holds.
   void add(std::string name, const TensorSpec& spec, std::span<const std::byte> bytes, int log2_scale = 0) {
@@ -81,9 +80,8 @@ class TensorFile {
 
  private:
   std::string path_;
-  std::deque<Bytes> memory_;  // deques: their items never move
-  std::vector<std::deque<Bytes>> kept_;
-  std::deque<std::string> names_;
+  std::vector<Bytes> memory_;  // bytes of a vector stay in their place when it moves
+  std::deque<std::string> names_;  // its items never move, unlike characters of a short text that moves
   std::vector<HostTensor> tensors_;
   Metadata metadata_;
 };

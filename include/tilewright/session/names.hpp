@@ -4,9 +4,9 @@
 #include <boost/hana/map.hpp>
 #include <boost/hana/pair.hpp>
 #include <boost/hana/string.hpp>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/name.hpp"
@@ -189,7 +189,7 @@ struct PlanNames {
     if (names.empty()) return text(what, ": '", name, "' ", is, ": the program has none", advice);
     return text(what, ": '", name, "' ", is, ": one of ", join(names, ", "), " expected", advice);
   }
-  static constexpr Text stream_problem(std::string_view what, const std::vector<std::string_view>& given, bool inputs,
+  static constexpr Text stream_problem(std::string_view what, std::initializer_list<std::string_view> given, bool inputs,
                                        bool outputs) {
     if (!exist) return {};
     const Text expected = names_of_streams(inputs, outputs);

@@ -1,5 +1,6 @@
 // labels: light strict
-// Arrays in files, and arrays of the host, as rows and variables of a session.
+// Arrays in files, and arrays of the host, as rows and variables of a session; compiled in libstdc++'s debug mode.
+#define _GLIBCXX_DEBUG
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

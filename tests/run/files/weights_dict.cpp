@@ -1,5 +1,7 @@
 // labels: none
-// Values of variables by names of run time, trees of host tensors, and timers.
+// Values of variables by names of run time, trees of host tensors, and timers. With libstdc++'s debug mode, whose containers may
+// copy where others move.
+#define _GLIBCXX_DEBUG
 #include "tilewright/session/weights_dict.hpp"
 
 #include <array>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "../../catch.hpp"
+#include "tilewright/checkpoint/tensor_file.hpp"
 #include "tilewright/core/timer.hpp"
 
 namespace {
@@ -88,4 +91,24 @@ TEST_CASE("Timer: a line with the title and the seconds at the end of the block"
   }
   CHECK(out.str().starts_with("load weights: "));
   CHECK(out.str().ends_with(" s\n"));
+}
+
+TEST_CASE("TensorFile: tensors stay where they are while it keeps the memory of more files, and when it moves") {
+  tw::TensorFile all("all");
+  std::vector<const std::byte*> places;
+  for (int i = 0; i < 20; ++i) {
+    tw::TensorFile one("one");
+    const auto& bytes = one.keep(std::vector<std::byte>(4, static_cast<std::byte>(i)));
+    one.add(std::to_string(i), {{4}, tw::uint8}, bytes);  // a name that is so short that it has no memory of its own
+    all.add(one.tensors()[0]);
+    places.push_back(bytes.data());
+    all.keep(std::move(one));
+  }
+  const tw::TensorFile moved = std::move(all);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const HostTensor& tensor = moved.tensors()[i];
+    CHECK(tensor.name == std::to_string(i));
+    CHECK(tensor.bytes.data() == places[i]);
+    CHECK(tensor.bytes[3] == static_cast<std::byte>(i));
+  }
 }
