@@ -22,13 +22,19 @@ namespace tilewright {
 /// repeated and invalid names throw std::out_of_range.
 using NamedTensorData = DotTree<HostTensor>;
 
-/// Returns host tensors as a tree. The tensors keep their whole names: a part of the tree can be loaded again.
+/// Returns host tensors as a tree. The tensors keep their whole names: a part of the tree can be loaded again. A name of more
+/// than 1,000 keys throws std::out_of_range, too.
 ///
 ///     const auto data = tw::named_tensor_data(session.host_tensors());
 ///     const auto layer = data.filter_keys({"fc1"}).values_flat();  // fc1.weight and fc1.bias
 inline NamedTensorData named_tensor_data(std::span<const HostTensor> tensors) {
   NamedTensorData result;
-  for (const HostTensor& tensor : tensors) result.insert(tensor.name, tensor);
+  for (const HostTensor& tensor : tensors) {
+    if (std::ranges::count(tensor.name, '.') >= 1000)  // the tree's functions call themselves for each level
+      throw std::out_of_range("named_tensor_data: a name of " + std::to_string(tensor.name.size()) +
+                              " characters with more than 1,000 keys: at most 1,000 expected");
+    result.insert(tensor.name, tensor);
+  }
   return result;
 }
 

@@ -81,6 +81,13 @@ TEST_CASE("named_tensor_data: host tensors as a tree of views with their whole n
   CHECK(error_of([&] { data.pop("steps"); }) == "DotTree: no leaf 'steps': one of fc1.bias, fc1.weight expected");
   CHECK(error_of([&] { tw::named_tensor_data(std::array{tensors[2], tensors[2]}); }) ==
         "DotTree: 'steps' exists already: a new name, or overwrite, expected");
+  std::string deep = "a";
+  for (int i = 0; i < 200'000; ++i) deep += ".a";
+  tensors[0].name = deep;
+  CHECK(error_of([&] { tw::named_tensor_data(tensors); }) ==
+        "named_tensor_data: a name of 400001 characters with more than 1,000 keys: at most 1,000 expected");
+  tensors[0].name = std::string_view(deep).substr(0, 1999);
+  CHECK(tw::named_tensor_data(tensors).len_flat() == 3);
 }
 
 TEST_CASE("Timer: a line with the title and the seconds at the end of the block") {
