@@ -223,7 +223,8 @@ TEST_CASE("Loader: a loader that resumes goes on with the batches of the one tha
       CHECK(states.back() == LoaderState{5, 3, 0, 8, 50'003, shuffle});
 
       // before the first batch, within a chunk that the other thread made, at and around the ends of epochs
-      for (const std::size_t taken : {0, 1, 2, 777, 6250, 6251, 6252, 6253, 12'502, 15'000, 18'752, 18'753}) {
+      for (const std::size_t taken :
+           std::initializer_list<std::size_t>{0, 1, 2, 777, 6250, 6251, 6252, 6253, 12'502, 15'000, 18'752, 18'753}) {
         Loader resumed(dataset, {.batch_size = 8, .shuffle = shuffle, .drop_last = false, .seed = 99, .prefetch = prefetch});
         for (const auto& batch : resumed)
           if (batch.labels(0) >= 0) break;  // what it did before does not matter
