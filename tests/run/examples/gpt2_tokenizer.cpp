@@ -107,7 +107,7 @@ TEST_CASE("gpt2: a long piece takes no time that grows with its square") {
   const Tokenizer tokenizer(temporary / "vocab.json", temporary / "merges.txt");
 
   std::minstd_rand random(1);
-  std::string one, words;  // equal letters, the second with spaces
+  std::string one, words;  // the same letters, in words with spaces between them
   for (int i = 0; i < 30'000; ++i) {
     const char letter = letters[random() / 7 % letters.size()];
     one += letter, words += letter;
