@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "tilewright/core/platform/platform.hpp"
 #include "tilewright/core/platform/platform_files.hpp"
 
 namespace tilewright::detail {
@@ -38,7 +39,7 @@ class PartialFile {
     throw_if_failed("cannot open", target_, error);
   }
   ~PartialFile() {
-    if (!path_.empty()) file_.remove(path_);
+    if (!path_.empty() && internal::fork_count() == forks_) file_.remove(path_);  // a forked child leaves it to its parent
   }
   PartialFile(const PartialFile&) = delete;
   PartialFile& operator=(const PartialFile&) = delete;
@@ -105,6 +106,7 @@ class PartialFile {
 
   std::filesystem::path target_, path_;
   internal::NewFile file_;
+  unsigned forks_ = internal::fork_count();  // when it was made
 };
 
 }  // namespace tilewright::detail

@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "tilewright/core/platform/cores.hpp"
 #include "tilewright/core/platform/platform.hpp"
@@ -70,7 +69,7 @@ PrefetchThread<Build>::PrefetchThread(std::function<void(std::size_t index)> fil
 template <class Build>
 PrefetchThread<Build>::~PrefetchThread() {
   if (state_->is_forked()) {
-    new std::jthread(std::move(state_->thread));  // never destroyed: joining a thread that does not exist might not end
+    static_cast<void>(state_.release());  // never destroyed: its members might wait for a thread that does not exist
     return;
   }
   {

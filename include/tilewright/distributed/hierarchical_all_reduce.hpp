@@ -16,6 +16,7 @@
 #include "tilewright/distributed/messages.hpp"
 #include "tilewright/distributed/mpi.hpp"
 #include "tilewright/distributed/planned_collective.hpp"
+#include "tilewright/distributed/processes.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
 
 namespace tilewright::internal {
@@ -86,6 +87,7 @@ class HierarchicalAllReduces {
   HierarchicalAllReduces(const HierarchicalAllReduces&) = delete;
   HierarchicalAllReduces& operator=(const HierarchicalAllReduces&) = delete;
   ~HierarchicalAllReduces() {
+    if (distributed::Processes::world().is_forked()) return;
     for (MPI_Op& op : ops_) MPI_Op_free(&op);
   }
 

@@ -60,6 +60,10 @@ class Processes {
     for (const char c : cause) line += c == '\n' ? ' ' : c;
     line += '\n';
     std::fflush(stdout);
+    if (is_forked()) {
+      std::fwrite(line.data(), 1, line.size(), stderr);
+      std::_Exit(1);  // the others go on
+    }
     if (is_first_to_end_all()) {
       std::fwrite(line.data(), 1, line.size(), stderr);
       std::fflush(stderr);
@@ -69,6 +73,8 @@ class Processes {
     MPI_Abort(MPI_COMM_WORLD, 1);
     std::_Exit(1);
   }
+  /// Returns whether this is a child process that was forked, which takes no part in MPI.
+  bool is_forked() const { return internal::fork_count() != forks_; }
   /// Call it when an exception ends a session. If the exception does not end the program, the end of this process ends all.
   void note_exception() { has_exception_ = true; }
   /// Registers f, which is called when the program ends, before MPI does.
@@ -103,7 +109,7 @@ class Processes {
     if (count_ > 1) std::set_terminate([] { world().end_by_exception(); });
   }
   ~Processes() {
-    if (!ends_mpi_) return;
+    if (!ends_mpi_ || is_forked()) return;
     if (has_exception_ && count_ > 1) end_all("an exception ended a session: the same steps on all processes expected");
     for (const auto& f : at_end_) f();
     MPI_Finalize();
@@ -134,6 +140,7 @@ class Processes {
   std::string host_, steps_directory_;
   double wait_seconds_ = 60;
   bool ends_mpi_ = false, has_exception_ = false;
+  unsigned forks_ = internal::fork_count();  // when MPI started
   std::int64_t own_step_ = 0;
   std::int64_t* step_ = &own_step_;  // used by atomic_ref only
   std::vector<std::function<void()>> at_end_;

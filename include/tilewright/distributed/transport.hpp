@@ -57,6 +57,7 @@ class Transport final : public ReplicaTransport {
   }
   /// Announces to the other processes that this process makes no more calls.
   ~Transport() override {
+    if (processes_.is_forked()) return;
     const CallSite last{.kind = CallSite::end};
     for (int rank = 0; rank < processes_.count(); ++rank)
       if (rank != processes_.rank()) MPI_Send(&last, sizeof last, MPI_BYTE, rank, 0, communicator_);

@@ -138,5 +138,6 @@ TEST_CASE("Prefetch: in a child that was forked while a thread makes items, call
             }
           }
         }) == "");
+  CHECK(in_child([&](Report&) { items.~Prefetch(); }) == "");  // ends, though the thread that waits for work does not exist
   for (std::size_t i = 10; i < 1000; ++i) REQUIRE(items.next() == i);
 }
