@@ -2,8 +2,10 @@
 #include <atomic>
 #include <stdexcept>
 
+#include "tilewright/core/platform/platform.hpp"
 #include "tilewright/core/text.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
+#include "tilewright/session/exclusive_use.hpp"
 #include "tilewright/session/host_outputs.hpp"
 #include "tilewright/session/input_copies.hpp"
 #include "tilewright/session/session_core.hpp"
@@ -29,11 +31,16 @@ struct SessionState {
       : core(options, Program::view(), held),
         outputs(offsets_of_arrays<Program::plan, StreamDirection::device_to_host>(core.held().count).back(), "outputs"),
         input_copies(core.held().count) {}
+  /// Ends the program by the logic_error of a session in use. In a forked child, no other thread uses the session.
+  ~SessionState() {
+    if (internal::fork_count() == forks) const ExclusiveUse use(in_use, "~Session");
+  }
 
   SessionCore<ThisBuild> core;
   internal::AlignedMemory outputs;
   InputCopies<Program::plan> input_copies;
   std::atomic<bool> in_use{false};
+  unsigned forks = internal::fork_count();  // when it was made
 };
 
 }  // namespace tilewright::detail

@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <cmath>
+#include <csignal>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "../../support/elements.hpp"
@@ -169,5 +171,49 @@ TEST_CASE("a session of several threads that was made before a fork does not run
     tw::Session<waits> own({.threads = 2});
     return elements(own.run("x"_s = x)["y"_s]) == Floats{2, 3, 4, 5};
   }));
+}
+
+TEST_CASE("a session that is destroyed while another thread uses it ends the program, and only ends in a forked child") {
+  const int threads = GENERATE(1, 2);
+  const Floats x{1, 2, 3, 4};
+  std::optional<tw::Session<waits>> session;
+  std::jthread other;
+  const auto use = [&] {
+    session.emplace(tw::SessionOptions{.threads = threads});
+    Wait::is_running = Wait::may_end = false;
+    other = std::jthread([&] { session->run("x"_s = x); });
+    while (!Wait::is_running) std::this_thread::yield();
+  };
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const pid_t user = fork();
+  if (user == 0) {
+    alarm(60);
+    std::signal(SIGABRT, SIG_DFL);
+    dup2(ends[1], STDERR_FILENO);
+    use();
+    session.reset();
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string text;
+  for (char character = 0; read(ends[0], &character, 1) == 1;) text += character;
+  close(ends[0]);
+  int status = -1;
+  waitpid(user, &status, 0);
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT));
+  CHECK_THAT(text, Catch::Matchers::Contains("~Session: the session is in use, by another thread or by an op"));
+
+  if (!tw::internal::counts_forks) return;
+  use();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    session.reset();
+    _exit(0);
+  }
+  waitpid(child, &status, 0);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+  Wait::may_end = true;
 }
 #endif
