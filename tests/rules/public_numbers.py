@@ -31,7 +31,7 @@ EXCEPTIONS = {
     r"StreamSpec::StreamSpec\.shape": "given to Ir::h2d_stream and Ir::d2h_stream as it is, whose shapes are in lists",
     r"HostTensor\.log2_scale": "is kept as it is, and checked where it is loaded",
     r"MemoryError::MemoryError\.bytes": "what an error tells",
-    r"SeedOptions\.\w+|two_uint32_to_uint64\.\w+": "tested by tests/run/kernels/random_numbers.cpp",
+    r"two_uint32_to_uint64\.\w+": "tested by tests/run/kernels/random_numbers.cpp",
     r"GradientCheckOptions\.\w+": "tested by tests/run/training/check_gradients.cpp",
     r"TensorFormat\.\w+|format_tensor\.shape": "tested by tests/run/sessions/format_tensor.cpp",
     r"(NumberOrTensor\.|OptionalNumber\.|OptionalNumber::OptionalNumber\.)\w+": "what options hold, which are in lists",

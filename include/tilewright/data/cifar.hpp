@@ -40,7 +40,7 @@ inline LabelledImages<std::uint8_t, 3> read_cifar10(const std::filesystem::path&
   if (bytes.empty() || bytes.size() % record_bytes != 0)
     file.fail(std::to_string(bytes.size()) + " bytes", std::to_string(record_bytes) + " for each image");
   return detail::with_memory(
-      "read_cifar10", [&] { return path.string() + ": " + std::to_string(count) + " images"; },
+      "read_cifar10", [&] { return path.string() + ": " + std::to_string(count) + " images"; }, bytes.size(),
       [&] {
         LabelledImages<std::uint8_t, 3> result(count, 3, 32, 32);
         for (std::size_t i = 0; i < count; ++i) {
@@ -60,7 +60,10 @@ inline LabelledImages<float, 3> load_cifar10_part(const std::vector<std::filesys
   std::vector<LabelledImages<std::uint8_t, 3>> files;
   std::size_t count = 0;
   for (const auto& path : paths) count += files.emplace_back(read_cifar10(path)).size();
-  LabelledImages<float, 3> result(count, 3, 32, 32);
+  auto result = with_memory(
+      "load_cifar10", [&] { return paths.front().string() + ": " + std::to_string(count) + " images in all"; },
+      tilewright::detail::saturated_product({count, 3 * 32 * 32, sizeof(float)}),
+      [&] { return LabelledImages<float, 3>(count, 3, 32, 32); });
   float* image = result.images.data();
   std::int32_t* label = result.labels.data();
   for (const auto& file : files) {

@@ -164,7 +164,7 @@ xt::xtensor<Element, 2> read_csv(const std::filesystem::path& path, const CsvOpt
   const auto bytes = file.read((std::numeric_limits<std::uint64_t>::max)());
   const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   return detail::with_memory(
-      "read_csv", [&] { return path.string() + ": " + std::to_string(bytes.size()) + " bytes of text"; },
+      "read_csv", [&] { return path.string() + ": " + std::to_string(bytes.size()) + " bytes of text"; }, 0,
       [&] { return detail::CsvTable<Element>(file, text, options).array(); });
 }
 

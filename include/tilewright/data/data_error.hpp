@@ -1,13 +1,14 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include <cstdint>
 #include <filesystem>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "tilewright/core/text.hpp"
+#include "tilewright/core/with_memory.hpp"
 
 namespace tilewright::data {
 
@@ -22,14 +23,14 @@ struct DataError : std::runtime_error {
 };
 
 namespace detail {
-/// Returns the result of make(). If memory runs out, throws DataError, which names the reader and the data that needs memory.
-auto with_memory(std::string_view reader, const auto& found, const auto& make) {
-  try {
-    return make();
-  } catch (const std::bad_alloc&) {
-  } catch (const std::length_error&) {
-  }
-  throw DataError(reader, found(), "as much as fits in memory");
+/// Returns the result of make(), which takes `bytes` bytes, or an unknown number if `bytes` is 0. If memory runs out, throws
+/// DataError, which names the reader, the data that needs memory and the bytes.
+auto with_memory(std::string_view reader, const auto& found, std::uint64_t bytes, const auto& make) {
+  return tilewright::detail::with_memory(bytes, make, [&] {
+    constexpr std::uint64_t most = ~std::uint64_t{0};
+    const std::string size = bytes == most ? "2^64 bytes or more" : std::to_string(bytes) + " bytes";
+    return DataError(reader, found() + (bytes == 0 ? "" : ", " + size), "as much as fits in memory");
+  });
 }
 }  // namespace detail
 

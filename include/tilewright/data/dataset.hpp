@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include <algorithm>
 #include <array>
 #include <boost/hana/accessors.hpp>
 #include <boost/hana/concept/struct.hpp>
@@ -24,6 +25,7 @@
 
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/core/name.hpp"
+#include "tilewright/core/with_memory.hpp"
 #include "tilewright/core/xtensor.hpp"
 #include "tilewright/data/data_error.hpp"
 
@@ -101,17 +103,35 @@ std::size_t sample_size(const Array& array) {
   for (std::size_t axis = 1; axis < array.dimension(); ++axis) size *= array.shape(axis);
   return size;
 }
-/// Returns `shape`. Throws std::length_error if the product of the extents, without those that are 0, is above 2^47.
-template <std::size_t rank>
-std::array<std::size_t, rank> room_for(const std::array<std::size_t, rank>& shape) {
-  std::size_t room = std::size_t{1} << 47;
+/// Returns the bytes of one sample of a data set.
+template <Samples Data>
+std::size_t sample_bytes(const Data& dataset) {
+  std::size_t bytes = 0;
+  boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
+    const auto& array = boost::hana::second(name_and_access)(dataset);
+    bytes += sample_size(array) * sizeof(*array.data());
+  });
+  return bytes;
+}
+/// Returns an array of `shape`. Throws std::length_error if it does not fit in memory, or if the product of the extents, without
+/// those that are 0, is above 2^47.
+template <class Array, std::size_t rank>
+Array allocated(const std::array<std::size_t, rank>& shape) {
+  std::uint64_t elements = 1;
   std::string extents;
-  for (const std::size_t extent : shape) extents += (extents.empty() ? "" : " x ") + std::to_string(extent);
   for (const std::size_t extent : shape) {
-    if (extent > room) throw std::length_error("LabelledImages: " + extents + " elements: at most 2^47 expected");
-    if (extent != 0) room /= extent;
+    elements = tilewright::detail::saturated_product({elements, std::max(extent, std::size_t{1})});
+    extents += (extents.empty() ? "" : " x ") + std::to_string(extent);
   }
-  return shape;
+  if (elements > std::uint64_t{1} << 47)
+    throw std::length_error("LabelledImages: " + extents + " elements: at most 2^47 expected");
+  const std::uint64_t bytes = elements * sizeof(typename Array::value_type);
+  return tilewright::detail::with_memory(
+      bytes, [&] { return Array(shape); },
+      [&] {
+        return std::length_error("LabelledImages: " + extents + " elements, " + std::to_string(bytes) +
+                                 " bytes: as much as fits in memory expected");
+      });
 }
 }  // namespace detail
 
@@ -125,10 +145,12 @@ struct LabelledImages {
   BOOST_HANA_DEFINE_STRUCT(LabelledImages, (Images, images), (Labels, labels));
 
   LabelledImages() = default;
-  /// Allocates arrays for `count` images of these extents. Throws std::length_error for more than 2^47 elements.
+  /// Allocates arrays for `count` images of these extents. Throws std::length_error for more elements than fit in memory, and
+  /// for more than 2^47.
   explicit LabelledImages(std::size_t count, std::convertible_to<std::size_t> auto... extents)
     requires(sizeof...(extents) == rank)
-      : images(detail::room_for(std::array{count, static_cast<std::size_t>(extents)...})), labels(std::array{count}) {}
+      : images(detail::allocated<Images>(std::array{count, static_cast<std::size_t>(extents)...})),
+        labels(detail::allocated<Labels>(std::array{count})) {}
 
   /// Takes the user's images and labels. Throws DataError if their numbers differ.
   ///

@@ -186,7 +186,7 @@ class Writer {
 ///     const std::string text = tw::data::generated_text(1'000'000, 1);
 inline std::string generated_text(std::size_t bytes, std::uint64_t seed) {
   return detail::with_memory(
-      "generated_text", [bytes] { return std::to_string(bytes) + " bytes"; },
+      "generated_text", [] { return std::string("a text"); }, bytes,
       [&] {
         grammar::Writer writer(seed);
         writer.text().reserve(bytes);

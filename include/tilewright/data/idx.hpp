@@ -55,7 +55,7 @@ xt::xtensor<std::uint8_t, rank> read_idx(const std::filesystem::path& path) {
          "one byte for each element of " + to_text(shape).string());
 
   return detail::with_memory(
-      "read_idx", [&] { return path.string() + ": " + std::to_string(count) + " bytes of elements"; },
+      "read_idx", [&] { return path.string() + ": elements"; }, count,
       [&] {
         auto result = xt::xtensor<std::uint8_t, rank>::from_shape(extents);
         std::copy(elements.begin(), elements.end(), result.data());

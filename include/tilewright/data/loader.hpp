@@ -12,6 +12,7 @@
 #include <iterator>
 #include <optional>
 #include <span>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -95,20 +96,23 @@ class Loader {
         options_(options),
         transform_(std::move(transform)),
         order_(options, detail::sample_count(dataset, "Loader")) {
-    Data empty;
-    std::size_t batch_bytes = 0;
-    for_each_array(empty, [&](auto& array, const auto& source) {
-      resize(array, source, (std::min)(options.batch_size, order_.samples()) / options.shards);
-      batch_bytes += array.size() * sizeof(*array.data());
-    });
+    const std::size_t rows = (std::min)(options.batch_size, order_.samples()) / options.shards;
+    const std::size_t batch_bytes = rows * detail::sample_bytes(dataset);
     // Waking the thread costs some microseconds, as gathering a small batch does, so it makes many at once.
     const std::size_t chunk = std::clamp(chunk_bytes / (batch_bytes + 1), std::size_t{1}, size() + 1);
-    if (options.prefetch && chunk < size() && Prefetch<Batches>::has_core()) {
-      chunk_ = chunk;
-      prefetch_.emplace([this](Batches& batches, std::size_t index) { gather_chunk(batches, index); }, Batches(chunk, empty));
-    } else {
-      own_.push_back(std::move(empty));
-    }
+    detail::with_memory(
+        "Loader", [&] { return "batches of " + std::to_string(rows) + " samples"; }, batch_bytes,
+        [&] {
+          Data empty;
+          for_each_array(empty, [&](auto& array, const auto& source) { resize(array, source, rows); });
+          if (options.prefetch && chunk < size() && Prefetch<Batches>::has_core()) {
+            chunk_ = chunk;
+            prefetch_.emplace([this](Batches& batches, std::size_t index) { gather_chunk(batches, index); },
+                              Batches(chunk, empty));
+          } else {
+            own_.push_back(std::move(empty));
+          }
+        });
   }
   Loader(const Data&&, const LoaderOptions&,
          Transform<std::type_identity_t<Data>> = {}) = delete;  // the data set would not outlive the loader

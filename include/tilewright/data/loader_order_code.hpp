@@ -36,10 +36,9 @@ template <class Build>
       drops_last_(options.drop_last),
       shuffles_(options.shuffle),
       seed_(options.seed),
-      random_(options.seed),
-      order_(samples) {
+      random_(options.seed) {
   check_options(options, samples);
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  order_ = sample_numbers("Loader", samples);
 }
 
 template <class Build>

@@ -35,10 +35,13 @@ inline Dataset load_mnist_part(const std::filesystem::path& folder, const std::s
     throw DataError("load_mnist", images_path,
                     std::to_string(images.shape(0)) + " images for " + std::to_string(labels.size()) + " labels",
                     "one label for each image");
-  if (const auto largest = std::max_element(labels.data(), labels.data() + labels.size()); labels.size() > 0 && *largest > 9)
+  if (labels.size() == 0) throw DataError("load_mnist", images_path, "no images", "at least one");
+  if (const auto largest = std::max_element(labels.data(), labels.data() + labels.size()); *largest > 9)
     throw DataError("load_mnist", labels_path, "label " + std::to_string(*largest), "labels from 0 to 9");
 
-  Dataset result(labels.size(), 28, 28);
+  auto result = with_memory(
+      "load_mnist", [&] { return images_path.string() + ": " + std::to_string(labels.size()) + " images"; },
+      images.size() * sizeof(float), [&] { return Dataset(labels.size(), 28, 28); });
   std::transform(images.data(), images.data() + images.size(), result.images.data(), normalised);
   std::copy_n(labels.data(), labels.size(), result.labels.data());
   return result;

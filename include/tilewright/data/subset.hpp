@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -34,18 +33,23 @@ Data subset(const Data& dataset, std::span<const std::size_t> indices) {
     if (index >= count)
       throw DataError("subset", "sample " + std::to_string(index) + " of " + std::to_string(count),
                       "a number below " + std::to_string(count));
-  Data result;
-  boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
-    const auto& source = boost::hana::second(name_and_access)(dataset);
-    auto& array = boost::hana::second(name_and_access)(result);
-    auto shape = source.shape();
-    shape[0] = indices.size();
-    array.resize(shape);
-    const std::size_t size = count == 0 ? 0 : source.size() / count;  // of a sample
-    for (std::size_t i = 0; i < indices.size(); ++i)
-      std::copy_n(source.data() + indices[i] * size, size, array.data() + i * size);
-  });
-  return result;
+  return detail::with_memory(
+      "subset", [&] { return std::to_string(indices.size()) + " samples"; },
+      tilewright::detail::saturated_product({indices.size(), detail::sample_bytes(dataset)}),
+      [&] {
+        Data result;
+        boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
+          const auto& source = boost::hana::second(name_and_access)(dataset);
+          auto& array = boost::hana::second(name_and_access)(result);
+          auto shape = source.shape();
+          shape[0] = indices.size();
+          array.resize(shape);
+          const std::size_t size = count == 0 ? 0 : source.size() / count;  // of a sample
+          for (std::size_t i = 0; i < indices.size(); ++i)
+            std::copy_n(source.data() + indices[i] * size, size, array.data() + i * size);
+        });
+        return result;
+      });
 }
 template <Samples Data>
 Data subset(const Data& dataset, std::initializer_list<std::size_t> indices) {
@@ -59,9 +63,7 @@ Data subset(const Data& dataset, std::size_t begin, std::size_t end) {
     throw DataError("subset",
                     "samples " + std::to_string(begin) + " to before " + std::to_string(end) + " of " + std::to_string(count),
                     "a range within 0 to " + std::to_string(count));
-  std::vector<std::size_t> indices(end - begin);
-  std::iota(indices.begin(), indices.end(), begin);
-  return subset(dataset, std::span<const std::size_t>(indices));
+  return subset(dataset, std::span<const std::size_t>(detail::sample_numbers("subset", end - begin, begin)));
 }
 
 namespace detail {
@@ -113,8 +115,7 @@ template <Samples Data, class Number, std::size_t parts>
 std::array<Data, parts> random_split(const Data& dataset, const Number (&sizes)[parts], std::uint64_t seed = 0) {
   const std::size_t count = detail::sample_count(dataset, "random_split");
   const std::array<std::size_t, parts> counts = detail::part_sizes(count, sizes);
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order = detail::sample_numbers("random_split", count);
   Random random(seed);
   shuffle(std::span(order), random);
   std::array<Data, parts> result;

@@ -73,6 +73,7 @@ class TextBatches {
     const std::size_t rows = options.batch_size / options.shards;
     batch_ = detail::with_memory(
         "TextBatches", [&] { return "batches of " + std::to_string(rows) + " x " + std::to_string(options.context) + " tokens"; },
+        tilewright::detail::saturated_product({2, rows, options.context, sizeof(std::int32_t)}),
         [&] {
           return TextBatch{TextBatch::Tokens::from_shape({rows, options.context}),
                            TextBatch::Tokens::from_shape({rows, options.context})};

@@ -34,11 +34,20 @@ inline TextCorpus split_text(std::string_view text, const TextCorpusOptions& opt
   if (options.limit > 0) text = text.substr(0, options.limit);
   const auto cut = static_cast<std::size_t>(options.training * static_cast<double>(text.size()));
   const CharacterVocabulary vocabulary = options.vocabulary ? *options.vocabulary : CharacterVocabulary(text);
-  TextCorpus result{vocabulary, vocabulary.encode(text, path), {}};
-  const auto middle = result.training.begin() + static_cast<std::ptrdiff_t>(cut);
-  result.validation.assign(middle, result.training.end());
-  result.training.erase(middle, result.training.end());
-  return result;
+  if (cut == 0)
+    throw DataError(
+        "split_text",
+        "a part of " + std::to_string(options.training) + " of " + std::to_string(text.size()) + " bytes to train with",
+        "at least 1 byte");
+  return with_memory(
+      "split_text", [&] { return "tokens of " + std::to_string(text.size()) + " bytes"; }, text.size() * sizeof(std::int32_t),
+      [&] {
+        TextCorpus result{vocabulary, vocabulary.encode(text, path), {}};
+        const auto middle = result.training.begin() + static_cast<std::ptrdiff_t>(cut);
+        result.validation.assign(middle, result.training.end());
+        result.training.erase(middle, result.training.end());
+        return result;
+      });
 }
 }  // namespace detail
 

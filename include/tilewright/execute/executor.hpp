@@ -51,14 +51,13 @@ class Executor {
         all_(program_.replicas),
         logger_(Logger::from_environment(held.rank)),
         choice_(strict_ ? 1 : threads, usable_cores(), logger_.of(LogModule::threads)),
-        shares_(choice_.limit()),
-        recorder_(Recorder::of(recorded_events, choice_.limit(), program_.steps.data())),
         ipu_barriers_(std::make_unique<Barrier[]>(static_cast<std::size_t>(program.ipus))),
         workers_(choice_.limit(), static_cast<std::size_t>(program.stack_bytes)) {
     if (threads == 0) choice_.begin_with(useful_threads(program_, choice_.limit()));
+    recorder_ = Recorder::of(recorded_events, workers_.count(), program_.steps.data());
     if (strict_ && recorder_) throw std::invalid_argument("recorded_events: strict mode records nothing: 0 expected");
-    states_.resize(static_cast<std::size_t>(workers_.count()));
-    for (auto& state : states_) memory_.make_room(state);
+    states_ = memory_.make_states(workers_.count());  // what has a size by threads is made when there are so many
+    shares_ = Shares(workers_.count());
   }
 
   std::byte* variables(int replica = 0) const { return memory_.variables(replica); }

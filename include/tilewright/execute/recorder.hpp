@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "tilewright/core/logger.hpp"
+#include "tilewright/core/with_memory.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
+#include "tilewright/execute/memory_error.hpp"
 #include "tilewright/execute/recording.hpp"
 #include "tilewright/lower/plan.hpp"
 
@@ -35,7 +37,8 @@ class Recorder {
         first_step_(first_step),
         own_(static_cast<std::size_t>(workers)),
         memory_(workers * bytes_of(room), "recorded events") {
-    runs_.reserve(static_cast<std::size_t>(room / 2 + 1));  // a run has two events of worker 0, or more
+    const auto runs = static_cast<std::size_t>(room / 2 + 1);  // a run has two events of worker 0, or more
+    with_memory([&] { runs_.reserve(runs); }, "recorded runs", runs * sizeof(Recording::Run));
     for (std::size_t worker = 0; worker < own_.size(); ++worker)
       own_[worker].events = reinterpret_cast<Recording::Event*>(memory_.data() +
                                                                 static_cast<std::int64_t>(worker) * bytes_of(room));
@@ -92,10 +95,13 @@ class Recorder {
     runs_.clear();
     left_out_runs_ = left_out_events_ = 0;
   }
-  /// Returns the recording without the names of the program and its steps.
+  /// Returns the recording without the names of the program and its steps. Throws MemoryError.
   [[gnu::cold]] Recording recording() const {
     Recording result;
-    result.runs = runs_;
+    std::size_t count = 0;
+    for (const Own& own : own_) count += static_cast<std::size_t>(own.count);
+    const std::size_t bytes = runs_.size() * sizeof(Recording::Run) + count * sizeof(Recording::Event);
+    with_memory([&] { result.runs = runs_, result.events.reserve(count); }, "a recording", bytes);
     for (const Own& own : own_) result.events.insert(result.events.end(), own.events, own.events + own.count);
     result.room = room_;
     result.left_out_runs = left_out_runs_;
@@ -104,6 +110,9 @@ class Recorder {
   }
 
  private:
+  static void with_memory(const auto& make, const char* purpose, std::size_t bytes) {
+    tilewright::detail::with_memory(bytes, make, [&] { return MemoryError(purpose, static_cast<std::int64_t>(bytes)); });
+  }
   struct alignas(64) Own {
     Recording::Event* events = nullptr;
     std::int64_t count = 0;  // of all runs; more than the room: in a run that is to be left out

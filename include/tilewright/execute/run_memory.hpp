@@ -4,7 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "tilewright/core/with_memory.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
+#include "tilewright/execute/memory_error.hpp"
 #include "tilewright/execute/program_view.hpp"
 #include "tilewright/graph/ir.hpp"
 
@@ -63,10 +65,15 @@ class RunMemory {
     return {variables_.data(), constants_.data(), remote_.data(), variable_bytes_, remote_bytes_, faults};
   }
 
-  /// Allocates a worker's pointers.
-  [[gnu::cold]] void make_room(WorkerState& state) const {
+  /// Makes states of workers with room for their pointers. Throws MemoryError.
+  [[gnu::cold]] std::vector<WorkerState> make_states(int workers) const {
+    WorkerState state;
     state.arguments.resize(static_cast<std::size_t>(replicas_ * deepest_));
     state.streams.resize(static_cast<std::size_t>(replicas_) * stream_count_);
+    const std::size_t bytes = sizeof state + (state.arguments.size() + state.streams.size()) * sizeof(std::byte*);
+    return tilewright::detail::with_memory(
+        0, [&] { return std::vector<WorkerState>(static_cast<std::size_t>(workers), state); },
+        [&] { return MemoryError("states of threads", workers * static_cast<std::int64_t>(bytes)); });
   }
   /// Returns a root body as a worker runs it.
   Running start(int worker, WorkerState& state, const ReplicaNumbers& replicas) const {

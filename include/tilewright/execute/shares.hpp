@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "tilewright/core/with_memory.hpp"
+#include "tilewright/execute/memory_error.hpp"
+
 namespace tilewright::internal {
 
 /// Parts of the steps between two barriers that workers have not begun. Each worker has a share of a step's parts, which are
@@ -31,7 +34,12 @@ class Shares {
   };
   enum class Side { first, last };
 
-  explicit Shares(int workers) : shares_(std::make_unique<Share[]>(static_cast<std::size_t>(workers))), workers_(workers) {}
+  /// Throws MemoryError.
+  explicit Shares(int workers = 0)
+      : shares_(tilewright::detail::with_memory(
+            0, [workers] { return std::make_unique<Share[]>(static_cast<std::size_t>(workers)); },
+            [workers] { return MemoryError("shares of threads", workers * static_cast<std::int64_t>(sizeof(Share))); })),
+        workers_(workers) {}
 
   /// Returns the ticket of the last step of all runs. No worker may run.
   std::uint32_t ticket() const { return ticket_; }

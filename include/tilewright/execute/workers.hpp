@@ -86,10 +86,12 @@ class Workers {
       }
     } catch (const std::exception& error) {
       if (!doors_.empty() && !doors_.back()->thread) doors_.pop_back();
+      const int made = this->count();
       stop();
-      throw std::runtime_error(text("threads: ", count, " asked for, ", this->count(), " could be made (", error.what(),
-                                    "): a smaller number expected")
-                                   .string());
+      doors_.clear();  // for memory: the text needs some
+      throw std::runtime_error(
+          text("threads: ", count, " asked for, ", made, " could be made (", error.what(), "): a smaller number expected")
+              .string());
     }
   }
   ~Workers() {

@@ -83,6 +83,7 @@ ImageFolder<Element> read_image_folder(const std::filesystem::path& folder, cons
       result.dataset = data::detail::with_memory(
           "read_image_folder",
           [&] { return folder.string() + ": " + std::to_string(labels.size()) + " images of " + detail::extents_text(shape); },
+          tilewright::detail::saturated_product({labels.size(), image.size(), sizeof(Element)}),
           [&] { return data::LabelledImages<Element, 3>(labels.size(), shape[0], shape[1], shape[2]); });
     }
     if (!std::equal(shape.begin(), shape.end(), image.shape().begin()))

@@ -121,7 +121,7 @@ xt::xtensor<Element, 3> read_png(const std::filesystem::path& path, const PngOpt
   data::FileReader file("read_png", path);
   const auto bytes = file.read((std::numeric_limits<std::uint64_t>::max)());
   return data::detail::with_memory(
-      "read_png", [&] { return path.string(); },
+      "read_png", [&] { return path.string(); }, 0,
       [&] {
         const detail::DecodedPng png = detail::decode_png(file, bytes);
         const std::size_t channels = options.channels == 0 ? png.channels : options.channels;
@@ -188,7 +188,7 @@ void write_png(const std::filesystem::path& path, const T& image, ChannelAxis ch
         std::to_string(height) + " x " + std::to_string(width) + " pixels of " + std::to_string(channels) + " channels",
         "1 to 1,000,000 each of 1 to 4");
   data::detail::with_memory(
-      "write_png", [&] { return path.string(); },
+      "write_png", [&] { return path.string(); }, 0,
       [&] {
         std::vector<std::uint8_t> bytes = detail::file_rows(pixels, path);
         std::vector<std::uint8_t*> rows(static_cast<std::size_t>(height));

@@ -7,7 +7,10 @@
 #include <utility>
 
 #include "tilewright/core/philox.hpp"
+#include "tilewright/core/text.hpp"
+#include "tilewright/core/with_memory.hpp"
 #include "tilewright/core/xtensor.hpp"
+#include "tilewright/execute/memory_error.hpp"
 
 namespace tilewright {
 
@@ -40,7 +43,8 @@ struct SeedOptions {
   std::int64_t gradient_accumulation_factor = 1;  ///< micro-batches of a run
 };
 /// Returns seeds for random ops: [batches_per_step, gradient_accumulation_factor, replicas, 2]. All seeds differ; every call with
-/// equal arguments returns equal seeds. No axis is omitted. Throws std::invalid_argument for a count below 1.
+/// equal arguments returns equal seeds. No axis is omitted. Throws std::invalid_argument for a count below 1 and for more than
+/// 2^32 seeds; MemoryError.
 template <std::integral T>
 inline xt::xtensor<std::uint32_t, 4> create_seeds(T seed, const SeedOptions& options = {}) {
   const std::uint64_t key = two_uint32_to_uint64(uint64_to_two_uint32(seed));  // which checks it
@@ -54,7 +58,13 @@ inline xt::xtensor<std::uint32_t, 4> create_seeds(T seed, const SeedOptions& opt
                                   ": at least 1 expected");
     shape[i] = static_cast<std::size_t>(counts[i].second);
   }
-  auto seeds = xt::xtensor<std::uint32_t, 4>::from_shape(shape);
+  const std::uint64_t count = detail::saturated_product({shape[0], shape[1], shape[2]});
+  const std::string found = text(shape[0], " x ", shape[1], " x ", shape[2], " seeds").string();
+  if (count > std::uint64_t{1} << 32) throw std::invalid_argument("create_seeds: " + found + ": at most 2^32 expected");
+  const std::uint64_t bytes = 2 * sizeof(std::uint32_t) * count;
+  auto seeds = detail::with_memory(
+      bytes, [&] { return xt::xtensor<std::uint32_t, 4>::from_shape(shape); },
+      [&] { return MemoryError(found.c_str(), static_cast<std::int64_t>(bytes)); });
   for (std::size_t i = 0; i < seeds.size() / 2; ++i) {
     const auto words = detail::host_seed(key, options.offset, static_cast<std::uint32_t>(i));
     seeds.data()[2 * i] = words[0];

@@ -5,8 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <limits>
+#include <stdexcept>
 #include <string>
 
+#include "../../support/child_process.hpp"
 #include "../../support/elements.hpp"
 
 namespace {
@@ -65,6 +68,30 @@ TEST_CASE("a session without memory says how many bytes it wanted for what") {
   CHECK(memory_error<tw::Session<large>>() == "session: 4294967296 bytes for variables: as much free memory expected");
   CHECK(memory_error<tw::Session<large_inputs>>() ==
         "session: 1073741824 bytes for copies of inputs: as much free memory expected");
+}
+
+TEST_CASE("a session for more threads or events than there is memory for says how many") {
+  const auto error_of = [](const tw::SessionOptions& options, const std::string& begin, const std::string& end) {
+    return in_child(
+        [&](Report& report) {
+          try {
+            const tw::Session<largest> session(options);
+            report.add("no error");
+          } catch (const std::exception& error) {
+            const std::string text = error.what();
+            const bool is_documented = dynamic_cast<const std::runtime_error*>(&error) ||
+                                       dynamic_cast<const tw::MemoryError*>(&error);
+            if (!is_documented || !text.starts_with(begin) || !text.ends_with(end)) report.add(text);
+          }
+        },
+        rlim_t{1} << 30);
+  };
+  for (const std::int64_t events : {0, 1 << 24})
+    for (const int threads : {100'000, std::numeric_limits<int>::max()})
+      CHECK(error_of({.threads = threads, .recorded_events = events}, "threads: " + std::to_string(threads) + " asked for, ",
+                     "): a smaller number expected") == "");
+  CHECK(error_of({.threads = 2, .recorded_events = 1 << 24},
+                 "session: 1342177280 bytes for recorded events: as much free memory expected", "") == "");
 }
 
 #if defined(__GLIBC__)

@@ -136,6 +136,7 @@ const RunCase of_data[] = {
                           [](Whole n) { data::Dataset(size(n), 1 << 17, 2); }),
     size_of<length_error>("LabelledImages::LabelledImages.extents", from(0, 0),
                           [](Whole n) { data::Dataset(1 << 17, size(n), 2); }),
+    size_of<length_error>("LabelledImages::LabelledImages.count", from(0, 0), [](Whole n) { data::Dataset(size(n), 28, 28); }),
     size_of<DataError>("LoaderOptions.batch_size", from(1, 12), [](Whole n) { load({.batch_size = size(n)}); }),
     size_of<DataError>("LoaderOptions.seed", anything,
                        [](Whole n) { load({.batch_size = 4, .shuffle = true, .seed = static_cast<std::uint64_t>(n)}); }),
@@ -425,8 +426,16 @@ const RunCase of_runs[] = {
                            [](Whole n) { tw::Session<add_one>({.seed = static_cast<std::uint64_t>(n), .threads = 1}).run(); }),
     whole_of<std::exception>("SessionOptions.threads", any_outcome,
                              [](Whole n) {
-                               if (is_int(n) && n < 1000) tw::Session<add_one>({.threads = static_cast<int>(n)}).run();
+                               if (is_int(n)) tw::Session<add_one>({.threads = static_cast<int>(n)}).run();
                              }),
+    size_of<std::exception>("SeedOptions.offset", anything,
+                            [](Whole n) { tw::create_seeds(1, {.offset = static_cast<std::uint64_t>(n)}); }),
+    whole_of<std::exception>("SeedOptions.batches_per_step", from(1, 1),
+                             [](Whole n) { tw::create_seeds(1, {.batches_per_step = n}); }),
+    whole_of<std::exception>("SeedOptions.replicas", from(1, 1),
+                             [](Whole n) { tw::create_seeds(1, {.batches_per_step = 1 << 10, .replicas = n}); }),
+    whole_of<std::exception>("SeedOptions.gradient_accumulation_factor", from(1, 1),
+                             [](Whole n) { tw::create_seeds(1, {.gradient_accumulation_factor = n}); }),
     whole_of<std::invalid_argument>("SessionOptions.recorded_events", from(0, 1 << 24),
                                     [](Whole n) { tw::Session<add_one>({.threads = 1, .recorded_events = n}).run(); }),
     size_of<runtime_error>("Progress.epoch", anything, [](Whole n) { show({.epoch = static_cast<std::uint64_t>(n)}); }),
