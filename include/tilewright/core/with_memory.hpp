@@ -9,7 +9,7 @@ namespace tilewright::detail {
 
 /// Returns the product of numbers that a user gave, such as extents, and the bytes of an element; 2^64 - 1 if it is larger.
 constexpr std::uint64_t saturated_product(std::initializer_list<std::uint64_t> numbers) {
-  std::uint64_t result = 1, limit = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t result = 1, limit = (std::numeric_limits<std::uint64_t>::max)();
   for (const std::uint64_t number : numbers) {
     if (number == 0) return 0;
     result = number > limit / result ? limit : result * number;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -15,12 +14,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "tilewright/core/dtype.hpp"
+#include "tilewright/core/parse_number.hpp"
 #include "tilewright/core/xtensor.hpp"
 #include "tilewright/data/csv_rows.hpp"
 #include "tilewright/data/data_error.hpp"
@@ -43,20 +41,6 @@ concept CsvElement = std::same_as<T, std::string> || std::floating_point<T> ||
                      (std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char>);
 
 namespace detail {
-
-/// Reads the number in a text, without spaces around it. Returns nothing for a text that is no number, or beyond the type's
-/// range.
-template <class Element>
-std::optional<Element> parse_number(std::string_view text) {
-  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  std::conditional_t<std::floating_point<Element>, double, Element> number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  const auto result = static_cast<Element>(number);
-  if constexpr (std::same_as<Element, float>)
-    if (std::isfinite(number) && !std::isfinite(result)) return std::nullopt;
-  return result;
-}
 
 inline std::string_view without_spaces(std::string_view text) {
   constexpr std::string_view spaces = " \t";
@@ -119,7 +103,7 @@ class CsvTable {
     } else {
       const std::string_view text = without_spaces(field);
       if (text.empty() && options_.missing) return missing();
-      if (const auto number = parse_number<Element>(text)) return *number;
+      if (const auto number = tilewright::detail::parse_number<Element>(text)) return *number;
       file_.fail((text.empty() ? "an empty field" : "'" + std::string(text.substr(0, 40)) + "'") + " in line " +
                      std::to_string(rows_.line()) + ", column " + name_of(column),
                  "a number of " + std::string(to_text(dtype_of<Element>)));
@@ -128,11 +112,11 @@ class CsvTable {
   /// Returns options.missing as an element.
   Element missing() const {
     const double value = *options_.missing;
-    if constexpr (std::integral<Element>) {
-      const bool fits = value >= static_cast<double>((std::numeric_limits<Element>::min)()) &&
-                        value < std::ldexp(1.0, std::numeric_limits<Element>::digits) && value == std::trunc(value);
-      if (!fits) file_.fail("missing = " + std::to_string(value), "a number of " + std::string(to_text(dtype_of<Element>)));
-    }
+    bool fits = !std::isfinite(value) || std::abs(value) <= static_cast<double>(std::numeric_limits<Element>::max());
+    if constexpr (std::integral<Element>)
+      fits = value >= static_cast<double>(std::numeric_limits<Element>::min()) &&
+             value < std::ldexp(1.0, std::numeric_limits<Element>::digits) && value == std::trunc(value);
+    if (!fits) file_.fail("missing = " + std::to_string(value), "a number of " + std::string(to_text(dtype_of<Element>)));
     return static_cast<Element>(value);
   }
   /// Returns a column's number from 1, and its name if there is a header.
@@ -152,9 +136,11 @@ class CsvTable {
 }  // namespace detail
 
 /// Reads a table of numbers or texts from a CSV file (RFC 4180), plain or gzip-compressed: (rows, columns). A field may be in
-/// quotes; two quotes in it are one. Lines end with LF or CR LF, and empty lines are skipped. Numbers have a decimal point,
-/// whatever the locale. Throws DataError, which names the file, the line and the column, for a field that is not a number of the
-/// element's type, for rows of different lengths, for quotes that do not end, for an unknown column and for an unreadable file.
+/// quotes; two quotes in it are one. Lines end with LF, CR LF or CR, and empty lines are skipped. A table of a header alone has
+/// no rows. Numbers have a decimal point, whatever the locale; an element is the nearest number of its type, and 0 if the number
+/// is too small for it. Throws DataError, which names the file, the line and the column, for a field that is not a number of the
+/// element's type or is beyond its largest, for rows of different lengths, for quotes that do not end, for an unknown column, for
+/// an empty or unreadable file and for text in UTF-16.
 ///
 ///     const auto houses = tw::data::read_csv("houses.csv", {.columns = {"area", "rooms", "price"}});  // float32
 ///     const auto names = tw::data::read_csv<std::string>("iris.csv", {.delimiter = ';', .indices = {4}});
@@ -164,7 +150,7 @@ xt::xtensor<Element, 2> read_csv(const std::filesystem::path& path, const CsvOpt
   const auto bytes = file.read((std::numeric_limits<std::uint64_t>::max)());
   const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   return detail::with_memory(
-      "read_csv", [&] { return path.string() + ": " + std::to_string(bytes.size()) + " bytes of text"; }, 0,
+      "read_csv", [&] { return path.string() + ": a table of " + std::to_string(bytes.size()) + " bytes of text"; }, 0,
       [&] { return detail::CsvTable<Element>(file, text, options).array(); });
 }
 

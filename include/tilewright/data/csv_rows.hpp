@@ -1,7 +1,6 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -20,6 +19,8 @@ class CsvRows {
     if (delimiter == '"' || delimiter == '\n' || delimiter == '\r')
       file.fail("a quote or an end of line as delimiter", "another character");
     if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);  // UTF-8's byte order mark
+    if (text_.starts_with("\xff\xfe") || text_.starts_with("\xfe\xff")) file.fail("text in UTF-16", "UTF-8");
+    if (const std::size_t at = text_.find('\0'); at != text_.npos) file.fail("byte 0x00 at byte " + std::to_string(at), "a text");
   }
 
   /// Reads the next row that is not empty. Returns false at the end of the text.
@@ -46,8 +47,8 @@ class CsvRows {
  private:
   /// Returns the number of characters of the end of line at this position: 0 if there is none.
   std::size_t end_of_line() const {
-    const std::string_view rest = text_.substr(at_);
-    return rest.starts_with("\r\n") ? 2 : rest.starts_with('\n') || rest == "\r" ? 1 : 0;
+    if (at_ == text_.size() || (text_[at_] != '\n' && text_[at_] != '\r')) return 0;
+    return text_.substr(at_).starts_with("\r\n") ? 2 : 1;
   }
   bool take_delimiter() {
     const bool is_here = at_ < text_.size() && text_[at_] == delimiter_;
@@ -68,8 +69,7 @@ class CsvRows {
     for (;;) {
       const std::size_t begin = at_ + 1, end = text_.find('"', begin);
       if (end == text_.npos) fail("a quoted field that does not end, from line ", begin_line, "a closing quote");
-      next_line_ += static_cast<std::size_t>(
-          std::count(text_.begin() + static_cast<std::ptrdiff_t>(begin), text_.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
+      for (at_ = begin; at_ < end; ++at_) next_line_ += text_[at_] == '\n' || (text_[at_] == '\r' && end_of_line() == 1);
       field += text_.substr(begin, end - begin);
       at_ = end + 1;
       if (!text_.substr(at_).starts_with('"')) break;

@@ -120,7 +120,7 @@ Array allocated(const std::array<std::size_t, rank>& shape) {
   std::uint64_t elements = 1;
   std::string extents;
   for (const std::size_t extent : shape) {
-    elements = tilewright::detail::saturated_product({elements, std::max(extent, std::size_t{1})});
+    elements = tilewright::detail::saturated_product({elements, (std::max)(extent, std::size_t{1})});
     extents += (extents.empty() ? "" : " x ") + std::to_string(extent);
   }
   if (elements > std::uint64_t{1} << 47)

@@ -107,6 +107,26 @@ TEST_CASE("read_csv: spaces around numbers, infinities, NaN and tiny numbers") {
   CHECK(found(2, 1) == 0);
 }
 
+TEST_CASE("read_csv: numbers are rounded once, and the rule for small and large ones is the same for both types") {
+  // A bit above the middle of 1 and 1 + 2^-23, of which the nearest double is exactly the middle.
+  const Table found = read("1.0000000596046447754,-1.0000000596046447754,1.00000005960464477539,16777217\n", without_header);
+  CHECK(found(0, 0) == 1 + 0x1p-23F);
+  CHECK(found(0, 1) == -1 - 0x1p-23F);
+  CHECK(found(0, 2) == 1);  // a bit below the middle
+  CHECK(found(0, 3) == 16777216);
+  // The middle of the smallest number and 0 is 0.70064923e-45 for float, and 2.47e-324 for double.
+  CHECK((read("1e-45,7.1e-46,7e-46,-1e-46,0.00001e-43,1e-400,1e-99999999999999999999,340282350000000000000000e15\n",
+              without_header) == Table{{0x1p-149F, 0x1p-149F, 0, 0, 0, 0, 0, std::numeric_limits<float>::max()}}));
+  CHECK((read<double>("2.5e-324,2.4e-324,0.001e-322,-1e-400,1e-99999999999999999999,17976931348623157e292\n", without_header) ==
+         xt::xtensor<double, 2>{{0x1p-1074, 0, 0, 0, 0, std::numeric_limits<double>::max()}}));
+  CHECK(std::signbit(read("-1e-46\n", without_header)(0, 0)));
+  for (const std::string field : {"3.4028236e38", "-1e39", "1e400", "1e99999999999999999999", "1000000000000000000000e20"})
+    CHECK(error(field + "\n", without_header) == "table.csv: '" + field + "' in line 1, column 1: a number of float32 expected");
+  for (const std::string field : {"1.7976931348623159e308", "-1e309", "0.0001e400"})
+    CHECK(error<double>(field + "\n", without_header).ends_with(": a number of float64 expected"));
+  CHECK(error("a,b\n,2\n", {.missing = 1e300}).ends_with(": a number of float32 expected"));
+}
+
 TEST_CASE("read_csv: empty fields with a value for them") {
   const Table found = read("a,b\n,2\n3,\n", {.missing = NAN});
   CHECK(std::isnan(found(0, 0)));
@@ -127,19 +147,31 @@ TEST_CASE("read_csv: rows of different lengths") {
 
 TEST_CASE("read_csv: ends of lines, empty lines, and a byte order mark") {
   const Table expected{{1, 2}, {3, 4}};
-  for (const char* text : {"a,b\n1,2\n3,4\n", "a,b\n1,2\n3,4", "a,b\r\n1,2\r\n3,4\r\n", "a,b\r\n1,2\r\n3,4\r",
-                           "a,b\n1,2\n3,4\n\n\n", "\n\na,b\n\r\n1,2\n\n3,4\n",
-                           "\xef\xbb\xbf"
-                           "a,b\n1,2\n3,4\n"})
+  for (const char* text :
+       {"a,b\n1,2\n3,4\n", "a,b\n1,2\n3,4", "a,b\r\n1,2\r\n3,4\r\n", "a,b\r\n1,2\r\n3,4\r", "a,b\n1,2\n3,4\n\n\n",
+        "\n\na,b\n\r\n1,2\n\n3,4\n", "a,b\r1,2\r3,4\r", "a,b\r1,2\r3,4", "\r\ra,b\n1,2\r\r\n3,4\n\r",
+        "\xef\xbb\xbf"
+        "a,b\n1,2\n3,4\n"})
     CHECK((read(text, {.columns = {"a", "b"}}) == expected));
   CHECK(error("a,b\n\n\r\n1,x\n") == "table.csv: 'x' in line 4, column 2 (b): a number of float32 expected");
   CHECK(error("") == "table.csv: no rows: a table expected");
   CHECK(error("\n\r\n\n") == "table.csv: no rows: a table expected");
+  CHECK(error("\r\r") == "table.csv: no rows: a table expected");
+  CHECK(error("a,b\r\r1,x\r") == "table.csv: 'x' in line 3, column 2 (b): a number of float32 expected");
+  const std::string zero(1, '\0');
+  CHECK(error("\xff\xfe"
+              "a" +
+              zero + "\n" + zero) == "table.csv: text in UTF-16: UTF-8 expected");
+  CHECK(error("\xfe\xff" + zero + "a") == "table.csv: text in UTF-16: UTF-8 expected");
+  CHECK(error<std::string>("a\n" + zero + "1\n") == "table.csv: byte 0x00 at byte 2: a text expected");
 }
 
 TEST_CASE("read_csv: quoted fields") {
   CHECK((read<std::string>("\"a,b\",\"\"\"x\"\" y\",\"\"\n\"1\r\n2\",,z\"z\n", without_header) ==
          Texts{{"a,b", "\"x\" y", ""}, {"1\r\n2", "", "z\"z"}}));
+  CHECK((read<std::string>("a\r\"1\r2\"\r3\r") == Texts{{"1\r2"}, {"3"}}));
+  CHECK(error("a,b\r\"1\r\r\n\",2\r3,x\r").starts_with("table.csv: '1\r\r\n' in line 2, column 1 (a)"));
+  CHECK(error<std::string>("a,b\r1,\"\r\r\n2\"\r3,x,y\r") == "table.csv: 3 fields in line 5: 2, as in line 1, expected");
   CHECK((read("\"a\",\"b, c\"\n\"1.5\",2\n", {.columns = {"b, c", "a"}}) == Table{{2, 1.5F}}));
   CHECK(error("a,b\n\"1\n\n\",2\n3,x\n") == "table.csv: '1\n\n' in line 2, column 1 (a): a number of float32 expected");
   CHECK(error<std::string>("\"a\n\",b\n1,\"x\n2,3\n") ==
