@@ -23,9 +23,11 @@ void correct_checksums(std::vector<std::uint8_t>& bytes) {
     at += size + 12;
   }
 }
-images::detail::DecodedPng decode(const std::vector<std::uint8_t>& bytes) {
+template <class Element>
+xt::xtensor<Element, 3> decode(const std::vector<std::uint8_t>& bytes, std::size_t channels = 0) {
   static const data::FileReader file("fuzz", "/dev/null");
-  return images::detail::decode_png(file, bytes);
+  return images::detail::decode_png<Element>(
+      file, bytes, {.channels = channels, .channel_axis = data::ChannelAxis::last, .max_pixels = 1 << 20});
 }
 }  // namespace
 
@@ -33,19 +35,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t siz
   std::vector<std::uint8_t> bytes(input, input + size);
   correct_checksums(bytes);
   try {
-    auto image = decode(bytes);
-    if (image.bytes.size() > 1 << 22) return 0;
-    std::vector<std::uint8_t*> rows(image.height);
-    for (std::size_t row = 0; row < rows.size(); ++row) rows[row] = image.bytes.data() + row * (image.bytes.size() / rows.size());
+    const auto image = decode<std::uint16_t>(bytes);
+    std::vector<std::uint8_t> written = images::detail::file_rows(data::detail::pixels(image, data::ChannelAxis::last), "fuzz");
+    std::vector<std::uint8_t*> rows(image.shape(0));
+    for (std::size_t row = 0; row < rows.size(); ++row) rows[row] = written.data() + row * (written.size() / rows.size());
     images::detail::PngOutput output;
-    if (!output.write(image.height, image.width, static_cast<int>(image.channels), static_cast<int>(image.bits), rows.data()))
-      std::abort();
-    const auto again = decode(output.bytes());
-    if (again.bytes != image.bytes || again.width != image.width || again.channels != image.channels) std::abort();
-    for (const std::size_t channels : {1, 2, 3, 4}) {
-      std::vector<float> elements(image.height * image.width * channels);
-      images::detail::copy_pixels(image, {.channels = channels}, channels, elements.data());
-    }
+    if (!output.write(rows.size(), image.shape(1), static_cast<int>(image.shape(2)), 16, rows.data())) std::abort();
+    if (decode<std::uint16_t>(output.bytes()) != image) std::abort();
+    for (const std::size_t channels : {1, 2, 3, 4}) decode<float>(bytes, channels);
   } catch (const data::DataError&) {
   }
   return 0;

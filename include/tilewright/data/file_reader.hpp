@@ -56,6 +56,7 @@ class FileReader {
     }
     return bytes;
   }
+  const std::filesystem::path& path() const { return path_; }
   [[noreturn]] void fail(const std::string& found, const std::string& expected) const {
     throw DataError(reader_, path_, found, expected);
   }

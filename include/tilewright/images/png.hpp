@@ -37,41 +37,21 @@ struct PngOptions {
   /// 0.299 red + 0.587 green + 0.114 blue (ITU-R BT.601). A file without alpha is opaque.
   std::size_t channels = 0;
   ChannelAxis channel_axis = ChannelAxis::first;  ///< (channels, height, width) or (height, width, channels)
+  std::size_t max_pixels = 89'478'485;  ///< more are an error: a small file can have many; the default is Pillow's
 };
 
 namespace detail {
 
-/// Pixels of a file: (height, width, channels), with 8 or 16 bits for each channel.
-struct DecodedPng {
-  std::size_t height = 0, width = 0, channels = 0, bits = 0;
+/// Pixels of a row, with 8 or 16 bits for each channel.
+struct PngRow {
+  std::size_t channels = 0, bits = 0;
   std::vector<std::uint8_t> bytes{};  // of 16 bits, the most significant byte comes first
 
   std::uint32_t value(std::size_t i) const { return bits == 8 ? bytes[i] : std::uint32_t{bytes[2 * i]} << 8 | bytes[2 * i + 1]; }
 };
 
-inline DecodedPng decode_png(const data::FileReader& file, std::span<const std::uint8_t> bytes) {
-  PngInput input(bytes);
-  const auto ensure = [&](bool fact, const std::string& expected = "a whole PNG file") {
-    if (!fact) file.fail(std::string("damaged PNG data (") + input.error() + ")", expected);
-  };
-  if (!input.has_signature()) file.fail("no PNG signature", "a PNG file");
-  ensure(input.read_header());
-  DecodedPng result{input.height(), input.width(), input.channels(), input.bits(), {}};
-  // zlib's deflate makes at most 1,032 bytes of one.
-  if (input.stored_row_bytes() > 1032 * (std::uint64_t{bytes.size()} + 64) / result.height)
-    file.fail(std::to_string(result.height) + " x " + std::to_string(result.width) + " pixels in " +
-                  std::to_string(bytes.size()) + " bytes",
-              "a whole PNG file");
-  const std::size_t row_bytes = input.row_bytes();
-  result.bytes.resize(row_bytes * result.height);
-  std::vector<std::uint8_t*> rows(result.height);
-  for (std::size_t row = 0; row < rows.size(); ++row) rows[row] = result.bytes.data() + row * row_bytes;
-  ensure(input.read_rows(rows.data()));
-  return result;
-}
-
 /// Value of one channel of a pixel with other channels than the file.
-inline std::uint32_t converted(const DecodedPng& png, std::size_t pixel, std::size_t channel, std::size_t channels) {
+inline std::uint32_t converted(const PngRow& png, std::size_t pixel, std::size_t channel, std::size_t channels) {
   const std::size_t first = pixel * png.channels;
   const bool is_alpha = channels % 2 == 0 && channel == channels - 1, has_alpha = png.channels % 2 == 0;
   if (is_alpha) return has_alpha ? png.value(first + png.channels - 1) : png.bits == 8 ? 0xff : 0xffff;
@@ -88,19 +68,50 @@ Element pixel_element(std::uint32_t value, std::size_t bits) {
   else return static_cast<Element>(bits == 8 ? value * 257 : value);
 }
 
-/// Writes a decoded image to `to`, which has room for it.
+/// Reads a file row by row, so that little more memory than that of the result is taken.
 template <PixelElement Element>
-void copy_pixels(const DecodedPng& png, const PngOptions& options, std::size_t channels, Element* to) {
-  const std::size_t pixels = png.height * png.width;
+xt::xtensor<Element, 3> decode_png(const data::FileReader& file, std::span<const std::uint8_t> bytes, const PngOptions& options) {
+  PngInput input(bytes);
+  const auto require = [&](bool fact) {
+    if (!fact) file.fail(std::string("damaged PNG data (") + input.error() + ")", "a whole PNG file");
+  };
+  if (!input.has_signature()) file.fail("no PNG signature", "a PNG file");
+  require(input.read_header());
+  const std::size_t height = input.height(), width = input.width(), pixels = height * width;
+  const std::size_t channels = options.channels == 0 ? input.channels() : options.channels;
+  const std::string size = std::to_string(height) + " x " + std::to_string(width) + " pixels";
+  // zlib's deflate makes at most 1,032 bytes of one.
+  if (input.stored_row_bytes() > 1032 * (std::uint64_t{bytes.size()} + 64) / height)
+    file.fail(size + " in " + std::to_string(bytes.size()) + " bytes", "a whole PNG file");
+  const std::uint64_t needed = tilewright::detail::saturated_product({pixels, channels, sizeof(Element)});
+  if (pixels > options.max_pixels)
+    file.fail(size + ", " + std::to_string(needed) + " bytes of elements",
+              "at most max_pixels, " + std::to_string(options.max_pixels) + ",");
   const bool is_first = options.channel_axis == ChannelAxis::first;
-  for (std::size_t pixel = 0; pixel < pixels; ++pixel)
-    for (std::size_t channel = 0; channel < channels; ++channel)
-      to[is_first ? channel * pixels + pixel : pixel * channels + channel] = pixel_element<Element>(
-          converted(png, pixel, channel, channels), png.bits);
-}
-inline std::array<std::size_t, 3> image_shape(const DecodedPng& png, const PngOptions& options, std::size_t channels) {
-  if (options.channel_axis == ChannelAxis::first) return {channels, png.height, png.width};
-  return {png.height, png.width, channels};
+  return data::detail::with_memory(
+      "read_png", [&] { return file.path().string() + ": " + size; }, needed,
+      [&] {
+        using Shape = std::array<std::size_t, 3>;
+        auto result = xt::xtensor<Element, 3>::from_shape(is_first ? Shape{channels, height, width}
+                                                                   : Shape{height, width, channels});
+        PngRow row{input.channels(), input.bits(), std::vector<std::uint8_t>(width * input.channels() * input.bits() / 8)};
+        for (unsigned number = 0; number < input.passes(); ++number) {
+          const PngPass pass = input.pass(number);
+          if (pass.first_column >= width) continue;  // it has no rows
+          const std::size_t columns = (width - pass.first_column - 1) / pass.column_step + 1;
+          for (std::size_t y = pass.first_row; y < height; y += pass.row_step) {
+            require(input.read_row(row.bytes.data(), columns));
+            for (std::size_t i = 0; i < columns; ++i) {
+              const std::size_t pixel = y * width + pass.first_column + i * pass.column_step;
+              for (std::size_t channel = 0; channel < channels; ++channel)
+                result.data()[is_first ? channel * pixels + pixel : pixel * channels + channel] = pixel_element<Element>(
+                    converted(row, i, channel, channels), row.bits);
+            }
+          }
+        }
+        require(input.read_end());
+        return result;
+      });
 }
 inline void require_channels(const std::string& function, std::size_t channels) {
   if (channels > 4) throw data::DataError(function, std::to_string(channels) + " channels", "0 to 4");
@@ -111,7 +122,8 @@ inline void require_channels(const std::string& function, std::size_t channels) 
 /// Reads a PNG file: (channels, height, width), or (height, width, channels) with ChannelAxis::last. Takes files of 1 to 16 bits,
 /// with a palette or not, interlaced or not. Elements keep the share of the largest value when the bits of the file differ: 255
 /// of 8 bits is 1.0F, and 65535 of std::uint16_t. Values are those of the file: gamma and colour profiles are ignored. Throws
-/// DataError, which names the file, for one that is missing, unreadable or damaged, and for more than 4 channels.
+/// DataError, which names the file, for one that is missing, unreadable or damaged, for more pixels than max_pixels or than fit
+/// in memory, and for more than 4 channels.
 ///
 ///     const auto image = tw::images::read_png("cat.png", {.channels = 3});                  // xt::xtensor<float, 3>
 ///     const auto pixels = tw::images::read_png<std::uint8_t>("cat.png", {.channel_axis = tw::data::ChannelAxis::last});
@@ -119,16 +131,8 @@ template <PixelElement Element = float>
 xt::xtensor<Element, 3> read_png(const std::filesystem::path& path, const PngOptions& options = {}) {
   detail::require_channels("read_png", options.channels);
   data::FileReader file("read_png", path);
-  const auto bytes = file.read((std::numeric_limits<std::uint64_t>::max)());
-  return data::detail::with_memory(
-      "read_png", [&] { return path.string(); }, 0,
-      [&] {
-        const detail::DecodedPng png = detail::decode_png(file, bytes);
-        const std::size_t channels = options.channels == 0 ? png.channels : options.channels;
-        auto result = xt::xtensor<Element, 3>::from_shape(detail::image_shape(png, options, channels));
-        detail::copy_pixels(png, options, channels, result.data());
-        return result;
-      });
+  const auto bytes = file.read(std::numeric_limits<std::uint64_t>::max());
+  return detail::decode_png<Element>(file, bytes, options);
 }
 
 namespace detail {
@@ -188,7 +192,8 @@ void write_png(const std::filesystem::path& path, const T& image, ChannelAxis ch
         std::to_string(height) + " x " + std::to_string(width) + " pixels of " + std::to_string(channels) + " channels",
         "1 to 1,000,000 each of 1 to 4");
   data::detail::with_memory(
-      "write_png", [&] { return path.string(); }, 0,
+      "write_png", [&] { return path.string() + ": " + std::to_string(height) + " x " + std::to_string(width) + " pixels"; },
+      static_cast<std::uint64_t>(height * width * channels),
       [&] {
         std::vector<std::uint8_t> bytes = detail::file_rows(pixels, path);
         std::vector<std::uint8_t*> rows(static_cast<std::size_t>(height));

@@ -34,7 +34,12 @@ bool guarded(png_structp png, auto f) {
   return true;
 }
 
-/// Reads a PNG file from memory. All functions that return bool return false if the data is damaged.
+/// Rows and columns of an image that a pass through its file has.
+struct PngPass {
+  std::size_t first_row = 0, row_step = 1, first_column = 0, column_step = 1;
+};
+
+/// Reads a PNG file from memory, row by row. All functions that return bool return false if the data is damaged.
 class PngInput {
  public:
   explicit PngInput(std::span<const std::uint8_t> bytes)
@@ -53,22 +58,49 @@ class PngInput {
       png_set_read_fn(png_, &source_, read);
       png_read_info(png_, info_);
       stored_row_bytes_ = png_get_rowbytes(png_, info_);
-      png_set_expand(png_);  // palettes to RGB, fewer bits to 8, transparent colours to alpha
-      png_set_interlace_handling(png_);
+      if (png_get_color_type(png_, info_) == PNG_COLOR_TYPE_PALETTE) {
+        png_get_PLTE(png_, info_, &palette_, &palette_size_);
+        png_get_tRNS(png_, info_, &alphas_, &alpha_count_, nullptr);
+        png_set_packing(png_);  // a byte for each index
+      } else {
+        png_set_expand(png_);  // fewer bits to 8, transparent colours to alpha
+      }
       png_read_update_info(png_, info_);
     });
   }
-  bool read_rows(std::uint8_t** rows) {
-    return guarded(png_, [this, rows] {
-      png_read_image(png_, rows);
-      png_read_end(png_, nullptr);
+  /// Returns the number of passes: 7 of an interlaced file. Each has its rows one after the other.
+  unsigned passes() const { return png_get_interlace_type(png_, info_) == PNG_INTERLACE_NONE ? 1 : PNG_INTERLACE_ADAM7_PASSES; }
+  PngPass pass(unsigned number) const {
+    if (passes() == 1) return {};
+    return {PNG_PASS_START_ROW(number), std::size_t{1} << PNG_PASS_ROW_SHIFT(number), PNG_PASS_START_COL(number),
+            std::size_t{1} << PNG_PASS_COL_SHIFT(number)};
+  }
+  /// Reads the next row of a pass, of `pixels` pixels, to memory for a row of the image.
+  bool read_row(std::uint8_t* row, std::size_t pixels) {
+    return guarded(png_, [this, row, pixels] {
+      png_read_row(png_, row, nullptr);
+      if (palette_ == nullptr) return;
+      for (std::size_t i = pixels; i-- > 0;) {  // from the end: colours take more room than indices
+        const int index = row[i];
+        if (index >= palette_size_) png_error(png_, "a palette index beyond the palette");
+        const png_color colour = palette_[index];
+        std::uint8_t* const to = row + i * channels();
+        to[0] = colour.red, to[1] = colour.green, to[2] = colour.blue;
+        if (alpha_count_ > 0) to[3] = index < alpha_count_ ? alphas_[index] : 0xff;
+      }
     });
+  }
+  /// Reads what comes after the pixels.
+  bool read_end() {
+    return guarded(png_, [this] { png_read_end(png_, nullptr); });
   }
   std::size_t height() const { return png_get_image_height(png_, info_); }
   std::size_t width() const { return png_get_image_width(png_, info_); }
-  std::size_t channels() const { return png_get_channels(png_, info_); }
+  std::size_t channels() const {
+    if (palette_ != nullptr) return alpha_count_ > 0 ? 4 : 3;
+    return png_get_channels(png_, info_);
+  }
   std::size_t bits() const { return png_get_bit_depth(png_, info_); }
-  std::size_t row_bytes() const { return png_get_rowbytes(png_, info_); }
   /// Returns the bytes of a row in the file, where a pixel may have 1 bit.
   std::size_t stored_row_bytes() const { return stored_row_bytes_; }
   const char* error() const { return error_.text; }
@@ -92,6 +124,9 @@ class PngInput {
   PngError error_{};
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
+  png_colorp palette_ = nullptr;  // null: none
+  png_bytep alphas_ = nullptr;  // of the palette's first colours
+  int palette_size_ = 0, alpha_count_ = 0;
   std::size_t stored_row_bytes_ = 0;
 };
 

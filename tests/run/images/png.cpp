@@ -6,6 +6,7 @@
 #include <string>
 
 #include "../../catch.hpp"
+#include "../../support/child_process.hpp"
 #include "../../support/temporary_folder.hpp"
 #include "png_bytes.hpp"
 #include "tilewright/core/platform/foreign_headers.hpp"
@@ -137,6 +138,17 @@ TEST_CASE("read_png: files that are no whole PNG file") {
   CHECK(error(png_bytes({.width = 0, .height = 3, .bits = 8, .colour_type = 0}, {0})).starts_with("damaged PNG data ("));
   CHECK(error(png_bytes({.width = 2, .height = 1, .bits = 5, .colour_type = 0}, {0, 1, 2})).starts_with("damaged PNG data ("));
   CHECK(error(png_bytes({.width = 2, .height = 1, .bits = 8, .colour_type = 3}, {0, 1, 2})).starts_with("damaged PNG data ("));
+  for (const std::uint8_t interlaced : {0, 1})
+    for (const Bytes& transparency : {Bytes{}, Bytes{7}})
+      CHECK(error(png_bytes({.width = 3,
+                             .height = 1,
+                             .bits = 2,
+                             .colour_type = 3,
+                             .interlaced = interlaced,
+                             .palette = {1, 2, 3, 4, 5, 6},
+                             .transparency = transparency},
+                            interlaced ? Bytes{0, 0, 0, 0x80, 0, 0} : Bytes{0, 0b00'01'10'00})) ==
+            "damaged PNG data (a palette index beyond the palette): a whole PNG file expected");
 }
 
 TEST_CASE("read_png: a header that promises more pixels than the file can have") {
@@ -151,6 +163,36 @@ TEST_CASE("read_png: a header that promises more pixels than the file can have")
   CHECK((read(png_bytes({.width = 2000, .height = 2000, .bits = 1, .colour_type = 3, .palette = {1, 2, 3}, .transparency = {9}},
                         packed))
              .shape() == std::array<std::size_t, 3>{2000, 2000, 4}));
+}
+
+TEST_CASE("read_png: a small file with many pixels takes little more memory than its image, or is an error") {
+  const Bytes packed(2000 * 251);
+  const File file(
+      png_bytes({.width = 2000, .height = 2000, .bits = 1, .colour_type = 3, .palette = {1, 2, 3}, .transparency = {9}}, packed));
+  CHECK_THROWS_WITH(read_png(file.path, {.max_pixels = 3'999'999}),
+                    "read_png: " + file.path.string() +
+                        ": 2000 x 2000 pixels, 64000000 bytes of elements: at most max_pixels, 3999999, expected");
+  CHECK(PngOptions().max_pixels == 89'478'485);
+  if (is_sanitized) return;
+  long pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const auto used = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE));
+  CHECK(in_child(
+            [&](Report& report) {
+              if (read_png(file.path, {.max_pixels = 4'000'000}).size() != 16'000'000) report.add("another size");
+            },
+            used + 64'000'000 + (8 << 20)) == "");
+  CHECK(in_child(
+            [&](Report& report) {
+              try {
+                read_png(file.path);
+                report.add("no error");
+              } catch (const DataError& error) {
+                const std::string expected = "2000 x 2000 pixels, 64000000 bytes: as much as fits in memory expected";
+                if (!std::string(error.what()).ends_with(expected)) report.add(error.what());
+              }
+            },
+            used + (32 << 20)) == "");
 }
 
 TEST_CASE("write_png: what read_png reads back") {

@@ -196,6 +196,7 @@ const RunCase of_data[] = {
     size_of<DataError>("CsvOptions.indices", from(0, 0), [](Whole n) { read_table({.indices = {size(n)}}); }),
     real_of<DataError>("CsvOptions.missing", anything, [](double n) { read_table({.missing = n}); }),
     size_of<DataError>("PngOptions.channels", from(0, 4), [](Whole n) { read_image({.channels = size(n)}); }),
+    size_of<DataError>("PngOptions.max_pixels", from(2, 0x1p64), [](Whole n) { read_image({.max_pixels = size(n)}); }),
     size_of<DataError>("generated_digits.count", any_outcome,
                        [](Whole n) { data::generated_digits(n > 0 && n < 1 << 31 ? 1 << 31 : size(n), 1); }),
     size_of<DataError>("generated_text.bytes", any_outcome,
