@@ -138,6 +138,12 @@ inline constexpr auto number_ranges = [] {
 }();
 }  // namespace detail
 constexpr const NumberRange& number_range(DType dtype) { return detail::number_ranges[static_cast<std::size_t>(dtype)]; }
+namespace detail {
+/// Returns whether a number is finite as an element of a dtype.
+constexpr bool is_finite_as(double number, DType dtype) {
+  return number >= number_range(dtype).lowest && number <= number_range(dtype).highest;
+}
+}  // namespace detail
 
 /// Returns the index of the first number that does not fit the dtype, or -1. Integers and bool accept exact values only. Floating
 /// point rounds, but a finite number must not become infinite.

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tilewright/core/dtype.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/number.hpp"
 #include "tilewright/core/random/normal.hpp"
@@ -142,21 +143,26 @@ constexpr Text generator_fault(const Generator& generator, const Shape& shape) {
                 generator.write == write_eye ? Text() : text(", ", number_text(b)), "): numbers expected");
   return {};
 }
-/// Returns what is wrong with random initial values: numbers that are not finite, or numbers that the distribution does not
-/// allow. Empty if nothing is wrong.
-constexpr Text random_fault(const Initialiser& initialiser) {
+/// Returns what is wrong with random initial values: a dtype without fractions, or numbers that are not finite, or that the
+/// distribution does not allow. Empty if nothing is wrong.
+constexpr Text random_fault(const Initialiser& initialiser, DType dtype) {
   const bool is_normal = initialiser.fill == fill_normal, is_uniform = initialiser.fill == fill_uniform;
   if (!is_normal && !is_uniform) return {};
   const double a = initialiser.a, b = initialiser.b, width = is_normal ? b : b - a;
-  if (a - a == 0 && b - b == 0 && width >= 0 && width - width == 0) return {};
-  return text(is_normal ? "normal(" : "uniform(", number_text(a), ", ", number_text(b), "): finite numbers, ",
-              is_normal ? "the second at least 0, expected" : "the first at most the second, expected");
+  const bool is_floating = is_floating_point(dtype);
+  const DType type = is_float8(dtype) ? float64 : dtype;  // numbers of float8 may be scaled
+  if (is_floating && is_finite_as(a, type) && is_finite_as(b, type) && width >= 0 && width - width == 0) return {};
+  return text(is_normal ? "normal(" : "uniform(", number_text(a), ", ", number_text(b), ") as ", to_text(dtype),
+              !is_floating ? ": a floating-point dtype, or drawn_by, expected"
+              : is_normal  ? ": finite numbers, the second at least 0, expected"
+                           : ": finite numbers, the first at most the second, expected");
 }
 }  // namespace detail
 
-/// Returns an initialiser with normally distributed values.
+/// Returns an initialiser with normally distributed values, for floating-point dtypes.
 constexpr Initialiser normal(double mean, double standard_deviation) { return {detail::fill_normal, mean, standard_deviation}; }
-/// Returns an initialiser with uniformly distributed values in [low, high). Half precision rounds them down.
+/// Returns an initialiser with uniformly distributed values in [low, high), for floating-point dtypes. Half precision rounds them
+/// down.
 constexpr Initialiser uniform(double low, double high) { return {detail::fill_uniform, low, high}; }
 /// Return initialisers with zeros, or ones, for all elements.
 constexpr Initialiser zeros() { return {.values = {0}}; }

@@ -231,7 +231,8 @@ class Ir {
       return fail(text(what, ": ", count, " values for '", name, "' of shape ", to_text(distribution.shape),
                        distribution.groups > 1 ? text(" in ", distribution.groups, " groups of replicas") : Text(), ": ",
                        expected, " expected"));
-    if (const Text is = detail::random_fault(initialiser); !is.empty()) return fail(text(what, ": '", name, "' of ", is));
+    if (const Text is = detail::random_fault(initialiser, spec.dtype); !is.empty())
+      return fail(text(what, ": '", name, "' of ", is));
     if (!check_numbers(what, name, initialiser.values.values(), spec.dtype)) return Tensor::invalid(*this);
     if (!check_generator(what, name, initialiser.generator, {distribution.shape, spec.dtype})) return Tensor::invalid(*this);
     const TensorId tensor = tables.add_tensor({spec, kind, static_cast<int>(tables.variables.size())}, name);

@@ -72,11 +72,11 @@ Element pixel_element(std::uint32_t value, std::size_t bits) {
 template <PixelElement Element>
 xt::xtensor<Element, 3> decode_png(const data::FileReader& file, std::span<const std::uint8_t> bytes, const PngOptions& options) {
   PngInput input(bytes);
-  const auto require = [&](bool fact) {
+  const auto ensure = [&](bool fact) {
     if (!fact) file.fail(std::string("damaged PNG data (") + input.error() + ")", "a whole PNG file");
   };
   if (!input.has_signature()) file.fail("no PNG signature", "a PNG file");
-  require(input.read_header());
+  ensure(input.read_header());
   const std::size_t height = input.height(), width = input.width(), pixels = height * width;
   const std::size_t channels = options.channels == 0 ? input.channels() : options.channels;
   const std::string size = std::to_string(height) + " x " + std::to_string(width) + " pixels";
@@ -100,7 +100,7 @@ xt::xtensor<Element, 3> decode_png(const data::FileReader& file, std::span<const
           if (pass.first_column >= width) continue;  // it has no rows
           const std::size_t columns = (width - pass.first_column - 1) / pass.column_step + 1;
           for (std::size_t y = pass.first_row; y < height; y += pass.row_step) {
-            require(input.read_row(row.bytes.data(), columns));
+            ensure(input.read_row(row.bytes.data(), columns));
             for (std::size_t i = 0; i < columns; ++i) {
               const std::size_t pixel = y * width + pass.first_column + i * pass.column_step;
               for (std::size_t channel = 0; channel < channels; ++channel)
@@ -109,7 +109,7 @@ xt::xtensor<Element, 3> decode_png(const data::FileReader& file, std::span<const
             }
           }
         }
-        require(input.read_end());
+        ensure(input.read_end());
         return result;
       });
 }

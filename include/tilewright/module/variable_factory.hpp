@@ -73,7 +73,8 @@ class VariableFactory {
   }
   /// Adds an input for the variable to the graph that is being built.
   constexpr Tensor create_input(std::string_view name) const {
-    if (const Text is = detail::random_fault(initialiser_); !is.empty()) ir().fail(text("variable: '", name, "' of ", is));
+    if (const Text is = detail::random_fault(initialiser_, spec_.dtype); !is.empty())
+      ir().fail(text("variable: '", name, "' of ", is));
     const Tensor input = detail::add_graph_input(ir(), spec_, name, by_ref_);
     set_meta_shape(input);
     return input;

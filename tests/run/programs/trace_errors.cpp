@@ -353,12 +353,27 @@ TEST_CASE("parameters that are no numbers, or out of range, are errors") {
   const auto variable = [](const tw::Initialiser& initialiser) {
     return error_of([&](Ir& ir) { ir.variable(initialiser, {2}, tw::float32, "w"); });
   };
-  CHECK(variable(tw::normal(0, -1)) == "variable: 'w' of normal(0, -1): finite numbers, the second at least 0, expected");
-  CHECK(variable(tw::normal(nan, 1)) == "variable: 'w' of normal(nan, 1): finite numbers, the second at least 0, expected");
+  CHECK(variable(tw::normal(0, -1)) ==
+        "variable: 'w' of normal(0, -1) as float32: finite numbers, the second at least 0, expected");
+  CHECK(variable(tw::normal(nan, 1)) ==
+        "variable: 'w' of normal(nan, 1) as float32: finite numbers, the second at least 0, expected");
   CHECK(variable(tw::uniform(1, -1)) ==
-        "variable: 'w' of uniform(1, -1): finite numbers, the first at most the second, expected");
+        "variable: 'w' of uniform(1, -1) as float32: finite numbers, the first at most the second, expected");
   CHECK(variable(tw::uniform(0, infinity)) ==
-        "variable: 'w' of uniform(0, inf): finite numbers, the first at most the second, expected");
+        "variable: 'w' of uniform(0, inf) as float32: finite numbers, the first at most the second, expected");
+  const auto of_dtype = [](const tw::Initialiser& initialiser, tw::DType dtype) {
+    return error_of([&](Ir& ir) { ir.variable(initialiser, {2}, dtype, "w"); });
+  };
+  CHECK(of_dtype(tw::normal(0, 1), tw::int32) ==
+        "variable: 'w' of normal(0, 1) as int32: a floating-point dtype, or drawn_by, expected");
+  CHECK(of_dtype(tw::uniform(0, 8), tw::uint8) ==
+        "variable: 'w' of uniform(0, 8) as uint8: a floating-point dtype, or drawn_by, expected");
+  CHECK(of_dtype(tw::uniform(0, 1), tw::boolean) ==
+        "variable: 'w' of uniform(0, 1) as bool: a floating-point dtype, or drawn_by, expected");
+  CHECK(of_dtype(tw::uniform(0, 1e5), tw::float16) ==
+        "variable: 'w' of uniform(0, 100000) as float16: finite numbers, the first at most the second, expected");
+  for (const tw::DType dtype : {tw::float16, tw::bfloat16, tw::float64, tw::float8_143})
+    CHECK(of_dtype(tw::normal(0, 1), dtype) == "no TraceError");
   const auto norm = [](double eps) {
     return error_of([&](Ir& ir) {
       const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x"), w = ir.variable(tw::ones(), {4}, tw::float32, "w");

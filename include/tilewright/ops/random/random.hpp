@@ -52,14 +52,6 @@ constexpr RandomAttributes random_attributes(const Shape& shape, DType dtype, do
   return {axis_list(shape), static_cast<std::int64_t>(dtype), first, second};
 }
 
-/// Returns whether a number is finite as an element of a dtype.
-constexpr bool is_finite_as(double number, DType dtype) {
-  const double largest = is_half(dtype)     ? number_range(dtype).highest
-                         : dtype == float32 ? static_cast<double>((std::numeric_limits<float>::max)())
-                                            : (std::numeric_limits<double>::max)();
-  return number >= -largest && number <= largest;
-}
-
 /// Bounds of random_uniform, in the dtype of its result.
 struct UniformBounds {
   double low = 0, scale = 0;
