@@ -81,6 +81,10 @@ Case<[](Tensor x) { return ops::argmin(x, -3); }> argmin_axis;
 // expect: ArgMax: axis 0 of a scalar: a tensor with axes expected, in Net/layer
 Case<[](Tensor x) { return ops::argmax(scalar(x)); }> argmax_of_a_scalar;
 
+// CASE argmax_beyond_int32
+// expect: ArgMax: (2147483649,) uint8 along axis 0: at most 2147483648 elements, the indices of int32, expected, in Net/layer
+Case<[](Tensor x) { return ops::argmax(tensor(x, {(std::int64_t{1} << 31) + 1}, tw::uint8)); }> argmax_beyond_int32;
+
 // CASE cumsum_axis
 // expect: CumSum: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in Net/layer
 Case<[](Tensor x) { return ops::cumsum(x, 2); }> cumsum_axis;
@@ -112,6 +116,10 @@ Case<[](Tensor x) { return ops::histogram(x, {0, 2, 1}); }> levels;
 // CASE one_level
 // expect: Histogram: 1 levels: at least 2 expected, in Net/layer
 Case<[](Tensor x) { return ops::histogram(x, {0}); }> one_level;
+
+// CASE histogram_beyond_uint32
+// expect: Histogram: (65536, 65536) float32: at most 4294967295 elements, the counts of uint32, expected, in Net/layer
+Case<[](Tensor x) { return ops::histogram(tensor(x, {1 << 16, 1 << 16}), {0, 1}); }> histogram_beyond_uint32;
 
 // CASE histogram_of_integers
 // expect: Histogram: (8, 5) int32: float16, float32, float64 or bfloat16 expected, in Net/layer

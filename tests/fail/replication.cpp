@@ -342,6 +342,13 @@ Case<[](Ir&, const Replicated& with) { ops::cross_entropy_sharded_loss(with.x.ca
 Case<[](Ir&, const Replicated& with) { ops::cross_entropy_sharded_loss(with.x, tensor(with.x, {3})); }>
     divided_loss_of_real_labels;
 
+// CASE divided_loss_beyond_int32
+// expect: ShardIndices: shards of 2147483648 rows: at most 2147483647, the places of int32, expected
+Case<[](Ir&, const Replicated& with) {
+  ops::cross_entropy_sharded_loss(tensor(with.x, {3, std::int64_t{1} << 31}), tensor(with.x, {3}, tw::int32));
+}>
+    divided_loss_beyond_int32;
+
 // CASE divided_loss_of_a_scalar
 // expect: cross_entropy_sharded_loss: logits () float32: at least one axis expected
 Case<[](Ir&, const Replicated& with) { ops::cross_entropy_sharded_loss(tensor(with.x, {}), tensor(with.x, {}, tw::int32)); }>

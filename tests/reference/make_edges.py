@@ -95,4 +95,7 @@ for dtype in "f32", "f16":
     f.write(f"{dtype}_logsumexp_infinite.y0", np.array([-inf, inf, 3, 0]))
     f.write(f"{dtype}_logsumexp_infinite.dy0", np.ones(4))
     f.write(f"{dtype}_logsumexp_infinite.dx0", np.array([[0.0, 0], [1, 0], [0, 1], [1, 0]]))
+# logsumexp whose result rounds away what the gradient needs.
+for dtype, large in ("f32", (1e7, 1e7, 1e7, 1e7 + 1, 4e9, 4e9, -2e7, -2e7)), ("f16", (4e4, 4e4, 1e4, 9992, 6e4, 6e4, -3e4, -3e4)):
+    f.differentiable(f"{dtype}_logsumexp_large", lambda x: torch.logsumexp(x, 1), values(dtype, *large, shape=(4, 2)), dy=ones((4,)))
 f.save("ops_edges.txt")

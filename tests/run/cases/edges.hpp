@@ -66,6 +66,7 @@ constexpr void float32_at_edges(Ir& ir) {
   cases.add("l2_columns", l2_over(0), cases.spec({2, 5}));
   cases.add("l2_all", l2_over({}), cases.spec({3}));
   cases.add("logsumexp_infinite", logsumexp_of_rows, cases.spec({4, 2}));
+  cases.add("logsumexp_large", logsumexp_of_rows, cases.spec({4, 2}));
 }
 constexpr void float16_at_edges(Ir& ir) {
   const EdgeCases cases(ir, "f16", tw::float16);
@@ -77,6 +78,7 @@ constexpr void float16_at_edges(Ir& ir) {
   cases.add("layer_norm_small", layer_norm, cases.spec({2, 4}), cases.spec({4}), cases.spec({4}));
   cases.add("div", quotient, cases.spec({3}), cases.spec({3}));
   cases.add("logsumexp_infinite", logsumexp_of_rows, cases.spec({4, 2}));
+  cases.add("logsumexp_large", logsumexp_of_rows, cases.spec({4, 2}));
 }
 constexpr void bfloat16_at_edges(Ir& ir) {
   const EdgeCases cases(ir, "bf16", tw::bfloat16);

@@ -12,6 +12,13 @@ namespace detail {
 constexpr int require_line(Inference& op, std::int64_t axis) {
   return op.require_number_dtype(0) ? op.require_axis(axis, op.input(0).shape.rank) : -1;
 }
+/// Fails if an index along the axis of input 0 can be none of int32.
+constexpr bool require_int32_indices(Inference& op, int axis) {
+  constexpr std::int64_t most = std::int64_t{1} << 31;
+  if (op.input(0).shape[axis] <= most) return true;
+  op.fail(to_text(op.input(0)), " along axis ", axis, ": at most ", most, " elements, the indices of int32, expected");
+  return false;
+}
 /// Converts an axis that is counted from the last, such as -1, to one that is counted from the first. Returns it unchanged if
 /// the tensor has no such axis.
 constexpr std::int64_t from_first(const Tensor& x, int axis) {
@@ -56,7 +63,7 @@ struct ArgOp : detail::LineResultOp<D> {
   static constexpr void infer(Inference& op) {
     const auto attributes = op.template attributes<Attributes>();
     const int line = detail::require_line(op, attributes.axis);
-    if (line < 0) return;
+    if (line < 0 || !detail::require_int32_indices(op, line)) return;
     Shape result;
     for (int axis = 0; axis < op.input(0).shape.rank; ++axis)
       if (axis != line) result.push_back(op.input(0).shape[axis]);
@@ -142,7 +149,9 @@ struct TopK : detail::LineResultOp<TopK> {
   static constexpr void infer(Inference& op) {
     const auto attributes = op.attributes<Attributes>();
     const int axis = detail::require_line(op, attributes.axis);
-    if (axis < 0 || !detail::require_proportion(op, attributes.available_memory_proportion)) return;
+    if (axis < 0 || !detail::require_int32_indices(op, axis) ||
+        !detail::require_proportion(op, attributes.available_memory_proportion))
+      return;
     TensorSpec result = op.input(0);
     if (attributes.k < 1 || attributes.k > result.shape[axis])
       return op.fail(attributes.k, " of axis ", axis, " of ", to_text(result), ": from 1 to ", result.shape[axis], " expected");
@@ -179,7 +188,11 @@ struct Histogram : Op<Histogram> {
     std::int64_t absolute = 0;
   };
   static constexpr void infer(Inference& op) {
-    if (op.require_floating_point(0)) op.output({{op.input(1).nelms() - 1}, uint32});
+    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+    if (!op.require_floating_point(0)) return;
+    if (op.input(0).nelms() > most)
+      return op.fail(to_text(op.input(0)), ": at most ", most, " elements, the counts of uint32, expected");
+    op.output({{op.input(1).nelms() - 1}, uint32});
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     Work work;
@@ -203,7 +216,7 @@ struct ValuesAndIndices {
 namespace ops {
 /// Returns the index of the largest element along an axis. x: any number type except bool, at least one axis. Result: int32, x's
 /// shape without the axis, or with extent 1 if `keep_axis`. Of equal elements, the first counts. NaN counts as the largest, and
-/// of several NaN the first counts. No gradient. Errors: an axis out of range, a scalar, bool.
+/// of several NaN the first counts. No gradient. Errors: an axis out of range or of more than 2^31 elements, a scalar, bool.
 constexpr Tensor argmax(Tensor x, int axis = 0, bool keep_axis = false) {
   return apply<ArgMax>({x}, {detail::from_first(x, axis), keep_axis});
 }
@@ -219,7 +232,8 @@ constexpr Tensor cumsum(Tensor x, int axis = 0) { return apply<CumSum>({x}, {det
 /// any number type except bool, at least one axis. Results: x's dtype, and int32, both of x's shape with extent k. Of equal
 /// elements, the first comes first; NaN counts as the largest. `sorted` = false allows any order, and currently has no effect.
 /// Gradient: dy at the elements, 0 elsewhere. `available_memory_proportion`, from 0 to 1, is reserved for planners; results do
-/// not depend on it. Errors: k below 1 or above the axis's extent, an axis out of range, a scalar, bool.
+/// not depend on it. Errors: k below 1 or above the axis's extent, an axis out of range or of more than 2^31 elements, a scalar,
+/// bool.
 constexpr ValuesAndIndices topk(Tensor x, std::int64_t k, int axis = -1, bool largest = true, [[maybe_unused]] bool sorted = true,
                                 std::optional<double> available_memory_proportion = {}) {
   Ir& ir = x.ir();
@@ -231,7 +245,7 @@ constexpr ValuesAndIndices topk(Tensor x, std::int64_t k, int axis = -1, bool la
 /// excludes its second; the last pair includes both. Elements below the first level or above the last, and NaN, are not counted.
 /// x: float16, bfloat16, float32 or float64 of any shape; `absolute_of_input` counts |x|. Result: uint32, one element less than
 /// levels. (PopXL's documentation says the same; its device also counts the elements outside, in two more bins.) No gradient.
-/// Errors: fewer than two levels, or levels that do not increase.
+/// Errors: fewer than two levels, levels that do not increase, or 2^32 elements or more.
 constexpr Tensor histogram(Tensor x, const List<double>& levels, bool absolute_of_input = false) {
   Ir& ir = x.ir();
   if (!x.is_usable()) return x;

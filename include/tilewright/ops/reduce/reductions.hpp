@@ -239,13 +239,13 @@ struct ReduceLogSum : FunctionOfReduction<ReduceLogSum, ReduceSum, Log> {
   }
 };
 
-/// dy exp(x - y): 0 where x is -infinity, even if y is, and dy where x is y, even if both are infinite.
-struct ReduceLogSumExpGrad : Elementwise<ReduceLogSumExpGrad> {
-  static constexpr std::string_view name = "ReduceLogSumExpGrad";
+/// exp(x - y): 0 where x is -infinity, even if y is, and 1 where x is y, even if both are infinite.
+struct LogSumExpShare : Elementwise<LogSumExpShare> {
+  static constexpr std::string_view name = "LogSumExpShare";
   constexpr operator VertexCost() const { return binary_map_cost({12, 2}, {10, 4}); }
-  template <class X> static X forward(X x, X y, X dy) {
-    const X nothing = math::number<X>(-std::numeric_limits<double>::infinity());
-    return math::select(x == nothing, math::number<X>(0), math::select(x == y, dy, dy * math::exp(x - y)));
+  template <class X> static X forward(X x, X y) {
+    const X zero = math::number<X>(0), nothing = math::number<X>(-std::numeric_limits<double>::infinity());
+    return math::select(x == nothing, zero, math::exp(math::select(x == y, zero, x - y)));
   }
 };
 struct ReduceLogSumExp : RuleReduction<ReduceLogSumExp, kernel::LogSumExpRule> {
@@ -261,9 +261,10 @@ struct ReduceLogSumExp : RuleReduction<ReduceLogSumExp, kernel::LogSumExpRule> {
     if (!op.needs(0)) return;
     const DType dtype = op.input_spec(0).dtype, computed = computed_dtype(dtype);
     const Tensor x = op.input(0).cast(computed), dy = with_all_axes(op, op.output_gradient(0)).cast(computed);
-    Tensor y = op.output(0);
-    if (is_half(dtype)) y = apply<ReduceLogSumExp>({x}, op.attributes<Attributes>());  // what is stored is rounded
-    op.input_gradient(0, apply<ReduceLogSumExpGrad>({x, with_all_axes(op, y), dy}).cast(dtype));
+    const Tensor shares = apply<LogSumExpShare>({x, with_all_axes(op, op.output(0)).cast(computed)});
+    const auto forward = op.attributes<Attributes>();
+    const Tensor sum = apply<ReduceSum>({shares}, {.count = forward.count, .axes = forward.axes, .keep_axes = 1});
+    op.input_gradient(0, apply<ReduceL2Grad>({shares, sum, dy}).cast(dtype));  // y is rounded, but by the same for all
   }
 };
 
@@ -309,8 +310,8 @@ constexpr Tensor logsum(Tensor x, const Axes& axes = {}, bool keep_axes = false)
   return apply<ReduceLogSum>({x}, ReduceLogSum::make(axes, keep_axes));
 }
 /// Returns log(sum(exp(x))) over axes, computed from x less its largest element, so that nothing overflows. x: float16, bfloat16,
-/// float32 or float64. Gradient: dy exp(x - y); 0 where x is -infinity, and dy where x equals an infinite y. (PyTorch's is NaN
-/// where y is infinite.)
+/// float32 or float64. Gradient: dy exp(x - y), in shares whose sum is dy however large x is; 0 where x is -infinity, and dy
+/// where x equals an infinite y. (PyTorch's is NaN where y is infinite, and that of large x has the rounding of y.)
 constexpr Tensor logsumexp(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceLogSumExp>({x}, ReduceLogSumExp::make(axes, keep_axes));
 }
