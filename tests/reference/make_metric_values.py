@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Writes metrics.txt: outputs of classifiers with labels, and metrics of them by NumPy and PyTorch.
+"""Writes metrics.txt: outputs of classifiers with labels, and metrics of them by NumPy, PyTorch and scikit-learn.
 
-    /usr/bin/python3 tests/reference/make_metric_values.py        (Debian: apt-get install python3-torch)
+    /usr/bin/python3 tests/reference/make_metric_values.py        (Debian: apt-get install python3-torch python3-sklearn)
 
 A line is a list, in the format of ops.txt. Rows of outputs have ties, and one row has a NaN, which no class is taken for. Cases named
 `padded` have labels of -100, which do not count.
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from sklearn import metrics
 
 ROWS, CLASSES, PADDING = 40, 5, -100
 lines = []
@@ -56,6 +57,18 @@ def main():
     write("recall", recall)
     write("f1", f1)
     write("macro_f1", np.mean(f1))
+
+    # Labels of the classes 0 and 1, predictions of 0, 1 and 2; scikit-learn's defaults
+    few = perplexity_outputs - [0, 0, 1, 99, 99]
+    few_labels, few_predicted = labels % 2, np.argmax(few, axis=1)
+    write("few.outputs", few)
+    write("few.labels", few_labels)
+    present = metrics.precision_recall_fscore_support(few_labels, few_predicted)
+    for name, values in zip(("precision", "recall", "f1"), present):
+        write(f"few.{name}", values)
+    write("few.macro_f1", metrics.f1_score(few_labels, few_predicted, average="macro"))
+    write("few.accuracy", metrics.accuracy_score(few_labels, few_predicted))
+    write("few.matrix", metrics.confusion_matrix(few_labels, few_predicted))
 
     write("logits", perplexity_outputs)
     cross_entropy = torch.nn.functional.cross_entropy

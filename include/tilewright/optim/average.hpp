@@ -4,6 +4,8 @@
 #include "tilewright/core/text.hpp"
 #include "tilewright/module/named_tensors.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/ops/elementwise/scaled_add.hpp"
 #include "tilewright/ops/elementwise/select.hpp"
 #include "tilewright/ops/update/accumulate.hpp"
 #include "tilewright/program/check_parameter.hpp"
@@ -29,12 +31,13 @@ constexpr NamedTensors average_variables(const NamedTensors& variables, const Av
   Ir& ir = named[0].second.ir();
   if (!tilewright::detail::check_parameter(ir, "average_variables", "decay", options.decay, 0, 1)) return {};
   const Tensor updates = ir.variable(zeros(), {}, float32, text(options.prefix, "_updates").view());
-  const Tensor decay = options.equal ? updates / (updates + 1) : ops::minimum(updates, 1) * options.decay;
+  // 1 - decay, not decay: float32 rounds a decay close to 1 by much of what is left to 1
+  const Tensor rest = options.equal ? 1 / (updates + 1) : ops::maximum(1 - updates, 1 - options.decay);
   NamedTensors averages;
   for (const auto& [name, variable] : named) {
     const Tensor average = ir.variable(zeros(), variable.shape(), computed_dtype(variable.dtype()),
                                        dotted(options.prefix, name.view()).view());
-    ops::accumulate_moving_average_(average, variable, decay);
+    ops::scaled_add_(average, ops::cast(variable, average.dtype()) - average, {.b = rest});
     averages.insert(name.view(), average);
   }
   ops::accumulate_(updates, ir.constant(1));

@@ -26,8 +26,8 @@ struct LionParameters {
 
 /// Lion for one variable: `build(weight by reference, gradient, parameters)`. Subtracts lr sign(beta1 first_order + (1 - beta1)
 /// gradient) from the weight, where first_order does not yet include this gradient ("Symbolic Discovery of Optimization
-/// Algorithms", arXiv 2302.06675, algorithm 2). The sign is computed in float32 for half precision. State: the variable
-/// `first_order`, the moving average of the gradient, of the weight's shape.
+/// Algorithms", arXiv 2302.06675, algorithm 2). The sign is computed in float32 for half precision. A gradient that is infinite
+/// or NaN makes the weight NaN. State: the variable `first_order`, the moving average of the gradient, of the weight's shape.
 struct Lion : Module<Lion> {
   static constexpr bool in_sequence = true;
 
@@ -43,7 +43,8 @@ struct Lion : Module<Lion> {
     const Tensor first = detail::add_state(*this, "first_order", weight, first_order_dtype);
     gradient = ops::cast(gradient, dtype);
     const NumberOrTensor rest = beta1.tensor ? NumberOrTensor(1 - *beta1.tensor) : NumberOrTensor(1 - beta1.number);
-    Tensor step = ops::sign(ops::scaled_add(ops::cast(first, dtype), gradient, {.a = beta1, .b = rest}));
+    const Tensor direction = ops::scaled_add(ops::cast(first, dtype), gradient, {.a = beta1, .b = rest});
+    Tensor step = ops::sign(direction) + direction * 0;  // the sign of NaN alone is 0
     if (weight_decay.tensor || weight_decay.number != 0) step = ops::scaled_add(step, weight, {.b = weight_decay});
     ops::accumulate_moving_average_(first, gradient, beta2);
     detail::descend(weight, step, lr);

@@ -42,16 +42,16 @@ constexpr LossScaling static_loss_scaling(double scale) { return {.init_scale = 
 class LossScaler {
  public:
   /// `prefix`: prefix of the variables' names; a dot follows it. Errors: a scale or factor that is not above 0, or above 2^126;
-  /// an interval below 1, or above 2^31 - 1.
+  /// a backoff_factor above 1; an interval below 1, or above 2^31 - 1.
   constexpr LossScaler(Ir& ir, const LossScaling& parameters, std::string_view prefix = "loss_scaling")
       : ir_(ir), parameters_(parameters) {
-    const auto validate = [&](std::string_view name, double number) {
-      if (!(number > 0 && number <= largest))
-        ir.fail(text("LossScaler: ", name, " ", number_text(number), ": a number above 0, at most 2^126, expected"));
+    const auto validate = [&](std::string_view name, double number, bool is_below, std::string_view most) {
+      if (!(number > 0 && is_below))
+        ir.fail(text("LossScaler: ", name, " ", number_text(number), ": a number above 0, at most ", most, ", expected"));
     };
-    validate("init_scale", parameters.init_scale);
-    validate("growth_factor", parameters.growth_factor);
-    validate("backoff_factor", parameters.backoff_factor);
+    validate("init_scale", parameters.init_scale, parameters.init_scale <= largest, "2^126");
+    validate("growth_factor", parameters.growth_factor, parameters.growth_factor <= largest, "2^126");
+    validate("backoff_factor", parameters.backoff_factor, parameters.backoff_factor <= 1, "1");
     if (parameters.growth_interval < 1 || parameters.growth_interval > (std::numeric_limits<std::int32_t>::max)())
       ir.fail(text("LossScaler: growth_interval ", parameters.growth_interval, ": from 1 to 2147483647 expected"));
     if (ir.failed()) return;

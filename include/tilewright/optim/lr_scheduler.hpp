@@ -323,9 +323,9 @@ enum class ThresholdMode { rel, abs };
 
 /// Multiplies the rate by factor if the metric has not improved for more than `patience` epochs. The rate is a function of all
 /// metrics so far, one for each epoch, such as validation losses; without metrics it is lr. A metric improves if it is below best
-/// (1 - threshold), or for ThresholdMode::abs below best - threshold. For PlateauMode::max it improves above best (1 + threshold)
-/// or best + threshold. NaN is no improvement. After each change, `cooldown` epochs do not count. Changes of eps or less are not
-/// made.
+/// - threshold |best|, or for ThresholdMode::abs below best - threshold. For PlateauMode::max it improves above best + threshold
+/// |best| or best + threshold. (PyTorch has best without | |, and takes negative metrics that become worse for improvements.) NaN
+/// is no improvement. After each change, `cooldown` epochs do not count. Changes of eps or less are not made.
 ///
 ///     std::vector<double> losses;  // of validation
 ///     const tw::optim::ReduceLROnPlateau scheduler{.lr = 0.1, .patience = 3};
@@ -368,9 +368,8 @@ struct ReduceLROnPlateau {
     detail::require_rate("ReduceLROnPlateau: eps", eps);
   }
   bool is_better(double metric, double best) const {
-    const bool is_relative = threshold_mode == ThresholdMode::rel;
-    if (mode == PlateauMode::min) return metric < (is_relative ? best * (1 - threshold) : best - threshold);
-    return metric > (is_relative ? best * (1 + threshold) : best + threshold);
+    const double margin = threshold_mode == ThresholdMode::abs || std::isinf(best) ? threshold : threshold * std::abs(best);
+    return mode == PlateauMode::min ? metric < best - margin : metric > best + margin;
   }
 };
 

@@ -192,11 +192,14 @@ class ConfusionMatrix {
   double recall(std::size_t of_class) const { return share(of_class, labelled(validate(of_class))); }
   /// Returns the harmonic mean of precision and recall; 0 if both are.
   double f1(std::size_t of_class) const { return 2 * share(of_class, predicted(validate(of_class)) + labelled(of_class)); }
-  /// Returns the mean of f1() over all classes, scikit-learn's macro average.
+  /// Returns the mean of f1() over the classes that are a label or a prediction of a sample, scikit-learn's macro average. Throws
+  /// std::logic_error if no sample was added.
   double macro_f1() const {
-    double sum = 0;
-    for (std::size_t c = 0; c < classes_; ++c) sum += f1(c);
-    return sum / static_cast<double>(classes_);
+    double sum = 0, present = 0;
+    for (std::size_t c = 0; c < classes_; ++c)
+      if (predicted(c) + labelled(c) > 0) sum += f1(c), ++present;
+    if (present == 0) detail::fail_without_samples("ConfusionMatrix");
+    return sum / present;
   }
   /// Returns the share of all samples that are right. Throws std::logic_error if none was added.
   double value() const {

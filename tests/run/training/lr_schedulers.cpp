@@ -150,6 +150,18 @@ TEST_CASE("ReduceLROnPlateau: NaN is not better") {
   CHECK(scheduler(std::span(metrics).first(2)) == 0.5);
   CHECK(scheduler(metrics) == 0.25);
 }
+TEST_CASE("ReduceLROnPlateau: negative metrics improve by a share of their size") {
+  using namespace optim;
+  const auto last = [](PlateauMode mode, std::vector<double> metrics) {
+    return ReduceLROnPlateau{.lr = 0.5, .mode = mode, .factor = 0.5, .patience = 1}(metrics);
+  };
+  CHECK(last(PlateauMode::min, {-10, -9.9995, -9.999}) == 0.25);  // worse
+  CHECK(last(PlateauMode::min, {-10, -10.0005, -10.0009}) == 0.25);  // better by less than 1e-4 of 10
+  CHECK(last(PlateauMode::min, {-10, -10.0005, -10.0011}) == 0.5);
+  CHECK(last(PlateauMode::max, {-10, -10.0005, -10.0009}) == 0.25);  // worse
+  CHECK(last(PlateauMode::max, {-10, -9.9995, -9.9989}) == 0.5);
+  CHECK(last(PlateauMode::min, {INFINITY, 5, 5}) == 0.5);
+}
 TEST_CASE("schedules of both kinds can follow each other") {
   using namespace optim;
   const SequentialLR scheduler{.schedulers = std::tuple{WarmUp{.steps = 3, .after = ConstantLR{.lr = 0.5, .total_iters = 1}},

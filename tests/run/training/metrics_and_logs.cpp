@@ -1,5 +1,6 @@
 // labels: light
-// Metrics against numbers of NumPy and PyTorch, early stopping, and logs with their files and charts: without a session.
+// Metrics against numbers of NumPy, PyTorch and scikit-learn, early stopping, and logs with their files and charts: without a
+// session.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -134,6 +135,23 @@ TEST_CASE("ConfusionMatrix: counts, precision, recall and F1") {
                     "ConfusionMatrix: outputs of 4 classes: 5 expected");
   CHECK_THROWS_WITH(ConfusionMatrix(0), "ConfusionMatrix: 0 classes: from 1 to 4096 expected");
   CHECK_THROWS_AS(ConfusionMatrix(std::size_t{1} << 40), std::invalid_argument);
+}
+TEST_CASE("ConfusionMatrix: classes that no sample has") {
+  ConfusionMatrix matrix(classes);
+  CHECK_THROWS_WITH(matrix.macro_f1(), "ConfusionMatrix: nothing was added: at least one sample before value() expected");
+  matrix.add(outputs_of("few.outputs"), labels_of("few.labels"));
+  constexpr std::size_t present = 3;  // 0 and 1 are labels, 2 is only predicted
+  for (std::size_t c = 0; c < classes; ++c) {
+    const auto of_present = [&](const char* name) { return Approx(c < present ? numbers().at(name)[c] : 0).epsilon(1e-12); };
+    CHECK(matrix.precision(c) == of_present("few.precision"));
+    CHECK(matrix.recall(c) == of_present("few.recall"));
+    CHECK(matrix.f1(c) == of_present("few.f1"));
+    for (std::size_t p = 0; p < classes; ++p)
+      CHECK(static_cast<double>(matrix.matrix()(c, p)) ==
+            (c < present && p < present ? numbers().at("few.matrix")[c * present + p] : 0));
+  }
+  CHECK(matrix.macro_f1() == Approx(number("few.macro_f1")).epsilon(1e-12));
+  CHECK(matrix.value() == Approx(number("few.accuracy")).epsilon(1e-12));
 }
 TEST_CASE("Mean: weights, long sums, and what is no number") {
   Mean mean, weighted;

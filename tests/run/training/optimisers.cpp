@@ -74,6 +74,10 @@ void check() {
     CHECK(difference({weight.begin(), weight.end()}, reference().at("optimiser." + std::string(name.view()))) < 2e-6);
   };
   std::apply([&](auto... name) { (compare(name), ...); }, names);
+  array(1, 2) = NAN;  // which shows in the element's weight
+  session.run("gradient"_s = array);
+  const auto shows = [&](auto name) { return std::isnan(session.get_tensor_data(name)(1, 2)); };
+  CHECK(std::apply([&](auto... name) { return (shows(name) && ...); }, names));
 }
 
 void check_schedule(const char* name, auto schedule) {

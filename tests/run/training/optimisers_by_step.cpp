@@ -94,7 +94,8 @@ constexpr void in_half_precision(Ir& ir) {
   add("half.lion", lion_decay);
 }
 
-/// Starts all weights from the reference's, and compares them after each step. Result: how many weights there are.
+/// Starts all weights from the reference's, and compares them after each step; a gradient that is NaN makes all NaN. Result: how
+/// many weights there are.
 template <class Session, class Element = float>
 int check(double tolerance, std::type_identity<Element> = {}) {
   Session session({.threads = 1});
@@ -119,6 +120,12 @@ int check(double tolerance, std::type_identity<Element> = {}) {
       INFO(tensor.name << ", step " << step);
       CHECK(difference(elements_of(tensor), {begin, begin + 8}) < tolerance);
     }
+  }
+  session.run("gradient"_s = xt::xtensor<Element, 2>({2, 4}, static_cast<Element>(NAN)));
+  for (const auto& tensor : session.host_tensors()) {
+    INFO(tensor.name);
+    if (!steps().contains(std::string(tensor.name))) continue;
+    for (const double element : elements_of(tensor)) CHECK(std::isnan(element));
   }
   return weights;
 }

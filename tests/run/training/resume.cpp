@@ -126,6 +126,7 @@ constexpr void mean_of_weights(tw::Ir& ir) {  // whose weights are what the host
   tw::NamedTensors variables;
   variables.insert("weight", weight);
   tw::optim::average_variables(variables, {.equal = true});
+  tw::optim::average_variables(variables, {.decay = 0.99999, .prefix = "slow"});
 }
 
 struct Rows {
@@ -256,6 +257,12 @@ TEST_CASE("evaluate: each sample counts once") {
       },
       "factor"_s = 2);
   CHECK((found == Floats{0, 6, 12, 18, 24} && numbers == Ints{0, 1, 2, 3, 4} && counts == std::vector<std::size_t>{2, 2, 1}));
+}
+TEST_CASE("average_variables: a decay close to 1") {
+  tw::Session<mean_of_weights> session;
+  for (int step = 0; step < 5; ++step)  // 0 first, then 1: the average is 1 - decay^4
+    session.run("x"_s = xt::xtensor<float, 1>({3}, step == 0 ? 0.F : 1.F));
+  CHECK(session.get_tensor_data("slow.weight"_s)(0) == Approx(1 - std::pow(0.99999, 4)).epsilon(1e-6));
 }
 TEST_CASE("average_variables: the plain mean of all steps") {
   tw::Session<mean_of_weights> session;

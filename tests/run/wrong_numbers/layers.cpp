@@ -333,7 +333,7 @@ const Case optimisers[] = {
          [](const Scene& s, double n) { return scaled(s, {.init_scale = n}); }),
     real("LossScaling.growth_factor", {0, 0x1p126, false, true},
          [](const Scene& s, double n) { return scaled(s, {.growth_factor = n}); }),
-    real("LossScaling.backoff_factor", {0, 0x1p126, false, true},
+    real("LossScaling.backoff_factor", {0, 1, false, true},
          [](const Scene& s, double n) { return scaled(s, {.backoff_factor = n}); }),
     whole("LossScaling.growth_interval", from(1, 0x1p31 - 1),
           [](const Scene& s, Whole n) { return scaled(s, {.growth_interval = n}); }),

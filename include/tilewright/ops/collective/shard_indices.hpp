@@ -23,7 +23,7 @@ struct ShardIndices : Elementwise<ShardIndices> {
   };
   static constexpr void infer(Inference& op) {
     if (!is_int(op.input(0).dtype)) return op.fail("indices ", to_text(op.input(0)), ": integers expected");
-    if (const auto rows = op.attributes<Attributes>().shard; rows > std::numeric_limits<std::int32_t>::max())
+    if (const auto rows = op.attributes<Attributes>().shard; rows > (std::numeric_limits<std::int32_t>::max)())
       return op.fail("shards of ", rows, " rows: at most 2147483647, the places of int32, expected");
     op.output({op.input(0).shape, int32});
   }

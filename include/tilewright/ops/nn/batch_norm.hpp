@@ -72,8 +72,8 @@ struct RunningStatistic : Elementwise<RunningStatistic> {
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   template <class T, class X>
   static T forward(T t, X x, Attributes attributes) {
-    const T momentum = math::number<T>(attributes.momentum);
-    return math::fma(momentum, T(x), (math::number<T>(1) - momentum) * t);
+    const T momentum = math::number<T>(attributes.momentum), rest = math::number<T>(1 - attributes.momentum);
+    return math::fma(momentum, T(x), rest * t);
   }
 };
 

@@ -188,7 +188,7 @@ struct Histogram : Op<Histogram> {
     std::int64_t absolute = 0;
   };
   static constexpr void infer(Inference& op) {
-    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+    constexpr std::int64_t most = (std::numeric_limits<std::uint32_t>::max)();
     if (!op.require_floating_point(0)) return;
     if (op.input(0).nelms() > most)
       return op.fail(to_text(op.input(0)), ": at most ", most, " elements, the counts of uint32, expected");
