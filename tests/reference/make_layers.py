@@ -137,7 +137,7 @@ module("padded_cross", nn.MultiheadAttention(8, 2, batch_first=True), tensor(2, 
 module("block", nn.TransformerEncoderLayer(8, 2, 12, dropout=0, activation="gelu", batch_first=True, norm_first=True),
        tensor(2, 5, 8), padding, call=lambda layer: lambda x, mask: layer(x, src_key_padding_mask=mask))
 causal = torch.ones(5, 5).triu(1).bool()
-module("block_norm_last", nn.TransformerEncoderLayer(8, 2, 12, dropout=0, activation="relu", batch_first=True), tensor(2, 5, 8),
+module("block_norm_last", nn.TransformerEncoderLayer(8, 2, 12, dropout=0, batch_first=True), tensor(2, 5, 8),
        call=lambda layer: lambda x: layer(x, src_mask=causal))
 
 
@@ -320,5 +320,11 @@ module("adaptive_avg_pool3d", nn.AdaptiveAvgPool3d((2, 5, 2)), tensor(1, 1, 3, 3
 module("adaptive_max_pool1d", nn.AdaptiveMaxPool1d(3), distinct(2, 2, 5))
 module("adaptive_max_pool2d", nn.AdaptiveMaxPool2d((3, 2)), distinct(1, 2, 5, 6))
 module("avg_pool2d_divided", nn.AvgPool2d((2, 3), padding=1, divisor_override=5, ceil_mode=True), tensor(1, 2, 5, 6))
+
+# with all defaults
+module("conv2d_default", nn.Conv2d(2, 3, 2), tensor(1, 2, 3, 4))
+module("conv_transpose2d_default", nn.ConvTranspose2d(2, 3, 2), tensor(1, 2, 3, 2))
+module("gru_default", nn.GRU(3, 4, batch_first=True), tensor(2, 3, 3), call=of_recurrent)
+module("batch_norm_default", nn.BatchNorm2d(2), tensor(3, 2, 2, 2), buffers=statistics)
 
 fixtures.save("layers.txt")

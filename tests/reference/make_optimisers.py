@@ -50,6 +50,8 @@ def torch_steps(name, make):
 
 
 optim = torch.optim
+torch_steps("sgd", lambda w: optim.SGD(w, 1e-3))
+torch_steps("adamw", lambda w: optim.AdamW(w))
 torch_steps("rmsprop", lambda w: optim.RMSprop(w))
 torch_steps("rmsprop.decay", lambda w: optim.RMSprop(w, lr=0.02, alpha=0.9, eps=1e-3, weight_decay=0.1))
 torch_steps("rmsprop.momentum", lambda w: optim.RMSprop(w, lr=0.02, alpha=0.9, eps=1e-6, momentum=0.9))

@@ -13,8 +13,8 @@
 
 namespace tilewright::generate {
 
-/// Options of new_tokens. `max_new_tokens` and its default are those of Hugging Face's GenerationConfig; `stop_tokens` is its
-/// eos_token_id.
+/// Options of new_tokens. `max_new_tokens` is that of Hugging Face's GenerationConfig, whose default is a `max_length` of 20 with
+/// the prompt; `stop_tokens` is its eos_token_id.
 struct GenerateOptions {
   std::size_t max_new_tokens = 20;  ///< largest number of new tokens
   std::vector<std::int32_t> stop_tokens{};  ///< tokens that end a text

@@ -17,8 +17,8 @@
 /// Texts from a language model: draws tokens from logits, and continues a prompt.
 namespace tilewright::generate {
 
-/// Options of Sampler. Names and meanings are those of Hugging Face's GenerationConfig, except `seed`. They apply in the order of
-/// the members: first the temperature, then top_k, then top_p.
+/// Options of Sampler. Names and meanings are those of Hugging Face's GenerationConfig, except `seed`; its `top_k` is 50 by
+/// default. They apply in the order of the members: first the temperature, then top_k, then top_p.
 struct SamplerOptions {
   double temperature = 1;  ///< divisor of the logits; 0: always the token of the largest logit, the first of equal ones
   std::size_t top_k = 0;  ///< number of the most probable tokens that may be drawn, of equal ones the first; 0: all

@@ -5,8 +5,8 @@
 
 namespace tilewright::layers {
 
-/// Sizes and options of Llama. Names and defaults are those of Hugging Face's LlamaConfig, and `sliding_window` is that of
-/// MistralConfig; `dtype` and `cache_length` have no counterpart.
+/// Sizes and options of Llama. Names and defaults are those of Hugging Face's LlamaConfig; `sliding_window` is that of
+/// MistralConfig, 4096 by default there; `dtype` and `cache_length` have no counterpart.
 struct LlamaConfig {
   int vocab_size = 32000;  ///< number of tokens
   int hidden_size = 4096;  ///< width of the model

@@ -183,6 +183,13 @@ constexpr void small_layers(Ir& ir) {
   layer(ir, "adaptive_avg_pool3d", layers::AdaptiveAvgPool3d<{2, 5, 2}>{}, f32({1, 1, 3, 3, 2}));
   layer(ir, "adaptive_max_pool1d", layers::AdaptiveMaxPool1d<3>{}, f32({2, 2, 5}));
   layer(ir, "adaptive_max_pool2d", layers::AdaptiveMaxPool2d<{3, 2}>{}, f32({1, 2, 5, 6}));
+  {
+    const auto mode = tw::training(ir);
+    layer(ir, "batch_norm_default", layers::BatchNorm<>{}, f32({3, 2, 2, 2}));
+  }
+  layer(ir, "conv2d_default", layers::Conv2d<3, 2>{}, f32({1, 2, 3, 4}));
+  layer(ir, "conv_transpose2d_default", layers::ConvTranspose2d<3, 2>{}, f32({1, 2, 3, 2}));
+  layer(ir, "gru_default", layers::GRU<4>{}, f32({2, 3, 3}));
   layer(ir, "avg_pool2d_divided", layers::AvgPool2d<{2, 3}, {.padding = 1, .ceil_mode = true, .divisor_override = 5}>{},
         f32({1, 2, 5, 6}));
 }

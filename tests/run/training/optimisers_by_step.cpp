@@ -1,5 +1,5 @@
 // labels: light strict
-// RMSprop, Adagrad, Lion and AMSGrad, step by step: against PyTorch, or their papers' algorithms.
+// RMSprop, Adagrad, Lion, AMSGrad and the defaults of SGD and AdamW, step by step: against PyTorch, or their papers' algorithms.
 #include <cmath>
 #include <limits>
 
@@ -46,6 +46,8 @@ template <tw::DType dtype>
 constexpr void with_numbers(Ir& ir) {
   const Tensor gradient = ops::host_load(ir.h2d_stream("gradient", {2, 4}, dtype));
   const auto add = [&](std::string_view name, const auto& parameters) { optimise<dtype>(name, gradient, parameters); };
+  add("sgd", optim::SgdParameters{});
+  add("adamw", optim::AdamWParameters{});
   add("rmsprop", optim::RmsPropParameters{});
   add("rmsprop.decay", rmsprop_decay);
   add("rmsprop.momentum", optim::RmsPropParameters{.lr = 0.02, .alpha = 0.9, .epsilon = 1e-6, .momentum = 0.9});
@@ -165,12 +167,12 @@ std::vector<double> first_step() {
 
 }  // namespace
 
-TEST_CASE("RMSprop, Adagrad and AMSGrad make PyTorch's steps, Lion its paper's") {
-  CHECK(check<tw::Session<with_numbers<tw::float32>>>(3e-6) == 13);
-  CHECK(check<TestSession<with_numbers<tw::float32>, tw::ipu_model>>(3e-6) == 13);
+TEST_CASE("SGD, AdamW, RMSprop, Adagrad and AMSGrad make PyTorch's steps, Lion its paper's") {
+  CHECK(check<tw::Session<with_numbers<tw::float32>>>(3e-6) == 15);
+  CHECK(check<TestSession<with_numbers<tw::float32>, tw::ipu_model>>(3e-6) == 15);
 }
 TEST_CASE("optimisers in float64 make them to all digits of the reference") {
-  CHECK(check<tw::Session<with_numbers<tw::float64>>, double>(1e-8) == 13);
+  CHECK(check<tw::Session<with_numbers<tw::float64>>, double>(1e-8) == 15);
 }
 TEST_CASE("parameters that are tensors make the same steps") { CHECK(check<tw::Session<with_tensors>>(3e-6) == 4); }
 TEST_CASE("weights in float16 with state in float32 make the steps of a model in NumPy") {
