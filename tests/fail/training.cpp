@@ -41,9 +41,9 @@ struct Scalar : tw::Module<Scalar> {
 Traced<[](Ir& ir) { tw::train::train_step(ir, Scalar{}, sgd, {{1}}); }> scalar_image;
 
 // CASE no_optimiser
-// expect: OptimiserParameters
-// expect: UpdateFunction
-Traced<[](auto& ir) { tw::train::train_step(ir, Model{}, 0.1, {{2, 4}}); }> no_optimiser;
+// expect: train_step: double as optimiser: its parameters, such as AdamWParameters{.lr = 1e-3}, or a function
+// expect: f(name, variable, gradient) expected
+Traced<[](Ir& ir) { tw::train::train_step(ir, Model{}, 0.1, {{2, 4}}); }> no_optimiser;
 
 // CASE parameters_without_names
 // expect: an argument of a graph, such as the parameters of an optimiser: a tensor, a number, an enumeration, or a struct with

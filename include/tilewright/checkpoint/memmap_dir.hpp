@@ -12,6 +12,7 @@
 
 #include "tilewright/checkpoint/mapped_npy.hpp"
 #include "tilewright/checkpoint/partial_file.hpp"
+#include "tilewright/core/flag.hpp"
 #include "tilewright/core/name_pattern.hpp"
 #include "tilewright/session/given_array.hpp"
 #include "tilewright/session/replica_parts.hpp"
@@ -21,7 +22,7 @@ namespace tilewright {
 /// Options of memmap_dir.
 struct MemmapOptions {
   std::vector<std::string_view> only{};  ///< patterns of variables, such as "encoder.*"; empty: all
-  bool read_only_if_exists = false;  ///< whether files that exist are mapped read-only; otherwise shared
+  Flag read_only_if_exists = false;  ///< whether files that exist are mapped read-only; otherwise shared
 };
 
 /// Returns a file `folder/NAME.npy` for each variable of a session, as the variable's host copy: what weights_to_host copies goes

@@ -100,11 +100,11 @@ class List {
   constexpr T* end() { return data_ + size_; }
   constexpr const T* end() const { return data_ + size_; }
   template <IndexOf<Index> J>
-  constexpr T& operator[](J i) {
+  constexpr T& operator[](J i) & {
     return data_[static_cast<std::ptrdiff_t>(i)];
   }
   template <IndexOf<Index> J>
-  constexpr const T& operator[](J i) const {
+  constexpr const T& operator[](J i) const& {
     return data_[static_cast<std::ptrdiff_t>(i)];
   }
   constexpr T& front() { return data_[0]; }

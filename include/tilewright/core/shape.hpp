@@ -32,8 +32,8 @@ struct Shape {
     extents[rank++] = extent;
   }
   /// Extent of an axis; -1 is the last one.
-  constexpr std::int64_t operator[](int axis) const { return extents[axis < 0 ? rank + axis : axis]; }
-  constexpr std::int64_t& operator[](int axis) { return extents[axis < 0 ? rank + axis : axis]; }
+  constexpr std::int64_t operator[](int axis) const& { return extents[axis < 0 ? rank + axis : axis]; }
+  constexpr std::int64_t& operator[](int axis) & { return extents[axis < 0 ? rank + axis : axis]; }
   /// Number of elements.
   constexpr std::int64_t nelms() const {
     std::int64_t count = 1;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tilewright/core/dtype.hpp"
+#include "tilewright/core/flag.hpp"
 #include "tilewright/core/parse_number.hpp"
 #include "tilewright/core/xtensor.hpp"
 #include "tilewright/data/csv_rows.hpp"
@@ -29,7 +30,7 @@ namespace tilewright::data {
 /// Options of read_csv.
 struct CsvOptions {
   char delimiter = ',';  ///< character between the fields of a row, such as ';' or '\t'
-  bool header = true;  ///< whether the first row has the names of the columns
+  Flag header = true;  ///< whether the first row has the names of the columns
   std::vector<std::string> columns{};  ///< names of the columns to read, in this order; empty: see `indices`
   std::vector<std::size_t> indices{};  ///< numbers of the columns to read, from 0, in this order; empty: all columns
   std::optional<double> missing{};  ///< value of an empty field, such as NaN; nothing: an empty field is an error

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tilewright/core/flag.hpp"
 #include "tilewright/session/session.hpp"
 
 namespace tilewright::distributed {
@@ -22,8 +23,8 @@ constexpr std::string_view to_text(AllReduce all_reduce) {
 struct SessionOptions {
   std::uint64_t seed = 42;  ///< seed of the variables' initial values
   int threads = 0;  ///< host threads of a process; 0: the first runs measure which number is fastest, at most one per core
-  bool attach = true;  ///< whether the session starts attached; otherwise a context attaches it
-  bool weights_to_host_on_exit = true;  ///< whether a context copies the variables to the host when it ends
+  Flag attach = true;  ///< whether the session starts attached; otherwise a context attaches it
+  Flag weights_to_host_on_exit = true;  ///< whether a context copies the variables to the host when it ends
   StrictMode strict{};  ///< true: each run checks the plan and the ops; with one process only
   AllReduce all_reduce = AllReduce::replica_order;  ///< must be equal on all processes
   std::int64_t recorded_events = 0;  ///< capacity of each worker's event recorder in this process; 0: runs are not recorded

@@ -324,17 +324,9 @@ constexpr std::int64_t Tensor::shape(int axis) const {
 }
 
 namespace detail {
-constexpr Tensor fail_as_absent(const AbsentFromTensors& given, std::string_view call, std::string_view expected) {
+constexpr Tensor fail_as_absent(const AbsentFromTensors& given, std::string_view call, std::string_view expected,
+                                const auto&...) {
   return static_cast<const Tensor&>(given).ir().fail(text("Tensor: no ", call, ": ", expected, " expected"));
-}
-constexpr Tensor AbsentFromTensors::view(const auto&...) const {
-  return fail_as_absent(*this, "view(-1, 784)", "x.reshape({-1, 784})");
-}
-constexpr Tensor AbsentFromTensors::permute(const auto&...) const {
-  return fail_as_absent(*this, "permute(0, 2, 1)", "x.transpose({0, 2, 1})");
-}
-constexpr void AbsentFromTensors::backward(const auto&...) const {
-  fail_as_absent(*this, "backward()", "tw::train::minimise, or tw::autodiff(graph) and a call of the graph that it gives,");
 }
 }  // namespace detail
 

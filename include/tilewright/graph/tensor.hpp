@@ -8,10 +8,12 @@
 #include <utility>
 
 #include "tilewright/core/diagnostic.hpp"
+#include "tilewright/core/flag.hpp"
 #include "tilewright/core/grow.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/number.hpp"
 #include "tilewright/core/tensor_spec.hpp"
+#include "tilewright/graph/absent_from_tensors.hpp"
 #include "tilewright/graph/ids.hpp"
 
 namespace tilewright {
@@ -27,22 +29,18 @@ struct TensorLocationInfo;
 
 class Tensor;
 
-namespace detail {
-/// Functions that PyTorch's tensors have and traced tensors lack. Each is an error that says what to write instead.
-class AbsentFromTensors {
- public:
-  constexpr Tensor view(const auto&...) const;
-  constexpr Tensor permute(const auto&...) const;
-  constexpr void backward(const auto&...) const;
-};
-}  // namespace detail
-
 /// A handle of a tensor in a graph that is being traced. Copies refer to the same tensor; == compares identity, never elements.
 /// After a failed check, the trace continues with invalid tensors (no shape, extents of 1) until the error is reported.
 class Tensor : public detail::AbsentFromTensors {
  public:
   constexpr Tensor() = default;
   constexpr Tensor(Ir& ir, GraphId graph, TensorId id) : ir_(&ir), graph_(graph), id_(id) {}
+  constexpr Tensor(const Tensor&) = default;
+  constexpr Tensor& operator=(const Tensor&) & = default;
+  /// An error: x[...] = y would assign to a temporary handle, and change no element.
+  constexpr void operator=(const auto& y) && {
+    fail_as_absent(*this, "x[...] = y", "ops::copy_var_update_(ops::slice_(x, 0, 2), y)", y);
+  }
 
   static constexpr Tensor invalid(Ir& ir) { return {ir, GraphId::none, TensorId::none}; }
   constexpr bool valid() const { return id_ != TensorId::none; }
@@ -103,29 +101,29 @@ class Tensor : public detail::AbsentFromTensors {
   /// Returns whether it is on the IPU's compute tiles or its IO tiles; nothing if the IPU is not known.
   constexpr std::optional<TileSet> tile_set() const;
   /// Copies the tensor to another IPU of the replica: ops::ipu_copy. `source` is required if ipu() is not known.
-  constexpr Tensor copy_to_ipu(int destination, std::optional<int> source = {}) const;
+  [[nodiscard]] constexpr Tensor copy_to_ipu(int destination, std::optional<int> source = {}) const;
 
-  constexpr Tensor matmul(Tensor rhs) const;
+  [[nodiscard]] constexpr Tensor matmul(Tensor rhs) const;
   /// Returns the elements in another shape. One extent may be -1 and is then computed from the others.
-  constexpr Tensor reshape(const Shape& shape) const;
-  constexpr Tensor flatten() const;
+  [[nodiscard]] constexpr Tensor reshape(const Shape& shape) const;
+  [[nodiscard]] constexpr Tensor flatten() const;
   /// Reverses the order of the axes.
-  constexpr Tensor T() const;
+  [[nodiscard]] constexpr Tensor T() const;
   /// Permutes the axes; `permutation` is a permutation of 0 to rank-1.
-  constexpr Tensor transpose(const Shape& permutation) const;
-  constexpr Tensor detach() const;
+  [[nodiscard]] constexpr Tensor transpose(const Shape& permutation) const;
+  [[nodiscard]] constexpr Tensor detach() const;
   /// Repeats elements along axes of extent 1, or along new axes in front, to fill the shape.
-  constexpr Tensor expand(const Shape& shape) const;
+  [[nodiscard]] constexpr Tensor expand(const Shape& shape) const;
   /// Removes axes of extent 1: all of them, or the given ones.
-  constexpr Tensor squeeze() const;
-  constexpr Tensor squeeze(const Axes& axes) const;
+  [[nodiscard]] constexpr Tensor squeeze() const;
+  [[nodiscard]] constexpr Tensor squeeze(const Axes& axes) const;
   /// Returns the diagonal of a matrix, or the matrix with a vector as its diagonal.
-  constexpr Tensor diag() const;
+  [[nodiscard]] constexpr Tensor diag() const;
   /// Returns the sum or mean of all elements, or over some axes. `keep_axes` keeps these axes with extent 1.
-  constexpr Tensor sum() const;
-  constexpr Tensor sum(const Axes& axes, bool keep_axes = false) const;
-  constexpr Tensor mean() const;
-  constexpr Tensor mean(const Axes& axes, bool keep_axes = false) const;
+  [[nodiscard]] constexpr Tensor sum() const;
+  [[nodiscard]] constexpr Tensor sum(const Axes& axes, Flag keep_axes = false) const;
+  [[nodiscard]] constexpr Tensor mean() const;
+  [[nodiscard]] constexpr Tensor mean(const Axes& axes, Flag keep_axes = false) const;
   /// Return aliases: an in-place change of one changes the other.
   constexpr Tensor reshape_(const Shape& shape) const;
   constexpr Tensor flatten_() const;
@@ -137,12 +135,12 @@ class Tensor : public detail::AbsentFromTensors {
   /// `tw::slice(start, stop, step)`; `tw::all`; or one `tw::ellipsis` for all axes between.
   ///
   ///     x[0], x[tw::slice(1, 3)], x[{tw::slice(tw::none, -1), tw::ellipsis, 0}]  // x[0], x[1:3], x[:-1, ..., 0] in Python
-  constexpr Tensor operator[](const TensorIndex& index) const;
-  constexpr Tensor operator[](std::initializer_list<TensorIndex> indices) const;
+  [[nodiscard]] constexpr Tensor operator[](const TensorIndex& index) const;
+  [[nodiscard]] constexpr Tensor operator[](std::initializer_list<TensorIndex> indices) const;
   /// Selects elements by a tensor. Integers select rows: ops::gather along axis 0. A mask of bools, which broadcasts as in NumPy,
   /// keeps the elements where it is true and sets the others to 0; the shape does not change.
-  constexpr Tensor operator[](Tensor index) const;
-  constexpr Tensor cast(DType dtype) const;
+  [[nodiscard]] constexpr Tensor operator[](Tensor index) const;
+  [[nodiscard]] constexpr Tensor cast(DType dtype) const;
 
   friend constexpr bool operator==(const Tensor& a, const Tensor& b) {
     return a.ir_ == b.ir_ && a.graph_ == b.graph_ && a.id_ == b.id_;

@@ -126,6 +126,19 @@ class ModuleBase {
     };
     Report<message>();
   }
+  constexpr auto state_dict(const auto&...) const {
+    constexpr auto message = [] {
+      return Text(
+          "Module: no state_dict(): a session has the values: tw::save_safetensors(file, session.host_tensors()) expected");
+    };
+    Report<message>();
+  }
+  constexpr auto eval(const auto&...) const {
+    constexpr auto message = [] {
+      return Text("Module: no eval(): a program is traced for one mode: `const auto mode = tw::evaluation(ir)` in it expected");
+    };
+    Report<message>();
+  }
 
   /// Returns the Ir into which the module is traced.
   constexpr Ir& ir() const { return trace().ir; }

@@ -42,12 +42,13 @@ struct AdamParameters {
 ///     }
 struct Adam : Module<Adam> {
   static constexpr bool in_sequence = true;
+  detail::InParameters lr{};
 
   constexpr void build(TensorByRef weight, Tensor gradient, const AdamParameters& parameters) {
-    const auto& [lr, beta1, beta2, epsilon, weight_decay, first_order_dtype, bias_correction, amsgrad] = parameters;
+    const auto& [rate, beta1, beta2, epsilon, weight_decay, first_order_dtype, bias_correction, amsgrad] = parameters;
     const detail::Moments moments(*this, weight, gradient, beta1, beta2, first_order_dtype);
     const AdamOptions options = moments.updater_options(weight, weight_decay, epsilon, bias_correction);
-    detail::descend(weight, ops::adam_updater(moments.first, moments.bounded_second(weight, amsgrad), options), lr);
+    detail::descend(weight, ops::adam_updater(moments.first, moments.bounded_second(weight, amsgrad), options), rate);
   }
 };
 
@@ -73,12 +74,13 @@ struct AdamWParameters {
 /// Adam's.
 struct AdamW : Module<AdamW> {
   static constexpr bool in_sequence = true;
+  detail::InParameters lr{};
 
   constexpr void build(TensorByRef weight, Tensor gradient, const AdamWParameters& parameters) {
-    const auto& [lr, beta1, beta2, epsilon, weight_decay, first_order_dtype, amsgrad] = parameters;
+    const auto& [rate, beta1, beta2, epsilon, weight_decay, first_order_dtype, amsgrad] = parameters;
     const detail::Moments moments(*this, weight, gradient, beta1, beta2, first_order_dtype);
     const AdamOptions options = moments.updater_options(weight, weight_decay, epsilon, true);
-    detail::descend(weight, ops::adam_updater(moments.first, moments.bounded_second(weight, amsgrad), options), lr);
+    detail::descend(weight, ops::adam_updater(moments.first, moments.bounded_second(weight, amsgrad), options), rate);
   }
 };
 

@@ -36,18 +36,19 @@ constexpr bool is_plain(const SgdParameters& parameters) {
 /// torch.optim.SGD, without dampening).
 struct Sgd : Module<Sgd> {
   static constexpr bool in_sequence = true;
+  detail::InParameters lr{};
 
   constexpr void build(TensorByRef weight, Tensor gradient, const SgdParameters& parameters) {
-    const auto& [lr, momentum, weight_decay, nesterov, momentum_dtype] = parameters;
+    const auto& [rate, momentum, weight_decay, nesterov, momentum_dtype] = parameters;
     if (!tilewright::detail::check_parameter(weight.ir(), "optimiser", "momentum", momentum) ||
         !tilewright::detail::check_parameter(weight.ir(), "optimiser", "weight_decay", weight_decay))
       return;
     if (weight_decay.tensor || weight_decay.number != 0) gradient = ops::scaled_add(gradient, weight, {.b = weight_decay});
-    if (!momentum.tensor && momentum.number == 0) return detail::descend(weight, gradient, lr);
+    if (!momentum.tensor && momentum.number == 0) return detail::descend(weight, gradient, rate);
     const Tensor velocity = detail::add_state(*this, "velocity", weight, momentum_dtype);
     ops::scaled_add_(velocity, gradient, {.a = momentum});
-    if (nesterov) detail::descend(weight, ops::scaled_add(gradient, velocity, {.b = momentum}), lr);
-    else detail::descend(weight, velocity, lr);
+    if (nesterov) detail::descend(weight, ops::scaled_add(gradient, velocity, {.b = momentum}), rate);
+    else detail::descend(weight, velocity, rate);
   }
 };
 

@@ -5,6 +5,14 @@
 
 namespace tilewright::optim::detail {
 
+/// The member of an optimiser's module for what belongs to its parameters, so that the error can say so.
+struct InParameters {
+  constexpr InParameters() = default;
+  constexpr InParameters(const auto& given) {
+    static_assert(sizeof(given) == 0, "an optimiser's module: its parameters, such as AdamWParameters{.lr = 1e-3}, expected");
+  }
+};
+
 /// Adds a variable of an optimiser's state, by reference, and returns it. The variable has the weight's shape and the given
 /// dtype; none: the weight's dtype, or float32 for half precision. The state of a shard has one instance per replica, so the
 /// host's array has a first axis over all replicas.

@@ -18,6 +18,13 @@ struct NumberOrTensor {
   constexpr NumberOrTensor(Number value) : number(static_cast<double>(value)), exact(value) {}
   constexpr NumberOrTensor(Tensor value) : tensor(value) {}
   constexpr NumberOrTensor(const TensorSpec& value) : spec(value) {}
+  template <class Schedule>
+    requires std::invocable<const Schedule&, std::int64_t>
+  constexpr NumberOrTensor(const Schedule&) {
+    static_assert(!std::invocable<const Schedule&, std::int64_t>,
+                  "a schedule, which the host calls: a tensor, `lr = ops::host_load(ir.h2d_stream(\"lr\", {}))`, and "
+                  "`session.run(\"lr\"_s = static_cast<float>(schedule(step)), ...)`, expected");
+  }
 };
 
 }  // namespace tilewright

@@ -164,8 +164,10 @@ constexpr Text host_type_problem(std::string_view what) {
 [[noreturn, gnu::noinline, gnu::cold]] inline void throw_wrong_shape(std::string_view what, std::string_view name,
                                                                      const Shape& given, const TensorSpec& expected,
                                                                      const Text& note) {
-  throw std::invalid_argument(
-      text(what, ": '", name, "' has shape ", to_text(given), ": ", to_text(expected.shape), " expected", note).string());
+  const bool is_list = given == Shape{1} && expected.shape.rank == 1;
+  throw std::invalid_argument(text(what, ": '", name, "' has shape ", to_text(given), ": ", to_text(expected.shape), " expected",
+                                   note, is_list ? "; xt::xtensor<T, 1> a({n}) has one element, n: from_shape({n}) has n" : "")
+                                  .string());
 }
 [[noreturn, gnu::noinline, gnu::cold]] inline void throw_not_dense(std::string_view what, std::string_view name) {
   throw std::invalid_argument(text(what, ": '", name, "' has strides: a row-major array without gaps expected").string());

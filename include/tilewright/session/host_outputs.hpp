@@ -30,6 +30,7 @@ class HostOutputs {
     if constexpr (i < streams.size()) return (std::get<i>(arrays_));
     else return PlanNames<plan>::template unknown_output<name>();
   }
+  auto operator[](const std::convertible_to<std::string_view> auto& name) const { return detail::require_name(name); }
 
   /// Records the addresses of the arrays' elements. Throws std::invalid_argument for an array whose shape has changed.
   void set_streams(StreamMemory<plan>& memory) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/core/flag.hpp"
 #include "tilewright/core/name_pattern.hpp"
 #include "tilewright/core/number.hpp"
 #include "tilewright/core/tensor_spec.hpp"
@@ -81,8 +82,8 @@ class LoadError : public std::runtime_error {
 
 /// Allowed differences between the variables of a session and the tensors that it loads.
 struct LoadPolicy {
-  bool allow_extra = false;  ///< tensors without a variable of their name are ignored
-  bool allow_missing = false;  ///< variables without a tensor of their name keep their values
+  Flag allow_extra = false;  ///< tensors without a variable of their name are ignored
+  Flag allow_missing = false;  ///< variables without a tensor of their name keep their values
   /// Patterns of tensors that may be extra, and of variables that may be missing, if not all are allowed. A `*` stands for any
   /// characters.
   std::vector<std::string_view> extra{}, missing{};

@@ -30,6 +30,11 @@ struct Unknown {
   std::size_t dimension() const { return 0; }
   std::size_t shape(const auto&...) const { return 0; }
 };
+/// Fails for a text in place of a Name, because the compiler must know the names.
+auto require_name(const auto& text) {
+  static_assert(sizeof(text) == 0, "a name with _s, such as \"loss\"_s, after `using namespace tilewright::literals`, expected");
+  return Unknown();
+}
 }  // namespace detail
 
 /// Looks up names of a frozen plan while the program compiles. Every failure is a compile error that lists the known names.

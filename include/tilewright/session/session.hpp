@@ -121,6 +121,7 @@ class Session {
         return static_view<plan.streams[stream].spec.dtype, host_shape(plan, stream)>(memory_ +
                                                                                       output_offsets<program::plan>[stream]);
     }
+    auto operator[](const std::convertible_to<std::string_view> auto& name) const { return detail::require_name(name); }
     /// Returns all outputs with name and spec, for example to save them. They are views, like those of operator[].
     auto host_tensors() const {
       std::array<HostTensor, expected_outputs().size()> tensors{};
@@ -255,7 +256,7 @@ class Session {
 
   /// Returns a copy of a variable, such as "fc1.weight", or of a named constant ("graph/name" outside of the main graph).
   template <NameText name>
-  auto get_tensor_data(Name<name>) const {
+  const auto get_tensor_data(Name<name>) const {  // const: a change of the copy would change no variable
     constexpr std::size_t v = names::find_variable(name.view()), c = names::find_constant(name.view());
     if constexpr (v != names::none) {
       const ExclusiveUse use = begin("get_tensor_data");
@@ -268,6 +269,7 @@ class Session {
       return names::template no_variable_or_constant<"get_tensor_data", name>();
     }
   }
+  auto get_tensor_data(const std::convertible_to<std::string_view> auto& name) const { return detail::require_name(name); }
   /// Returns copies of all variables, as a Boost.Hana map from their names.
   auto get_tensors_data() const {
     const ExclusiveUse use = begin("get_tensors_data");

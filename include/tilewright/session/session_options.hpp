@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tilewright/core/flag.hpp"
 #include "tilewright/execute/strict_mode.hpp"
 #include "tilewright/session/given_array.hpp"
 
@@ -11,8 +12,8 @@ namespace tilewright {
 struct SessionOptions {
   std::uint64_t seed = 42;  ///< seed of the variables' initial values
   int threads = 0;  ///< host threads; 0: the first runs measure which number is fastest, at most one per core
-  bool attach = true;  ///< whether the session starts attached; otherwise a context attaches it
-  bool weights_to_host_on_exit = true;  ///< whether a context copies the variables to the host when it ends
+  Flag attach = true;  ///< whether the session starts attached; otherwise a context attaches it
+  Flag weights_to_host_on_exit = true;  ///< whether a context copies the variables to the host when it ends
   StrictMode strict{};  ///< true: each run checks the plan and the ops, see docs/errors-and-debugging.md#strict-mode
   /// Capacity of each worker's event recorder, at most 2^24 events of 40 bytes; 0: runs are not recorded. See
   /// docs/speed.md#where-the-time-goes.

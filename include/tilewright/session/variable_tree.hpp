@@ -27,6 +27,7 @@ class VariableTree {
       else return static_view<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(core_.device_data(v));
     }
   }
+  auto operator[](const std::convertible_to<std::string_view> auto& name) const { return detail::require_name(name); }
 
  private:
   template <NameText key>

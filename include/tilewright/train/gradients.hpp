@@ -259,6 +259,12 @@ constexpr void update_all(const Gradients& found, const StepOptions& options, st
 template <class Objective, class Optimiser>
 constexpr NamedTensors run_step(Ir& ir, std::string_view step, const Text& model, const Objective& objective,
                                 const Optimiser& optimiser, const StepOptions& options) {
+  if constexpr (!OptimiserParameters<Optimiser> && !UpdateFunction<Optimiser>) {
+    ir.fail(text(step, ": ", type_name<Optimiser>(),
+                 " as optimiser: its parameters, such as AdamWParameters{.lr = 1e-3}, or a "
+                 "function f(name, variable, gradient) expected"));
+    return {};
+  }
   if (options.micro_batches < 1 || options.micro_batches > (std::numeric_limits<int>::max)()) {
     ir.fail(text(step, ": ", options.micro_batches, " micro-batches: from 1 to 2147483647 expected"));
     return {};
@@ -287,7 +293,7 @@ constexpr NamedTensors run_step(Ir& ir, std::string_view step, const Text& model
     Text state;
     if (!options.optimiser_prefix.empty()) state = own_name(options, options.optimiser_prefix);
     update_all(found, options, scaler, Updater<Optimiser>(optimiser, state.view(), options.groups));
-  } else {
+  } else if constexpr (UpdateFunction<Optimiser>) {
     update_all(found, options, scaler, optimiser);
   }
   if (found.counter.valid()) ops::accumulator_zero_(found.counter);

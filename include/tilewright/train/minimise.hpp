@@ -191,8 +191,9 @@ struct LossOfModel : Module<LossOfModel<Model, Function>> {
   }
 };
 
+/// Parameters of an optimiser, or a function; or an optimiser's module, for which run_step has an error.
 template <class Optimiser>
-concept Updates = OptimiserParameters<Optimiser> || UpdateFunction<Optimiser>;
+concept Updates = OptimiserParameters<Optimiser> || UpdateFunction<Optimiser> || std::derived_from<Optimiser, ModuleBase>;
 
 }  // namespace detail
 

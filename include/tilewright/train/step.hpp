@@ -77,7 +77,6 @@ struct Classifier {
 ///     }
 ///     tw::Session<train_step> session;
 template <std::derived_from<ModuleBase> Model, class Optimiser>
-  requires(OptimiserParameters<Optimiser> || UpdateFunction<Optimiser>)
 constexpr NamedTensors train_step(Ir& ir, const Model& model, const Optimiser& optimiser, const TensorSpec& images,
                                   const StepOptions& options = {}) {
   if (images.shape.rank < 1) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "tilewright/core/flag.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/module/named_tensors.hpp"
 #include "tilewright/optim/average.hpp"
@@ -14,11 +15,23 @@
 /// Steps that train any loss or a classifier, the loops that run them, metrics, early stopping and logs.
 namespace tilewright::train {
 
+namespace detail {
+/// Stands for a setting that groups lack, so that the error can say which ones they have.
+struct SameForAllGroups {
+  constexpr SameForAllGroups() = default;
+  constexpr SameForAllGroups(const auto& given) {
+    static_assert(sizeof(given) == 0,
+                  "groups: lr, weight_decay or frozen expected: other settings are the same for all variables");
+  }
+};
+}  // namespace detail
+
 /// Settings of an optimiser that differ for a group of variables.
 struct GroupOptions {
   std::optional<NumberOrTensor> lr{};  ///< learning rate of the group; nothing: the optimiser's
   std::optional<NumberOrTensor> weight_decay{};  ///< weight decay of the group; nothing: the optimiser's
-  bool frozen = false;  ///< whether the variables stay unchanged; no gradients are computed for them
+  Flag frozen = false;  ///< whether the variables stay unchanged; no gradients are computed for them
+  detail::SameForAllGroups momentum{}, beta1{}, beta2{}, epsilon{};  ///< an error: all variables have the same
 };
 
 /// A group of variables, selected by a pattern of their dotted names: `{"*.bias", {.weight_decay = 0}}`. A `*` stands for any
@@ -26,7 +39,7 @@ struct GroupOptions {
 struct ParameterGroup {
   std::string_view names;
   GroupOptions options{};
-  bool others = false;  ///< whether the group is all variables that do not match the pattern
+  Flag others = false;  ///< whether the group is all variables that do not match the pattern
 };
 
 /// Returns a group of variables that the step does not change: `frozen("encoder.*")`.

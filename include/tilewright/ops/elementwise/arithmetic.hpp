@@ -147,6 +147,10 @@ concept Operand = Number<T> || std::convertible_to<T, Tensor>;
 /// Returns a number as a constant of the tensor's dtype, for the op D.
 template <class D>
 constexpr Tensor like(Tensor x, Number auto value) {
+  if constexpr (std::same_as<decltype(value), bool>)  // a == b of tensors compares handles
+    if (x.valid() && x.dtype() != boolean)
+      return x.ir().fail(
+          text(D::name, ": ", to_text(x.spec()), " and a bool: a number, or ops::equal(a, b) for a == b, expected"));
   return x.valid() ? x.ir().number(D::name, value, x.dtype()) : x;
 }
 /// Appends the op D of two tensors, or of a tensor and a number.

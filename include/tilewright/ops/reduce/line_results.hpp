@@ -217,12 +217,12 @@ namespace ops {
 /// Returns the index of the largest element along an axis. x: any number type except bool, at least one axis. Result: int32, x's
 /// shape without the axis, or with extent 1 if `keep_axis`. Of equal elements, the first counts. NaN counts as the largest, and
 /// of several NaN the first counts. No gradient. Errors: an axis out of range or of more than 2^31 elements, a scalar, bool.
-constexpr Tensor argmax(Tensor x, int axis = 0, bool keep_axis = false) {
+constexpr Tensor argmax(Tensor x, int axis = 0, Flag keep_axis = false) {
   return apply<ArgMax>({x}, {detail::from_first(x, axis), keep_axis});
 }
 /// Returns the index of the smallest element along an axis; NaN counts as the smallest. Shapes, dtypes and errors are those of
 /// argmax.
-constexpr Tensor argmin(Tensor x, int axis = 0, bool keep_axis = false) {
+constexpr Tensor argmin(Tensor x, int axis = 0, Flag keep_axis = false) {
   return apply<ArgMin>({x}, {detail::from_first(x, axis), keep_axis});
 }
 /// Returns running sums along an axis: each includes its own element. x: any number type, at least one axis. The result has x's
@@ -234,7 +234,7 @@ constexpr Tensor cumsum(Tensor x, int axis = 0) { return apply<CumSum>({x}, {det
 /// Gradient: dy at the elements, 0 elsewhere. `available_memory_proportion`, from 0 to 1, is reserved for planners; results do
 /// not depend on it. Errors: k below 1 or above the axis's extent, an axis out of range or of more than 2^31 elements, a scalar,
 /// bool.
-constexpr ValuesAndIndices topk(Tensor x, std::int64_t k, int axis = -1, bool largest = true, [[maybe_unused]] bool sorted = true,
+constexpr ValuesAndIndices topk(Tensor x, std::int64_t k, int axis = -1, Flag largest = true, [[maybe_unused]] Flag sorted = true,
                                 std::optional<double> available_memory_proportion = {}) {
   Ir& ir = x.ir();
   const auto results = apply_all<TopK>(

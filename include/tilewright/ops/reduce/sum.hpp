@@ -89,7 +89,7 @@ struct ReduceSum : SumOp<ReduceSum> {
 namespace ops {
 /// Sums over axes (all of them by default); `keep_axes` keeps them with extent 1. x: any number type. The result has x's dtype.
 /// Integers wrap around.
-constexpr Tensor sum(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
+constexpr Tensor sum(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
   return apply<ReduceSum>({x}, ReduceSum::make(axes, keep_axes));
 }
 /// Sums the gradient of an operand that was broadcast over the axes along which it was broadcast, to the operand's shape.
@@ -109,6 +109,6 @@ constexpr void Expand::gradient(GradientContext& op) {
 }
 constexpr Tensor Tensor::expand(const Shape& shape) const { return ops::expand(*this, shape); }
 constexpr Tensor Tensor::sum() const { return ops::sum(*this); }
-constexpr Tensor Tensor::sum(const Axes& axes, bool keep_axes) const { return ops::sum(*this, axes, keep_axes); }
+constexpr Tensor Tensor::sum(const Axes& axes, Flag keep_axes) const { return ops::sum(*this, axes, keep_axes); }
 
 }  // namespace tilewright
