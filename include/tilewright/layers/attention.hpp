@@ -119,9 +119,12 @@ struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, opti
       return this->ir().fail(text("MultiheadAttention: five arguments, the last ", to_text(arguments[4].spec()),
                                   ": query, key, value, key_padding_mask and a seed, (2,) uint32, expected"));
     add_projection(query);
-    if (count == 3) return mix(project(query, 0, 1), project(arguments[1], 1, 2), project(arguments[2], 2, 3), mask, seed);
-    const Tensor all = project(query, 0, 3);
-    return mix(part(all, 0), part(all, 1), part(all, 2), mask, seed);
+    if (count == 3) {
+      const Tensor q = project(query, 0, 1), k = project(arguments[1], 1, 2), v = project(arguments[2], 2, 3);
+      return mix(q, k, v, mask, seed);
+    }
+    const Tensor all = project(query, 0, 3), q = part(all, 0), k = part(all, 1), v = part(all, 2);
+    return mix(q, k, v, mask, seed);
   }
   constexpr Tensor mix_with_cache(Tensor x, std::same_as<Tensor> auto... position) {
     if constexpr (takes_seed)
@@ -131,7 +134,8 @@ struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, opti
     add_projection(x);
     const Tensor all = project(x, 0, 3);
     const auto head = [&](int number) { return split_heads(part(all, number), num_heads); };
-    return out_proj(merge_heads(cache(head(0), head(1), head(2), position...)));
+    const Tensor q = head(0), k = head(1), v = head(2);
+    return out_proj(merge_heads(cache(q, k, v, position...)));
   }
   static constexpr bool validate(Tensor x) {
     return tilewright::detail::check_parameter(x.ir(), "MultiheadAttention", "embed_dim", embed_dim, 1) &&
@@ -170,8 +174,8 @@ struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, opti
         given.seed = seed;
       }
     }
-    const auto head = [](Tensor x) { return split_heads(x, num_heads); };
-    return out_proj(merge_heads(attend(head(q), head(k), head(v), given, mask)));
+    for (Tensor* const each : {&q, &k, &v}) *each = split_heads(*each, num_heads);
+    return out_proj(merge_heads(attend(q, k, v, given, mask)));
   }
 
   Tensor weight_, bias_;

@@ -30,7 +30,8 @@ struct BatchNorm : Module<BatchNorm<options>> {
     const Tensor mean = this->add_variable_input("running_mean", zeros(), channels, dtype, statistics);
     const Tensor variance = this->add_variable_input("running_var", ones(), channels, dtype, statistics);
     if (mode == Mode::training) return ops::batch_norm(x, weight, bias, mean, variance, options);
-    return ops::batch_norm_inference(x, weight, bias, mean.detach(), variance.detach(), options.eps);
+    const Tensor fixed_mean = mean.detach();
+    return ops::batch_norm_inference(x, weight, bias, fixed_mean, variance.detach(), options.eps);
   }
 };
 

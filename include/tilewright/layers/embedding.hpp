@@ -66,7 +66,8 @@ struct Embedding : Module<Embedding<num_embeddings, embedding_dim, options>> {
     if (!rows.valid()) return rows;
     Shape shape = indices.shape();
     shape.push_back(1);
-    return ops::where(ops::equal(indices, padding_row()).reshape(shape), rows.detach(), rows);
+    const Tensor is_padding = ops::equal(indices, padding_row()).reshape(shape);
+    return ops::where(is_padding, rows.detach(), rows);
   }
 
   Tensor weight_;

@@ -60,7 +60,10 @@ struct SwigluFeedForward : Module<SwigluFeedForward<width, hidden, options>> {
   using Out = Linear<width, {.bias = false, .std = options.std}>;
   BOOST_HANA_DEFINE_STRUCT(SwigluFeedForward, (In, gate_proj), (In, up_proj), (Out, down_proj));
 
-  constexpr Tensor build(Tensor x) { return down_proj(ops::swish(gate_proj(x)) * up_proj(x)); }
+  constexpr Tensor build(Tensor x) {
+    const Tensor gate = ops::swish(gate_proj(x));
+    return down_proj(gate * up_proj(x));
+  }
 };
 
 }  // namespace tilewright::layers

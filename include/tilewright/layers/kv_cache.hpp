@@ -72,7 +72,8 @@ class KvSlots {
     if (slot.nelms() == 1) return ops::dynamic_update_(all, slot, x, {2}, {1});
     for (std::int64_t row = 0; row < slot.nelms(); ++row) {
       const Tensor number = x.ir().constant(List<double>{static_cast<double>(row)}, {1}, slot.dtype());
-      all = ops::dynamic_update_(all, ops::concat({number, row_of(slot, row)}), row_of(x, row), {0, 2}, {1, 1});
+      const Tensor begin = ops::concat({number, row_of(slot, row)});
+      all = ops::dynamic_update_(all, begin, row_of(x, row), {0, 2}, {1, 1});
     }
     return all;
   }
@@ -92,7 +93,7 @@ class KvSlots {
   }
   /// Returns which slots have keys of positions up to `position`: (batch, slots) bool.
   constexpr Tensor seen(Tensor position) const {
-    const Tensor mask = ops::less_equal(places(position), by_text(position));
+    const Tensor at = places(position), mask = ops::less_equal(at, by_text(position));
     const Shape all{all_.shape(0), options_.capacity()};
     return mask.shape() == all ? mask : ops::expand(mask, all);
   }
@@ -186,8 +187,10 @@ constexpr Tensor last_token(Tensor x, Tensor position) {
   if (x.shape(1) == 1) return x;
   if (position.nelms() == 1) return ops::dynamic_slice(x, position, {1}, {1});
   List<Tensor> tokens;
-  for (std::int64_t row = 0; row < x.shape(0); ++row)
-    tokens.push_back(ops::dynamic_slice(detail::row_of(x, row), detail::row_of(position, row), {1}, {1}));
+  for (std::int64_t row = 0; row < x.shape(0); ++row) {
+    const Tensor its_row = detail::row_of(x, row);
+    tokens.push_back(ops::dynamic_slice(its_row, detail::row_of(position, row), {1}, {1}));
+  }
   return ops::concat({tokens.begin(), tokens.size()});
 }
 

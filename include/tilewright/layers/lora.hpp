@@ -42,7 +42,8 @@ struct LoraLinear : Module<LoraLinear<out_features, rank, options>> {
     const Tensor weight = this->add_variable_input("weight", first_values, {x.shape(-1), out_features}, x.dtype());
     Tensor bias;
     if constexpr (options.bias) bias = this->add_variable_input("bias", first_values, {out_features}, x.dtype());
-    return detail::linear(x, weight, bias) + lora_B(lora_A(x)) * (options.alpha / rank);
+    const Tensor y = detail::linear(x, weight, bias);
+    return y + lora_B(lora_A(x)) * (options.alpha / rank);
   }
 };
 

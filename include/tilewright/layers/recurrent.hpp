@@ -209,10 +209,11 @@ struct GRU : detail::Recurrent<GRU<hidden_size, options>, hidden_size, options> 
   }
   static constexpr List<Tensor> step(Tensor input, const List<Tensor>& before, Tensor recurrent) {
     const auto both = [&](int number) {
-      return ops::sigmoid(detail::gate<hidden_size>(input, number) + detail::gate<hidden_size>(recurrent, number));
+      const Tensor of_input = detail::gate<hidden_size>(input, number);
+      return ops::sigmoid(of_input + detail::gate<hidden_size>(recurrent, number));
     };
-    const Tensor r = both(0), z = both(1);
-    const Tensor n = ops::tanh(detail::gate<hidden_size>(input, 2) + r * detail::gate<hidden_size>(recurrent, 2));
+    const Tensor r = both(0), z = both(1), of_input = detail::gate<hidden_size>(input, 2);
+    const Tensor n = ops::tanh(of_input + r * detail::gate<hidden_size>(recurrent, 2));
     return {n + z * (before[0] - n)};
   }
 };
@@ -242,8 +243,9 @@ struct LSTM : detail::Recurrent<LSTM<hidden_size, options>, hidden_size, options
   static constexpr List<Tensor> step(Tensor input, const List<Tensor>& before, Tensor recurrent) {
     const Tensor sum = input + recurrent;
     const auto part = [&](int number) { return detail::gate<hidden_size>(sum, number); };
-    const Tensor c = ops::sigmoid(part(1)) * before[1] + ops::sigmoid(part(0)) * ops::tanh(part(2));
-    return {ops::sigmoid(part(3)) * ops::tanh(c), c};
+    const Tensor kept = ops::sigmoid(part(1)) * before[1], i = ops::sigmoid(part(0));
+    const Tensor c = kept + i * ops::tanh(part(2)), o = ops::sigmoid(part(3));
+    return {o * ops::tanh(c), c};
   }
 };
 

@@ -33,7 +33,8 @@ constexpr RotaryEmbedding rotary_embedding(Tensor positions, int head_dim, doubl
   const Tensor exponents = ir.constant(range(0, -2.0 / head_dim), {head_dim / 2}, float32, "rotary_exponents");
   Shape shape{-1, 1};
   if (positions.rank() == 2) shape = {positions.shape(0), 1, positions.shape(1), 1};
-  const Tensor angles = ops::cast(positions, float32).reshape(shape) * ops::pow(ir.constant(theta), exponents);
+  const Tensor column = ops::cast(positions, float32).reshape(shape);
+  const Tensor angles = column * ops::pow(ir.constant(theta), exponents);
   return {ops::cos(angles), ops::sin(angles)};
 }
 /// Rotates each pair of elements i and i + head_dim / 2 of x by the angle of its position, as Hugging Face's Llama does. x: (...,

@@ -43,7 +43,8 @@ struct Lamb : Module<Lamb> {
     const detail::Moments moments(*this, weight, gradient, beta1, beta2, first_order_dtype);
     const Tensor step = ops::lamb_updater(moments.first, moments.second,
                                           moments.updater_options(weight, weight_decay, epsilon, bias_correction));
-    ops::adam_var_update(weight, step, ops::lamb_square(weight), ops::lamb_square(step), lr, max_weight_norm);
+    const Tensor square = ops::lamb_square(weight);
+    ops::adam_var_update(weight, step, square, ops::lamb_square(step), lr, max_weight_norm);
   }
 };
 

@@ -183,7 +183,8 @@ constexpr Tensor mean_of_replicas(Tensor value) {
 /// Returns 1 / count in float32, and 0 for a count of 0.
 constexpr Tensor inverse_of_count(Tensor count) {
   const Tensor number = ops::cast(count, float32);
-  return ops::where(ops::greater(number, 0), 1 / number, 0);
+  const Tensor is_some = ops::greater(number, 0);
+  return ops::where(is_some, 1 / number, 0);
 }
 
 /// Fails for a pattern that matches no variable. Also fails for a group's rate or decay if a function updates the variables,

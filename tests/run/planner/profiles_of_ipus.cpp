@@ -5,8 +5,11 @@
 
 #include "../../catch.hpp"
 #include "../../support/ipu_programs.hpp"
+#include "tilewright/layers/layers.hpp"
 #include "tilewright/profile/make_profile.hpp"
 #include "tilewright/profile/print_profile.hpp"
+#include "tilewright/train/minimise.hpp"
+#include "tilewright/train/train.hpp"
 
 using namespace ipu_programs;
 
@@ -19,6 +22,36 @@ constexpr void convolution(Ir& ir) {
   const Tensor w = ir.variable(tw::zeros(), {8, 1, 3, 3}, tw::float32, "w");
   ops::host_store(ir.d2h_stream("y", {8, 8, 14, 14}), ops::conv(x, w, {.stride = {2, 2}, .padding = {1, 1, 1, 1}}));
 }
+namespace layers = tw::layers;
+template <int channels>
+using Stage = layers::Sequential<layers::Conv2d<channels, 3, {.padding = 1, .bias = false}>, layers::BatchNorm<>,
+                                 layers::Apply<ops::relu>, layers::MaxPool2d<2>>;
+using Images = layers::Sequential<Stage<16>, Stage<32>, layers::Flatten<>, layers::Linear<4>>;
+constexpr void train_images(Ir& ir) {
+  tw::train::train_step(ir, Images{}, tw::optim::SgdParameters{.lr = 0.05}, {{8, 3, 32, 32}});
+}
+/// Layers that add ops for several operands of an op.
+struct Sequences : tw::Module<Sequences> {
+  BOOST_HANA_DEFINE_STRUCT(Sequences, (layers::Embedding<20, 16, {.padding_idx = 0}>, embedding),
+                           (layers::MultiheadAttention<16, 2>, attention), (layers::LlamaBlock<16, 24, 2, 1>, block),
+                           (layers::LoraLinear<16, 2>, adapted), (layers::GRU<16>, gru), (layers::LSTM<8>, lstm));
+  constexpr tw::train::MeanLoss build(Tensor tokens) {
+    const Tensor x = adapted(block(attention(embedding(tokens))));
+    const Tensor y = std::get<0>(lstm(std::get<0>(gru(x)))), squares = y * y;
+    return {ops::sum(squares), ops::sum(ops::cast(ops::greater(tokens, 0), tw::float32))};
+  }
+};
+constexpr void train_sequences(Ir& ir) {
+  tw::train::minimise(ir, Sequences{}, tw::optim::LambParameters{.lr = 1e-3}, {{"tokens", {2, 6}, tw::int32}});
+}
+/// A program's plan as text, made at run time; it has the figures of the constants.
+template <auto program, tw::Target target>
+tw::Text plan_at_run_time() {
+  const tw::Plan plan = tw::lower(tw::prepare(*tw::trace(program, target), target));
+  CHECK(plan.memory.fullest_tile == tw::peak_bytes<program, target>);
+  CHECK(plan.cycles.total() == tw::cycles<program, target>);
+  return tw::print_plan(plan);
+}
 }  // namespace
 
 TEST_CASE("profile: a plan that is made at run time is the one that the compiler made") {
@@ -29,6 +62,12 @@ TEST_CASE("profile: a plan that is made at run time is the one that the compiler
   const tw::Plan plan = tw::lower(tw::prepare(*tw::trace(convolution, tw::ipu_model), tw::ipu_model));
   CHECK(plan.memory.fullest_tile == bytes);
   CHECK(tw::print_plan(plan).view() == tw::print_plan(tw::Program<convolution, tw::ipu_model>::plan).view());
+}
+
+TEST_CASE("profile: a plan that is made at run time has the order of ops of the one that the compiler made") {
+  constexpr tw::Target small = tw::gc200.with_tiles(8);
+  CHECK(plan_at_run_time<train_images, tw::gc200>().view() == tw::print_plan(tw::Program<train_images, tw::gc200>::plan).view());
+  CHECK(plan_at_run_time<train_sequences, small>().view() == tw::print_plan(tw::Program<train_sequences, small>::plan).view());
 }
 
 TEST_CASE("profile: what each IPU does, and when") {

@@ -78,7 +78,7 @@ constexpr Tensor reduced(CollectiveOperator op, const List<Tensor>& given) {
       return fold([](Tensor t) { return t.cast(boolean); }, [](Tensor a, Tensor b) { return a & b; }).cast(dtype);
     case CollectiveOperator::logical_or:
       return fold([](Tensor t) { return t.cast(boolean); }, [](Tensor a, Tensor b) { return a | b; }).cast(dtype);
-    case CollectiveOperator::square_add: return fold([&](Tensor t) { return same(t) * same(t); }, sum).cast(dtype);
+    case CollectiveOperator::square_add: return fold([same](Tensor t) { return t = same(t), t * t; }, sum).cast(dtype);
     default: return fold(same, sum).cast(dtype);
   }
 }

@@ -55,7 +55,7 @@ constexpr GroupQuantized group_quantize_compress(Tensor t, std::int64_t group_si
   const Shape of_groups = tilewright::detail::with_last_axis(t.shape(), n / group_size);
   const Tensor least = (min)(grouped, {1}, true), range = (max)(grouped, {1}, true) - least;
   const Tensor scale = (range / 15).cast(t.dtype()), step = scale.cast(float32);  // codes are those of the rounded scale
-  const Tensor nearest = floor((grouped - least) / where(equal(step, 0), 1, step) + 0.5);
+  const Tensor above = grouped - least, nearest = floor(above / where(equal(step, 0), 1, step) + 0.5);
   const Tensor words = clip(nearest, 0, 15).reshape({-1, tilewright::detail::codes_in_word});
   const Tensor codes = sum(words * tilewright::detail::code_steps(t.ir()), {1}).cast(uint16);
   return {codes.reshape(tilewright::detail::with_last_axis(t.shape(), n / tilewright::detail::codes_in_word)),
@@ -78,7 +78,7 @@ constexpr Tensor group_quantize_decompress(const GroupQuantized& t) {
   const Tensor shifted = floor(words / tilewright::detail::code_steps(codes.ir()));
   const Tensor digits = shifted - floor(shifted / 16) * 16;
   const auto each = [](Tensor of_groups) { return of_groups.reshape({-1, 1}).cast(float32); };
-  const Tensor elements = digits.reshape({-1, n / groups}) * each(scale) + each(bias);
+  const Tensor rows = digits.reshape({-1, n / groups}), scaled = rows * each(scale), elements = scaled + each(bias);
   return elements.cast(scale.dtype()).reshape(tilewright::detail::with_last_axis(codes.shape(), n));
 }
 }  // namespace ops

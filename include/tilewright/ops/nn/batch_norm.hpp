@@ -32,12 +32,21 @@ struct BatchNormInference : BatchNormOp<BatchNormInference> {
     const DType dtype = op.input_spec(3).dtype;
     const Tensor dy = ops::cast(op.output_gradient(0), dtype), inverse = op.input(4);
     const auto factor = [&] { return ops::cast(op.input(1), dtype) * inverse; };
-    const auto distance = [&] { return ops::cast(op.input(0), dtype) - op.input(3); };
+    const auto distance = [&] {
+      const Tensor x = ops::cast(op.input(0), dtype);
+      return x - op.input(3);
+    };
     if (op.needs(0)) give(op, 0, dy * factor());
     if (op.needs(1)) give(op, 1, dy * distance() * inverse);
     if (op.needs(2)) give(op, 2, dy);
-    if (op.needs(3)) give(op, 3, -dy * factor());
-    if (op.needs(4)) give(op, 4, dy * distance() * ops::cast(op.input(1), dtype));
+    if (op.needs(3)) {
+      const Tensor negated = -dy;
+      give(op, 3, negated * factor());
+    }
+    if (op.needs(4)) {
+      const Tensor scaled = dy * distance();
+      give(op, 4, scaled * ops::cast(op.input(1), dtype));
+    }
   }
 };
 /// Normalisation with the mean and deviation of x itself. The gradient of x includes the paths through them; they have no
@@ -48,14 +57,14 @@ struct BatchNormTraining : BatchNormOp<BatchNormTraining> {
     const TensorSpec x = op.input_spec(0), channels = op.input_spec(3);
     const Tensor dy = ops::cast(op.output_gradient(0), channels.dtype);
     if (!op.needs(0) && !op.needs(1)) return give(op, 2, dy);
-    const Tensor z = (ops::cast(op.input(0), channels.dtype) - op.input(3)) * op.input(4);
+    const Tensor given = ops::cast(op.input(0), channels.dtype), distance = given - op.input(3), z = distance * op.input(4);
     const Tensor dbias = ops::sum_to(dy, channels.shape), dscale = ops::sum_to(dy * z, channels.shape);
     give(op, 1, dscale);
     give(op, 2, dbias);
     if (!op.needs(0)) return;
     const double part = static_cast<double>(channels.nelms()) / static_cast<double>(x.nelms());
-    const Tensor factor = ops::cast(op.input(1), channels.dtype) * op.input(4);
-    give(op, 0, (dy - dbias * part - z * (dscale * part)) * factor);
+    const Tensor scale = ops::cast(op.input(1), channels.dtype), factor = scale * op.input(4), rest = dy - dbias * part;
+    give(op, 0, (rest - z * (dscale * part)) * factor);
   }
 };
 
