@@ -3,6 +3,7 @@
 #include <array>
 #include <random>
 
+#include "tilewright/execute/arithmetic_mode.hpp"
 #include "tilewright/kernel/functions/normal_cdf.hpp"
 #include "tilewright/kernel/functions/power.hpp"
 #include "tilewright/kernel/functions/trigonometry.hpp"
@@ -12,22 +13,26 @@ namespace {
 
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
-/// The largest error of a function of two numbers, as floats and as batches, for random pairs and all pairs of special ones.
+/// Returns 0 of its sign for a denormal number.
+float flushed(float x) { return std::abs(x) < smallest_normal ? std::copysign(0.F, x) : x; }
+/// The largest error of a function of two numbers, as floats and as batches, for random pairs and all pairs of special ones, in a
+/// run's mode: denormal numbers count as 0.
 template <class F, class Right>
 double largest_error_of_pairs(F f, Right right) {
+  const tilewright::internal::ArithmeticMode mode;
   double largest = 0;
   std::array<float, 2> worst{};
   const auto check = [&](float a, float b) {
     alignas(batch) float y[batch::size];
     f(batch(a), batch(b)).store_aligned(y);
     for (const float result : {y[0], y[batch::size - 1], f(a, b)}) {
-      const double error = error_in_ulp(result, right(double{a}, double{b}));
+      const double error = error_in_ulp(result, right(double{flushed(a)}, double{flushed(b)}));
       if (error > largest) worst = {a, b};
       largest = std::max(largest, error);
     }
   };
-  const float special[] = {0,    1,     2,     3,     0.5f,  0.75f,     1.5f,   16777216, 1e-30f,
-                           2.5f, 1e30f, 1e38f, 127.f, 128.f, 8388609.f, 1e-38f, infinity, nan_value};
+  const float special[] = {0,     1,     2,     3,     0.5f,      0.75f,  1.5f,     16777216,  1e-30f, 2.5f,
+                           1e30f, 1e38f, 127.f, 128.f, 8388609.f, 1e-38f, infinity, nan_value, 1e-45f};
   for (const float a : special)
     for (const float b : special)
       for (const float sign : {1.f, -1.f})
@@ -76,6 +81,22 @@ TEST_CASE("powers are at most 3 units in the last place off") {
 TEST_CASE("the remainder is exact") {
   CHECK(largest_error_of_pairs([](auto x, auto y) { return math::fmod(x, y); },
                                [](double x, double y) { return std::fmod(x, y); }) == 0);
+}
+
+TEST_CASE("roundings keep the sign of 0") {
+  for (const float x : {-0.F, -0.25F, 0.F, 0.25F}) {
+    const auto is_right = [&](auto f, float expected) {
+      alignas(batch) float y[batch::size];
+      f(batch(x)).store_aligned(y);
+      for (const float result : {y[0], y[batch::size - 1], f(x)})
+        if (result != expected || std::signbit(result) != std::signbit(expected)) return false;
+      return true;
+    };
+    INFO(x);
+    CHECK(is_right([](auto z) { return math::floor(z); }, x == -0.25F ? -1 : std::copysign(0.F, x)));
+    CHECK(is_right([](auto z) { return math::ceil(z); }, x == 0.25F ? 1 : std::copysign(0.F, x)));
+    CHECK(is_right([](auto z) { return math::trunc(z); }, std::copysign(0.F, x)));
+  }
 }
 
 TEST_CASE("integers wrap around") {

@@ -103,11 +103,13 @@ inline X log2(X x) {
 template <class X>
 inline X pow(X x, X y) {
   if constexpr (std::integral<X>) return detail::power_of_integer(x, y);
-  else if constexpr (std::same_as<X, double>) return std::pow(x, y);
+  else if constexpr (std::same_as<X, double>) return detail::without_denormals<double>(std::pow, x, y);
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   else return detail::power_of_float(x, y);
 #else
-  else return detail::where_special((x == x) | math::not_equal(x, x), x, [](float a, float b) { return std::pow(a, b); }, x, y);
+  else
+    return detail::where_special((x == x) | math::not_equal(x, x), x,
+                                 [](float a, float b) { return detail::without_denormals<float>(std::pow, a, b); }, x, y);
 #endif
 }
 namespace detail {

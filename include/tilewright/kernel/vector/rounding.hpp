@@ -32,6 +32,21 @@ template <class Mask, class X, class F>
     return X::load_aligned(results.at);
   }
 }
+/// Returns f(x...) of the standard library, for which denormal numbers are no zeros, as if they were.
+template <std::floating_point T>
+inline T without_denormals(T (*f)(T, T), T x, T y) {
+  const auto flushed = [](T z) { return std::fabs(z) < std::numeric_limits<T>::min() ? std::copysign(T(0), z) : z; };
+  return flushed(f(flushed(x), flushed(y)));
+}
+/// Returns a rounded x with the sign of x, which xsimd loses for -0 where the machine has no instruction.
+template <class X>
+[[gnu::always_inline]] inline X with_sign_of(const X& x, const X& rounded) {
+#if defined(__SSE2__) && !defined(__SSE4_1__)
+  return rounded | (x & number<X>(-0.0));
+#else
+  return static_cast<void>(x), rounded;
+#endif
+}
 }  // namespace detail
 
 /// Returns |x|. The lowest signed integer, which has no positive counterpart, is returned unchanged.
@@ -53,17 +68,17 @@ template <class X>
 template <class X>
 [[gnu::always_inline]] inline X floor(const X& x) {
   if constexpr (std::is_arithmetic_v<X>) return std::floor(x);
-  else return xsimd::floor(x);
+  else return detail::with_sign_of(x, xsimd::floor(x));
 }
 template <class X>
 [[gnu::always_inline]] inline X ceil(const X& x) {
   if constexpr (std::is_arithmetic_v<X>) return std::ceil(x);
-  else return xsimd::ceil(x);
+  else return detail::with_sign_of(x, xsimd::ceil(x));
 }
 template <class X>
 [[gnu::always_inline]] inline X trunc(const X& x) {
   if constexpr (std::is_arithmetic_v<X>) return std::trunc(x);
-  else return xsimd::trunc(x);
+  else return detail::with_sign_of(x, xsimd::trunc(x));
 }
 
 /// Returns the remainder of a / b, with the sign of a, exact as C's fmod. For integers, b must not be 0.
@@ -78,7 +93,7 @@ inline X fmod(const X& a, const X& b) {
       if (b == X(-1)) return 0;  // the quotient of the least integer does not exist
     return static_cast<X>(a % b);
   } else if constexpr (std::same_as<X, double>) {
-    return std::fmod(a, b);
+    return detail::without_denormals<double>(std::fmod, a, b);
   } else {
     const X dividend = math::abs(a), divisor = math::abs(b), q = math::trunc(math::divide(dividend, divisor));
     const X r = math::fma(-q, divisor, dividend), remainder = math::select(r < number<X>(0), r + divisor, r);
@@ -88,7 +103,8 @@ inline X fmod(const X& a, const X& b) {
 #else
     const auto is_small = q < number<X>(0);  // the product would be rounded
 #endif
-    return detail::where_special(!is_small, result, [](float x, float y) { return std::fmod(x, y); }, a, b);
+    const auto of_one = [](float x, float y) { return detail::without_denormals<float>(std::fmod, x, y); };
+    return detail::where_special(!is_small, result, of_one, a, b);
   }
 }
 
