@@ -35,7 +35,7 @@ template <class Mask, class X, class F>
 /// Returns f(x...) of the standard library, for which denormal numbers are no zeros, as if they were.
 template <std::floating_point T>
 inline T without_denormals(T (*f)(T, T), T x, T y) {
-  const auto flushed = [](T z) { return std::fabs(z) < std::numeric_limits<T>::min() ? std::copysign(T(0), z) : z; };
+  const auto flushed = [](T z) { return std::fabs(z) < (std::numeric_limits<T>::min)() ? std::copysign(T(0), z) : z; };
   return flushed(f(flushed(x), flushed(y)));
 }
 /// Returns a rounded x with the sign of x, which xsimd loses for -0 where the machine has no instruction.
