@@ -37,6 +37,16 @@ class BestCheckpoint {
     if (!last) return;
     value_ = last->file.metadata<double>(metric_key);
     step_ = last->step;
+    for (const std::uint64_t step : checkpoints_.steps()) {  // a killed process may have left a worse one of a later step
+      if (step >= last->step) break;
+      try {
+        const auto value = checkpoints_.load(step).file.metadata<double>(metric_key);
+        if (!is_better(value)) continue;
+        value_ = value;
+        step_ = step;
+      } catch (const LoadError&) {  // damaged, or removed by another process
+      }
+    }
   }
 
   /// Saves the tensors if `value` is better than that of the saved checkpoint, or if there is none. NaN is never better. Returns

@@ -203,8 +203,13 @@ TEST_CASE("BestCheckpoint: the checkpoint of the best metric stays") {
   tw::BestCheckpoint resumed(folder.path() / "best", {.mode = tw::train::MetricMode::max});
   CHECK((resumed.value() == 0.75 && resumed.step() == 4 && resumed.load().step == 4));
   CHECK_FALSE(resumed.save_if_better(5, 0.7, tensors));
+  const auto fourth = tw::Checkpoints(folder.path() / "best").path_of(4), kept = folder.path() / "kept";
+  std::filesystem::copy_file(fourth, kept);
   CHECK(resumed.save_if_better(3, 0.9, tensors));  // a run that goes on from an earlier step
   CHECK(tw::Checkpoints(folder.path() / "best").steps() == std::vector<std::uint64_t>{3});
+  std::filesystem::rename(kept, fourth);  // as if the process had been killed before it removed this
+  const tw::BestCheckpoint after(folder.path() / "best", {.mode = tw::train::MetricMode::max});
+  CHECK((after.value() == 0.9 && after.step() == 3));
   tw::BestCheckpoint lowest(folder.path() / "lowest");
   CHECK(lowest.save_if_better(1, 2, tensors));
   CHECK_FALSE(lowest.save_if_better(2, 3, tensors));
