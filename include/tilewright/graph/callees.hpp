@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
+#include <utility>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/ir.hpp"
 
 namespace tilewright {
@@ -33,23 +35,51 @@ constexpr bool any_callee(const Node& node, Predicate&& predicate) {
          (node.else_graph != GraphId::none && predicate(node.else_graph));
 }
 
+/// Returns whether predicate(node) is true for a node of the graph, or of a graph that it calls, directly or through others.
+template <class Predicate>
+constexpr bool any_node(const Ir& ir, GraphId graph, Predicate&& predicate) {
+  List<bool, GraphId> seen(ir.tables.graphs.size(), false);
+  List<GraphId> open{graph};
+  while (!open.empty()) {
+    const GraphId next = open.back();
+    open.pop_back();
+    if (std::exchange(seen[next], true)) continue;
+    for (const Node& node : ir.tables.record(next).nodes) {
+      if (predicate(node)) return true;
+      for_each_callee(node, [&open](GraphId called, int) { open.push_back(called); });
+    }
+  }
+  return false;
+}
+/// Returns whether predicate(caller, node) is true for a call of the graph, or of a graph that calls it, directly or through
+/// others.
+template <class Predicate>
+constexpr bool any_call(const Ir& ir, GraphId graph, Predicate&& predicate) {
+  List<bool, GraphId> seen(ir.tables.graphs.size(), false);
+  List<GraphId> open{graph};
+  while (!open.empty()) {
+    const GraphId next = open.back();
+    open.pop_back();
+    if (std::exchange(seen[next], true)) continue;
+    for (const auto& [caller, node] : ir.tables.record(next).call_sites) {
+      if (predicate(caller, node)) return true;
+      open.push_back(caller);
+    }
+  }
+  return false;
+}
+
 /// Returns whether a node calls the graph, directly or through others.
 constexpr bool calls(const Ir& ir, const Node& node, GraphId graph) {
+  const auto is_it = [graph](GraphId called) { return called == graph; };
   return any_callee(node, [&](GraphId called) {
-    if (called == graph) return true;
-    for (const Node& inner : ir.tables.record(called).nodes)
-      if (calls(ir, inner, graph)) return true;
-    return false;
+    return is_it(called) || any_node(ir, called, [&](const Node& inner) { return any_callee(inner, is_it); });
   });
 }
 /// Returns whether a node has a side effect, itself or in graphs that it calls.
 constexpr bool has_effect(const Ir& ir, const Node& node) {
-  if (node.op->has_side_effect) return true;
-  return any_callee(node, [&](GraphId called) {
-    for (const Node& inner : ir.tables.record(called).nodes)
-      if (has_effect(ir, inner)) return true;
-    return false;
-  });
+  const auto has_own = [](const Node& each) { return each.op->has_side_effect; };
+  return has_own(node) || any_callee(node, [&](GraphId called) { return any_node(ir, called, has_own); });
 }
 
 }  // namespace detail

@@ -10,19 +10,18 @@ namespace tilewright::detail {
 /// the graph's calls. The result is Normal only if all calls are.
 constexpr ExecutionContext context_in(const Ir& ir, GraphId graph, ExecutionContext context) {
   if (graph == GraphId::main) return context;
-  for (const auto& [caller, call] : ir.tables.record(graph).call_sites)
-    if (const auto found = context_in(ir, caller, ir.tables.record(caller).nodes[call].context);
-        found != ExecutionContext::Normal && found != ExecutionContext::Subgraph)
-      return found;
-  return ExecutionContext::Normal;
+  ExecutionContext found = ExecutionContext::Normal;
+  any_call(ir, graph, [&](GraphId caller, NodeId call) {
+    if (caller == GraphId::main) found = ir.tables.record(caller).nodes[call].context;
+    return found != ExecutionContext::Normal;
+  });
+  return found;
 }
 /// Returns whether a graph loads from streams or stores to them, itself or in graphs that it calls.
 constexpr bool uses_streams(const Ir& ir, GraphId graph) {
-  for (const Node& node : ir.tables.record(graph).nodes)
-    if ((node.op->transfer && node.op->transfer(node.attributes).kind == TransferKind::stream) ||
-        any_callee(node, [&ir](GraphId called) { return uses_streams(ir, called); }))
-      return true;
-  return false;
+  return any_node(ir, graph, [](const Node& node) {
+    return node.op->transfer && node.op->transfer(node.attributes).kind == TransferKind::stream;
+  });
 }
 /// Checks that the op that is being appended may move streams: that its execution context is a run, not an upload or a download.
 /// Fails if not; `subject` names the op in the error.

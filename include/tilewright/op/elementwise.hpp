@@ -116,10 +116,35 @@ struct Elementwise : Op<D, detail::ElementwiseDefaults> {
 /// Value from which a unary op's derivative is computed.
 enum class GradientFrom { input, output };
 
+namespace detail {
+/// Applies D::gradient_of_slope to the inputs of a gradient op of D, the gradient of its result, and the attributes of D.
+template <class D>
+constexpr Tensor gradient_of_slope(Tensor value, Tensor dy, Tensor gradient, const typename D::Attributes& attributes) {
+  if constexpr (__is_empty(typename D::Attributes)) return D::gradient_of_slope(value, dy, gradient);
+  else return D::gradient_of_slope(value, dy, gradient, attributes);
+}
+/// Returns the gradient rule of Grad, a gradient op of D; null if D has no `gradient_of_slope`.
+template <class D, class Grad, bool is_of_half>
+constexpr decltype(OpInfo::gradient) rule_of_gradient() {
+  if constexpr (!requires { D::gradient_of_slope; }) return nullptr;
+  else
+    return [](GradientContext& op) {
+      const auto attributes = op.attributes<typename D::Attributes>();
+      const Tensor value = op.input(0), gradient = op.output_gradient(0);
+      if (op.needs(1)) op.input_gradient(1, apply<Grad>({value, gradient}, attributes));
+      if (!op.needs(0)) return;
+      const Tensor y = is_of_half ? apply<D>({value}, attributes) : value;
+      const Tensor of_value = gradient_of_slope<D>(y, op.input(1), gradient, attributes);
+      op.input_gradient(0, is_of_half && of_value.valid() ? apply<Grad>({value, of_value}, attributes) : of_value);
+    };
+}
+}  // namespace detail
+
 /// The gradient op of a unary op: inputs (x or y, dy), result dx.
 template <class D>
 struct UnaryGrad : Elementwise<UnaryGrad<D>> {
   using Attributes = typename D::Attributes;
+  static constexpr decltype(OpInfo::gradient) gradient = detail::rule_of_gradient<D, UnaryGrad, false>();
   static constexpr std::string_view name = GradientName<D>::value;
   constexpr operator VertexCost() const {
     return unary_gradient_cost(detail::cost_of_map(detail::groups_of<D>()), D::gradient_from == GradientFrom::output);
@@ -136,6 +161,7 @@ struct UnaryGrad : Elementwise<UnaryGrad<D>> {
 template <class D>
 struct UnaryGradOfHalf : Elementwise<UnaryGradOfHalf<D>> {
   using Attributes = typename D::Attributes;
+  static constexpr decltype(OpInfo::gradient) gradient = detail::rule_of_gradient<D, UnaryGradOfHalf, true>();
   static constexpr std::string_view name = GradientName<D>::value;
   constexpr operator VertexCost() const { return unary_gradient_cost(detail::cost_of_map(detail::groups_of<D>()), false); }
   template <class X, class... A>
@@ -147,7 +173,8 @@ struct UnaryGradOfHalf : Elementwise<UnaryGradOfHalf<D>> {
 
 /// Base of ops with one input, which is floating point unless D defines `check_dtypes`. D defines `name`, `forward(x)` and
 /// `backward(x, dy)`, the gradient of x, or `backward(y, dy)` with `gradient_from = GradientFrom::output`. Both take the
-/// attributes last, if there are any.
+/// attributes last, if there are any. For gradients of gradients, D defines `gradient_of_slope(x or y, dy, gradient)`: gradient
+/// dy times the derivative of the slope, as graph code, or Tensor() if that is 0.
 template <class D>
 struct UnaryOp : Elementwise<D> {
   static constexpr GradientFrom gradient_from = GradientFrom::input;

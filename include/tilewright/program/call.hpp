@@ -4,6 +4,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
+#include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/emit.hpp"
 #include "tilewright/program/call_inputs.hpp"
 
@@ -25,16 +26,7 @@ inline constexpr OpInfo call_info = calling_op(&call_tag, "Call");
 constexpr bool leads_to(const Ir& ir, GraphId graph, GraphId caller) {
   if (graph == caller || ir.tables.record(caller).call_sites.empty())
     return graph == caller;  // a graph under construction has no calls
-  List<bool, GraphId> seen(ir.tables.graphs.size(), false);
-  List<GraphId> open{caller};
-  while (!open.empty()) {
-    const GraphId next = open.back();
-    open.pop_back();
-    if (next == graph) return true;
-    if (std::exchange(seen[next], true)) continue;
-    for (const auto& [above, node] : ir.tables.record(next).call_sites) open.push_back(above);
-  }
-  return false;
+  return any_call(ir, caller, [graph](GraphId above, NodeId) { return above == graph; });
 }
 
 /// Returns the caller's tensor for every input of the graph, in order. Fails for missing, extra, repeated or unfit tensors.

@@ -305,18 +305,7 @@ constexpr List<Tensor> call_forward_and_gradient(Ir& ir, GraphId forward, const 
 
 /// Returns whether a graph, or a graph below it, has ops whose side effect must not happen twice.
 constexpr bool has_side_effects(const Ir& ir, GraphId graph) {
-  List<bool, GraphId> seen(ir.tables.graphs.size(), false);
-  List<GraphId> open{graph};
-  while (!open.empty()) {
-    const GraphId next = open.back();
-    open.pop_back();
-    if (std::exchange(seen[next], true)) continue;
-    for (const Node& node : ir.tables.record(next).nodes) {
-      if (node.op->has_side_effect && !node.op->may_repeat) return true;
-      for_each_callee(node, [&open](GraphId called, int) { open.push_back(called); });
-    }
-  }
-  return false;
+  return any_node(ir, graph, [](const Node& node) { return node.op->has_side_effect && !node.op->may_repeat; });
 }
 
 /// Differentiates a conditional by a conditional: each branch recomputes its graph, then the gradients of its inputs. It returns

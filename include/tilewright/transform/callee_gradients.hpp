@@ -12,15 +12,19 @@ namespace tilewright::detail {
 
 constexpr GradientRecord differentiate(Ir& ir, GraphId forward, const AutodiffOptions& options);
 
-/// Most activations that a graph's calls keep for its gradient. Each call of a graph adds the activations of the calls in it, so
-/// a tower of graphs that call the one below twice has twice as many on each floor.
-inline constexpr int most_activations = 4096;
+/// Returns whether a graph has far more activations than it and the graphs below have ops, because calls nest: each call of a
+/// graph adds the activations of the calls in it. In a tower of graphs that call the one below twice, each floor doubles them.
+constexpr bool has_nested_activations(const Ir& ir, GraphId graph) {
+  const int activations = ir.tables.record(graph).activations;
+  int ops = 0;
+  return activations > 1024 && !any_node(ir, graph, [&](const Node&) { return 32 * ++ops > activations; });
+}
 
-/// Returns a gradient graph for callers, which computes the graph again if its activations are too many.
+/// Returns a gradient graph for callers, which computes the graph again if it has nested activations.
 constexpr GradientRecord gradient_for_callers(Ir& ir, GraphId graph, const AutodiffOptions& options) {
   GradientRecord gradient = differentiate(ir, graph, options);
   gradient.is_default = !has_build_grad(ir, graph, options.method);
-  if (ir.failed() || ir.tables.record(graph).activations <= most_activations || has_side_effects(ir, graph)) return gradient;
+  if (ir.failed() || !has_nested_activations(ir, graph) || has_side_effects(ir, graph)) return gradient;
   const GradGraphInfo info(ir, graph, std::move(gradient));
   gradient = recompute_graph({info.graph(), {}, info}).grad_graph_info().record();
   gradient.is_default = info.record().is_default;

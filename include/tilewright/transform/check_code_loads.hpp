@@ -15,12 +15,13 @@ constexpr GraphId loaded_graph(const Node& node) {
 }
 /// Returns whether the graph is called after a node: in the node's graph, or after a call of that graph.
 constexpr bool is_called_after(const Ir& ir, GraphId graph, GraphId place, NodeId node) {
-  const List<Node, NodeId>& nodes = ir.tables.record(place).nodes;
-  for (std::size_t n = static_cast<std::size_t>(node) + 1; n < nodes.size(); ++n)
-    if (calls(ir, nodes[NodeId(n)], graph)) return true;
-  for (const auto& [caller, call] : ir.tables.record(place).call_sites)
-    if (is_called_after(ir, graph, caller, call)) return true;
-  return false;
+  const auto is_called_behind = [&](GraphId caller, NodeId call) {
+    const List<Node, NodeId>& nodes = ir.tables.record(caller).nodes;
+    for (std::size_t n = static_cast<std::size_t>(call) + 1; n < nodes.size(); ++n)
+      if (calls(ir, nodes[NodeId(n)], graph)) return true;
+    return false;
+  };
+  return is_called_behind(place, node) || any_call(ir, place, is_called_behind);
 }
 }  // namespace detail
 

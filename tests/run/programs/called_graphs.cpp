@@ -1,5 +1,7 @@
 // labels: arm clang light strict tsan
 // Calls: graphs take their inputs by value, may be called and bound often, and return whatever they like.
+#include <cmath>
+
 #include "../../support/elements.hpp"
 
 namespace {
@@ -107,6 +109,74 @@ constexpr void duplicate_outputs(Ir& ir) {
   store("through a call", gradient_of(weighted, {one}));
 }
 
+/// Returns the gradient of a graph's result, summed, for its first input.
+constexpr Tensor derivative(const tw::GraphWithNamedArgs& gradient, Tensor x) {
+  const auto info = gradient.grad_graph_info();
+  const Graph forward = info.forward_graph();
+  const auto call = tw::call_with_info(forward, x);
+  const Tensor result = forward.output(0), dy = x.ir().constant({1}, result.shape(), result.dtype());
+  return tw::call(info.graph(), {dy}, info.inputs_dict(call))[0];
+}
+constexpr Tensor derivative(Graph graph, Tensor x) {
+  const auto info = tw::autodiff(graph);
+  return derivative(tw::GraphWithNamedArgs(info.graph(), {}, info), x);
+}
+/// x^3 with a gradient by hand.
+struct Cube : tw::Module<Cube> {
+  constexpr Tensor build(Tensor x) {
+    const Tensor square = x * x;
+    aux("square", square);
+    return square * x;
+  }
+  constexpr Tensor build_grad(Tensor dy) { return dy * aux("square") * 3; }
+};
+/// Derivatives of the second and third order: gradients of graphs that call a graph and its gradient graph.
+constexpr void derivatives(Ir& ir) {
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {3}));
+  const auto graph = [&](auto function) { return ir.create_graph(function, x); };
+  const auto first_of = [&](Graph f) { return graph([f](Tensor v) { return derivative(f, v); }); };
+  const auto store_orders = [&](std::string_view name, Graph f) {
+    const Graph first = first_of(f), second = first_of(first);
+    store(tw::text(name, " 1").view(), derivative(f, x));
+    store(tw::text(name, " 2").view(), derivative(first, x));
+    store(tw::text(name, " 3").view(), derivative(second, x));
+  };
+  const Graph cube = graph([](Tensor v) { return v * v * v; });
+  const Graph times = ir.create_graph([](Tensor v, Tensor w) { return v * w; }, x, x);
+  const Graph twice = graph([](Tensor v) { return v * 2; });
+  store_orders("x^9", graph([&](Tensor v) { return tw::call(cube, tw::call(cube, v)[0])[0]; }));
+  store_orders("loop", graph([&](Tensor v) { return tw::repeat(times, 3, {v, v})[0]; }));
+  const auto branch = [&](Tensor v) { return tw::conditional(ops::greater(ops::sum(v), 0), {cube, {v}}, {twice, {v}})[0]; };
+  store("if 2", derivative(first_of(graph(branch)), x));
+  // a call whose result and activations both have gradients, and a call without the latter
+  const Graph product = graph([&](Tensor v) { return tw::call(cube, v)[0] * derivative(cube, v) + tw::call(cube, v)[0]; });
+  store("product 1", derivative(product, x));
+  // a gradient graph that computes the forward graph again
+  const auto info = tw::autodiff(cube);
+  const auto recomputed = tw::recompute_graph({info.graph(), {}, info});
+  store("recomputed 2", derivative(graph([&](Tensor v) { return derivative(recomputed, v); }), x));
+  // by hand: the second derivative is that of what build_grad computes
+  const auto gradient = tw::autodiff(tw::create_graph(ir, Cube(), x).graph);
+  store("by hand 2", derivative(graph([&](Tensor v) { return derivative(gradient, v); }), x));
+}
+
+/// Differentiates a tower of graphs that call the one below twice. Returns the number of results of all graphs.
+std::size_t results_of_tower(int floors) {
+  std::size_t results = 0;
+  const auto ir = tw::trace(
+      [&](Ir& graphs) {
+        const Tensor x = ops::host_load(graphs.h2d_stream("x", {8}));
+        Graph top = graphs.create_graph([](Tensor t) { return ops::exp(t); }, x);
+        for (int floor = 0; floor < floors; ++floor)
+          top = graphs.create_graph([&](Tensor t) { return tw::call(top, tw::call(top, t)[0])[0]; }, x);
+        store("dx", derivative(top, x));
+        for (const auto& record : graphs.tables.graphs) results += record.outputs.size();
+      },
+      tw::cpu);
+  CHECK_FALSE(tw::prepare(*ir, tw::cpu).ir().failed());
+  return results;
+}
+
 template <class Session>
 void check() {
   Session session({.threads = 2});
@@ -147,4 +217,27 @@ TEST_CASE("gradients of an output that is returned twice add up") {
   const auto outputs = session.run();
   CHECK(elements(outputs["direct"_s]) == Floats{22, 44, 66});
   CHECK(elements(outputs["through a call"_s]) == Floats{22, 44, 66});
+}
+TEST_CASE("gradients of gradients are derivatives of higher order") {
+  tw::Session<derivatives> session({.threads = 2});
+  const auto outputs = session.run("x"_s = xt::xtensor<float, 1>{0.5, 1, 2});
+  const auto is = [](const auto& array, float factor, int power) {
+    Floats expected;
+    for (const double x : {0.5, 1.0, 2.0}) expected.push_back(factor * static_cast<float>(std::pow(x, power)));
+    CHECK(elements(array) == expected);
+  };
+  is(outputs["x^9 1"_s], 9, 8);
+  is(outputs["x^9 2"_s], 72, 7);
+  is(outputs["x^9 3"_s], 504, 6);
+  is(outputs["loop 1"_s], 4, 3);
+  is(outputs["loop 2"_s], 12, 2);
+  is(outputs["loop 3"_s], 24, 1);
+  is(outputs["if 2"_s], 6, 1);
+  is(outputs["recomputed 2"_s], 6, 1);
+  is(outputs["by hand 2"_s], 6, 1);
+  CHECK(elements(outputs["product 1"_s]) == Floats{15 / 16.0F + 3 / 4.0F, 18, 15 * 16 + 12});  // of 3 x^5 + x^3
+}
+TEST_CASE("the gradient of a tower of calls is linear in its floors") {
+  CHECK(results_of_tower(20) < 20'000);
+  CHECK(results_of_tower(40) < 40'000);
 }

@@ -4,6 +4,16 @@
 
 namespace tilewright {
 
+struct Sigmoid : UnaryOp<Sigmoid> {
+  static constexpr std::string_view name = "Sigmoid";
+  constexpr operator VertexCost() const { return map_cost({12, 2}, {6, 4}, Confidence::published); }
+  static constexpr GradientFrom gradient_from = GradientFrom::output;
+  template <class X> static X forward(X x) { return math::sigmoid(x); }
+  template <class X> static X backward(X y, X dy) { return dy * y * (math::number<X>(1) - y); }
+  template <class X> static X backward_of_input(X x, X dy) { return dy * math::sigmoid(x) * math::sigmoid(-x); }
+  static constexpr Tensor gradient_of_slope(Tensor y, Tensor dy, Tensor gradient) { return gradient * dy * (1 - y * 2); }
+};
+
 /// Gaussian error linear unit, tanh form: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) ("Gaussian Error Linear Units", arXiv
 /// 1606.08415, section 2). Computed as x sigmoid(2 sqrt(2/pi) (x + 0.044715 x^3)), which is equal, because 1 + tanh loses the
 /// digits of small results.
@@ -28,6 +38,12 @@ struct Gelu : UnaryWithSlope<Gelu> {
     const X du = math::fma(math::number<X>(3 * alpha * beta), square, math::number<X>(alpha));
     return math::fma(s * (one - s) * x, du, s);
   }
+  /// Computes with u as above, whose derivatives du and ddu may not be infinite where s (1 - s) is 0.
+  static constexpr Tensor gradient_of_slope(Tensor x, Tensor dy, Tensor gradient) {
+    const Tensor z = apply<Clip>({x}, {-20, 20}), square = z * z, du = square * (3 * alpha * beta) + alpha;
+    const Tensor s = apply<Sigmoid>({z * (square * (alpha * beta) + alpha)});
+    return gradient * dy * (s * (1 - s) * (du * 2 + (1 - s * 2) * du * du * z + square * (6 * alpha * beta)));
+  }
 };
 
 /// max(x, 0). NaN for NaN, where the gradient passes through, as in PyTorch.
@@ -45,6 +61,7 @@ struct Relu : UnaryOp<Relu> {
   static X backward(X y, X dy) {
     return math::select(math::greater_or_nan(y, math::number<X>(0)), dy, math::number<X>(0));
   }
+  static constexpr Tensor gradient_of_slope(Tensor, Tensor, Tensor) { return {}; }
 };
 
 /// Gaussian error linear unit: x P(x), where P is the standard normal distribution, (1 + erf(x / sqrt(2))) / 2. P is computed
@@ -58,15 +75,10 @@ struct GeluErf : UnaryWithSlope<GeluErf> {
     const auto [below, density] = math::normal_distribution(x);
     return math::fma(x, density, below);
   }
-};
-
-struct Sigmoid : UnaryOp<Sigmoid> {
-  static constexpr std::string_view name = "Sigmoid";
-  constexpr operator VertexCost() const { return map_cost({12, 2}, {6, 4}, Confidence::published); }
-  static constexpr GradientFrom gradient_from = GradientFrom::output;
-  template <class X> static X forward(X x) { return math::sigmoid(x); }
-  template <class X> static X backward(X y, X dy) { return dy * y * (math::number<X>(1) - y); }
-  template <class X> static X backward_of_input(X x, X dy) { return dy * math::sigmoid(x) * math::sigmoid(-x); }
+  static constexpr Tensor gradient_of_slope(Tensor x, Tensor dy, Tensor gradient) {
+    const Tensor z = apply<Clip>({x}, {-40, 40}), square = z * z;
+    return gradient * dy * (apply<Exp>({square * -0.5}) * (2 - square) * 0.3989422804014327);
+  }
 };
 
 struct Swish : UnaryWithSlope<Swish> {
@@ -77,6 +89,10 @@ struct Swish : UnaryWithSlope<Swish> {
   static X slope(X x) {
     const X s = math::sigmoid(x), one = math::number<X>(1);
     return s * math::fma(x, one - s, one);
+  }
+  static constexpr Tensor gradient_of_slope(Tensor x, Tensor dy, Tensor gradient) {
+    const Tensor s = apply<Sigmoid>({x});
+    return gradient * dy * (s * (1 - s) * (x * (1 - s * 2) + 2));
   }
 };
 
@@ -107,6 +123,10 @@ struct Softplus : UnaryOp<Softplus> {
   static X backward(X x, X dy, Attributes attributes) {
     const X scaled = math::number<X>(attributes.beta) * x;
     return math::select(scaled > math::number<X>(attributes.threshold), dy, dy * math::sigmoid(scaled));
+  }
+  static constexpr Tensor gradient_of_slope(Tensor x, Tensor dy, Tensor gradient, const Attributes& attributes) {
+    const Tensor slope = apply<UnaryGrad<Softplus>>({x, x.ir().constant({1}, {}, x.dtype())}, attributes);
+    return gradient * dy * (slope * (1 - slope) * attributes.beta);
   }
 };
 

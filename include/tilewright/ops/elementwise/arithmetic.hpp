@@ -1,9 +1,9 @@
 #pragma once
 #include <concepts>
 
+#include "tilewright/kernel/vector/rounding.hpp"
 #include "tilewright/op/in_place.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
-#include "tilewright/ops/elementwise/unary.hpp"
 #include "tilewright/ops/reduce/sum.hpp"
 
 namespace tilewright {
@@ -34,6 +34,15 @@ struct Add : Elementwise<Add> {
   }
 };
 
+/// -x; integers wrap around.
+struct Negate : UnaryOp<Negate> {
+  static constexpr std::string_view name = "Neg";
+  constexpr operator VertexCost() const { return map_cost({2, 2}, {2, 4}, Confidence::published); }
+  static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0); }
+  static constexpr void gradient(GradientContext& op) { op.input_gradient(0, apply<Negate>({op.output_gradient(0)})); }
+  template <class X> static X forward(X x) { return math::negate(x); }
+};
+
 /// a - b, broadcast. Integers wrap around.
 struct Sub : Elementwise<Sub> {
   static constexpr std::string_view name = "Sub";
@@ -43,7 +52,7 @@ struct Sub : Elementwise<Sub> {
   static constexpr bool check_dtypes(Inference& op) { return check_numbers(op); }
   static constexpr void gradient(GradientContext& op) {
     if (op.needs(0)) op.input_gradient(0, ops::sum_to(op.output_gradient(0), op.input_spec(0).shape));
-    if (op.needs(1)) op.input_gradient(1, ops::sum_to(-op.output_gradient(0), op.input_spec(1).shape));
+    if (op.needs(1)) op.input_gradient(1, ops::sum_to(apply<Negate>({op.output_gradient(0)}), op.input_spec(1).shape));
   }
 };
 
@@ -87,6 +96,7 @@ struct DivisorGrad : Elementwise<DivisorGrad> {
     const X otherwise = math::select(leaves_range(of_a, a), math::divide(of_dy, b) * a, of_dy * of_a);
     return -math::select(leaves_range(of_dy, dy), math::divide(of_a, b) * dy, otherwise);
   }
+  static constexpr void gradient(GradientContext& op);  // below, because it applies Div
 };
 
 /// a / b, broadcast. Integers truncate towards zero, as in C. The lowest integer divided by -1 is itself, because its negative
@@ -116,6 +126,15 @@ struct Div : Elementwise<Div> {
     if (op.needs(1)) op.input_gradient(1, detail::summed<DivisorGrad>({op.input(0), op.input(1), dy}, op.input_spec(1)));
   }
 };
+
+constexpr void DivisorGrad::gradient(GradientContext& op) {
+  const Tensor a = op.input(0), b = op.input(1), dy = op.input(2), gradient = op.output_gradient(0);
+  if (op.needs(0)) op.input_gradient(0, detail::summed<DivisorGrad>({gradient, b, dy}, op.input_spec(0)));
+  if (op.needs(2)) op.input_gradient(2, detail::summed<DivisorGrad>({a, b, gradient}, op.input_spec(2)));
+  if (!op.needs(1)) return;
+  const Tensor half = apply<Mul>({apply<DivisorGrad>({a, b, dy}), gradient});
+  op.input_gradient(1, detail::summed<Div>({apply<Negate>({apply<Add>({half, half})}), b}, op.input_spec(1)));
+}
 
 /// The remainder of a / b with the sign of a, as C's fmod; broadcast. An integer divisor of 0 is a fault, and gives 0.
 struct Fmod : Elementwise<Fmod> {
@@ -198,6 +217,7 @@ constexpr Tensor mul_(Tensor a, Tensor b) { return apply<InPlace<Mul>>({a, b}); 
 constexpr Tensor div_(Tensor a, Tensor b) { return apply<InPlace<Div>>({a, b}); }
 }  // namespace ops
 
+constexpr Tensor operator-(Tensor x) { return apply<Negate>({x}); }
 constexpr Tensor operator+(Tensor a, Tensor b) { return ops::add(a, b); }
 constexpr Tensor operator-(Tensor a, Tensor b) { return ops::sub(a, b); }
 constexpr Tensor operator*(Tensor a, Tensor b) { return ops::mul(a, b); }

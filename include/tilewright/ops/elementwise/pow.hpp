@@ -28,6 +28,12 @@ struct PowNumber : UnaryOp<PowNumber> {
     if (attributes.exponent == 0) return math::number<X>(0);
     return dy * math::number<X>(attributes.exponent) * math::pow_by_number(x, attributes.exponent - 1);
   }
+  static constexpr Tensor gradient_of_slope(Tensor x, Tensor dy, Tensor gradient, const Attributes& attributes) {
+    const double e = attributes.exponent;
+    if (e == 0 || e == 1) return {};
+    if (e == 2) return gradient * dy * 2;
+    return gradient * dy * apply<PowNumber>({x}, {e - 2}) * (e * (e - 1));
+  }
 };
 
 /// The gradient of x in x to the power of e: inputs x, e and dy.

@@ -2,7 +2,7 @@
 #include "tilewright/kernel/functions/power.hpp"
 #include "tilewright/kernel/functions/trigonometry.hpp"
 #include "tilewright/kernel/vector/rounding.hpp"
-#include "tilewright/op/in_place.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
 
 namespace tilewright {
 
@@ -12,6 +12,7 @@ struct Exp : UnaryOp<Exp> {
   static constexpr GradientFrom gradient_from = GradientFrom::output;
   template <class X> static X forward(X x) { return math::exp(x); }
   template <class X> static X backward(X y, X dy) { return dy * y; }
+  static constexpr Tensor gradient_of_slope(Tensor, Tensor dy, Tensor gradient) { return gradient * dy; }
 };
 
 struct Log : UnaryOp<Log> {
@@ -19,6 +20,7 @@ struct Log : UnaryOp<Log> {
   constexpr operator VertexCost() const { return map_cost({12, 2}, {4, 4}, Confidence::published); }
   template <class X> static X forward(X x) { return math::log(x); }
   template <class X> static X backward(X x, X dy) { return math::divide(dy, x); }
+  static constexpr Tensor gradient_of_slope(Tensor x, Tensor dy, Tensor gradient) { return -(gradient * (dy / x) / x); }
 };
 
 struct Log2 : UnaryOp<Log2> {
@@ -26,6 +28,9 @@ struct Log2 : UnaryOp<Log2> {
   constexpr operator VertexCost() const { return map_cost({13, 2}, {5, 4}); }
   template <class X> static X forward(X x) { return math::log2(x); }
   template <class X> static X backward(X x, X dy) { return math::divide(dy, x * math::number<X>(0.6931471805599453)); }
+  static constexpr Tensor gradient_of_slope(Tensor x, Tensor dy, Tensor gradient) {
+    return gradient * (dy / x) / x * -1.4426950408889634;
+  }
 };
 
 struct Sqrt : UnaryOp<Sqrt> {
@@ -34,6 +39,7 @@ struct Sqrt : UnaryOp<Sqrt> {
   static constexpr GradientFrom gradient_from = GradientFrom::output;
   template <class X> static X forward(X x) { return math::sqrt(x); }
   template <class X> static X backward(X y, X dy) { return math::divide(dy, y + y); }
+  static constexpr Tensor gradient_of_slope(Tensor y, Tensor dy, Tensor gradient) { return gradient * (dy / y) / y * -0.5; }
 };
 
 struct Sin : UnaryOp<Sin> {
@@ -41,6 +47,7 @@ struct Sin : UnaryOp<Sin> {
   constexpr operator VertexCost() const { return map_cost({2300, 1}, {2300, 1}); }
   template <class X> static X forward(X x) { return math::sin(x); }
   template <class X> static X backward(X x, X dy) { return dy * math::cos(x); }
+  static constexpr Tensor gradient_of_slope(Tensor x, Tensor dy, Tensor gradient) { return -(gradient * dy * apply<Sin>({x})); }
 };
 
 struct Cos : UnaryOp<Cos> {
@@ -48,6 +55,7 @@ struct Cos : UnaryOp<Cos> {
   constexpr operator VertexCost() const { return map_cost({2300, 1}, {2300, 1}); }
   template <class X> static X forward(X x) { return math::cos(x); }
   template <class X> static X backward(X x, X dy) { return -dy * math::sin(x); }
+  static constexpr Tensor gradient_of_slope(Tensor x, Tensor dy, Tensor gradient) { return -(gradient * dy * apply<Cos>({x})); }
 };
 
 struct Tanh : UnaryOp<Tanh> {
@@ -56,21 +64,13 @@ struct Tanh : UnaryOp<Tanh> {
   static constexpr GradientFrom gradient_from = GradientFrom::output;
   template <class X> static X forward(X x) { return math::tanh(x); }
   template <class X> static X backward(X y, X dy) { return dy * math::fma(-y, y, math::number<X>(1)); }
+  static constexpr Tensor gradient_of_slope(Tensor y, Tensor dy, Tensor gradient) { return gradient * dy * y * -2; }
   /// Computes the gradient from 1 - y^2 = 4 u / (1 + u)^2 with u = exp(-2 |x|).
   template <class X>
   static X backward_of_input(X x, X dy) {
     const X u = math::exp(math::number<X>(-2) * math::abs(x)), w = math::number<X>(1) + u;
     return dy * math::divide(math::number<X>(4) * u, w * w);
   }
-};
-
-/// -x; integers wrap around.
-struct Negate : UnaryOp<Negate> {
-  static constexpr std::string_view name = "Neg";
-  constexpr operator VertexCost() const { return map_cost({2, 2}, {2, 4}, Confidence::published); }
-  static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0); }
-  static constexpr void gradient(GradientContext& op) { op.input_gradient(0, apply<Negate>({op.output_gradient(0)})); }
-  template <class X> static X forward(X x) { return math::negate(x); }
 };
 
 /// A copy.
@@ -91,6 +91,7 @@ struct Abs : UnaryOp<Abs> {
   static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0); }
   template <class X> static X forward(X x) { return math::abs(x); }
   template <class X> static X backward(X x, X dy) { return dy * math::sign(x); }
+  static constexpr Tensor gradient_of_slope(Tensor, Tensor, Tensor) { return {}; }
 };
 
 /// Base of step functions, whose gradient is 0.
@@ -154,6 +155,7 @@ struct Clip : UnaryOp<Clip> {
     const auto is_inside = (x >= detail::bound<X>(bounds.min)) & (x <= detail::bound<X>(bounds.max));
     return math::select(is_inside, dy, math::number<X>(0));
   }
+  static constexpr Tensor gradient_of_slope(Tensor, Tensor, Tensor, Attributes) { return {}; }
 };
 
 /// fmod(x + increment, modulus).
@@ -252,7 +254,5 @@ constexpr Tensor increment_mod_(Tensor x, double increment, double modulus) {
   return apply<InPlace<IncrementMod>>({x}, {increment, modulus});
 }
 }  // namespace ops
-
-constexpr Tensor operator-(Tensor x) { return ops::negate(x); }
 
 }  // namespace tilewright

@@ -1,14 +1,18 @@
 #pragma once
-#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/unary.hpp"
 
 namespace tilewright {
 
-/// The derivative of a unary op D: x, then dy / dx of the same shape and dtype. It has no gradient.
+/// The derivative of a unary op D: x, then dy / dx of the same shape and dtype.
 template <class D>
 struct Slope : Elementwise<Slope<D>> {
   static constexpr std::string_view name = NameWith<D, 'S', 'l', 'o', 'p', 'e'>::value;
   constexpr operator VertexCost() const { return detail::groups_of<D>(); }
   template <class X> static X forward(X x) { return D::slope(x); }
+  static constexpr void gradient(GradientContext& op) {
+    op.input_gradient(
+        0, D::gradient_of_slope(op.input(0), op.ir().constant({1}, {}, op.input_spec(0).dtype), op.output_gradient(0)));
+  }
 };
 
 /// Base of unary ops without attributes whose derivative shares most of its work with the op. D defines `slope(x)`, dy / dx,
