@@ -171,7 +171,8 @@ inline double mean_loss(std::span<const HostTensor> outputs) {
 /// train::gradients. `run(session)` runs it once and returns its outputs; the loss must depend on the variables only. The call
 /// restores the session's variables when it returns; if a run throws, their values are unspecified. The loss's dtype limits the
 /// precision of the difference, so float64 gives the most reliable result. If relu or max has a kink between w - h and w + h, the
-/// element fails.
+/// element fails. A derivative that is part of the loss counts as the program computes it: the check does not see whether it is
+/// one.
 ///
 ///     constexpr void gradients(tw::Ir& ir) { tw::train::gradients(ir, Loss{}, {{"x", {8, 4}}, {"y", {8}}}); }
 ///     tw::Session<gradients> session;

@@ -326,10 +326,10 @@ constexpr void adds_activations(Ir& ir, bool adds) { ir.tables.rewrites.adds_act
 
 /// Creates a graph that computes the gradients of a graph in reverse mode. Its inputs are the provided gradients, then the
 /// forward tensors that it needs. Inner tensors among these become outputs of the forward graph, also at existing calls. Each
-/// called graph gets one gradient graph. In-place ops with a gradient rule are differentiated; the gradients must not need a
-/// value that a later op overwrites. Errors: an op without a gradient between a required tensor and a provided gradient; an
-/// in-place op without a gradient, or a call that changes its inputs, even if no gradient passes there; a value that the
-/// gradients need and that was overwritten.
+/// called graph gets one gradient graph, and a further one for calls whose activations gradients reach. In-place ops with a
+/// gradient rule are differentiated; the gradients must not need a value that a later op overwrites. Errors: an op without a
+/// gradient between a required tensor and a provided gradient; an in-place op without a gradient, or a call that changes its
+/// inputs, even if no gradient passes there; a value that the gradients need and that was overwritten.
 ///
 /// If the graph is of a module with a build_grad, that makes the gradient graph, and the options may ask for it or for the other
 /// method. Errors: the method build_grad without such a module; a second time without `force`.

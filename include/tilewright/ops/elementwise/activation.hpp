@@ -38,7 +38,7 @@ struct Gelu : UnaryWithSlope<Gelu> {
     const X du = math::fma(math::number<X>(3 * alpha * beta), square, math::number<X>(alpha));
     return math::fma(s * (one - s) * x, du, s);
   }
-  /// Computes with u as above, whose derivatives du and ddu may not be infinite where s (1 - s) is 0.
+  /// Limits x, so that no factor is infinite where s (1 - s) is 0.
   static constexpr Tensor gradient_of_slope(Tensor x, Tensor dy, Tensor gradient) {
     const Tensor z = apply<Clip>({x}, {-20, 20}), square = z * z, du = square * (3 * alpha * beta) + alpha;
     const Tensor s = apply<Sigmoid>({z * (square * (alpha * beta) + alpha)});

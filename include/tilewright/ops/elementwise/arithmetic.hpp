@@ -43,6 +43,8 @@ struct Negate : UnaryOp<Negate> {
   template <class X> static X forward(X x) { return math::negate(x); }
 };
 
+constexpr Tensor operator-(Tensor x) { return apply<Negate>({x}); }
+
 /// a - b, broadcast. Integers wrap around.
 struct Sub : Elementwise<Sub> {
   static constexpr std::string_view name = "Sub";
@@ -52,7 +54,7 @@ struct Sub : Elementwise<Sub> {
   static constexpr bool check_dtypes(Inference& op) { return check_numbers(op); }
   static constexpr void gradient(GradientContext& op) {
     if (op.needs(0)) op.input_gradient(0, ops::sum_to(op.output_gradient(0), op.input_spec(0).shape));
-    if (op.needs(1)) op.input_gradient(1, ops::sum_to(apply<Negate>({op.output_gradient(0)}), op.input_spec(1).shape));
+    if (op.needs(1)) op.input_gradient(1, ops::sum_to(-op.output_gradient(0), op.input_spec(1).shape));
   }
 };
 
@@ -133,7 +135,7 @@ constexpr void DivisorGrad::gradient(GradientContext& op) {
   if (op.needs(2)) op.input_gradient(2, detail::summed<DivisorGrad>({a, b, gradient}, op.input_spec(2)));
   if (!op.needs(1)) return;
   const Tensor half = apply<Mul>({apply<DivisorGrad>({a, b, dy}), gradient});
-  op.input_gradient(1, detail::summed<Div>({apply<Negate>({apply<Add>({half, half})}), b}, op.input_spec(1)));
+  op.input_gradient(1, detail::summed<Div>({-apply<Add>({half, half}), b}, op.input_spec(1)));
 }
 
 /// The remainder of a / b with the sign of a, as C's fmod; broadcast. An integer divisor of 0 is a fault, and gives 0.
@@ -217,7 +219,6 @@ constexpr Tensor mul_(Tensor a, Tensor b) { return apply<InPlace<Mul>>({a, b}); 
 constexpr Tensor div_(Tensor a, Tensor b) { return apply<InPlace<Div>>({a, b}); }
 }  // namespace ops
 
-constexpr Tensor operator-(Tensor x) { return apply<Negate>({x}); }
 constexpr Tensor operator+(Tensor a, Tensor b) { return ops::add(a, b); }
 constexpr Tensor operator-(Tensor a, Tensor b) { return ops::sub(a, b); }
 constexpr Tensor operator*(Tensor a, Tensor b) { return ops::mul(a, b); }

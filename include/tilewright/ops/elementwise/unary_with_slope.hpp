@@ -3,16 +3,26 @@
 
 namespace tilewright {
 
+namespace detail {
+/// Returns the gradient rule of Slope<D>; null if D has no `gradient_of_slope`.
+template <class D>
+constexpr decltype(OpInfo::gradient) rule_of_slope() {
+  if constexpr (!requires { D::gradient_of_slope; }) return nullptr;
+  else
+    return [](GradientContext& op) {
+      const Tensor one = op.ir().constant({1}, {}, op.input_spec(0).dtype);
+      op.input_gradient(0, D::gradient_of_slope(op.input(0), one, op.output_gradient(0)));
+    };
+}
+}  // namespace detail
+
 /// The derivative of a unary op D: x, then dy / dx of the same shape and dtype.
 template <class D>
 struct Slope : Elementwise<Slope<D>> {
   static constexpr std::string_view name = NameWith<D, 'S', 'l', 'o', 'p', 'e'>::value;
   constexpr operator VertexCost() const { return detail::groups_of<D>(); }
   template <class X> static X forward(X x) { return D::slope(x); }
-  static constexpr void gradient(GradientContext& op) {
-    op.input_gradient(
-        0, D::gradient_of_slope(op.input(0), op.ir().constant({1}, {}, op.input_spec(0).dtype), op.output_gradient(0)));
-  }
+  static constexpr decltype(OpInfo::gradient) gradient = detail::rule_of_slope<D>();
 };
 
 /// Base of unary ops without attributes whose derivative shares most of its work with the op. D defines `slope(x)`, dy / dx,
