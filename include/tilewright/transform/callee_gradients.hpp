@@ -108,9 +108,9 @@ class FurtherGradients {
         called(), [&](int o) { return o < carried || has_reached(call.outputs[static_cast<std::size_t>(o)]); });
     if (outputs.empty()) return;
     if (is_loop(call) && !called().gradient.is_default) {
-      ir_.fail(text("autodiff of ", record().name, ": ", call.op->name, ".", call.id, " of ", called().name,
-                    ", whose gradient is not made from its ops, and of whose gradient the gradient is asked for: a call, or "
-                    "GradientMethod::autodiff, expected"));
+      ir_.fail(text("autodiff of ", record().name, ": ", call.op->name, ".", call.id, " needs the gradient of a gradient of ",
+                    called().name,
+                    " that is not made from its ops: GradientMethod::autodiff, or calls in place of the loop, expected"));
       return;
     }
     if (!find_further_gradient(called(), outputs)) {

@@ -397,3 +397,39 @@ constexpr Text foreign_failure() {
 }
 TW_SAME(foreign_failure(),
         "autodiff of graph_subgraph(0): Tensor[x float32 (2, 2)] in grads_provided: tensors of that graph expected");
+/// x exp(x), with a gradient by hand.
+struct LoopedByHand : tw::Module<LoopedByHand> {
+  constexpr Tensor build(Tensor x) {
+    const Tensor e = ops::exp(x);
+    aux("e", e);
+    return e * x;
+  }
+  constexpr Tensor build_grad(Tensor dy) { return dy * aux("e"); }
+};
+constexpr Text second_gradient_of_a_loop_failure() {
+  Ir ir(OnError::record);
+  const Graph body = tw::create_graph(ir, LoopedByHand(), pair_spec).graph.graph();
+  const Graph looped = ir.create_graph([&](Tensor x) { return tw::repeat(body, 2, {x})[0]; }, pair_spec);
+  const auto info = tw::autodiff(looped);
+  tw::autodiff(ir.create_graph(
+      [&](Tensor x) { return tw::call(info.graph(), {x}, info.inputs_dict(tw::call_with_info(looped, x)))[0]; }, pair_spec));
+  return ir.failure();
+}
+TW_SAME(second_gradient_of_a_loop_failure(),
+        "autodiff of graph_subgraph(1): Loop.102 needs the gradient of a gradient of LoopedByHand_subgraph(0) that is not made "
+        "from its ops: GradientMethod::autodiff, or calls in place of the loop, expected");
+
+// ---- gradients of gradients in half precision
+constexpr bool second_gradient_fits(auto function) {
+  Ir ir;
+  const TensorSpec spec{{2}, tw::float16};
+  const Graph forward = ir.create_graph(function, spec);
+  const auto info = tw::autodiff(forward);
+  const Graph first = ir.create_graph(
+      [&](Tensor x) { return tw::call(info.graph(), {x}, info.inputs_dict(tw::call_with_info(forward, x)))[0]; }, spec);
+  const auto outputs = tw::autodiff(first).graph().outputs();
+  return outputs.size() == 1 && outputs[0].spec() == spec;
+}
+static_assert(second_gradient_fits([](Tensor x) { return ops::tanh(x); }));
+static_assert(second_gradient_fits([](Tensor x) { return ops::gelu(ops::softplus(x)); }));
+static_assert(second_gradient_fits([](Tensor x) { return ops::sigmoid(ops::relu(x)) / ops::exp(x); }));
