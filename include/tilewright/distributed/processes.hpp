@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/core/parse_number.hpp"
+#include "tilewright/core/platform/platform.hpp"
 #include "tilewright/distributed/mpi.hpp"
 #include "tilewright/distributed/platform.hpp"
 
@@ -41,7 +43,8 @@ class Processes {
   /// Return the number of processes on this process's host, and the number of processor cores available to it.
   int count_on_host() const { return count_on_host_; }
   int cores() const { return cores_; }
-  /// Returns how long a process waits for others before all end: TILEWRIGHT_WAIT_SECONDS, or 60.
+  /// Returns how long a process waits for others before all end: TILEWRIGHT_WAIT_SECONDS, or 60. For another text than a number
+  /// of seconds there, world() throws std::runtime_error.
   double wait_seconds() const { return wait_seconds_; }
 
   /// Sets the number of the current run of this process's session, for errors; 0: before the first.
@@ -101,7 +104,11 @@ class Processes {
     MPI_Comm_free(&on_host);
     host_ = internal::host_name();
     cores_ = internal::cores_of_host();
-    if (const char* const seconds = std::getenv("TILEWRIGHT_WAIT_SECONDS")) wait_seconds_ = std::strtod(seconds, nullptr);
+    if (const char* const seconds = std::getenv("TILEWRIGHT_WAIT_SECONDS"); seconds && *seconds) {
+      wait_seconds_ = tilewright::detail::parse_number<double>(seconds).value_or(-1);
+      if (!(wait_seconds_ >= 0))
+        throw std::runtime_error("TILEWRIGHT_WAIT_SECONDS: '" + std::string(seconds) + "': a number of seconds expected");
+    }
     if (const char* const directory = std::getenv("TILEWRIGHT_STEPS")) {
       steps_directory_ = directory;
       note_steps();
