@@ -24,6 +24,7 @@
 #include <tilewright/train/minimise.hpp>
 #include <vector>
 
+#include "../command_line.hpp"
 #include "cart_pole.hpp"
 
 namespace tw = tilewright;
@@ -91,8 +92,13 @@ double evaluate(tw::Session<act>& actor, std::mt19937 random) {
 }
 
 int main(int argc, char** argv) {
-  const unsigned seed = argc > 1 ? static_cast<unsigned>(std::stoul(argv[1])) : 1;
-  const double goal = argc > 2 ? std::stod(argv[2]) : 1000;  // more than there is
+  const std::string wrong = argc > 1 ? check_seed(argv[1]) : "";
+  const double goal = argc > 2 ? number_in(argv[2]) : 1000;  // more than there is
+  if (!wrong.empty() || std::isnan(goal)) {
+    std::fprintf(stderr, "error: %s\n", wrong.empty() ? "goal: a number expected" : wrong.c_str());
+    return 1;
+  }
+  const std::uint64_t seed = argc > 1 ? std::stoull(argv[1]) : 1;
   constexpr std::size_t steps = 25'000, evaluations = 10, first_transitions = 1000, capacity = steps + first_transitions;
   std::mt19937 random(seed);
   const auto below = [&random](std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(random); };
