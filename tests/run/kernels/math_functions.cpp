@@ -83,6 +83,20 @@ TEST_CASE("the remainder is exact") {
                                [](double x, double y) { return std::fmod(x, y); }) == 0);
 }
 
+TEST_CASE("the logarithm of a denormal number is that of 0") {
+  const tilewright::internal::ArithmeticMode mode;
+  for (const volatile double number : {0x1p-1074, -0x1p-1074, 0x1p-1023, 0x1p-149}) {  // volatile: not at compile time
+    const double x = number;
+    const auto y = static_cast<float>(x);
+    INFO(x);
+    CHECK((math::log(y) == -infinity && math::log2(y) == -infinity));
+    if (x == 0x1p-149) continue;  // which float64 has
+    CHECK((math::log(x) == -infinity && math::log2(x) == -infinity));
+    const xsimd::batch<double> results = math::log(xsimd::batch<double>(x));
+    CHECK(xsimd::all(results == xsimd::batch<double>(-infinity)));
+  }
+}
+
 TEST_CASE("roundings keep the sign of 0") {
   for (const float x : {-0.F, -0.25F, 0.F, 0.25F}) {
     const auto is_right = [&](auto f, float expected) {

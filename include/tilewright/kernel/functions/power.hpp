@@ -90,7 +90,7 @@ inline X power_of_float(X x, X y) {
 template <class X>
 inline X log2(X x) {
   if constexpr (std::same_as<X, double>) {
-    return std::log2(x);
+    return std::log2(normal_or_zero(x));
   } else {
     const X zero = number<X>(0), infinity = number<X>(std::numeric_limits<float>::infinity());
     const X result = math::select(x < infinity, detail::log2_pair(x).high, x);
