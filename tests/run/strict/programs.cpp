@@ -13,10 +13,10 @@ using namespace tw::literals;
 
 constexpr tw::Target three_tiles = tw::ipu_model.with_tiles(3).with_bytes_per_tile(16 << 20);
 
-/// y = x along a vector. Its kernel can do what it does not declare: add the element after the block of x to its last result, or
-/// write the element after the block of y.
-template <bool reads_more, bool writes_more>
-struct Line : tw::authoring::Op<Line<reads_more, writes_more>> {
+/// y = x along a vector. Its kernel can do what it does not declare: add the element after the block of x to its last result,
+/// write the element after the block of y, or leave the first element of the block of y as it is.
+template <bool reads_more, bool writes_more, bool leaves_first = false>
+struct Line : tw::authoring::Op<Line<reads_more, writes_more, leaves_first>> {
   static constexpr std::string_view name = "Line";
   static constexpr void infer(tw::authoring::Inference& op) { op.output(op.input(0)); }
   static constexpr tw::authoring::Work work(std::span<const tw::TensorSpec> operands, int,
@@ -30,7 +30,7 @@ struct Line : tw::authoring::Op<Line<reads_more, writes_more>> {
   template <tw::authoring::PackedAttributes, class X, class Y>
   static void compute(X x, Y y) {
     constexpr std::int64_t count = X::shape[0];
-    for (std::int64_t i = 0; i < count; ++i) y.data[i] = x.data[i];
+    for (std::int64_t i = leaves_first ? 1 : 0; i < count; ++i) y.data[i] = x.data[i];
     if constexpr (reads_more) y.data[count - 1] = static_cast<typename Y::element>(x.data[count - 1] + x.data[count]);
     if constexpr (writes_more) y.data[count] = x.data[0];
   }
@@ -44,6 +44,11 @@ constexpr void line(tw::Ir& ir) {
 template <bool reads_more, bool writes_more>
 constexpr void short_line(tw::Ir& ir) {
   store("y", tw::authoring::apply<Line<reads_more, writes_more>>({load(ir, "x", {1})}));
+}
+
+/// The same between other ops of its step, in whose scratch it reads and writes.
+constexpr void fused_line(tw::Ir& ir) {
+  store("y", tw::authoring::apply<Line<false, false, true>>({ops::softmax(load(ir, "x", {40}))}) * 2);
 }
 
 /// Ops on slices of what an op gives, of which most consist of whole blocks on 8 tiles and on 24; one changes them.
@@ -105,6 +110,10 @@ TEST_CASE("an op that writes one element more than it declares is found") {
   check_error<line<false, true, tw::float16>>({text});
   check_error<line<false, true, tw::uint8>>({text});
   check_error<short_line<false, true>>({text});
+}
+TEST_CASE("a fused op that leaves an element of scratch unwritten is found") {
+  ProgramRun<fused_line, three_tiles> run(true);
+  CHECK_THROWS_AS(run.run(), tw::StrictError);
 }
 TEST_CASE("sessions run strictly where they are asked to, on a simulated IPU") {
   const xt::xtensor<float, 1> x = xt::linspace<float>(0, 1, 40);

@@ -47,6 +47,7 @@ class StrictVertices {
       std::byte* operands[max_locations + 1];
       for (int i = 0; i < step_.location_count; ++i) operands[i] = address(i, side);
       operands[step_.location_count] = reinterpret_cast<std::byte*>(side == 0 ? faults : ignored);
+      if (set_.scratch_bytes > 0) poison_stack(set_.scratch_bytes, side);
       function(operands, vertex, vertex + 1, false);
     }
     if (group_.runs_once)
@@ -58,6 +59,13 @@ class StrictVertices {
   }
 
  private:
+  /// Fills the stack below the caller's frame with poison: a codelet that the caller then calls has its scratch there. GCC and
+  /// Clang leave the bytes of an array without initialiser as they are.
+  [[gnu::noinline, gnu::no_sanitize("address")]] static void poison_stack(std::int64_t scratch_bytes, int side) {
+    constexpr std::int64_t beside = 16 * 1024;  // other variables of the functions between
+    auto* const memory = static_cast<volatile std::byte*>(__builtin_alloca(static_cast<std::size_t>(scratch_bytes + beside)));
+    for (std::int64_t i = 0; i < scratch_bytes + beside; ++i) memory[i] = StrictShadows::poison_of(float32, side);
+  }
   /// Returns the place of a location in streaming memory.
   std::byte* rows(const Location& location) const {
     std::byte* const first = location.index == 0 ? remote_ : program_.mapped[static_cast<std::size_t>(location.index) - 1];
