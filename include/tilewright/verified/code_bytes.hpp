@@ -38,7 +38,7 @@ class CodeProof {
       bool is_fullest = target_.ipu == nullptr;
       if (!is_fullest) {
         const TileMemory& tile = plan_.tile_sets[static_cast<std::size_t>(set_)].tile;
-        is_fullest = tile == plan_.tile;
+        is_fullest = tile.code == plan_.tile.code;
         expect(tile.code == all, "counts ", tile.code.total(), " bytes of code on a tile of set ", set_, ": ", all.total(),
                " expected, ", all.vertex, " of vertices, ", all.state, " of their state, ", all.exchange, " of exchanges and ",
                all.control, " of control");

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 #include "tilewright/execute/program.hpp"
@@ -44,9 +45,11 @@ struct FrozenRows : PlanTotals {
         fault_sites(plan.fault_sites),
         tile_sets(plan.tile_sets),
         characters(plan.characters.data(), plan.characters.size()),
+        values(plan.values),
         tile_table(plan.tile_table) {}
 
   constexpr std::string_view text(PoolRange range) const { return characters.substr(range.first, range.count); }
+  constexpr std::span<const double> numbers(PoolRange range) const { return {values.data() + range.first, range.count}; }
 
   Rows<Body> bodies;
   Rows<Step> steps;
@@ -62,6 +65,7 @@ struct FrozenRows : PlanTotals {
   Rows<FrozenFaultSite> fault_sites;
   Rows<TileSetUse> tile_sets;
   std::string_view characters;
+  Rows<double> values;
   PoolRange tile_table;  ///< of the characters
 };
 

@@ -22,6 +22,7 @@ namespace tilewright::internal::proof::detail {
 struct RunEffects {
   List<List<ValueId>> stored{};  ///< by stream: the elements that go to the host, in their order
   List<std::int64_t> loaded{};  ///< by stream: the number of elements that come from the host
+  std::int64_t iterations = 0;  ///< of all loops
   List<ValueId> printed{};  ///< results of ops with other effects, in their order
   List<ValueId> variables{};  ///< by variable: its value afterwards; unwritten for one in a remote buffer
   List<ValueId> rows{};  ///< by remote buffer: its rows afterwards
@@ -342,6 +343,7 @@ class GraphRun {
   }
   constexpr void loop(Scope& scope, const Node& node) {
     const auto attributes = unpack<LoopAttributes>(node.attributes);
+    effects_.iterations += attributes.count;
     const auto carried = static_cast<std::size_t>(attributes.carried), sliced = static_cast<std::size_t>(attributes.sliced);
     List<Bound> given;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) given.push_back(argument(scope, node, i));

@@ -29,6 +29,7 @@ class PlanRun {
   constexpr void ignore(std::string_view rule) { ignored_ = rule; }
   /// Returns what is wrong. `expected`: what graphs do.
   constexpr Fault run(const RunEffects& expected) {
+    most_iterations_ = expected.iterations;
     if (Text wrong = memory_.start(); !wrong.empty()) return {std::move(wrong)};
     for (const BodyId root : {plan_.after_upload, BodyId::main, plan_.before_download})
       if (root != BodyId::none && problem_.empty()) {
@@ -97,6 +98,9 @@ class PlanRun {
     const auto list = [&](int first, int count) { return List<Place>(places.begin() + first, places.begin() + first + count); };
     if (step.kind == StepKind::call) return run_body(step.body, list(0, step.arguments), frame + step.frame_offset);
     if (step.kind == StepKind::conditional) return branch(step, body, places, list, frame + step.frame_offset);
+    iterations_ += step.count;
+    if (iterations_ > most_iterations_)
+      return void(fail_always(iterations_, " iterations of loops: at most ", most_iterations_, ", as in the graphs, expected"));
     for (std::int64_t n = 0; n < step.count && problem_.empty(); ++n) {
       List<Place> given = list((n == 0 ? 0 : n % 2 == 1 ? 1 : 2) * step.arguments, step.arguments);
       for (int i = 0; i < step.arguments; ++i)
@@ -373,6 +377,7 @@ class PlanRun {
   BodyId body_ = BodyId::none;
   int step_number_ = 0;
   bool reads_unwritten_ = false;
+  std::int64_t iterations_ = 0, most_iterations_ = 0;  // of all loops
   std::string_view ignored_{};
   Text problem_{};
 };

@@ -7,6 +7,7 @@
 #include "tilewright/target/target.hpp"
 #include "tilewright/verified/fault.hpp"
 #include "tilewright/verified/set_stages.hpp"
+#include "tilewright/verified/step_text.hpp"
 
 namespace tilewright::internal::proof::detail {
 
@@ -88,6 +89,12 @@ class TablesCheck {
         !has_rows(checked.first_operand, checked.operand_count, plan_.operands.size()))
       return fail("stage ", s, " (", checked.name, ") has ", checked.input_count, " inputs of ", checked.operand_count,
                   " operands: operands that exist, at least one of them an output, expected");
+    if (ignored_ != "values" && terms_.find_op(checked.op) && checked.op != op_info<Identity>.tag &&
+        !terms_.has_use(checked.op, checked.attributes, static_cast<std::size_t>(checked.input_count),
+                        static_cast<std::size_t>(checked.operand_count - checked.input_count)))
+      return fail_by("values", "stage ", s, " (", checked.name,
+                     ") computes with other attributes or numbers of operands than ops of ",
+                     "the program: attributes of one of them expected");
     for (int o = 0; o < checked.operand_count && is_right(); ++o) {
       const StageOperand& each = operand(checked, o);
       if (each.source == Source::value && o >= checked.input_count && each.index != s)
@@ -195,12 +202,16 @@ class TablesCheck {
     const auto check_callee = [&](BodyId callee, int arguments) {
       if (callee >= BodyId::main && plan_.is_root(callee))
         fail("a call of body ", callee, ", which a run begins with: another body expected");
+      if (callee <= fault_.body || callee >= BodyId(plan_.bodies.size()))
+        fail("a call of body ", callee, ": a body from ", static_cast<int>(fault_.body) + 1, " on expected");
       if (arguments > body.max_arguments)
         fail(arguments, " arguments of body ", callee, ": at most ", body.max_arguments, ", for which there is room, expected");
     };
     check_callee(step.body, step.arguments);
     if (step.kind == StepKind::loop && !has_rows(step.first_stride, step.arguments, plan_.strides.size()))
       fail("strides ", step.first_stride, " to ", step.first_stride + step.arguments, ": strides that exist expected");
+    if (step.kind != StepKind::conditional && step.else_body != BodyId::none)
+      fail("a call of body ", step.else_body, " for false, without a condition: none expected");
     if (step.kind == StepKind::conditional) {
       check_callee(step.else_body, step.location_count - 1 - step.arguments);
       if (ignored_ != "barriers" && !(step.barrier_before && (step.joins_ipus || step.ipu >= 0)))
@@ -231,10 +242,36 @@ class TablesCheck {
     for (int s = 0; s < set.stage_count; ++s) sites += stage(set, s).can_fault ? 1 : 0;
     if (sites > 0 && !has_rows(step.first_fault_site, sites, plan_.fault_sites.size()))
       return fail("fault sites from ", step.first_fault_site, " on: ", sites, " that exist expected");
+    check_fault_sites(step, set);
     if (step.barrier_before && step.joins_ipus ? body.ipu >= 0 : step.barrier_before && step.ipu < 0)
       return fail_by("barriers", "a barrier of ", step.joins_ipus ? "all IPUs" : "one IPU", " in a step of IPU ", step.ipu,
                      " and a body of IPU ", body.ipu, " (-1: all): a barrier of the workers that come there expected");
     if (ignored_ != "memory") check_elements(step, set);
+  }
+  /// Checks that the stages which can fault have a site, and what its text says of the op and its value.
+  constexpr void check_fault_sites(const Step& step, const ComputeSet& set) {
+    int number = step.first_fault_site;
+    for (int s = 0; s < set.stage_count && is_right(); ++s) {
+      const Stage& checked = stage(set, s);
+      const OpInfo* const op = terms_.find_op(checked.op);
+      if (op == nullptr || (op->fault == nullptr && !checked.can_fault)) continue;
+      FaultText fault;
+      if (op->fault) {
+        List<TensorSpec> specs;
+        for (int o = 0; o < checked.operand_count; ++o) specs.push_back(spec_of(operand(checked, o)));
+        fault = op->fault({specs.data(), specs.size()}, checked.input_count, checked.attributes);
+      }
+      if (checked.can_fault != fault.possible)
+        return fail("stage ", s, " (", checked.name, ") ",
+                    fault.possible ? "reports no faults: a fault site" : "reports faults: none", " expected");
+      if (!fault.possible) continue;
+      const auto& site = plan_.fault_sites[static_cast<std::size_t>(number++)];
+      const Text before = text(op->name, ": ", fault.value, " "), after = text(": ", fault.expected, " expected, in ");
+      if (name_in(plan_, site.before) != before.view() || !name_in(plan_, site.after).starts_with(after.view()) ||
+          site.reports != (fault.of_all_vertices ? step.vertices : 1))
+        return fail("a fault site of ", site.reports, " reports, `", name_in(plan_, site.before), "7", name_in(plan_, site.after),
+                    "`: `", before, "7", after, "...` expected");
+    }
   }
   static constexpr TensorSpec spec_of(const StageOperand& operand) { return {operand.view.shape, operand.view.dtype}; }
   /// Checks that operands begin at an element.

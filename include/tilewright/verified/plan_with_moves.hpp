@@ -6,15 +6,16 @@
 
 namespace tilewright::internal::proof::detail {
 
-/// A frozen plan with the exchanges that its steps were planned with.
+/// A frozen plan with the exchanges and cycles that its steps were planned with.
 struct RowsWithMoves : FrozenRows {
   using FrozenRows::FrozenRows;
 
   List<StepMoves> moves{};
+  List<CycleUse> step_cycles{};
   List<PlannedExchange> exchanges{};
 };
 
-/// Returns the plan that a session runs, with the exchanges that another planning of the program finds; without them, the plan,
+/// Returns the plan that a session runs, with the exchanges and cycles that another planning of the program finds; without them, the plan,
 /// if it has none.
 template <auto build, Target target>
 constexpr auto plan_with_moves(const Prepared& prepared) {
@@ -25,6 +26,7 @@ constexpr auto plan_with_moves(const Prepared& prepared) {
     Plan plan = lower(prepared);
     RowsWithMoves result(frozen);
     result.moves = std::move(plan.moves);
+    result.step_cycles = std::move(plan.step_cycles);
     result.exchanges = std::move(plan.exchanges);
     return result;
   }

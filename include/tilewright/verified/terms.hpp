@@ -142,12 +142,28 @@ class ValueTerms {
     const auto number = static_cast<std::size_t>(number_of(op.tag));
     infos_[number] = &op;
   }
+  /// Records the attributes of such an op, and the numbers of its operands.
+  constexpr void add_use(const OpTag* tag, const PackedAttributes& attributes, std::size_t inputs, std::size_t outputs) {
+    add_known(use_of(tag, attributes, inputs, outputs));
+  }
+  /// Returns whether graphs use an op with these attributes and numbers of operands.
+  constexpr bool has_use(const OpTag* tag, const PackedAttributes& attributes, std::size_t inputs, std::size_t outputs) {
+    return is_known(use_of(tag, attributes, inputs, outputs));
+  }
   /// Records an op that stores one row of a table, which only the run knows: the other rows stay.
   constexpr void add_row_store(const OpTag* tag) { row_stores_.push_back(tag); }
   constexpr bool is_row_store(const OpTag* tag) const { return has_item(row_stores_, tag); }
   constexpr const OpInfo* find_op(const OpTag* tag) { return infos_[static_cast<std::size_t>(number_of(tag))]; }
 
  private:
+  constexpr ValueId use_of(const OpTag* tag, const PackedAttributes& attributes, std::size_t inputs, std::size_t outputs) {
+    words_.resize(4 + attributes.count);
+    std::int64_t* const words = words_.data();
+    words[0] = word(TermKind::use), words[1] = number_of(tag);
+    words[2] = static_cast<std::int64_t>(inputs), words[3] = static_cast<std::int64_t>(outputs);
+    for (std::size_t i = 0; i < attributes.count; ++i) words[4 + i] = attributes.words[i];
+    return values_.number(words_);
+  }
   static constexpr std::int64_t word(TermKind kind) { return static_cast<std::int64_t>(kind); }
   /// Adds words to a term; returns the first one. (Compilers make several calls for each push_back.)
   static constexpr std::int64_t* added(List<std::int64_t>& term, std::size_t count) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -232,6 +233,18 @@ class TileMemoryProof {
     }
   }
 
+  /// Returns the bytes of rooms that a body uses on a set of tiles in its fullest step.
+  constexpr std::int64_t bytes_in_use(const BodyOnTiles& body, int set) const {
+    List<std::int64_t> bytes(body.steps.size() + 1, 0);  // by step: more than in the step before
+    for (const Room& room : body.rooms)
+      if (room.set == set) {
+        bytes[static_cast<std::size_t>(room.first)] += room.bytes;
+        bytes[static_cast<std::size_t>(room.last) + 1] -= room.bytes;
+      }
+    std::int64_t now = 0, most = 0;
+    for (const std::int64_t more : bytes) most = (std::max)(most, now += more);
+    return most;
+  }
   /// Checks that all data of a set's tiles are in their memory, and that none of its figures is negative.
   constexpr void check_set(int set) {
     const TileSetUse& use = plan_.tile_sets[static_cast<std::size_t>(set)];
@@ -241,11 +254,16 @@ class TileMemoryProof {
       expect(bytes >= 0, BodyId::none, -1, "a size of ", bytes, " bytes on set ", set, " of tiles: 0 or more expected");
     expect(use.frame_address >= tile.variables + tile.constants, BodyId::none, -1, "a frame at ", use.frame_address,
            " of tiles with ", tile.variables + tile.constants, " bytes of variables and constants: a place behind them expected");
-    for (const BodyOnTiles& body : data_.bodies)
-      if (plan_.is_root(body.body))
-        expect(body.frames[static_cast<std::size_t>(set)].bytes <= tile.frame + tile.padding, body.body, -1, "a frame of ",
-               body.frames[static_cast<std::size_t>(set)].bytes, " bytes on set ", set, " of tiles: at most ",
-               tile.frame + tile.padding, " expected");
+    std::int64_t largest = 0;
+    bool has_frame = tile.frame == 0;
+    for (const BodyOnTiles& body : data_.bodies) {
+      const std::int64_t bytes = body.frames[static_cast<std::size_t>(set)].bytes;
+      if (!plan_.is_root(body.body) || bytes < largest) continue;
+      has_frame = (has_frame && bytes == largest) || bytes_in_use(body, set) == tile.frame;
+      largest = bytes;
+    }
+    expect(has_frame && tile.frame + tile.padding == largest, BodyId::none, -1, "a frame of ", tile.frame, " bytes in use and ",
+           tile.padding, " of gaps on set ", set, " of tiles: ", largest, " together, those of the largest root, expected");
     const std::int64_t all = use.data_bytes() + tile.code.total() + tile.stack + tile.reserve;
     expect(!target_.checks_memory() || all <= target_.bytes_per_tile, BodyId::none, -1, all, " bytes on a tile of set ", set,
            ": at most ", target_.bytes_per_tile, " expected");

@@ -35,7 +35,10 @@ class TableReader {
     if constexpr (std::is_same_v<T, Names>) {
       return;
     } else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
-      value = static_cast<T>(number());
+      const std::int64_t found = number();
+      value = static_cast<T>(found);
+      is_right_ = is_right_ && static_cast<std::int64_t>(value) == found && found >= -most && found <= most;
+      if constexpr (std::is_enum_v<T>) is_right_ = is_right_ && is_enumerator(value);
     } else if constexpr (requires {
                            value.count;
                            value.items;
@@ -54,6 +57,12 @@ class TableReader {
       each_field(*this, value);
     }
   }
+  static constexpr std::int64_t most = std::int64_t{1} << 50;  // so little that sums and products by tiles do not overflow
+  static constexpr bool is_enumerator(const auto&) { return true; }
+  static constexpr bool is_enumerator(DType dtype) { return static_cast<std::size_t>(dtype) < tilewright::detail::dtype_count; }
+  static constexpr bool is_enumerator(OperandBanks banks) { return banks <= OperandBanks::interleaved; }
+  static constexpr bool is_enumerator(BankUse use) { return use <= BankUse::terms; }
+  static constexpr bool is_enumerator(Base base) { return base <= Base::position; }
   constexpr std::int64_t number() {
     std::uint64_t result = 0;
     for (int shift = 0; shift < 64; shift += 7) {

@@ -9,9 +9,12 @@
 #include "tilewright/execute/program.hpp"
 #include "tilewright/lower/figures/frame_peak.hpp"
 #include "tilewright/transform/prepare.hpp"
+#include "tilewright/verified/globals.hpp"
+#include "tilewright/verified/op_uses.hpp"
 #include "tilewright/verified/plan_run.hpp"
 #include "tilewright/verified/plan_tables.hpp"
 #include "tilewright/verified/plan_with_moves.hpp"
+#include "tilewright/verified/ranges.hpp"
 #include "tilewright/verified/step_text.hpp"
 #include "tilewright/verified/tiles.hpp"
 
@@ -31,9 +34,15 @@ constexpr const Rows& rows_of(const Rows& rows) {
 }
 template <bool may_have_tiles>
 constexpr Fault find_fault(const Prepared& prepared, const auto& plan, std::string_view ignored) {
+  if (Text wrong = RangesCheck(prepared.target()).run(plan); !wrong.empty()) return {std::move(wrong)};
+  GlobalsCheck globals(plan, prepared.ir());
+  if (!globals.has_rows())
+    return {"tables: other numbers of variables, constants, streams, remote buffers or replicas: those of the program expected"};
+  if (Text wrong; ignored != "values" && !(wrong = globals.run()).empty()) return {std::move(wrong)};
   ValueTerms terms;
   PlanStages in_strips;  // only plans for simulated IPUs have strips
   if (prepared.target().ipu) in_strips = {{plan.stages.data(), plan.stages.size()}, {plan.operands.data(), plan.operands.size()}};
+  OpUses(prepared.ir(), terms, in_strips).run();
   const RunEffects expected = GraphRun(prepared.ir(), terms, in_strips).run();
   if (Fault fault = TablesCheck(plan, prepared.target(), terms, ignored).run(); !fault.what.empty()) return fault;
   PlanRun run(plan, terms);

@@ -43,6 +43,14 @@ void changing_loop(tw::Ir& ir) {
   };
   store(ir, "y", tw::repeat(ir.create_graph(build, x, v), 3, {x, v})[0]);
 }
+/// Two constants, and two variables with different first values.
+void given(tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {2});
+  store(ir, "y", x * ir.constant({1, 2}, {2}));
+  store(ir, "z", x + ir.constant({3, 4}, {2}));
+  ops::add_(ir.variable(tw::ones(), {2}, tw::float32, "v"), x);
+  ops::mul_(ir.variable(tw::zeros(), {2}, tw::float32, "w"), x);
+}
 /// A convolution with its bias and relu.
 Tensor convolved(tw::Ir& ir) {
   return ops::relu(ops::conv(load(ir, "x", {16, 4, 8, 8}), ir.variable(tw::ones(), {16, 4, 3, 3}, tw::float32, "w")) +
@@ -174,8 +182,8 @@ TEST_CASE("verified: a pooling reads rows that its kernel has stored") {
           attributes.windows.stride = {1, 1};
           p.stages[3].attributes = tw::pack(attributes);
         }) ==
-        "vertices: stage 3 (MaxPool) is in an epilogue, and needs more than rows of one operand: a separate kernel expected, in "
-        "compute set 0");
+        "values: stage 3 (MaxPool) computes with other attributes or numbers of operands than ops of the program: attributes of "
+        "one of them expected, in compute set 0");
   CHECK(fault([&](Plan& p) { p.stages[4].evaluation = Evaluation::epilogue; }) ==
         "vertices: operand 0 of stage 4 (Identity) is in scratch that its kernel still reads or writes: separate bytes expected");
   CHECK(fault([&](Plan& p) { p.compute_sets[0].scratch_bytes -= 64; }) ==
@@ -304,7 +312,7 @@ TEST_CASE("verified: locations and memory") {
   CHECK(fault_of(a_layer, [](Plan& p) { p.constants[0].offset += 64; }) ==
         "memory: 4 bytes at 64 of memory `constant`: a place in its 64 bytes expected");
   CHECK(fault_of(with_calls, [](Plan& p) { p.remote_buffers[0].entries = 9; }) ==
-        "memory: rows of a remote buffer at bytes 0 to 576: bytes of their own, from 0 to 256, expected");
+        "values: remote buffer 0 of other names, values, types or replicas than in the program: equal ones expected");
   CHECK(fault_of(with_contexts, [](Plan& p) {  // a kept tensor over a variable
           for (Location& each : p.locations)
             if (each.base == Base::variable) each.offset = 0;
@@ -327,4 +335,61 @@ TEST_CASE("verified: a fault names the step, its tensors and their module") {
         "graph_subgraph(0)");
   CHECK(fault(a_layer, [](Plan& p) { --p.bodies[BodyId::main].step_count; }) ==
         "values: variable 0 (w) differs from the graphs after the run: equal expected");
+}
+
+TEST_CASE("verified: names and values before a run, and streams, are those of the program") {
+  const Case with_given{"given", given};
+  const auto fault = [&](auto break_it) { return fault_of(with_given, break_it); };
+  const std::string differs = " of other names, values, types or replicas than in the program: equal ones expected";
+  CHECK(fault([](Plan& p) { p.constants[0].values = tw::Numbers({1.0, 7.0}); }) == "values: constant 0" + differs);
+  CHECK(fault([](Plan& p) { std::swap(p.constants[0].values, p.constants[1].values); }) == "values: constant 0" + differs);
+  CHECK(fault([](Plan& p) { p.constants[1].name = "other"; }) == "values: constant 1" + differs);
+  CHECK(fault([](Plan& p) { std::swap(p.variables[0].initialiser, p.variables[1].initialiser); }) ==
+        "values: variable 0 (v)" + differs);
+  CHECK(fault([](Plan& p) { std::swap(p.variables[0].name, p.variables[1].name); }) == "values: variable 0 (v)" + differs);
+  CHECK(fault([](Plan& p) { std::swap(p.streams[1].name, p.streams[2].name); }) == "values: stream 1" + differs);
+  CHECK(fault([](Plan& p) { p.streams[0].transfers = 3; }) ==
+        "traffic: stream 0 has 3 elements for a run, and is used: 1, and used, expected");
+  CHECK(fault([](Plan& p) { p.streams[0].used = false; }) ==
+        "traffic: stream 0 has 1 elements for a run, and is not used: 1, and used, expected");
+  CHECK(fault([](Plan& p) { p.num_host_transfers = 2; }) == "values: num_host_transfers 2" + differs);
+  CHECK(fault([](Plan& p) { p.variables.resize(1); }) ==
+        "tables: other numbers of variables, constants, streams, remote buffers or replicas: those of the program expected");
+}
+
+TEST_CASE("verified: a stage that can fault has a site with the text of its op") {
+  const auto begins = [](const std::string& text, std::string_view start) { return text.substr(0, start.size()) == start; };
+  const auto fault = [&](auto break_it) { return fault_of(with_quotient, break_it); };
+  CHECK(begins(fault([](Plan& p) {
+                 for (Stage& stage : p.stages) stage.can_fault = false;
+               }),
+               "tables: stage 0 (Fmod) reports no"));
+  CHECK(begins(fault([](Plan& p) { p.fault_sites[0].before = "Div: divisor "; }), "tables: a fault site of 1 reports, `Div"));
+  CHECK(begins(fault([](Plan& p) { p.fault_sites[0].after = ": 0 expected, in x"; }), "tables: a fault site of 1 reports"));
+  CHECK(begins(fault([](Plan& p) { p.fault_sites[0].reports = 2; }), "tables: a fault site of 2 reports"));
+}
+
+TEST_CASE("verified: cycles of a run are those of its steps, and a fault in the frame of a tile is named so") {
+  const Case on_ipu{"quotient", quotient, tw::ipu_model};
+  const auto fault = [&](auto break_it) { return fault_of(on_ipu, break_it); };
+  CHECK(fault([](Plan& p) { p.cycles.compute /= 2; }).find("traffic: counts ") == 0);
+  CHECK(fault([](Plan& p) { p.cycles = {}; }).find("traffic: counts ") == 0);
+  CHECK(fault([](Plan& p) { p.tile_sets[0].cycles = {}; }).find("traffic: counts 0 cycles on set 0") == 0);
+  CHECK(fault([](Plan& p) { p.tile.frame += 8; }).find("tiles: a fullest tile") == 0);
+  CHECK(fault([](Plan& p) {
+          p.tile.frame += 8, p.tile_sets[0].tile.frame += 8, p.memory.fullest_tile += 8;
+        }).find("tiles: a frame of") == 0);
+}
+
+TEST_CASE("verified: numbers with which nothing can compute are refused before they are used") {
+  const auto fault = [&](auto break_it) { return fault_of(with_wide_calls, break_it); };
+  const std::string out = " has a number out of range: numbers of a plan expected";
+  CHECK(fault([](Plan& p) { p.stages[0].attributes.count = 41; }) == "tables: stage 0" + out);
+  CHECK(fault([](Plan& p) { p.operands[1].view.dtype = tw::DType(200); }) == "tables: operand 1" + out);
+  CHECK(fault([](Plan& p) { p.operands[1].view.shape.rank = 9; }) == "tables: operand 1" + out);
+  CHECK(fault([](Plan& p) { p.operands[0].view.shape[0] = std::int64_t{1} << 62; }) == "tables: operand 0" + out);
+  CHECK(fault([](Plan& p) { p.compute_sets[0].extents.count = -1; }) == "tables: compute set 0" + out);
+  CHECK(fault([](Plan& p) { p.steps[0].first_location = 2147483647; }) == "tables: step 0" + out);
+  CHECK(fault([](Plan& p) { p.locations[0].base = Base(9); }) == "tables: location 0" + out);
+  CHECK(fault([](Plan& p) { p.streams[0].spec.dtype = tw::DType(99); }) == "tables: stream 0" + out);
 }
