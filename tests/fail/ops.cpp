@@ -5,6 +5,19 @@
 template <auto function>
 using Case = InNet<Shape{8, 5}, function>;
 
+// CASE endless_loop
+// expect-in-source: over 32768 ops while a program compiles: a loop that ends, tw::repeat, or tw::trace at run time expected
+Case<[](Tensor x) {
+  x.ir().tables.next_op_id = 32768;  // as after so many ops
+  for (;;) x = ops::exp(x);
+  return x;
+}>
+    endless_loop;
+
+// CASE many_numbers
+// expect-in-source: over 1048576 numbers while a program compiles: a variable of given(), a stream or computed_by expected
+Case<[](Tensor x) { return x.ir().constant(std::vector<double>(1048577), {1048577}, tw::float32, "table"); }> many_numbers;
+
 // CASE tensor_of_an_outer_graph
 // expect: Exp: input 0, Tensor[float32 (8, 5)], of graph `Net_subgraph(0)`: a tensor of graph `graph_subgraph(1)`, which is being
 // expect: built, expected, in Net/layer/graph

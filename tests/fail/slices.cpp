@@ -45,6 +45,10 @@ Case<[](Tensor x) { return x.transpose({2, 0}); }> permutation_of_other_axes;
 // expect: TransposeInplace: (8, 5) float32 by (0,): a permutation of the axes 0 to 1 expected, in Net/layer
 Case<[](Tensor x) { return x.transpose_({0}); }> short_permutation;
 
+// CASE nine_axes
+// expect-in-source: throw TraceError(text("Shape: ", to_text(*this), " and an axis of ", extent, ": at most 6 axes expected")
+Case<[](Tensor x) { return x.reshape({1, 1, 1, 1, 1, 1, 1, 8, 5}); }> nine_axes;
+
 // CASE expand
 // expect: Expand: (8,) float32 to (8, 5): a shape that it broadcasts to expected, in Net/layer
 Case<[](Tensor x) { return column(x).expand({8, 5}); }> expand;

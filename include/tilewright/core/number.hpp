@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/text.hpp"
@@ -37,7 +38,12 @@ struct ExactNumber {
 /// Numbers for the elements of a tensor, exact like ExactNumber. One list holds all values, followed by the rest of each number
 /// if any number has a rest.
 class Numbers {
-  // before its users: Clang would not know its body when it reads theirs
+  // before their users: Clang would not know their bodies when it reads those
+  static constexpr const std::vector<double>& checked(const std::vector<double>& numbers) {
+    if (std::is_constant_evaluated() && numbers.size() > 1 << 20)  // compilers show the line of the error, with its text
+      throw TraceError("over 1048576 numbers while a program compiles: a variable of given(), a stream or computed_by expected");
+    return numbers;
+  }
   template <class T>
   constexpr void append(const T* numbers, std::size_t count) {
     list_.reserve(count);
@@ -53,7 +59,7 @@ class Numbers {
  public:
   constexpr Numbers() = default;
   constexpr Numbers(List<double> values) : list_(std::move(values)) {}
-  constexpr Numbers(const std::vector<double>& values) : list_(values) {}
+  constexpr Numbers(const std::vector<double>& values) : list_(checked(values)) {}
   constexpr Numbers(std::initializer_list<ExactNumber> numbers) { append(numbers.begin(), numbers.size()); }
   /// Creates numbers from a std::vector, std::array or std::span of integers.
   template <class Range>

@@ -1,6 +1,7 @@
 #pragma once
 #include <initializer_list>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "tilewright/core/list.hpp"
@@ -233,6 +234,8 @@ constexpr void run_op_created_hooks(Ir& ir, NodeId node) {
 constexpr NodeId append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, std::span<const TensorSpec> outputs,
                              const PackedAttributes& attributes = {}, GraphId called_graph = GraphId::none,
                              const Placement& placement = {}) {
+  if (std::is_constant_evaluated() && ir.tables.next_op_id > 32768)  // compilers show the line of the error, with its text
+    throw TraceError("over 32768 ops while a program compiles: a loop that ends, tw::repeat, or tw::trace at run time expected");
   auto& graph = ir.tables.current();
   const auto index = NodeId(graph.nodes.size());
   Node node{.op = &op,
