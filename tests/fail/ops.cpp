@@ -16,7 +16,8 @@ Case<[](Tensor x) {
 
 // CASE many_numbers
 // expect-in-source: over 1048576 numbers while a program compiles: a variable of given(), a stream or computed_by expected
-Case<[](Tensor x) { return x.ir().constant(std::vector<double>(1048577), {1048577}, tw::float32, "table"); }> many_numbers;
+inline constexpr double zeros[1048577]{};
+Case<[](Tensor x) { return x.ir().constant(std::vector<double>(zeros, std::end(zeros)), {1048577}); }> many_numbers;
 
 // CASE tensor_of_an_outer_graph
 // expect: Exp: input 0, Tensor[float32 (8, 5)], of graph `Net_subgraph(0)`: a tensor of graph `graph_subgraph(1)`, which is being

@@ -82,7 +82,7 @@ Case<[](Tensor x) { ops::exp(x).copy_to_ipu(-1); }> copy_to_a_negative_ipu;
 
 // CASE copy_from_an_unknown_ipu
 // expect: ipu_copy: Tensor[x float32 (2,)] is on no IPU yet, as no op has used it: ipu_copy(t, destination, source) expected
-Case<[](Tensor x) { x.copy_to_ipu(1); }> copy_from_an_unknown_ipu;
+Case<[](Tensor x) { return x.copy_to_ipu(1); }> copy_from_an_unknown_ipu;
 
 // CASE copy_from_another_ipu
 // expect: ipu_copy: Tensor[float32 (2,)] is on IPU 0: source 0, not 2, expected
@@ -111,7 +111,7 @@ Case<[](Tensor x) { tw::set_available_memory_proportion_by_ipu(x.ir(), {0.5, -0.
 // expect: on IPU 1: one for each IPU expected
 Case<[](Tensor x) {
   const auto device = tw::ipu(x.ir(), 1);
-  x.reshape({1, 2}).matmul(tensor(x, {2, 2}));
+  static_cast<void>(x.reshape({1, 2}).matmul(tensor(x, {2, 2})));
   tw::set_graph_available_memory_proportion_by_ipu(x.ir().main_graph(), {0.5});
 }>
     too_few_proportions;
