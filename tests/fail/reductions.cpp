@@ -82,8 +82,8 @@ Case<[](Tensor x) { return ops::argmin(x, -3); }> argmin_axis;
 Case<[](Tensor x) { return ops::argmax(scalar(x)); }> argmax_of_a_scalar;
 
 // CASE argmax_beyond_int32
-// expect: ArgMax: (2147483649,) uint8 along axis 0: at most 2147483648 elements, the indices of int32, expected, in Net/layer
-Case<[](Tensor x) { return ops::argmax(tensor(x, {(std::int64_t{1} << 31) + 1}, tw::uint8)); }> argmax_beyond_int32;
+// expect: ArgMax: (4294967297,) uint8 along axis 0: at most 4294967296 elements, the indices of uint32, expected, in Net/layer
+Case<[](Tensor x) { return ops::argmax(tensor(x, {(std::int64_t{1} << 32) + 1}, tw::uint8)); }> argmax_beyond_uint32;
 
 // CASE cumsum_axis
 // expect: CumSum: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in Net/layer

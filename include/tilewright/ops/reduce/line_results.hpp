@@ -12,11 +12,12 @@ namespace detail {
 constexpr int require_line(Inference& op, std::int64_t axis) {
   return op.require_number_dtype(0) ? op.require_axis(axis, op.input(0).shape.rank) : -1;
 }
-/// Fails if an index along the axis of input 0 can be none of int32.
-constexpr bool require_int32_indices(Inference& op, int axis) {
-  constexpr std::int64_t most = std::int64_t{1} << 31;
+/// Fails if the axis of input 0 has more elements than `dtype`, int32 or uint32, has indices.
+constexpr bool require_indices(Inference& op, int axis, DType dtype) {
+  const std::int64_t most = std::int64_t{1} << (dtype == int32 ? 31 : 32);
   if (op.input(0).shape[axis] <= most) return true;
-  op.fail(to_text(op.input(0)), " along axis ", axis, ": at most ", most, " elements, the indices of int32, expected");
+  op.fail(to_text(op.input(0)), " along axis ", axis, ": at most ", most, " elements, the indices of ", to_text(dtype),
+          ", expected");
   return false;
 }
 /// Converts an axis that is counted from the last, such as -1, to one that is counted from the first. Returns it unchanged if
@@ -63,12 +64,12 @@ struct ArgOp : detail::LineResultOp<D> {
   static constexpr void infer(Inference& op) {
     const auto attributes = op.template attributes<Attributes>();
     const int line = detail::require_line(op, attributes.axis);
-    if (line < 0 || !detail::require_int32_indices(op, line)) return;
+    if (line < 0 || !detail::require_indices(op, line, uint32)) return;
     Shape result;
     for (int axis = 0; axis < op.input(0).shape.rank; ++axis)
       if (axis != line) result.push_back(op.input(0).shape[axis]);
       else if (attributes.keep_axis != 0) result.push_back(1);
-    op.output({result, int32});
+    op.output({result, op.input(0).shape[line] > std::int64_t{1} << 31 ? uint32 : int32});
   }
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
@@ -149,7 +150,7 @@ struct TopK : detail::LineResultOp<TopK> {
   static constexpr void infer(Inference& op) {
     const auto attributes = op.attributes<Attributes>();
     const int axis = detail::require_line(op, attributes.axis);
-    if (axis < 0 || !detail::require_int32_indices(op, axis) ||
+    if (axis < 0 || !detail::require_indices(op, axis, int32) ||
         !detail::require_proportion(op, attributes.available_memory_proportion))
       return;
     TensorSpec result = op.input(0);
@@ -214,9 +215,10 @@ struct ValuesAndIndices {
 };
 
 namespace ops {
-/// Returns the index of the largest element along an axis. x: any number type except bool, at least one axis. Result: int32, x's
-/// shape without the axis, or with extent 1 if `keep_axis`. Of equal elements, the first counts. NaN counts as the largest, and
-/// of several NaN the first counts. No gradient. Errors: an axis out of range or of more than 2^31 elements, a scalar, bool.
+/// Returns the index of the largest element along an axis. x: any number type except bool, at least one axis. Result: int32, or
+/// uint32 if the axis has more than 2^31 elements; x's shape without the axis, or with extent 1 if `keep_axis`. Of equal elements,
+/// the first counts. NaN counts as the largest, and of several NaN the first counts. No gradient. Errors: an axis out of range or
+/// of more than 2^32 elements, a scalar, bool.
 constexpr Tensor argmax(Tensor x, int axis = 0, Flag keep_axis = false) {
   return apply<ArgMax>({x}, {detail::from_first(x, axis), keep_axis});
 }
