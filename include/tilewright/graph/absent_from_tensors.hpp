@@ -31,7 +31,6 @@ class AbsentFromTensors {
   constexpr auto log(const auto&... y) const { return fail_as_absent(*this, "log()", "ops::log(x)", y...); }
   constexpr auto sqrt(const auto&... y) const { return fail_as_absent(*this, "sqrt()", "ops::sqrt(x)", y...); }
   constexpr auto pow(const auto&... y) const { return fail_as_absent(*this, "pow(2)", "ops::pow(x, 2)", y...); }
-  constexpr auto max(const auto&... y) const { return fail_as_absent(*this, "max()", "ops::max(x)", y...); }
   constexpr auto argmax(const auto&... y) const { return fail_as_absent(*this, "argmax(1)", "ops::argmax(x, 1)", y...); }
 
   constexpr auto operator<(const auto& y) const { return fail_as_absent(*this, "x < y", "ops::less(x, y)", y); }

@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <limits>
 #include <span>
 
 #include "tilewright/core/list.hpp"
@@ -33,10 +32,11 @@ struct WindowAttributes {
 
   /// Largest stride, dilation or padding. Beyond it, planning would take minutes for tensors that no machine can hold.
   static constexpr std::int32_t most = 1 << 20;
+  /// Largest number of an attribute, which stands for all larger ones.
+  static constexpr std::int32_t limit = 0x7fffffff;
   /// Limits a number to the attribute's range. The shape rule refuses numbers beyond `most`.
   static constexpr std::int32_t limited(std::int64_t number) {
-    using Range = std::numeric_limits<std::int32_t>;
-    return static_cast<std::int32_t>(std::clamp<std::int64_t>(number, Range::min(), Range::max()));
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(number, -limit, limit));
   }
   /// Copies the part of a list that fits, but stores the whole length, so that the shape rule can refuse a list that is too long.
   template <std::size_t n>
@@ -84,8 +84,8 @@ namespace detail {
 constexpr Text to_text(std::span<const std::int32_t> list) {
   Text result = "(";
   for (std::size_t i = 0; i < list.size(); ++i) {
-    using Range = std::numeric_limits<std::int32_t>;
-    const std::string_view rest = list[i] == Range::max() ? " or more" : list[i] == Range::min() ? " or less" : "";
+    constexpr std::int32_t limit = WindowAttributes::limit;
+    const std::string_view rest = list[i] == limit ? " or more" : list[i] == -limit ? " or less" : "";
     result += text(i > 0 ? ", " : "", std::int64_t{list[i]}, rest);
   }
   result += list.size() == 1 ? ",)" : ")";
