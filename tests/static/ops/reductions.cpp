@@ -65,11 +65,12 @@ TW_SAME(failure([](Tensor x) { return ops::topk(x, 4).values; }, f32(2, 3)),
         "TopK: 4 of axis 1 of (2, 3) float32: from 1 to 3 expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::topk(x, 1, 2).values; }, f32(2, 3)),
         "TopK: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
-TW_SAME(failure([](Tensor x) { return ops::argmin(x); }, f32(std::int64_t{1} << 32)),
-        "ArgMin: (4294967296,) float32 along axis 0: at most 2147483648 elements, the indices of int32, expected, in graph");
+TW_SAME(failure([](Tensor x) { return ops::argmin(x); }, f32((std::int64_t{1} << 32) + 1)),
+        "ArgMin: (4294967297,) float32 along axis 0: at most 4294967296 elements, the indices of uint32, expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::topk(x, 1).indices; }, f32((std::int64_t{1} << 31) + 1)),
         "TopK: (2147483649,) float32 along axis 0: at most 2147483648 elements, the indices of int32, expected, in graph");
 static_assert(result([](Tensor x) { return ops::argmax(x); }, f32(std::int64_t{1} << 31, 4)) == i32(4));
+static_assert(result([](Tensor x) { return ops::argmax(x); }, f32((std::int64_t{1} << 31) + 1, 4)) == TensorSpec{{4}, tw::uint32});
 
 constexpr auto histogram(std::initializer_list<double> levels) {
   return [levels = tw::List<double>(levels)](Tensor x) { return ops::histogram(x, levels); };
