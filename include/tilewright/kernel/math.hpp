@@ -210,7 +210,12 @@ template <class T, class A>
 template <class T, class A>
 inline xsimd::batch<T, A> select(const xsimd::batch_bool<T, A>& condition, const xsimd::batch<T, A>& a,
                                  const xsimd::batch<T, A>& b) {
-  return xsimd::select(condition, a, b);
+#if defined(__AVX512F__)  // xsimd 8.1's for integers is made of macros without -O, which do not take batches
+  if constexpr (std::integral<T> && sizeof(T) == 4 && sizeof(a) == 64) return _mm512_mask_blend_epi32(condition, b, a);
+  else if constexpr (std::integral<T> && sizeof(T) == 8 && sizeof(a) == 64) return _mm512_mask_blend_epi64(condition, b, a);
+  else
+#endif
+    return xsimd::select(condition, a, b);
 }
 /// Returns whether a > b or one of them is NaN, in one comparison (for which xsimd has no name).
 template <class T>

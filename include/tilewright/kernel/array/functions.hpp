@@ -19,6 +19,8 @@ template <class F, class X, class... Rest>
   else if constexpr (std::is_same_v<F, xt::detail::negate>) return math::negate(x);
   else if constexpr (std::is_same_v<F, xt::math::maximum<void>> && one_type) return (math::max)(x, rest...);
   else if constexpr (std::is_same_v<F, xt::math::minimum<void>> && one_type) return (math::min)(x, rest...);
+  else if constexpr (std::is_same_v<F, xt::math::clamp_fun> && one_type)
+    return [&](const X& low, const X& high) { return math::select(x < low, low, math::select(high < x, high, x)); }(rest...);
   else if constexpr (std::is_same_v<F, xt::math::fma_fun> && one_type) return math::fma(x, rest...);
   else if constexpr (std::is_same_v<F, xt::math::abs_fun>) return math::absolute(x);
   else if constexpr (std::is_same_v<F, xt::math::sqrt_fun>) return math::sqrt(x);
