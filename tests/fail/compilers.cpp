@@ -37,6 +37,22 @@ constexpr void program(tw::Ir& ir) {
 #ifdef CASE_fast_math
 #endif
 
+// CASE associative_math
+// compiler: GCC
+// flags: -ffast-math -fno-finite-math-only
+// precompiled: no
+// expect: tilewright needs sums and quotients as written: compile without -fassociative-math, -freciprocal-math and
+#ifdef CASE_associative_math
+#endif
+
+// CASE reciprocal_math
+// compiler: GCC
+// flags: -freciprocal-math
+// precompiled: no
+// expect: tilewright needs sums and quotients as written: compile without -fassociative-math, -freciprocal-math and
+#ifdef CASE_reciprocal_math
+#endif
+
 // CASE low_limits
 // flags: -fconstexpr-depth=10
 // expect: the compiler could not evaluate the program, and its other error says why.
