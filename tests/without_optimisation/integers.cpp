@@ -3,6 +3,7 @@
 #include <tilewright/tilewright.hpp>
 
 namespace tw = tilewright;
+using namespace tw::literals;
 
 template <tw::DType dtype>
 struct Chosen : tw::authoring::Op<Chosen<dtype>> {
@@ -20,8 +21,14 @@ constexpr void program(tw::Ir& ir) {
   tw::ops::host_store(ir.d2h_stream("y", {64}, dtype), tw::authoring::apply<Chosen<dtype>>({a, b}));
 }
 
+template <tw::DType dtype, class T>
+void run() {
+  const xt::xtensor<T, 1> a = xt::arange<T>(64), b = xt::ones<T>({64});
+  tw::Session<program<dtype>>().run("a"_s = a, "b"_s = b);
+}
+
 int main() {
-  tw::Session<program<tw::int32>>().run();
-  tw::Session<program<tw::int64>>().run();
-  tw::Session<program<tw::uint8>>().run();
+  run<tw::int32, std::int32_t>();
+  run<tw::int64, std::int64_t>();
+  run<tw::uint8, std::uint8_t>();
 }
