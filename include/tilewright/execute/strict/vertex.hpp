@@ -61,7 +61,7 @@ class StrictVertices {
  private:
   /// Fills the stack below the caller's frame with poison: a codelet that the caller then calls has its scratch there. GCC and
   /// Clang leave the bytes of an array without initialiser as they are.
-  [[gnu::noinline, gnu::no_sanitize("address")]] static void poison_stack(std::int64_t scratch_bytes, int side) {
+  [[gnu::noinline, gnu::no_sanitize_address]] static void poison_stack(std::int64_t scratch_bytes, int side) {
     constexpr std::int64_t beside = 16 * 1024;  // other variables of the functions between
     auto* const memory = static_cast<volatile std::byte*>(__builtin_alloca(static_cast<std::size_t>(scratch_bytes + beside)));
     for (std::int64_t i = 0; i < scratch_bytes + beside; ++i) memory[i] = StrictShadows::poison_of(float32, side);
