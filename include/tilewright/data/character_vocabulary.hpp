@@ -60,10 +60,11 @@ class CharacterVocabulary {
   bool contains(char character) const { return tokens_[static_cast<unsigned char>(character)] >= 0; }
 
   /// Returns the tokens of a text, one for each byte. Throws DataError for a byte that is not in the vocabulary, with its offset
-  /// and line. `path`: the text's file, for the error.
+  /// and line, and if memory runs out. `path`: the text's file, for the error.
   std::vector<std::int32_t> encode(std::string_view text, const std::filesystem::path& path = {}) const {
     std::vector<std::int32_t> result;
-    result.reserve(text.size());
+    detail::with_memory("CharacterVocabulary::encode", detail::Amount{"tokens of ", text.size(), " bytes"},
+                        text.size() * sizeof(std::int32_t), [&] { result.reserve(text.size()); });
     for (std::size_t i = 0; i < text.size(); ++i) {
       if (!contains(text[i])) fail_encode(text, i, path);
       result.push_back(tokens_[static_cast<unsigned char>(text[i])]);

@@ -98,7 +98,7 @@ inline Dataset draw_digits(std::size_t count, Random& random) {
 inline Digits generated_digits(std::size_t count, std::uint64_t seed) {
   Random random(seed);
   return detail::with_memory(
-      "generated_digits", [count] { return std::to_string(count) + " images of 28 x 28"; },
+      "generated_digits", detail::Amount{"", count, " images of 28 x 28"},
       tilewright::detail::saturated_product({count, handwriting::Canvas::pixel_count, sizeof(float)}),
       [&] { return Digits{handwriting::draw_digits(count, random), handwriting::draw_digits(count / 6, random)}; });  // in order
 }

@@ -14,8 +14,8 @@ namespace tilewright::data {
 
 /// Reads an IDX file of unsigned bytes with `rank` axes, plain or gzip-compressed. The format: two zero bytes, the type code, the
 /// rank, each extent as 32 bits with the most significant byte first, then the elements, row-major. Throws DataError if the file
-/// is missing, unreadable or corrupt, has another type or rank, or if its length does not match its extents. Reads and inflates
-/// at most one byte more than the header promises.
+/// is missing, unreadable or corrupt, has another type or rank, or if its length does not match its extents. A file with an
+/// extent of 0 gives an array without elements. Reads and inflates at most one byte more than the header promises.
 ///
 ///     const xt::xtensor<std::uint8_t, 3> images = tw::data::read_idx<3>("train-images-idx3-ubyte.gz");
 template <std::size_t rank>

@@ -12,7 +12,6 @@
 #include <iterator>
 #include <optional>
 #include <span>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -87,10 +86,10 @@ class Loader {
     std::size_t index_;
   };
 
-  /// Throws DataError for a batch size of 0 or one that leaves no batch, for arrays with different numbers of samples, and for
-  /// shards that do not divide all batches. `transform` is called for one sample at a time. With `prefetch` the loader's thread
-  /// calls it while the program uses earlier batches, so it must not use what the program changes meanwhile. What it throws, the
-  /// loader throws at the batch of the sample.
+  /// Throws DataError for a batch size of 0 or one that leaves no batch, for arrays with different numbers of samples, for shards
+  /// that do not divide all batches, and if memory runs out. `transform` is called for one sample at a time. With `prefetch` the
+  /// loader's thread calls it while the program uses earlier batches, so it must not use what the program changes meanwhile. What
+  /// it throws, the loader throws at the batch of the sample.
   Loader(const Data& dataset, const LoaderOptions& options, Transform<std::type_identity_t<Data>> transform = {})
       : dataset_(dataset),
         options_(options),
@@ -100,19 +99,16 @@ class Loader {
     const std::size_t batch_bytes = rows * detail::sample_bytes(dataset);
     // Waking the thread costs some microseconds, as gathering a small batch does, so it makes many at once.
     const std::size_t chunk = std::clamp(chunk_bytes / (batch_bytes + 1), std::size_t{1}, size() + 1);
-    detail::with_memory(
-        "Loader", [&] { return "batches of " + std::to_string(rows) + " samples"; }, batch_bytes,
-        [&] {
-          Data empty;
-          for_each_array(empty, [&](auto& array, const auto& source) { resize(array, source, rows); });
-          if (options.prefetch && chunk < size() && Prefetch<Batches>::has_core()) {
-            chunk_ = chunk;
-            prefetch_.emplace([this](Batches& batches, std::size_t index) { gather_chunk(batches, index); },
-                              Batches(chunk, empty));
-          } else {
-            own_.push_back(std::move(empty));
-          }
-        });
+    detail::with_memory("Loader", detail::Amount{"batches of ", rows, " samples"}, batch_bytes, [&] {
+      Data empty;
+      for_each_array(empty, [&](auto& array, const auto& source) { resize(array, source, rows); });
+      if (options.prefetch && chunk < size() && Prefetch<Batches>::has_core()) {
+        chunk_ = chunk;
+        prefetch_.emplace([this](Batches& batches, std::size_t index) { gather_chunk(batches, index); }, Batches(chunk, empty));
+      } else {
+        own_.push_back(std::move(empty));
+      }
+    });
   }
   Loader(const Data&&, const LoaderOptions&,
          Transform<std::type_identity_t<Data>> = {}) = delete;  // the data set would not outlive the loader

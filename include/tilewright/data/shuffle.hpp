@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -32,14 +31,12 @@ namespace detail {
 /// Returns the numbers of `count` samples, from `first` on. Throws DataError, which names the reader, if they do not fit in
 /// memory.
 inline std::vector<std::size_t> sample_numbers(std::string_view reader, std::size_t count, std::size_t first = 0) {
-  return with_memory(
-      reader, [count] { return "numbers of " + std::to_string(count) + " samples"; },
-      tilewright::detail::saturated_product({count, sizeof(std::size_t)}),
-      [&] {
-        std::vector<std::size_t> numbers(count);
-        std::iota(numbers.begin(), numbers.end(), first);
-        return numbers;
-      });
+  return with_memory(reader, Amount{"numbers of ", count, " samples"},
+                     tilewright::detail::saturated_product({count, sizeof(std::size_t)}), [&] {
+                       std::vector<std::size_t> numbers(count);
+                       std::iota(numbers.begin(), numbers.end(), first);
+                       return numbers;
+                     });
 }
 }  // namespace detail
 

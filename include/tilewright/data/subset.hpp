@@ -23,7 +23,7 @@
 namespace tilewright::data {
 
 /// Copies the samples with the given indices, in this order, as torch.utils.data.Subset; an index may repeat. Throws DataError
-/// for an index outside of the data set, and for arrays with different numbers of samples.
+/// for an index outside of the data set, for arrays with different numbers of samples, and if memory runs out.
 ///
 ///     const tw::data::Dataset zeros_and_ones = tw::data::subset(digits.train, indices);
 template <Samples Data>
@@ -33,23 +33,21 @@ Data subset(const Data& dataset, std::span<const std::size_t> indices) {
     if (index >= count)
       throw DataError("subset", "sample " + std::to_string(index) + " of " + std::to_string(count),
                       "a number below " + std::to_string(count));
-  return detail::with_memory(
-      "subset", [&] { return std::to_string(indices.size()) + " samples"; },
-      tilewright::detail::saturated_product({indices.size(), detail::sample_bytes(dataset)}),
-      [&] {
-        Data result;
-        boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
-          const auto& source = boost::hana::second(name_and_access)(dataset);
-          auto& array = boost::hana::second(name_and_access)(result);
-          auto shape = source.shape();
-          shape[0] = indices.size();
-          array.resize(shape);
-          const std::size_t size = count == 0 ? 0 : source.size() / count;  // of a sample
-          for (std::size_t i = 0; i < indices.size(); ++i)
-            std::copy_n(source.data() + indices[i] * size, size, array.data() + i * size);
-        });
-        return result;
-      });
+  return detail::with_memory("subset", detail::Amount{"", indices.size(), " samples"},
+                             tilewright::detail::saturated_product({indices.size(), detail::sample_bytes(dataset)}), [&] {
+                               Data result;
+                               boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
+                                 const auto& source = boost::hana::second(name_and_access)(dataset);
+                                 auto& array = boost::hana::second(name_and_access)(result);
+                                 auto shape = source.shape();
+                                 shape[0] = indices.size();
+                                 array.resize(shape);
+                                 const std::size_t size = count == 0 ? 0 : source.size() / count;  // of a sample
+                                 for (std::size_t i = 0; i < indices.size(); ++i)
+                                   std::copy_n(source.data() + indices[i] * size, size, array.data() + i * size);
+                               });
+                               return result;
+                             });
 }
 template <Samples Data>
 Data subset(const Data& dataset, std::initializer_list<std::size_t> indices) {

@@ -52,7 +52,7 @@ inline TextCorpus split_text(std::string_view text, const TextCorpusOptions& opt
 }  // namespace detail
 
 /// Encodes a text by its characters and splits it. The vocabulary has the characters of both parts. Throws DataError for an empty
-/// text, a share that leaves nothing for training, and a character that is not in the given vocabulary.
+/// text, a share that leaves nothing for training, and a character that is not in the given vocabulary, and if memory runs out.
 inline TextCorpus split_text(std::string_view text, const TextCorpusOptions& options = {}) {
   return detail::split_text(text, options, {});
 }

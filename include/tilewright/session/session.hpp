@@ -89,7 +89,8 @@ class Session {
   /// Logs the FLOPs of a run and the parameters by module, as tw::log_figures does. The caller includes its header.
   void log_figures() const { detail::log_figures_of(build, machine, state("log_figures").core.logger()); }
 
-  /// Returns what the workers did since the session was created or since clear_recording(); empty if recorded_events is 0.
+  /// Returns what the workers did since the session was created or since clear_recording(); empty if recorded_events is 0. Throws
+  /// MemoryError.
   [[gnu::noinline]] Recording recording(const std::string& name = {}) const {
     const ExclusiveUse use = begin("recording");
     return detail::named_recording(state_->core.recording(), plan, name);

@@ -23,6 +23,10 @@ namespace tilewright::detail {
 [[noreturn, gnu::noinline, gnu::cold]] inline void throw_detached(const char* call) {
   throw std::logic_error(text(call, ": the session is not attached: a context() or attach() expected").string());
 }
+/// Throws the error of a session that is destroyed during a call. In a forked child, nobody else uses the session.
+[[gnu::noinline, gnu::cold]] inline void throw_if_used(std::atomic<bool>& in_use, unsigned forks) {
+  if (internal::fork_count() == forks) const ExclusiveUse use(in_use, "~Session");
+}
 
 /// Memory and threads of a session. They are on the heap, so that moving a session moves no memory that others refer to.
 template <class Program>
@@ -31,10 +35,7 @@ struct SessionState {
       : core(options, Program::view(), held),
         outputs(offsets_of_arrays<Program::plan, StreamDirection::device_to_host>(core.held().count).back(), "outputs"),
         input_copies(core.held().count) {}
-  /// Ends the program by the logic_error of a session in use. In a forked child, no other thread uses the session.
-  ~SessionState() {
-    if (internal::fork_count() == forks) const ExclusiveUse use(in_use, "~Session");
-  }
+  ~SessionState() { throw_if_used(in_use, forks); }  // ends the program if that throws
 
   SessionCore<ThisBuild> core;
   internal::AlignedMemory outputs;

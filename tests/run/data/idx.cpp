@@ -174,6 +174,10 @@ TEST_CASE("load_mnist: files that are missing, do not fit each other or are not 
   check(images, "images of 27 x 28: 28 x 28");
   write_images(3, 28);
   check(images, "3 images for 2 labels: one label for each image");
+  write_images(0, 28);
+  write_plain(labels, idx_bytes({0}, {}));
+  check(images, "no images: at least one");
+  write_plain(labels, idx_bytes({2}, {9, 10}));
   write_images(2, 28);
   check(labels, "label 10: labels from 0 to 9");
   write_plain(labels, idx_bytes({2}, {9, 0}));

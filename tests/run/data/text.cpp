@@ -113,6 +113,9 @@ TEST_CASE("split_text: the first part is to train with") {
                     "split_text: a part of 0.000000 to train with: above 0, at most 1, expected");
   CHECK_THROWS_AS(split_text("abc", {.training = std::numeric_limits<double>::quiet_NaN()}), DataError);
   CHECK_THROWS_AS(split_text("", {}), DataError);
+  CHECK_THROWS_AS(split_text("", {.vocabulary = CharacterVocabulary("a")}), DataError);
+  CHECK_THROWS_WITH(split_text("abcd", {.training = 0.2}),
+                    "split_text: a part of 0.200000 of 4 bytes to train with: at least 1 byte expected");
 }
 
 TEST_CASE("load_text: files, and what cannot be used") {
