@@ -11,7 +11,8 @@
 #error "tilewright needs NaN and infinities: compile without -ffast-math, -Ofast and -ffinite-math-only"
 #include "tilewright needs NaN and infinities"
 #elif (defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)) && !defined(TILEWRIGHT_ALLOW_FINITE_MATH)
-#error "tilewright needs sums and quotients as written: compile without -fassociative-math, -freciprocal-math and -funsafe-math-optimizations"
+#error \
+    "tilewright needs sums and quotients as written: compile without -fassociative-math, -freciprocal-math and -funsafe-math-optimizations"
 #include "tilewright needs sums and quotients as written"
 #elif defined(__clang__) && !defined(TILEWRIGHT_ALLOW_FINITE_MATH)  // Clang has no macro for these options
 #pragma clang fp reassociate(off) reciprocal(off)

@@ -94,14 +94,14 @@ struct GraphRecord {
   List<std::pair<GraphId, NodeId>> call_sites{};  ///< (graph, node) of every call of this graph
   List<std::pair<NodeId, NodeId>> sequence{};     ///< (node, later node) edges of in_sequence
   GradientRecord gradient{};  ///< gradient graph that autodiff of a caller made
-  List<FurtherGradient> further_gradients{};      ///< for callers whose gradients reach activations: derivatives of higher order
-  NameTable<TensorId> name_table{};               ///< the named tensors
-  bool is_differentiated = false;                 ///< whether autodiff has made a gradient graph of it
+  List<FurtherGradient> further_gradients{};  ///< for callers whose gradients reach activations: derivatives of higher order
+  NameTable<TensorId> name_table{};  ///< the named tensors
+  bool is_differentiated = false;  ///< whether autodiff has made a gradient graph of it
 };
 
 /// How a variable's values on the host are distributed over the replicas.
 struct Distribution {
-  Shape shape{};                ///< shape of a group's whole tensor: each replica has all of it, or a shard
+  Shape shape{};  ///< shape of a group's whole tensor: each replica has all of it, or a shard
   int groups = 1;  ///< replica groups with separate values
   std::int64_t shard_over = 1;  ///< number of shards; 1: not sharded
   bool all_replicas = false;  ///< whether the host has the tensor of every replica; otherwise it has one for each group
@@ -118,10 +118,10 @@ struct VariableRecord {
 
 /// A remote buffer: rows of equal tensors in streaming memory.
 struct RemoteBufferRecord {
-  TensorSpec spec{};                   ///< of one row
-  std::int64_t entries = 1;            ///< number of rows of each replica
+  TensorSpec spec{};  ///< of one row
+  std::int64_t entries = 1;  ///< number of rows of each replica
   List<std::int64_t> variable_rows{};  ///< numbers of the rows that are variables
-  bool is_used = false;                ///< whether a variable, load or store uses the buffer
+  bool is_used = false;  ///< whether a variable, load or store uses the buffer
   std::int64_t last_row = 0;  ///< largest row number that a variable, load or store uses; 0 if none does
   int meta_shape = -1;  ///< index in IrTables::meta_shapes of the tensor whose shards the rows are; -1: not shards
   std::int64_t shard_over = 1;  ///< shards into which that tensor is divided; 1: rows are not shards
@@ -149,7 +149,7 @@ enum class Mode : std::uint8_t { training, evaluation };
 
 /// How an in_sequence scope orders its ops.
 enum class SequenceMode : std::uint8_t {
-  ordered,    ///< each op runs after the one before it
+  ordered,  ///< each op runs after the one before it
   unordered,  ///< ops have no order among themselves; the enclosing scope orders them as one op
   pass  ///< ops have no order, neither among themselves nor with ops before and after the scope
 };

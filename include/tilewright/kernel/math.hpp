@@ -314,8 +314,7 @@ template <Float32 X>
 inline X exp(X x) {
   // Numbers of this size have no bits after the point, and the last ones of their 23 are those of k + 127.
   constexpr double shift = 0x1.8p23 + 127;
-  const X limited = (math::max)(number<X>(-87.4),
-                                (math::min)(number<X>(88.8), x));  // k from -127, which gives 0, to 128, infinity
+  const X limited = (math::max)(number<X>(-87.4), (math::min)(number<X>(88.8), x));  // k: -127, which gives 0, to 128, infinity
   const X shifted = math::fma(limited, number<X>(0x1.715476p+0), number<X>(-0.5)) + number<X>(shift);
   const X k = shifted - number<X>(shift);
   // ln 2 in two parts, the first with so few bits that k times it is exact
@@ -381,8 +380,7 @@ inline xsimd::batch<T, A> sqrt(const xsimd::batch<T, A>& x) {
 }
 
 inline double exp(double x) { return std::exp(x); }
-/// Returns x, or 0 for a denormal number, whose logarithm the libraries compute from its bits or from what a product makes of
-/// them.
+/// Returns x, or 0 for a denormal number: the libraries compute another logarithm from it than from 0.
 template <class X>
 inline X normal_or_zero(const X& x) {
   return math::select(math::absolute(x) < smallest_normal<X>(), number<X>(0), x);

@@ -15,8 +15,8 @@ struct RowsWithMoves : FrozenRows {
   List<PlannedExchange> exchanges{};
 };
 
-/// Returns the plan that a session runs, with the exchanges and cycles that another planning of the program finds; without them, the plan,
-/// if it has none.
+/// Returns the plan that a session runs, with the exchanges and cycles that another planning of the program finds; without them,
+/// the plan, if it has none.
 template <auto build, Target target>
 constexpr auto plan_with_moves(const Prepared& prepared) {
   constexpr const auto& frozen = Program<build, target>::plan;

@@ -9,7 +9,7 @@ namespace op_cases {
 
 struct NamedReduction {
   const char* name;
-  Tensor (*op)(Tensor, const Axes&, bool);
+  Tensor (*op)(Tensor, const Axes&, tw::Flag);
 };
 inline constexpr NamedReduction reductions[] = {
     {"max", ops::max}, {"min", ops::min}, {"median", ops::median}, {"prod", ops::prod},          {"sumsquare", ops::sumsquare},

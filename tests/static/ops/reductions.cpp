@@ -70,7 +70,8 @@ TW_SAME(failure([](Tensor x) { return ops::argmin(x); }, f32((std::int64_t{1} <<
 TW_SAME(failure([](Tensor x) { return ops::topk(x, 1).indices; }, f32((std::int64_t{1} << 31) + 1)),
         "TopK: (2147483649,) float32 along axis 0: at most 2147483648 elements, the indices of int32, expected, in graph");
 static_assert(result([](Tensor x) { return ops::argmax(x); }, f32(std::int64_t{1} << 31, 4)) == i32(4));
-static_assert(result([](Tensor x) { return ops::argmax(x); }, f32((std::int64_t{1} << 31) + 1, 4)) == TensorSpec{{4}, tw::uint32});
+static_assert(result([](Tensor x) { return ops::argmax(x); }, f32((std::int64_t{1} << 31) + 1, 4)) ==
+              TensorSpec{{4}, tw::uint32});
 
 constexpr auto histogram(std::initializer_list<double> levels) {
   return [levels = tw::List<double>(levels)](Tensor x) { return ops::histogram(x, levels); };

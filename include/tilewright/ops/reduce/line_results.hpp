@@ -216,9 +216,9 @@ struct ValuesAndIndices {
 
 namespace ops {
 /// Returns the index of the largest element along an axis. x: any number type except bool, at least one axis. Result: int32, or
-/// uint32 if the axis has more than 2^31 elements; x's shape without the axis, or with extent 1 if `keep_axis`. Of equal elements,
-/// the first counts. NaN counts as the largest, and of several NaN the first counts. No gradient. Errors: an axis out of range or
-/// of more than 2^32 elements, a scalar, bool.
+/// uint32 if the axis has more than 2^31 elements; x's shape without the axis, or with extent 1 if `keep_axis`. Of equal
+/// elements, the first counts. NaN counts as the largest, and of several NaN the first counts. No gradient. Errors: an axis out
+/// of range or of more than 2^32 elements, a scalar, bool.
 constexpr Tensor argmax(Tensor x, int axis = 0, Flag keep_axis = false) {
   return apply<ArgMax>({x}, {detail::from_first(x, axis), keep_axis});
 }
