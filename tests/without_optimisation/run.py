@@ -29,7 +29,7 @@ def sources(folder):
         for source in subprocess.run(command, check=True, capture_output=True, text=True).stdout.split():
             if not any(part in Path(source).stem for part in ("_fails_", "_mistake_")):
                 yield Path(source)
-    yield PROJECT / "tests/without_optimisation/integers.cpp"
+    yield PROJECT / "tests/without_optimisation/arrays.cpp"
     yield from sorted((PROJECT / "examples").rglob("*.cpp"))
 
 

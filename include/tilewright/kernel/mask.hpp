@@ -145,7 +145,7 @@ template <class T, class X>
     if constexpr (is_mask<X>) return x;
     else return math::not_equal(x, X(0));
   } else {
-    if constexpr (is_mask<X>) return xsimd::select(x, typename X::batch_type(1), typename X::batch_type(0));
+    if constexpr (is_mask<X>) return math::select(x, typename X::batch_type(1), typename X::batch_type(0));
     else return x;
   }
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "tilewright/kernel/vector/by_element.hpp"
 #include "tilewright/kernel/vector/xsimd.hpp"
 
 namespace tilewright::math {
@@ -381,14 +382,11 @@ inline xsimd::batch<T, A> sqrt(const xsimd::batch<T, A>& x) {
 
 inline double exp(double x) { return std::exp(x); }
 /// Returns x, or 0 for a denormal number: the libraries compute another logarithm from it than from 0.
-template <class X>
-inline X normal_or_zero(const X& x) {
-  return math::select(math::absolute(x) < smallest_normal<X>(), number<X>(0), x);
-}
+template <class X> inline X normal_or_zero(X x) { return math::select(absolute(x) < smallest_normal<X>(), number<X>(0), x); }
 inline double log(double x) { return std::log(normal_or_zero(x)); }
 inline double tanh(double x) { return std::tanh(x); }
 template <class A> inline xsimd::batch<double, A> exp(const xsimd::batch<double, A>& x) { return xsimd::exp(x); }
-template <class A> inline xsimd::batch<double, A> log(const xsimd::batch<double, A>& x) { return xsimd::log(normal_or_zero(x)); }
+template <class A> inline xsimd::batch<double, A> log(const xsimd::batch<double, A>& x) { return vector_log(normal_or_zero(x)); }
 template <class A> inline xsimd::batch<double, A> tanh(const xsimd::batch<double, A>& x) { return xsimd::tanh(x); }
 
 /// Returns 1 / (1 + exp(-x)), with an error of at most 3 ulp; results below 2^-127 are 0.

@@ -138,7 +138,7 @@ TEST_CASE("read_png: files that are no whole PNG file") {
   CHECK(error(png_bytes({.width = 0, .height = 3, .bits = 8, .colour_type = 0}, {0})).starts_with("damaged PNG data ("));
   CHECK(error(png_bytes({.width = 2, .height = 1, .bits = 5, .colour_type = 0}, {0, 1, 2})).starts_with("damaged PNG data ("));
   CHECK(error(png_bytes({.width = 2, .height = 1, .bits = 8, .colour_type = 3}, {0, 1, 2})).starts_with("damaged PNG data ("));
-  for (const std::uint8_t interlaced : {0, 1})
+  for (const std::uint8_t interlaced : std::initializer_list<std::uint8_t>{0, 1})
     for (const Bytes& transparency : {Bytes{}, Bytes{7}})
       CHECK(error(png_bytes({.width = 3,
                              .height = 1,

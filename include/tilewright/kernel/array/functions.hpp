@@ -1,8 +1,10 @@
 #pragma once
+#include <concepts>
 #include <type_traits>
 
 #include "tilewright/core/xtensor.hpp"
 #include "tilewright/kernel/math.hpp"
+#include "tilewright/kernel/vector/by_element.hpp"
 
 namespace tilewright::kernel {
 
@@ -28,6 +30,9 @@ template <class F, class X, class... Rest>
   else if constexpr (std::is_same_v<F, xt::math::log_fun>) return math::log(x);
   else if constexpr (std::is_same_v<F, xt::math::tanh_fun>) return math::tanh(x);
   else if constexpr (std::is_arithmetic_v<X>) return f(x, rest...);
+  else if constexpr (!math::has_all_vector_functions &&
+                     requires { requires !std::same_as<decltype(f(x.get(0), rest.get(0)...)), bool>; })
+    return math::by_element(f, x, rest...);
   else return f.simd_apply(x, rest...);
 }
 
