@@ -16,7 +16,7 @@ CHANGES, HISTORY, PAGE = "CHANGELOG.md", "docs/history.md", "docs/compiling.md"
 SHOWN = re.compile(r"find_package\(tilewright ([\d.]+) |tilewright_([\d.]+)_all\.deb")
 DEPRECATED = re.compile(r"\[\[deprecated(?:\(([^)]*)\))?")
 VERSION = r"^project\(tilewright VERSION (\d+\.\d+\.\d+)\b"
-MOST_LINES = 80  # of CHANGELOG.md
+MOST_LINES = 90  # of CHANGELOG.md
 
 
 def found(texts, name, pattern):
