@@ -1,4 +1,4 @@
-// labels: portable
+// labels: portable clang
 // The functions of the headers beside kernel/math.hpp against the standard library's in double precision.
 #include <array>
 #include <random>

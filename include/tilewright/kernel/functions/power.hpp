@@ -78,7 +78,7 @@ inline X power_of_float(X x, X y) {
   const decltype(is_whole) is_odd = is_whole & math::not_equal(math::floor(half), half);
   const auto sign_if_odd = to_bits(math::select(is_odd, number<X>(-0.0), zero));
   result = from_bits<X>(to_bits(result) ^ (to_bits(x) & sign_if_odd));
-  const auto is_negative = x < zero;
+  const auto is_negative = x <= -smallest_normal<X>();  // Clang asks the sign of x where it is compared with 0
   const decltype(is_negative) is_finite = math::less(size, infinity), is_fraction = math::not_equal(math::floor(y), y);
   result = math::select(is_negative & is_finite & is_fraction, number<X>(std::numeric_limits<float>::quiet_NaN()), result);
   result = math::select((x == x) & (y == y), result, x + y);
