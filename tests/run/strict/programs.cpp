@@ -14,9 +14,9 @@ using namespace tw::literals;
 constexpr tw::Target three_tiles = tw::ipu_model.with_tiles(3).with_bytes_per_tile(16 << 20);
 
 /// y = x along a vector. Its kernel can do what it does not declare: add the element after the block of x to its last result,
-/// write the element after the block of y, or leave the first element of the block of y as it is.
-template <bool reads_more, bool writes_more, bool leaves_first = false>
-struct Line : tw::authoring::Op<Line<reads_more, writes_more, leaves_first>> {
+/// write the element after the block of y, leave the first element of the block of y as it is, or overwrite x.
+template <bool reads_more, bool writes_more, bool leaves_first = false, bool spoils_input = false>
+struct Line : tw::authoring::Op<Line<reads_more, writes_more, leaves_first, spoils_input>> {
   static constexpr std::string_view name = "Line";
   static constexpr void infer(tw::authoring::Inference& op) { op.output(op.input(0)); }
   static constexpr tw::authoring::Work work(std::span<const tw::TensorSpec> operands, int,
@@ -33,6 +33,7 @@ struct Line : tw::authoring::Op<Line<reads_more, writes_more, leaves_first>> {
     for (std::int64_t i = leaves_first ? 1 : 0; i < count; ++i) y.data[i] = x.data[i];
     if constexpr (reads_more) y.data[count - 1] = static_cast<typename Y::element>(x.data[count - 1] + x.data[count]);
     if constexpr (writes_more) y.data[count] = x.data[0];
+    if constexpr (spoils_input) *const_cast<float*>(x.data) = 7;
   }
 };
 template <bool reads_more, bool writes_more, tw::DType dtype>
@@ -49,6 +50,13 @@ constexpr void short_line(tw::Ir& ir) {
 /// The same between other ops of its step, in whose scratch it reads and writes.
 constexpr void fused_line(tw::Ir& ir) {
   store("y", tw::authoring::apply<Line<false, false, true>>({ops::softmax(load(ir, "x", {40}))}) * 2);
+}
+
+/// The same after an op whose result another op reads, too.
+constexpr void spoiling_line(tw::Ir& ir) {
+  const tw::Tensor t = ops::exp(load(ir, "x", {40}));
+  store("y", tw::authoring::apply<Line<false, false, false, true>>({t}));
+  store("t", t * 2);
 }
 
 /// Ops on slices of what an op gives, of which most consist of whole blocks on 8 tiles and on 24; one changes them.
@@ -110,6 +118,9 @@ TEST_CASE("an op that writes one element more than it declares is found") {
   check_error<line<false, true, tw::float16>>({text});
   check_error<line<false, true, tw::uint8>>({text});
   check_error<short_line<false, true>>({text});
+}
+TEST_CASE("an op that overwrites its input is found") {
+  check_error<spoiling_line>({"element 0 of ", "is written, and declared to be read only"});
 }
 TEST_CASE("a fused op that leaves an element of scratch unwritten is found") {
   ProgramRun<fused_line, three_tiles> run(true);
