@@ -5,6 +5,7 @@
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/map.hpp>
 #include <boost/hana/pair.hpp>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -321,9 +322,11 @@ class Session {
     load_tensors({"the other session", source.host_tensors()}, policy);
   }
   /// Copies variables by rules, see map_tensors: `load_from_session(other, {{"decoder.*", "features.*"}, tw::cast()})`.
-  template <class Source>
-  void load_from_session(const Source& source, const TensorRules& rules, const LoadPolicy& policy = {}) {
-    load_tensors(detail::apply_rules("load_from_session", {"the other session", source.host_tensors()}, rules.rules()), policy);
+  template <class Source, std::convertible_to<TensorRules> Rules = TensorRules>  // GCC takes a policy in braces for rules, too
+  void load_from_session(const Source& source, const Rules& rules, const LoadPolicy& policy = {}) {
+    load_tensors(
+        detail::apply_rules("load_from_session", {"the other session", source.host_tensors()}, TensorRules(rules).rules()),
+        policy);
   }
 
   /// Returns all variables as views of the host copy, for example to save them. Fetches a stale copy first. A later read, write,
