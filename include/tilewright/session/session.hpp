@@ -324,9 +324,8 @@ class Session {
   /// Copies variables by rules, see map_tensors: `load_from_session(other, {{"decoder.*", "features.*"}, tw::cast()})`.
   template <class Source, std::convertible_to<TensorRules> Rules = TensorRules>  // GCC takes a policy in braces for rules, too
   void load_from_session(const Source& source, const Rules& rules, const LoadPolicy& policy = {}) {
-    load_tensors(
-        detail::apply_rules("load_from_session", {"the other session", source.host_tensors()}, TensorRules(rules).rules()),
-        policy);
+    const TensorRules all(rules);
+    load_tensors(detail::apply_rules("load_from_session", {"the other session", source.host_tensors()}, all.rules()), policy);
   }
 
   /// Returns all variables as views of the host copy, for example to save them. Fetches a stale copy first. A later read, write,
