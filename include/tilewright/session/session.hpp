@@ -45,10 +45,9 @@ namespace tilewright {
 /// session has the host copy only. Ops of an execution context other than Normal run at each copy of all variables, and in the
 /// constructor if the session starts attached. If ops run after uploads, each write uploads all variables.
 ///
-/// Only one thread at a time may use a session, also for reads. A call during another call throws std::logic_error; the
-/// destructor ends the program by it. A run in a forked child process throws it, too, if the session has several threads. A
-/// session can be moved: views of its memory stay valid, contexts do not. A moved-from session can only be assigned to. Results
-/// do not depend on the number of threads.
+/// Only one thread at a time may use a session, even to read. A call during another call throws std::logic_error, and the
+/// destructor ends the program by it. So does a run in a forked child if the session has several threads. When a session moves,
+/// views of its memory stay valid, contexts do not; then it can only be assigned to. Results do not depend on the threads.
 template <auto build, Target machine = cpu>
 class Session {
   using program = internal::Program<build, machine>;
