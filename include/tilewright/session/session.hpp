@@ -5,7 +5,6 @@
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/map.hpp>
 #include <boost/hana/pair.hpp>
-#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -257,12 +256,13 @@ class Session {
 
   /// Returns a copy of a variable, such as "fc1.weight", or of a named constant ("graph/name" outside of the main graph).
   template <NameText name>
-  const auto get_tensor_data(Name<name>) const {  // const: a change of the copy would change no variable
+  decltype(auto) get_tensor_data(Name<name>) const {  // a const copy: a change of it would change no variable
     constexpr std::size_t v = names::find_variable(name.view()), c = names::find_constant(name.view());
     if constexpr (v != names::none) {
       const ExclusiveUse use = begin("get_tensor_data");
       state_->core.refresh();
-      return copy_of_variable<v>();
+      const auto copy = copy_of_variable<v>();
+      return copy;
     } else if constexpr (c != names::none) {
       return copy_of<plan.constants[c].spec.dtype, plan.constants[c].spec.shape>(state("get_tensor_data").core.constants() +
                                                                                  plan.constants[c].offset);
