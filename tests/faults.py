@@ -78,7 +78,7 @@ def main():
         for program in programs:
             executable = Path(folder) / program.stem
             command = [*common, *options_in(program), *shlex.split(more.get(program.stem, "")), str(program), "-o", str(executable),
-                       "-lz", "-lzip", "-pthread"]
+                       "-lz", "-lzip", "-lpng", "-pthread"]
             status, output, compile_seconds = run(command, options.seconds, folder)
             ran, run_seconds = False, 0.0
             if status == 0:
