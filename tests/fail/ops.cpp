@@ -8,7 +8,7 @@ using Case = InNet<Shape{8, 5}, function>;
 // CASE endless_loop
 // expect-in-source: over 32768 ops while a program compiles: a loop that ends, tw::repeat, or tw::trace at run time expected
 Case<[](Tensor x) {
-  x.ir().tables.next_op_id = 32768;  // as after so many ops
+  x.ir().tables.next_op_id = 32768;  // the limit, as if the program had that many ops
   for (;;) x = ops::exp(x);
   return x;
 }>

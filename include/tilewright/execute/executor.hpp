@@ -56,7 +56,7 @@ class Executor {
     if (threads == 0) choice_.begin_with(useful_threads(program_, choice_.limit()));
     recorder_ = Recorder::of(recorded_events, workers_.count(), program_.steps.data());
     if (strict_ && recorder_) throw std::invalid_argument("recorded_events: strict mode records nothing: 0 expected");
-    states_ = memory_.make_states(workers_.count());  // what has a size by threads is made when there are so many
+    states_ = memory_.make_states(workers_.count());  // after the threads exist: their number sizes it
     shares_ = Shares(workers_.count());
   }
 

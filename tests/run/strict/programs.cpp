@@ -47,12 +47,12 @@ constexpr void short_line(tw::Ir& ir) {
   store("y", tw::authoring::apply<Line<reads_more, writes_more>>({load(ir, "x", {1})}));
 }
 
-/// The same between other ops of its step, in whose scratch it reads and writes.
+/// That op between other ops of a step: it reads and writes their scratch.
 constexpr void fused_line(tw::Ir& ir) {
   store("y", tw::authoring::apply<Line<false, false, true>>({ops::softmax(load(ir, "x", {40}))}) * 2);
 }
 
-/// The same after an op whose result another op reads, too.
+/// That op after an op whose result another op reads, too.
 constexpr void spoiling_line(tw::Ir& ir) {
   const tw::Tensor t = ops::exp(load(ir, "x", {40}));
   store("y", tw::authoring::apply<Line<false, false, false, true>>({t}));
