@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tilewright/execute/epilogue.hpp"
+#include "tilewright/execute/stage_observer.hpp"
 #include "tilewright/kernel/copy/streamed_copy.hpp"
 #include "tilewright/kernel/reduce/sum.hpp"
 #include "tilewright/kernel/view.hpp"
@@ -212,12 +213,27 @@ inline constexpr auto kernel_stages = [] {
 template <const auto& plan, std::size_t set_index, Extents extents, class... SomePieces>
 inline void run_stages(std::byte* const* locations, VertexIndex added, const SomePieces&... pieces) {
   using B = Block<plan, set_index, extents>;
-  alignas(memory_alignment) std::byte scratch[static_cast<std::size_t>(scratch_memory_bytes<B>)];
+  constexpr bool is_watched = !plan.tile_sets.empty();  // by strict mode
+  alignas(memory_alignment) std::byte memory[static_cast<std::size_t>(scratch_memory_bytes<B>)];
+  std::byte* scratch = memory;
+  [[maybe_unused]] StageObserver* observer = nullptr;
+  if constexpr (is_watched)
+    if (observer = stage_observer; observer != nullptr) scratch = observer->scratch();
   [&]<std::size_t... k>(std::index_sequence<k...>) {
-    const auto run = [&]<int stage>() {
+    const auto run_once = [&]<int stage>() {
       if constexpr (are_stages_apart<B> && stack_of_stage<B, stage>() > 0)
         run_stage_apart<B, stage>(locations, scratch, added, pieces...);
       else run_stage<B, stage>(locations, scratch, added, pieces...);
+    };
+    const auto run = [&]<int stage>() {
+      if constexpr (is_watched) {
+        constexpr const auto& op = op_info<typename B::template OpOf<stage>>;
+        if (observer != nullptr) observer->before(stage, op.elementwise && !op.has_formula, locations);
+        do run_once.template operator()<stage>();
+        while (observer != nullptr && observer->after());
+      } else {
+        run_once.template operator()<stage>();
+      }
     };
     (run.template operator()<kernel_stages<B>[k]>(), ...);
   }(std::make_index_sequence<kernel_stages<B>.size()>{});

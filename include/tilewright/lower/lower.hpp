@@ -92,6 +92,9 @@ constexpr Plan lower(const Prepared& prepared, Observer&& observe = Observer(), 
   }
   return plan;
 }
+[[deprecated("since 0.2.0: use lower(prepare(ir, target))")]] constexpr Plan lower(const Ir& ir, const Target& target) {
+  return lower(prepare(ir, target));
+}
 
 }  // namespace tilewright::internal
 

@@ -4,6 +4,7 @@
 
 #include "tilewright/execute/strict/product_banks.hpp"
 #include "tilewright/execute/strict/shadows.hpp"
+#include "tilewright/execute/strict/stages.hpp"
 
 namespace tilewright::internal {
 
@@ -24,6 +25,7 @@ class StrictVertices {
         group_(body_.groups[group]),
         step_(plan.step(body, group)),
         set_(plan.set_of(step_)),
+        stages_(plan, step_),
         remote_(remote),
         runs_(group_.operands.size()) {}
 
@@ -47,8 +49,7 @@ class StrictVertices {
       std::byte* operands[max_locations + 1];
       for (int i = 0; i < step_.location_count; ++i) operands[i] = address(i, side);
       operands[step_.location_count] = reinterpret_cast<std::byte*>(side == 0 ? faults : ignored);
-      if (set_.scratch_bytes > 0) poison_stack(set_.scratch_bytes, side);
-      function(operands, vertex, vertex + 1, false);
+      if (const std::string fault = stages_.run(function, operands, vertex, coordinates, side); !fault.empty()) fail(fault);
     }
     if (group_.runs_once)
       for (std::size_t k = 0; k < group_.operands.size(); ++k) copy_results(k);
@@ -59,13 +60,6 @@ class StrictVertices {
   }
 
  private:
-  /// Fills the stack below the caller's frame with poison: a codelet that the caller then calls has its scratch there. GCC and
-  /// Clang leave the bytes of an array without initialiser as they are.
-  [[gnu::noinline, gnu::no_sanitize_address]] static void poison_stack(std::int64_t scratch_bytes, int side) {
-    constexpr std::int64_t beside = 16 * 1024;  // other variables of the functions between
-    auto* const memory = static_cast<volatile std::byte*>(__builtin_alloca(static_cast<std::size_t>(scratch_bytes + beside)));
-    for (std::int64_t i = 0; i < scratch_bytes + beside; ++i) memory[i] = StrictShadows::poison_of(float32, side);
-  }
   /// Returns the place of a location in streaming memory.
   std::byte* rows(const Location& location) const {
     std::byte* const first = location.index == 0 ? remote_ : program_.mapped[static_cast<std::size_t>(location.index) - 1];
@@ -329,6 +323,7 @@ class StrictVertices {
   const StrictGroup& group_;
   const Step& step_;
   const ComputeSet& set_;
+  StrictStages stages_;
   std::byte* remote_;  // streaming memory of the replica
   std::vector<std::vector<ElementRun>> runs_;  // by operand: what the vertex has of it
   std::vector<char> marks_;
