@@ -65,16 +65,23 @@ PROVEN = {"mnist.cpp": ["train_step<Net, 8, 28, 28>", "test_step<Net, 80, 28, 28
 CHECKS = {"traced": "ir.next_op_id > 100", "traced and planned": "tw::lower(tw::prepare(ir, tw::cpu)).steps.size() > 0"}
 
 
-def measure(command, folder=None, memory_limit=None):
-    """Seconds of processor time and peak megabytes of a command and what it starts; None if it fails."""
+def measure(command, folder=None, memory_limit=None, error=""):
+    """Seconds of processor time and peak megabytes of a command and what it starts; None, with its output printed, if it fails. With
+    an `error`, the command must fail and say so."""
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (memory_limit, memory_limit))
 
-    process = subprocess.Popen(command, cwd=folder, env=os.environ | {"CCACHE_DISABLE": "1"}, stdout=sys.stderr,
-                               preexec_fn=limit if memory_limit else None)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return (usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024) if process.returncode == 0 else None
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(command, cwd=folder, env=os.environ | {"CCACHE_DISABLE": "1"}, stdout=output,
+                                   stderr=subprocess.STDOUT, preexec_fn=limit if memory_limit else None)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        text = output.read()
+    if (process.returncode != 0) != bool(error) or error not in text:
+        print(text, file=sys.stderr)
+        return None
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def compile_command(build_dir, target):

@@ -1,98 +1,220 @@
 #!/usr/bin/env python3
-"""Shows where the seconds of compiling one source go, by phase, with GCC and with Clang: this is `./dev bench compiling`.
+"""Measures what compiling costs, with GCC and with Clang: processor time and peak memory, the least of several rounds.
 
-GCC reports by -ftime-report: seconds of processor time, and memory that it allocated, of which a part is freed again. Clang
-reports by -ftime-trace: seconds of wall time, so the machine should have no other work, and the templates and headers that take
-most. Both reports slow the compilers down by some percent. The options are those that a user's target gets.
+    compiling                        all rows; --rows NAMES some of them
+    compiling --source FILE          a program of yours, too
+    compiling --beside COMMIT        this checkout and a commit, in turns; their programs are those of their own README and examples
+    compiling --write                puts the figures of one run into README.md and pages of docs/, on a machine without other work
+    compiling --headers [SOURCE...]  where Clang's time goes: by owner, header and template, without what these include or
+                                     instantiate; of model.hpp and tilewright.hpp, each with an empty main, unless sources are given
+    compiling --phases [SOURCE]      where both compilers' time goes by phase; of README's program unless a source is given
+
+The options are those that CMake gives to a user's target, with -O3 -march=native. Builds and the commit lie in build/compiling/.
 """
 
 import argparse
 import json
+import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections import Counter
+from collections import namedtuple
 from pathlib import Path
 
-import build_costs
+import compile_pages
+import compile_reports
+from build_costs import measure
 
 ROOT = Path(__file__).resolve().parent.parent
-# GCC's timers. The phases are all; the others lie within them, and not within each other.
-GCC_PHASES = {"phase setup": "start", "phase parsing": "reading headers and source",
-              "phase lang. deferred": "templates at the end", "phase opt and generate": "optimising and generating",
-              "phase last asm": "writing", "phase finalize": "end"}
-GCC_WITHIN = {"template instantiation": "templates", "constant expression evaluation": "constant expressions",
-              "|overload resolution": "choosing overloads", "|name lookup": "looking up names",
-              "garbage collection": "collecting garbage"}
-GCC_LINE = re.compile(r"^ (?P<name>\S.*?)\s*:\s*(?P<user>[\d.]+) \([^)]*\)\s+(?P<system>[\d.]+) \([^)]*\)\s+[\d.]+ \([^)]*\)\s+"
-                      r"(?P<memory>\d+)(?P<unit>[kMG]?) ", re.MULTILINE)
-UNITS = {"": 1e-6, "k": 1e-3, "M": 1, "G": 1e3}
-CLANG_CONSTANTS = ("EvaluateAs", "EvaluateForOverflow", "EvaluateWithSubstitution", "CheckConstraintSatisfaction")
+FOLDER = ROOT / "build/compiling"
+PEERS = ROOT / "benchmarks/peers"
+COMPILERS = {"GCC": "g++", "Clang": "clang++-19"}
+HEADERS = {"model": "model.hpp", "tilewright": "tilewright.hpp"}
+
+# README's program by a single command, with a precompiled header, and also with the library; examples/gpt.cpp with both.
+PROJECT = """\
+cmake_minimum_required(VERSION 3.25)
+project(app CXX)
+add_subdirectory({checkout} tilewright)
+add_executable(command app.cpp)
+add_executable(header app.cpp)
+add_executable(edited app.cpp)
+add_library(gpt OBJECT gpt.cpp)
+foreach(target IN ITEMS command header edited gpt)
+  target_link_libraries(${{target}} PRIVATE tilewright::tilewright)
+  target_compile_options(${{target}} PRIVATE -O3 -march=native)
+endforeach()
+tilewright_precompile(header)
+set(TILEWRIGHT_COMPILED ON)
+tilewright_precompile(edited gpt)
+tilewright_check(check_net HEADER net.hpp PROGRAMS train_step)
+"""
+LIBRARY = "edited_tilewright"
+NET = "#pragma once\n#include <tilewright/layers/linear.hpp>\n#include <tilewright/model.hpp>\n#include <tilewright/train/step.hpp>\n\n"
+PIXELS, ERROR = "28 * 28", "elements expected"
 
 
-def as_users(command):
-    """The command without the project's own options for GCC's memory, which follow the library's."""
-    seen, result = set(), []
-    for argument in command:
-        name = argument.split("=")[1] if argument.startswith("--param=") else ""
-        if not name or name not in seen:
-            result.append(argument)
-        seen.add(name)
-    return result
+class Project:
+    """Programs of one checkout, compiled by one compiler."""
+
+    def __init__(self, checkout, compiler, folder):
+        self.checkout, self.folder, self.edits, self.ready = checkout, folder, 0, set()
+        text = (checkout / "README.md").read_text()
+        self.program = next(block for block in re.findall(r"^```cpp\n(.*?)^```", text, re.MULTILINE | re.DOTALL) if "int main" in block)
+        net = self.program[self.program.index("namespace tw"):self.program.index("int main")]
+        if PIXELS not in net:
+            sys.exit(f"README.md, the program: {PIXELS} expected in build()")
+        folder.mkdir(parents=True, exist_ok=True)
+        self.edit()
+        (folder / "net.hpp").write_text(NET + net.replace(PIXELS, "27 * 28"))
+        (folder / "CMakeLists.txt").write_text(PROJECT.format(checkout=checkout))
+        configure = ["cmake", "-S", folder, "-B", folder / "build", "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={COMPILERS[compiler]}",
+                     "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
+        subprocess.run(configure, stdout=subprocess.DEVNULL, check=True)
+
+    def edit(self):
+        """Writes the sources anew: build() has other text and the same meaning."""
+        self.edits += 1
+        (self.folder / "app.cpp").write_text(self.program.replace(PIXELS, f"{PIXELS} * {self.edits} / {self.edits}"))
+        (self.folder / "gpt.cpp").write_text(f'#include "{self.checkout}/examples/gpt.cpp"\n')
+
+    def options(self, target):
+        """The command that compiles a source of a target, without source and object."""
+        for entry in json.loads((self.folder / "build/compile_commands.json").read_text()):
+            arguments = shlex.split(entry["command"])
+            if f"CMakeFiles/{target}.dir" in entry["command"]:
+                return arguments[:arguments.index("-o")]
+        raise KeyError(target)
+
+    def command(self, source, *more):
+        includes = [f"-I{self.checkout / folder}" for folder in ("examples", "benchmarks")]
+        return [*self.options("command"), *includes, *more, str(source)]
+
+    def compiled(self, source, *more):
+        return measure(self.command(source, *more, "-c", "-o", os.devnull))
+
+    def readme(self, *more):
+        return measure(self.command(self.folder / "app.cpp", *more, "-pthread", "-o", str(self.folder / "app")))
+
+    def header(self, name):
+        return self.compiled(self.with_empty_main(name))
+
+    def with_empty_main(self, name):
+        path = self.folder / f"empty_{name}.cpp"
+        path.write_text(f"#include <tilewright/{HEADERS[name]}>\nint main() {{}}\n")
+        return path
+
+    def built(self, target, error=""):
+        return measure(["cmake", "--build", str(self.folder / "build"), "--target", target], error=error)
+
+    def built_again(self, target):
+        """An edited source alone: what it needs is built before."""
+        if target not in self.ready:
+            self.built(target)
+            self.ready.add(target)
+        self.edit()
+        return self.built(target)
+
+    def library(self):
+        subprocess.run(["ninja", "-C", self.folder / "build", "-t", "clean", LIBRARY], stdout=subprocess.DEVNULL, check=True)
+        return self.built(LIBRARY)
+
+    def single_header(self):
+        path = self.folder / "single"
+        path.mkdir(exist_ok=True)
+        subprocess.run([sys.executable, self.checkout / "include/single_header.py", path / "tilewright.hpp"], check=True,
+                       stdout=subprocess.DEVNULL)
+        others = re.sub(r"#include <tilewright/.*\n", "", self.program)
+        (path / "app.cpp").write_text(f'#include "tilewright.hpp"\n{others}')
+        return measure(self.command(path / "app.cpp", "-pthread", "-o", str(path / "app")))
 
 
-def gcc_rows(report):
-    """Of the text of -ftime-report: (what, seconds of processor time, megabytes allocated) of phases, and of parts of them."""
-    found = {line["name"]: (float(line["user"]) + float(line["system"]), float(line["memory"]) * UNITS[line["unit"]])
-             for line in GCC_LINE.finditer(report)}
-    return [[(what, *found[name]) for name, what in names.items() if name in found] for names in (GCC_PHASES, GCC_WITHIN)]
+Row = namedtuple("Row", "what cost compilers needs", defaults=(tuple(COMPILERS), ""))  # needs: a header of another library
+TORCH, EIGEN = "/usr/include/torch/csrc/api/include", "/usr/include/eigen3"
 
 
-def outermost(events, belongs):
-    """The events that belong, and do not lie within another one that does."""
-    end, result = -1, []
-    for event in sorted((event for event in events if belongs(event["name"])), key=lambda event: (event["ts"], -event["dur"])):
-        if event["ts"] >= end:
-            end = event["ts"] + event["dur"]
-            result.append(event)
-    return result
+def peer(name, *options):
+    def cost(project):
+        compiler = project.options("command")[0]
+        return measure([compiler, "-O3", "-march=native", str(PEERS / f"{name}.cpp"), "-o", str(project.folder / name), *options])
+    return cost
 
 
-def seconds(events):
-    return sum(event["dur"] for event in events) / 1e6
+ROWS = {
+    **{name: Row(f"`{header}` and an empty main", lambda project, name=name: project.header(name)) for name, header in HEADERS.items()},
+    "readme": Row("the README's program, `-O3`", Project.readme),
+    "O1": Row("the README's program, `-O1`", lambda project: project.readme("-O1")),
+    "syntax": Row("the README's program, `-fsyntax-only`", lambda project: project.compiled(project.folder / "app.cpp", "-fsyntax-only")),
+    "single": Row("the README's program with one header, `-O3`", Project.single_header),
+    "library": Row("a precompiled header and a library, once", Project.library),
+    "header": Row("an edit of the README's program, by CMake with a precompiled header", lambda project: project.built_again("header")),
+    "edit": Row("an edit of the README's program, by CMake with a precompiled header and a library",
+                lambda project: project.built_again("edited")),
+    "check": Row("`tilewright_check` of its training step with a wrong shape, up to the error; share of the whole program",
+                 lambda project: project.built("check_net", ERROR)),
+    "gpt": Row("`examples/gpt.cpp`, `-O3`", lambda project: project.compiled(project.checkout / "examples/gpt.cpp")),
+    "gpt_edit": Row("an edit of `examples/gpt.cpp`, by CMake with a precompiled header and a library",
+                    lambda project: project.built_again("gpt")),
+    "mnist": Row("`examples/mnist.cpp`, `-O3`", lambda project: project.compiled(project.checkout / "examples/mnist.cpp"), ("GCC",)),
+    "torch": Row("the network of the README's program with Debian's libtorch, `-O3`",
+                 peer("readme_torch", "-std=c++17", "-isystem", TORCH, "-ltorch", "-ltorch_cpu", "-lc10"), needs=f"{TORCH}/torch/torch.h"),
+    "eigen": Row("the network of the README's program with Eigen and loops, `-O3`",
+                 peer("readme_eigen", "-std=c++20", "-isystem", EIGEN), needs=f"{EIGEN}/Eigen/Core"),
+}
 
 
-def clang_rows(trace, count):
-    """Of a file of -ftime-trace: (what, seconds) of phases, then the templates and the headers that take most."""
-    events = [event for event in trace["traceEvents"] if event["ph"] == "X" and not event["name"].startswith("Total ")]
-    front = seconds(outermost(events, lambda name: name == "Frontend"))
-    templates = outermost(events, lambda name: name.startswith("Instantiate"))
-    constants = outermost(events, lambda name: name.startswith(CLANG_CONSTANTS))
-    back = seconds(outermost(events, lambda name: name == "Backend"))
-    optimising = seconds(outermost(events, lambda name: name == "Optimizer"))
-    phases = [("reading and checking", front), ("of it templates", seconds(templates)),
-              ("of it constant expressions, some in templates", seconds(constants)), ("optimising", optimising),
-              ("generating", back - optimising)]
-    by_template = Counter()
-    for event in templates:
-        by_template[re.sub(r"<.*", "", event["args"].get("detail", "?"), flags=re.DOTALL)] += event["dur"] / 1e6
-    return phases, by_template.most_common(count), header_seconds(trace["traceEvents"]).most_common(count)
+def version(compiler):
+    """`GCC 12.2`."""
+    output = subprocess.run([COMPILERS[compiler], "-dumpfullversion", "-dumpversion"], capture_output=True, text=True, check=True).stdout
+    return f"{compiler} {'.'.join(output.split()[0].split('.')[:2])}"
 
 
-def header_seconds(events):
-    """Seconds by header, without those of the headers that it includes."""
-    result, open_headers = Counter(), []
-    for event in sorted((event for event in events if event["name"] == "Source"), key=lambda event: event["ts"]):
-        if event["ph"] == "b":
-            open_headers.append([event["args"]["detail"], event["ts"], 0])
-        elif event["ph"] == "e" and open_headers:
-            header, start, within = open_headers.pop()
-            result[re.sub(r".*/include/", "", header)] += (event["ts"] - start - within) / 1e6
-            if open_headers:
-                open_headers[-1][2] += event["ts"] - start
-    return result
+def worktree(commit):
+    """A checkout of a commit in build/, and its short name."""
+    def git(*arguments):
+        return subprocess.run(["git", *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+    name = git("rev-parse", "--verify", "--short=8", f"{commit}^{{commit}}")
+    folder = FOLDER / f"checkout-{name}"
+    if not folder.exists():
+        git("worktree", "prune")
+        git("worktree", "add", "--quiet", "--detach", str(folder), name)
+    return folder, name
+
+
+def least(costs):
+    """The least processor time and the least memory, or None if a compilation failed."""
+    return None if None in costs else tuple(map(min, zip(*costs)))
+
+
+def measured(projects, rows, rounds):
+    """By (key, compiler, name of the checkout): the least of all rounds. Checkouts take turns, and who is first changes."""
+    costs = {}
+    for number in range(rounds):
+        for key, row in rows.items():
+            for compiler in row.compilers:
+                names = [name for each, name in projects if each == compiler and (not row.needs or not name)]
+                for name in names if number % 2 == 0 else reversed(names):
+                    print(f"round {number + 1}: {key}, {compiler} {name}", file=sys.stderr, flush=True)
+                    costs.setdefault((key, compiler, name), []).append(row.cost(projects[compiler, name]))
+    return {key: least(each) for key, each in costs.items()}
+
+
+def compared(rows, costs, versions, before):
+    """A table of this checkout and, if there is one, of a commit before it."""
+    head = [each for name in versions.values() for each in ((f"{name}, {before}", "now", "ratio") if before else (name,))]
+    lines = [f"| | {' | '.join(head)} |", f"| --- |{' ---: |' * len(head)}"]
+    for key, row in rows.items():
+        cells = []
+        for compiler in versions:
+            now, old = costs.get((key, compiler, "")), costs.get((key, compiler, before))
+            cells += [compile_pages.cell(old)] if before else []
+            cells.append(compile_pages.cell(now, costs.get(("readme", compiler, "")) if key == "check" else None))
+            cells += [f"{now[0] / old[0]:.2f}" if now and old else ""] if before else []
+        lines.append(f"| {row.what} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def table(head, rows):
@@ -102,46 +224,98 @@ def table(head, rows):
         print(f"{what:{width}}  " + "  ".join(f"{number:8.{0 if number >= 1000 else 2}f}" for number in numbers))
 
 
-def compile_source(command, source):
-    """What the compiler writes beside errors; ends the program if it fails."""
-    process = subprocess.run([*command, *[f"-I{ROOT / folder}" for folder in ("examples", "benchmarks")], "-c", str(source)],
-                             stderr=subprocess.PIPE, text=True)
+def gcc_report(command):
+    """The phases of a command of GCC, and parts of them."""
+    process = subprocess.run([*command, "-ftime-report", "-o", os.devnull], stderr=subprocess.PIPE, text=True)
     if process.returncode:
         sys.exit(process.stderr)
-    return process.stderr
+    return compile_reports.gcc_rows(process.stderr)
 
 
-def show_gcc(command, source):
-    print(f"\nGCC: {source}")
-    report = compile_source([*command, "-ftime-report", "-o", "/dev/null"], source)
-    for rows in gcc_rows(report):
-        table(("seconds", "MB"), rows)
+def clang_report(project, source):
+    """A trace whose times are scaled to processor time, so that other work on the machine changes less."""
+    path = project.folder / "trace.json"
+    cost = measure(project.command(source, f"-ftime-trace={path}", "-ftime-trace-granularity=10", "-c", "-o", os.devnull))
+    if not cost:
+        sys.exit(1)
+    return compile_reports.scaled(json.loads(path.read_text()), cost[0])
 
 
-def show_clang(command, source, count):
-    print(f"\nClang: {source}")
-    with tempfile.TemporaryDirectory() as folder:
-        trace = Path(folder) / "trace.json"
-        compile_source([*command, f"-ftime-trace={trace}", "-ftime-trace-granularity=100", "-o", "/dev/null"], source)
-        phases, templates, headers = clang_rows(json.loads(trace.read_text()), count)
-    for what, rows in (("", phases), ("templates", templates), ("headers", headers)):
-        print(what)
-        table(("seconds",), rows)
+def show_headers(project, sources, most):
+    for source in sources or [project.with_empty_main(name) for name in HEADERS]:
+        owners, headers, templates = compile_reports.clang_owners(clang_report(project, source))
+        print(f"\n{source.name}, {version('Clang')}, seconds of reading and checking")
+        for head, rows in ((("own",), owners), (("own", "with all"), headers), (("own", "times"), templates)):
+            print()
+            table(head, sorted(rows, key=lambda row: -row[1])[:most])
+
+
+def show_phases(project, source, compiler):
+    source = source or project.folder / "app.cpp"
+    print(f"\n{version(compiler)}: {source.name}")
+    if compiler == "GCC":
+        for rows in gcc_report(project.command(source, "-c")):
+            table(("seconds", "MB"), rows)
+    else:
+        table(("seconds",), compile_reports.clang_phases(clang_report(project, source)))
+
+
+def phases_by_way(project):
+    """Of the README's program: GCC's phases with headers alone, with a precompiled header, and with the library, too."""
+    for target in ("header", "edited"):
+        project.built(target)
+    reports = [gcc_report([*project.options(target), "-c", str(project.folder / "app.cpp")]) for target in ("command", "header", "edited")]
+    return [{row[0]: row[1] for rows in report for row in rows} for report in reports]
 
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench compiling", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("source", nargs="?", type=Path, default=ROOT / "examples/mnist.cpp", help="examples/mnist.cpp by default")
-    parser.add_argument("--build-dir", type=Path, default=ROOT / "build/gcc", help="configured by the preset bench")
-    parser.add_argument("--clang-build-dir", type=Path, default=ROOT / "build/clang", help="configured by the preset bench-clang")
-    parser.add_argument("--most", type=int, default=12, help="lines of templates and of headers")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rows", type=lambda text: text.split(","), help=f"of {','.join(ROWS)}")
+    parser.add_argument("--compilers", type=lambda text: text.split(","), help=f"of {','.join(COMPILERS)}")
+    parser.add_argument("--source", type=Path, action="append", default=[], metavar="FILE")
+    parser.add_argument("--beside", metavar="COMMIT")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--headers", type=Path, nargs="*", metavar="SOURCE")
+    parser.add_argument("--most", type=int, default=20, help="lines of headers and of templates")
+    parser.add_argument("--phases", type=Path, nargs="?", const=False, metavar="SOURCE")
+    parser.add_argument("--build-dir", help=argparse.SUPPRESS)  # of other kinds of benchmarks
     options = parser.parse_args()
-    if not options.source.is_file():
-        parser.error(f"{options.source}: a source file expected")
-    show_gcc(as_users(build_costs.compile_command(options.build_dir, "mnist_sgd")[0]), options.source)
-    if (options.clang_build_dir / "compile_commands.json").exists() and shutil.which("clang++-19"):
-        show_clang(build_costs.compile_command(options.clang_build_dir, "mnist_sgd")[0], options.source, options.most)
+    if unknown := [name for name in options.rows or [] if name not in ROWS]:
+        parser.error(f"no row {', '.join(unknown)}: {', '.join(ROWS)} expected")
+    for source in [*options.source, *(options.headers or []), *filter(None, [options.phases])]:
+        if not source.is_file():
+            parser.error(f"{source}: a source file expected")
+    if options.write and (options.rows or options.compilers):
+        parser.error("--write writes all rows")
+    compilers = [name for name, command in COMPILERS.items() if name in (options.compilers or COMPILERS) and shutil.which(command)]
+    if options.headers is not None:
+        compilers = ["Clang"]
+    projects = {(compiler, ""): Project(ROOT, compiler, FOLDER / f"now-{compiler}") for compiler in compilers}
+    if options.headers is not None:
+        return show_headers(projects["Clang", ""], options.headers, options.most)
+    if options.phases is not None:
+        for (compiler, _), project in projects.items():
+            show_phases(project, options.phases, compiler)
+        return None
+
+    before = ""
+    if options.beside:
+        checkout, before = worktree(options.beside)
+        projects |= {(compiler, before): Project(checkout, compiler, FOLDER / f"{before}-{compiler}") for compiler in compilers}
+    rows = {key: row for key, row in ROWS.items() if not options.rows and not options.source or key in (options.rows or [])}
+    for key in [key for key, row in rows.items() if row.needs and not Path(row.needs).exists()]:
+        print(f"left out: {rows.pop(key).what}: {ROWS[key].needs} is not there", file=sys.stderr)
+    rows |= {source.name: Row(f"`{source.name}`, `-O3`", lambda project, source=source: project.compiled(source.resolve()))
+             for source in options.source}
+    versions = {compiler: version(compiler) for compiler in compilers}
+    costs = measured(projects, rows, options.rounds)
+    print(compared(rows, costs, versions, before))
+    if options.write:
+        now = {(key, compiler): cost for (key, compiler, name), cost in costs.items() if not name}
+        compile_pages.write({key: row.what for key, row in rows.items()}, now, versions, phases_by_way(projects["GCC", ""]))
+    return None
 
 
 if __name__ == "__main__":
