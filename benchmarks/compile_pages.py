@@ -9,7 +9,7 @@ from readme import processor
 from threads import version as commit
 
 ROOT = Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r"(?P<begin>^<!-- written by \./dev bench compiling --write: (?P<name>\w+) -->\n).*?(?P<end>^<!-- to here -->\n)",
+BLOCK = re.compile(r"(?P<begin>^<!-- written by \./dev bench compiling --write: (?P<name>\w+) -->\n)(?P<text>.*?)(?P<end>^<!-- to here -->\n)",
                    re.MULTILINE | re.DOTALL)
 PHASES = ("reading headers and source", "templates at the end", "optimising and generating", "collecting garbage")
 PAGES = ("README.md", "docs/compiling.md", "docs/trying-things.md")
@@ -34,8 +34,7 @@ def figures(names, costs, versions, keys, head=""):
 
 def with_blocks(page, texts):
     """The text of a page with these texts, by name, in its blocks. A block without one stays."""
-    return BLOCK.sub(lambda match: match["begin"] + texts.get(match["name"], match[0][len(match["begin"]):-len(match["end"])]) + match["end"],
-                     page)
+    return BLOCK.sub(lambda match: match["begin"] + texts.get(match["name"], match["text"]) + match["end"], page)
 
 
 def blocks(names, costs, versions, phases, machine, origin):
@@ -51,19 +50,19 @@ def blocks(names, costs, versions, phases, machine, origin):
                   wrapped(measured),
         "edit": wrapped(f"The table shows the compiler's processor time and peak memory. {measured} {origin}") + "\n" +
                 figures(names, costs, versions, [key for key in names if key not in ("torch", "eigen", "single")])}
+    if all(both := [costs.get((key, "GCC")) for key in ("single", "readme")]):
+        texts["single"] = wrapped("{} with `-O3` takes {} to compile the README's program with this one header, and {} with the original "
+                                  "headers.".format(gcc, *(cell(each).replace(", ", " and ") for each in both)))
     ways = [costs.get((key, "GCC")) for key in ("readme", "header", "edit")]
     once = costs.get(("library", "GCC"))
     if all(ways) and once:
         lines = ["| | headers alone | precompiled header | header and library |", "| --- | ---: | ---: | ---: |",
                  f"| all, without a report | {' | '.join(map(cell, ways))} |"]
         lines += [f"| {what} | {' | '.join(f'{way.get(what, 0):.1f} s' for way in phases)} |" for what in PHASES]
-        texts["library"] = wrapped(
-            f"The table shows where the processor time of the README's program goes with {gcc} and `-O3`, on {machine}. The phases are "
-            "those of `-ftime-report`, which takes time itself. Garbage is collected within the others.") + "\n" + "\n".join(lines) + "\n\n" + \
-            wrapped(f"The header and the library take {once[0]:.1f} s, once.")
-    if all(both := [costs.get((key, "GCC")) for key in ("single", "readme")]):
-        texts["single"] = wrapped("{} with `-O3` takes {} to compile the README's program with this one header, and {} with the original "
-                                  "headers.".format(gcc, *(cell(each).replace(", ", " and ") for each in both)))
+        intro = (f"The table shows where the processor time of the README's program goes with {gcc} and `-O3`, on {machine}. The phases "
+                 "are those of `-ftime-report`, which takes time itself. Garbage is collected within the others.")
+        last = f"The header and the library take {once[0]:.1f} s, once."
+        texts["library"] = "\n".join([wrapped(intro), *lines, "", wrapped(last)])
     return texts
 
 

@@ -15,154 +15,18 @@ The options are those that CMake gives to a user's target, with -O3 -march=nativ
 import argparse
 import json
 import os
-import re
-import shlex
 import shutil
 import subprocess
 import sys
-from collections import namedtuple
 from pathlib import Path
 
 import compile_pages
 import compile_reports
 from build_costs import measure
+from compile_rows import COMPILERS, HEADERS, LARGER, ROWS, Project, Row
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build/compiling"
-PEERS = ROOT / "benchmarks/peers"
-COMPILERS = {"GCC": "g++", "Clang": "clang++-19"}
-HEADERS = {"model": "model.hpp", "tilewright": "tilewright.hpp"}
-
-# README's program by a single command, with a precompiled header, and also with the library; examples/gpt.cpp with both.
-PROJECT = """\
-cmake_minimum_required(VERSION 3.25)
-project(app CXX)
-add_subdirectory({checkout} tilewright)
-add_executable(command app.cpp)
-add_executable(header app.cpp)
-add_executable(edited app.cpp)
-add_library(gpt OBJECT gpt.cpp)
-foreach(target IN ITEMS command header edited gpt)
-  target_link_libraries(${{target}} PRIVATE tilewright::tilewright)
-  target_compile_options(${{target}} PRIVATE -O3 -march=native)
-endforeach()
-tilewright_precompile(header)
-set(TILEWRIGHT_COMPILED ON)
-tilewright_precompile(edited gpt)
-tilewright_check(check_net HEADER net.hpp PROGRAMS train_step)
-"""
-LIBRARY = "edited_tilewright"
-NET = "#pragma once\n#include <tilewright/layers/linear.hpp>\n#include <tilewright/model.hpp>\n#include <tilewright/train/step.hpp>\n\n"
-PIXELS, ERROR = "28 * 28", "elements expected"
-
-
-class Project:
-    """Programs of one checkout, compiled by one compiler."""
-
-    def __init__(self, checkout, compiler, folder):
-        self.checkout, self.folder, self.edits, self.ready = checkout, folder, 0, set()
-        text = (checkout / "README.md").read_text()
-        self.program = next(block for block in re.findall(r"^```cpp\n(.*?)^```", text, re.MULTILINE | re.DOTALL) if "int main" in block)
-        net = self.program[self.program.index("namespace tw"):self.program.index("int main")]
-        if PIXELS not in net:
-            sys.exit(f"README.md, the program: {PIXELS} expected in build()")
-        folder.mkdir(parents=True, exist_ok=True)
-        self.edit()
-        (folder / "net.hpp").write_text(NET + net.replace(PIXELS, "27 * 28"))
-        (folder / "CMakeLists.txt").write_text(PROJECT.format(checkout=checkout))
-        configure = ["cmake", "-S", folder, "-B", folder / "build", "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={COMPILERS[compiler]}",
-                     "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
-        subprocess.run(configure, stdout=subprocess.DEVNULL, check=True)
-
-    def edit(self):
-        """Writes the sources anew: build() has other text and the same meaning."""
-        self.edits += 1
-        (self.folder / "app.cpp").write_text(self.program.replace(PIXELS, f"{PIXELS} * {self.edits} / {self.edits}"))
-        (self.folder / "gpt.cpp").write_text(f'#include "{self.checkout}/examples/gpt.cpp"\n')
-
-    def options(self, target):
-        """The command that compiles a source of a target, without source and object."""
-        for entry in json.loads((self.folder / "build/compile_commands.json").read_text()):
-            arguments = shlex.split(entry["command"])
-            if f"CMakeFiles/{target}.dir" in entry["command"]:
-                return arguments[:arguments.index("-o")]
-        raise KeyError(target)
-
-    def command(self, source, *more):
-        includes = [f"-I{self.checkout / folder}" for folder in ("examples", "benchmarks")]
-        return [*self.options("command"), *includes, *more, str(source)]
-
-    def compiled(self, source, *more):
-        return measure(self.command(source, *more, "-c", "-o", os.devnull))
-
-    def readme(self, *more):
-        return measure(self.command(self.folder / "app.cpp", *more, "-pthread", "-o", str(self.folder / "app")))
-
-    def header(self, name):
-        return self.compiled(self.with_empty_main(name))
-
-    def with_empty_main(self, name):
-        path = self.folder / f"empty_{name}.cpp"
-        path.write_text(f"#include <tilewright/{HEADERS[name]}>\nint main() {{}}\n")
-        return path
-
-    def built(self, target, error=""):
-        return measure(["cmake", "--build", str(self.folder / "build"), "--target", target], error=error)
-
-    def built_again(self, target):
-        """An edited source alone: what it needs is built before."""
-        if target not in self.ready:
-            self.built(target)
-            self.ready.add(target)
-        self.edit()
-        return self.built(target)
-
-    def library(self):
-        subprocess.run(["ninja", "-C", self.folder / "build", "-t", "clean", LIBRARY], stdout=subprocess.DEVNULL, check=True)
-        return self.built(LIBRARY)
-
-    def single_header(self):
-        path = self.folder / "single"
-        path.mkdir(exist_ok=True)
-        subprocess.run([sys.executable, self.checkout / "include/single_header.py", path / "tilewright.hpp"], check=True,
-                       stdout=subprocess.DEVNULL)
-        others = re.sub(r"#include <tilewright/.*\n", "", self.program)
-        (path / "app.cpp").write_text(f'#include "tilewright.hpp"\n{others}')
-        return measure(self.command(path / "app.cpp", "-pthread", "-o", str(path / "app")))
-
-
-Row = namedtuple("Row", "what cost compilers needs", defaults=(tuple(COMPILERS), ""))  # needs: a header of another library
-TORCH, EIGEN = "/usr/include/torch/csrc/api/include", "/usr/include/eigen3"
-
-
-def peer(name, *options):
-    def cost(project):
-        compiler = project.options("command")[0]
-        return measure([compiler, "-O3", "-march=native", str(PEERS / f"{name}.cpp"), "-o", str(project.folder / name), *options])
-    return cost
-
-
-ROWS = {
-    **{name: Row(f"`{header}` and an empty main", lambda project, name=name: project.header(name)) for name, header in HEADERS.items()},
-    "readme": Row("the README's program, `-O3`", Project.readme),
-    "O1": Row("the README's program, `-O1`", lambda project: project.readme("-O1")),
-    "syntax": Row("the README's program, `-fsyntax-only`", lambda project: project.compiled(project.folder / "app.cpp", "-fsyntax-only")),
-    "single": Row("the README's program with one header, `-O3`", Project.single_header),
-    "library": Row("a precompiled header and a library, once", Project.library),
-    "header": Row("an edit of the README's program, by CMake with a precompiled header", lambda project: project.built_again("header")),
-    "edit": Row("an edit of the README's program, by CMake with a precompiled header and a library",
-                lambda project: project.built_again("edited")),
-    "check": Row("`tilewright_check` of its training step with a wrong shape, up to the error; share of the whole program",
-                 lambda project: project.built("check_net", ERROR)),
-    "gpt": Row("`examples/gpt.cpp`, `-O3`", lambda project: project.compiled(project.checkout / "examples/gpt.cpp")),
-    "gpt_edit": Row("an edit of `examples/gpt.cpp`, by CMake with a precompiled header and a library",
-                    lambda project: project.built_again("gpt")),
-    "mnist": Row("`examples/mnist.cpp`, `-O3`", lambda project: project.compiled(project.checkout / "examples/mnist.cpp"), ("GCC",)),
-    "torch": Row("the network of the README's program with Debian's libtorch, `-O3`",
-                 peer("readme_torch", "-std=c++17", "-isystem", TORCH, "-ltorch", "-ltorch_cpu", "-lc10"), needs=f"{TORCH}/torch/torch.h"),
-    "eigen": Row("the network of the README's program with Eigen and loops, `-O3`",
-                 peer("readme_eigen", "-std=c++20", "-isystem", EIGEN), needs=f"{EIGEN}/Eigen/Core"),
-}
 
 
 def version(compiler):
@@ -272,7 +136,7 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev bench compiling", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--rows", type=lambda text: text.split(","), help=f"of {','.join(ROWS)}")
+    parser.add_argument("--rows", type=lambda text: text.split(","), help=f"of {','.join(ROWS)}; without it, none of {','.join(LARGER)}")
     parser.add_argument("--compilers", type=lambda text: text.split(","), help=f"of {','.join(COMPILERS)}")
     parser.add_argument("--source", type=Path, action="append", default=[], metavar="FILE")
     parser.add_argument("--beside", metavar="COMMIT")
@@ -282,8 +146,9 @@ def main():
     parser.add_argument("--phases", type=Path, nargs="?", const=False, metavar="SOURCE")
     parser.add_argument("--build-dir", help=argparse.SUPPRESS)  # of other kinds of benchmarks
     options = parser.parse_args()
-    if unknown := [name for name in options.rows or [] if name not in ROWS]:
-        parser.error(f"no row {', '.join(unknown)}: {', '.join(ROWS)} expected")
+    all_rows = ROWS | LARGER
+    if unknown := [name for name in options.rows or [] if name not in all_rows]:
+        parser.error(f"no row {', '.join(unknown)}: {', '.join(all_rows)} expected")
     for source in [*options.source, *(options.headers or []), *filter(None, [options.phases])]:
         if not source.is_file():
             parser.error(f"{source}: a source file expected")
@@ -304,7 +169,7 @@ def main():
     if options.beside:
         checkout, before = worktree(options.beside)
         projects |= {(compiler, before): Project(checkout, compiler, FOLDER / f"{before}-{compiler}") for compiler in compilers}
-    rows = {key: row for key, row in ROWS.items() if not options.rows and not options.source or key in (options.rows or [])}
+    rows = {key: all_rows[key] for key in options.rows or ([] if options.source else ROWS)}
     for key in [key for key, row in rows.items() if row.needs and not Path(row.needs).exists()]:
         print(f"left out: {rows.pop(key).what}: {ROWS[key].needs} is not there", file=sys.stderr)
     rows |= {source.name: Row(f"`{source.name}`, `-O3`", lambda project, source=source: project.compiled(source.resolve()))
