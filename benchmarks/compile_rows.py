@@ -94,7 +94,8 @@ class Project:
     def built_again(self, target):
         """An edited source alone: what it needs is built before."""
         if target not in self.ready:
-            self.built(target)
+            if not self.built(target):
+                return None
             self.ready.add(target)
         self.edit()
         return self.built(target)

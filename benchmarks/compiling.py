@@ -85,7 +85,7 @@ def table(head, rows):
     width = max(len(row[0]) for row in rows)
     print(f"{'':{width}}  " + "  ".join(f"{each:>8}" for each in head))
     for what, *numbers in rows:
-        print(f"{what:{width}}  " + "  ".join(f"{number:8.{0 if number >= 1000 else 2}f}" for number in numbers))
+        print(f"{what:{width}}  " + "  ".join(f"{number:8.{0 if number >= 1000 or isinstance(number, int) else 2}f}" for number in numbers))
 
 
 def gcc_report(command):
