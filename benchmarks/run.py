@@ -69,9 +69,8 @@ def threads(arguments):
 
 
 def compiling(arguments):
-    call("cmake", "-S", ROOT, "--preset", "bench")
-    if is_set_up("clang") and shutil.which("clang++-19"):
-        call("cmake", "-S", ROOT, "--preset", "bench-clang")
+    for purpose in ("clang", *(("eigen", "libtorch") if "--write" in arguments else ())):  # others leave rows out
+        is_set_up(purpose)
     script("compiling.py", arguments)
 
 
@@ -157,8 +156,8 @@ KINDS = {
     "lab": Kind("plans of a program for many chips, on one page: ./dev lab PROGRAM", lab, "lab.py", peers=()),
     "generation": Kind("tokens of a GPT with 124 million weights, one by one, beside the rate at which memory is read", generation),
     "pipelines": Kind("a pipeline of two stages on one and on two threads", pipelines),
-    "compiling": Kind("where the seconds of compiling a source go, by phase, with GCC and Clang", compiling, "compiling.py",
-                      peers=()),
+    "compiling": Kind("what compiling costs with GCC and Clang; --beside COMMIT compares with a commit, --headers and --phases show "
+                      "where the time goes, --write updates README.md and docs/", compiling, "compiling.py", peers=()),
     "instances": Kind("training in one and two processes, and all-reduce beside MPI's", instances, "instances.py", ("mpi",)),
     "threads": Kind("where the time of several threads goes; --pack FOLDER makes a folder for another machine with AVX-512, whose "
                     "run.sh measures there", threads, "threads.py"),

@@ -1,20 +1,17 @@
-"""The table of compilers in docs/compiling.md, and the README's row of what they cost."""
+"""The table of compilers in docs/compiling.md."""
 
 import re
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGE = PROJECT / "docs" / "compiling.md"
-README = PROJECT / "README.md"
 BEGIN, END = "<!-- written by ./dev test --systems --write -->\n", "<!-- to here -->\n"
-README_ROW = re.compile(r"^\| processor time, peak memory \|.*$", re.MULTILINE)
-README_HEAD = re.compile(r"^\| compiling the program above.*$", re.MULTILINE)
 
 
 def compilers():
     """Those that stand in the table, by major version: `GCC 14`, `Clang 19`."""
     text = PAGE.read_text()
-    return set(re.findall(r"\b((?:GCC|Clang) \d+)\b", text[text.index(BEGIN):text.index(END)]))
+    return set(re.findall(r"\b((?:GCC|Clang) \d+)\b", text[text.index(BEGIN):text.index(END, text.index(BEGIN))]))
 
 
 def cost(seconds, megabytes):
@@ -30,15 +27,8 @@ def text_of(rows):
     return "\n".join(lines) + "\n"
 
 
-def write(text, rows):
+def write(text):
     page = PAGE.read_text()
-    begin, end = page.index(BEGIN) + len(BEGIN), page.index(END)
+    begin = page.index(BEGIN) + len(BEGIN)
+    end = page.index(END, begin)
     PAGE.write_text(page[:begin] + text + page[end:])
-    costs = {}  # of the newest system that has the compiler
-    for row in rows:
-        if not row.options:
-            costs[row.compiler.split(".")[0]] = cost(row.seconds, row.megabytes)
-    readme = README.read_text()
-    names = [name.strip() for name in README_HEAD.search(readme)[0].split("|")[2:-1]]
-    cells = " | ".join(costs.get(name, "") for name in names)
-    README.write_text(README_ROW.sub(f"| processor time, peak memory | {cells} |", readme))
