@@ -88,7 +88,7 @@ class Barriers {
   static constexpr bool are_ordered(const Earlier& earlier, int ipu, bool is_single) {
     return earlier.ipu == ipu && (earlier.is_over || (earlier.is_single && is_single));
   }
-  /// Adds a step, unless one is there that conflicts with as many.
+  /// Adds a step, unless an equal one is there.
   static constexpr void add(List<Earlier>& steps, const Earlier& added) {
     for (Earlier& each : steps)
       if (each.ipu == added.ipu && each.is_single == added.is_single && each.accesses == added.accesses)

@@ -12,7 +12,7 @@
 
 namespace tilewright::internal::proof::detail {
 
-/// What a graph, or its body, makes of inputs of which only the types are known.
+/// Result of a graph, or of its body, for inputs of which only the types are known.
 struct CallResult {
   bool is_known = false;
   List<ValueId> inputs{};  ///< by input: what it is afterwards
@@ -20,7 +20,7 @@ struct CallResult {
 };
 
 /// Graphs that a proof runs once, on inputs of which only the types are known. A call then gives a value that has the names of
-/// this result and of the call's inputs. Such a graph has a body, and changes nothing but what the caller gives. Which graphs
+/// this result and of the call's inputs. Such a graph has a body, and changes only what the caller gives. Which graphs
 /// have bodies is a guess, after the planner: if it is wrong, names differ, and the proof refuses the plan.
 class CalledGraphs {
  public:

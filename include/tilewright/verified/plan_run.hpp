@@ -57,7 +57,7 @@ class PlanRun : PlanPlaces<AnyPlan> {
   using Base_::ignored_, Base_::memory_, Base_::plan_, Base_::printed_, Base_::problem_, Base_::terms_;
   using typename Base_::Place;
 
-  /// What a body does with any arguments.
+  /// Result of a body for any arguments.
   struct BodyResult : CallResult {
     Barriers barriers{};
     List<bool> written{};  // by argument: whether a step writes it
@@ -78,9 +78,9 @@ class PlanRun : PlanPlaces<AnyPlan> {
     const GraphId graph = graphs_[static_cast<std::size_t>(number)];
     const List<TensorSpec> specs = called_.arguments(graph);
     if (arguments.size() != specs.size()) return false;
-    const auto access = [&](std::size_t i) { return access_of(arguments[i].offset, specs[i], dense_strides(specs[i].shape)); };
     for (std::size_t i = 0; i < specs.size(); ++i)
       if (!has_bytes(arguments[i], specs[i].bytes())) return false;
+    const auto access = [&](std::size_t i) { return access_of(arguments[i].offset, specs[i], dense_strides(specs[i].shape)); };
     List<Operand> inputs;
     for (std::size_t i = 0; i < called_.inputs(graph); ++i) {
       inputs.push_back({specs[i], specs[i].bytes() > 0 ? memory_.read(arguments[i], access(i)) : Content()});
@@ -129,8 +129,8 @@ class PlanRun : PlanPlaces<AnyPlan> {
       arguments.push_back({Base::argument, static_cast<int>(i), 0});
       memory.add_argument(static_cast<int>(i), specs[i], i < inputs);
     }
-    const std::size_t printed = printed_.size();
     std::swap(memory_, memory);
+    const std::size_t printed = printed_.size();
     const Barriers barriers = std::exchange(barriers_, {});
     List<bool> written = std::exchange(written_, List<bool>(specs.size(), false));
     barriers_.begin_body();
@@ -234,7 +234,6 @@ class PlanRun : PlanPlaces<AnyPlan> {
     memory_.join(after, condition);
   }
   // ---- steps that compute
-
   /// Returns the access to an operand with its place, or as a dense block.
   constexpr Access access(const StageOperand& operand, const List<Place>& places, std::int64_t parts) const {
     if (operand.source == Source::memory)
@@ -266,7 +265,7 @@ class PlanRun : PlanPlaces<AnyPlan> {
     if (barriers_.add(std::move(accesses), step.ipu, !is_collective && step.vertices * step.pieces == 1))
       fail("barriers", "no barrier before a step that shares bytes with an earlier one: a barrier expected");
     if (step.stream >= 0 && !memory_.find(Base::stream, step.stream))
-      return void(fail_always("moves stream ", step.stream, " in a body whose graph moves none: no move expected"));
+      return void(fail_always("stream ", step.stream, " moves in a body whose graph moves none: no move expected"));
     memory_.move(step.stream);
   }
 

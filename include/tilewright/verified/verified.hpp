@@ -94,9 +94,9 @@ constexpr Text fault_text_of(const Prepared& prepared, const auto& plan, std::st
 /// Proves that a plan does what the graphs of a prepared program say: `fault_of_plan(prepared, lower(prepared))`. Returns the
 /// first fault, `rule: what was given: what was expected, in step 3 of body 2, MatMul [Add] of x (8, 100) float32, ..., in
 /// Net_subgraph(0)/fc1`; an empty text: the plan is proven. `plan`: a Plan, or a frozen one. It runs graphs and plan on names of
-/// values in place of numbers, with each call and iteration, so its time grows with the steps that a run makes, and with the
-/// columns of tensors that are put together from others. Rules: docs/errors-and-debugging.md. `ignored`: a rule that is not
-/// checked.
+/// values in place of numbers, so its time grows with the steps that a run makes, and with the columns of tensors that are put
+/// together from others. In long runs, a called graph that only changes what its caller gives runs once, not in each call. Rules:
+/// docs/errors-and-debugging.md. `ignored`: a rule that is not checked.
 constexpr Text fault_of_plan(const Prepared& prepared, const auto& plan, std::string_view ignored = {}) {
   return internal::proof::detail::fault_text_of(prepared, plan, ignored);
 }
