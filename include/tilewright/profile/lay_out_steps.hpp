@@ -35,7 +35,7 @@ class StepLayout {
   /// Adds a step to what is known of its body.
   void add(std::size_t body, std::size_t step) {
     const auto called = detail::called_bodies(plan_.steps[step]);
-    std::int64_t count = called.empty() ? 1 : 0;
+    std::int64_t count = called.size() == 0 ? 1 : 0;
     for (const BodyId each : called) {
       add(sets_[body], sets_[static_cast<std::size_t>(each)]);
       count += slices_[static_cast<std::size_t>(each)];
