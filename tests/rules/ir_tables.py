@@ -27,6 +27,7 @@ OTHERS = {
     "ops/memory/remote_code_load.hpp": "the graph that is open",
     "ops/nn/composed_attention.hpp": "the graph that is open",
     "train/phased_layers.hpp": "inputs by reference",
+    "verified/called_graphs.hpp": "all graphs that are called",
     "verified/globals.hpp": "names and values outside of graphs",
     "verified/graph_run.hpp": "all graphs, which it runs",
     "verified/op_uses.hpp": "all ops of graphs",

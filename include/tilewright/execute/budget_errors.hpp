@@ -309,16 +309,11 @@ class BudgetErrors {
   }
   /// Returns how often each step runs in a run; both branches of a conditional count.
   constexpr List<std::int64_t> runs_of_steps() const {
-    List<std::int64_t> of_bodies(plan_.bodies.size(), 0), result(plan_.steps.size(), 0);
-    for (std::size_t b = 0; b < plan_.bodies.size(); ++b) {  // callers come before what they call
-      if (plan_.is_root(BodyId(b))) of_bodies[b] = 1;
-      const Body& body = plan_.bodies[BodyId(b)];
-      for (int s = body.first_step; s < body.first_step + body.step_count; ++s) {
-        result[s] = of_bodies[b];
-        for (const BodyId called : called_bodies(plan_.steps[s]))
-          of_bodies[static_cast<std::size_t>(called)] += of_bodies[b] * plan_.steps[s].count;
-      }
-    }
+    List<std::int64_t> result(plan_.steps.size(), 0);
+    const List<std::int64_t, BodyId> runs = runs_of_bodies(plan_);
+    for (std::size_t b = 0; b < plan_.bodies.size(); ++b)
+      for (int s = 0; s < plan_.bodies[BodyId(b)].step_count; ++s)
+        result[plan_.bodies[BodyId(b)].first_step + s] = runs[BodyId(b)];
     return result;
   }
 

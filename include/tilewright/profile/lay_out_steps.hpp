@@ -11,13 +11,18 @@
 namespace tilewright::internal {
 
 /// Computes when steps run. Steps of different sets of tiles run in parallel, as in Timeline. All iterations of a loop form one
-/// slice.
+/// slice. A called body of more than most_slices slices has one for each step, of all executions of the step in the call.
 class StepLayout {
  public:
   StepLayout(const Plan& plan, const TileSets& sets, Profile& profile)
       : plan_(plan), profile_(profile), numbers_(plan.bodies.size()), ends_(static_cast<std::size_t>(sets.size()), 0) {
     for (std::size_t i = 0; i < profile.steps.size(); ++i)  // those of a body are in their order
       numbers_[static_cast<std::size_t>(profile.steps[i].body)].push_back(static_cast<int>(i));
+    sets_.assign(plan.bodies.size(), Sets(ends_.size(), false));
+    slices_.assign(plan.bodies.size(), 0);
+    for (std::size_t b = plan.bodies.size(); b-- > 0;)  // callers come before what they call
+      for (int s = 0; s < plan.bodies[BodyId(b)].step_count; ++s)
+        add(b, static_cast<std::size_t>(plan.bodies[BodyId(b)].first_step + s));
   }
 
   void run() { lay_out(BodyId::main, 1); }
@@ -25,16 +30,19 @@ class StepLayout {
  private:
   using Sets = std::vector<bool>;
 
-  Sets sets_of(BodyId id) const {
-    Sets used(ends_.size(), false);
-    const Body& body = plan_.bodies[id];
-    for (int s = body.first_step; s < body.first_step + body.step_count; ++s) {
-      const auto at = static_cast<std::size_t>(s);
-      for (const BodyId called : detail::called_bodies(plan_.steps[at])) add(used, sets_of(called));
-      for (const int set : {plan_.moves[at].set, plan_.moves[at].from_set})
-        if (set >= 0) used[static_cast<std::size_t>(set)] = true;
+  static constexpr std::int64_t most_slices = 10'000;
+
+  /// Adds a step to what is known of its body.
+  void add(std::size_t body, std::size_t step) {
+    const auto called = detail::called_bodies(plan_.steps[step]);
+    std::int64_t count = called.size() == 0 ? 1 : 0;
+    for (const BodyId each : called) {
+      add(sets_[body], sets_[static_cast<std::size_t>(each)]);
+      count += slices_[static_cast<std::size_t>(each)];
     }
-    return used;
+    slices_[body] = (std::min)(slices_[body] + count, most_slices + 1);
+    for (const int set : {plan_.moves[step].set, plan_.moves[step].from_set})
+      if (set >= 0) sets_[body][static_cast<std::size_t>(set)] = true;
   }
   static void add(Sets& to, const Sets& others) {
     for (std::size_t set = 0; set < to.size(); ++set) to[set] = to[set] || others[set];
@@ -63,10 +71,23 @@ class StepLayout {
   /// Adds a call. All sets of tiles that the called bodies use begin together, and end together.
   void lay_out_call(int number, const Step& call, std::int64_t times) {
     Sets used(ends_.size(), false);
-    for (const BodyId called : detail::called_bodies(call)) add(used, sets_of(called));
+    for (const BodyId called : detail::called_bodies(call)) add(used, sets_[static_cast<std::size_t>(called)]);
     meet(used, times * profile_.steps[static_cast<std::size_t>(number)].cycles());
-    for (const BodyId called : detail::called_bodies(call)) lay_out(called, times * call.count);
+    for (const BodyId called : detail::called_bodies(call))
+      if (slices_[static_cast<std::size_t>(called)] > most_slices) lay_out_at_once(called, times * call.count);
+      else lay_out(called, times * call.count);
     meet(used, 0);
+  }
+  /// Adds one slice for each step of a body and of those that it calls.
+  void lay_out_at_once(BodyId id, std::int64_t times) {
+    List<std::int64_t, BodyId> runs(plan_.bodies.size(), 0);
+    runs[id] = times;
+    for (std::size_t b = static_cast<std::size_t>(id); b < runs.size(); ++b)
+      for (std::size_t s = 0; s < numbers_[b].size() && runs[BodyId(b)] > 0; ++s) {
+        const Step& step = plan_.steps[static_cast<std::size_t>(plan_.bodies[BodyId(b)].first_step) + s];
+        lay_out(numbers_[b][s], runs[BodyId(b)]);
+        for (const BodyId called : detail::called_bodies(step)) runs[called] += runs[BodyId(b)] * step.count;
+      }
   }
   void meet(const Sets& sets, std::int64_t cycles) {
     std::int64_t end = 0;
@@ -79,6 +100,8 @@ class StepLayout {
   const Plan& plan_;
   Profile& profile_;
   std::vector<std::vector<int>> numbers_;  // by body: its steps among the profile's
+  std::vector<Sets> sets_;  // by body: sets of tiles that it uses
+  std::vector<std::int64_t> slices_;  // by body: how many a call adds, up to most_slices + 1
   std::vector<std::int64_t> ends_;  // by set of tiles: of what is laid out so far
 };
 

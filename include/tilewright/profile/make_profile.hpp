@@ -43,13 +43,14 @@ class Profiler {
     add_homes(result, plan, homes.variables, MemoryCategory::variables);
     add_homes(result, plan, homes.constants, MemoryCategory::constants);
     first_step_.assign(plan.bodies.size(), -1);
+    const List<std::int64_t, BodyId> runs = detail::runs_of_bodies(plan);
     for (std::size_t b = 0; b < plan.bodies.size(); ++b) {
       std::string name = b == 0 ? "main" : "body " + std::to_string(b);
       if (!bodies_[b].name.empty()) name += " " + bodies_[b].name;
       result.bodies.push_back({std::move(name)});
     }
     for (std::size_t b = 0; b < plan.bodies.size(); ++b)
-      if (plan.is_root(BodyId(b))) add_body(result, plan, BodyId(b), 1, Bytes(static_cast<std::size_t>(sets_.size()), 0));
+      if (plan.is_root(BodyId(b))) add_body(result, plan, runs, BodyId(b), Bytes(static_cast<std::size_t>(sets_.size()), 0));
     add_tiles(result, plan, homes);
     add_tile_sets(result, plan, sets_);
     std::ranges::sort(result.tensors, [](const Profile::Tensor& a, const Profile::Tensor& b) {
@@ -149,15 +150,12 @@ class Profiler {
 
   std::int64_t on_a_tile(std::int64_t places, int set) const { return (places + sets_.count(set) - 1) / sets_.count(set); }
 
-  /// Adds the steps of a body that a run executes `times` times; `live` bytes are in use outside of it.
-  void add_body(Profile& result, const Plan& plan, BodyId id, std::int64_t times, const Bytes& live) {
+  /// Adds the steps of a body, unless they are there. `runs`: executions of each body; `live` bytes are in use outside of it.
+  void add_body(Profile& result, const Plan& plan, const List<std::int64_t, BodyId>& runs, BodyId id, const Bytes& live) {
     const auto b = static_cast<std::size_t>(id);
     const Body& body = plan.bodies[id];
     const BodyOf& known = bodies_[b];
-    if (first_step_[b] >= 0) {  // it is called again: its steps are there
-      add_times(result, plan, id, times);
-      return;
-    }
+    if (first_step_[b] >= 0) return;
     std::vector<Bytes> live_at(static_cast<std::size_t>(body.step_count) + 1, live);
     for (const RoomOf& room : known.rooms)
       for (int s = room.tensor.first_step; s <= room.tensor.last_step; ++s)
@@ -168,11 +166,11 @@ class Profiler {
       const auto at = static_cast<std::size_t>(s);
       const auto planned = static_cast<std::size_t>(body.first_step + s);
       number[at] = static_cast<int>(result.steps.size());
-      result.steps.push_back(step_of(plan, planned, known, at, static_cast<int>(b), times, live_at[at]));
+      result.steps.push_back(step_of(plan, planned, known, at, static_cast<int>(b), runs[id], live_at[at]));
       const Step& step = plan.steps[planned];
       for (const BodyId called : detail::called_bodies(step)) {
         result.calls.push_back({static_cast<int>(b), static_cast<int>(called), step.count});
-        add_body(result, plan, called, times * step.count, live_at[at]);
+        add_body(result, plan, runs, called, live_at[at]);
       }
     }
     for (const RoomOf& room : known.rooms) {
@@ -181,15 +179,6 @@ class Profiler {
       tensor.first_step = number[static_cast<std::size_t>(tensor.first_step)];
       tensor.last_step = number[static_cast<std::size_t>(tensor.last_step)];
       result.tensors.push_back(std::move(tensor));
-    }
-  }
-  void add_times(Profile& result, const Plan& plan, BodyId id, std::int64_t times) const {
-    const Body& body = plan.bodies[id];
-    for (Profile::Step& step : result.steps)
-      if (step.body == static_cast<int>(id)) step.times += times;
-    for (int s = 0; s < body.step_count; ++s) {
-      const Step& step = plan.steps[static_cast<std::size_t>(body.first_step + s)];
-      for (const BodyId called : detail::called_bodies(step)) add_times(result, plan, called, times * step.count);
     }
   }
   Profile::Step step_of(const Plan& plan, std::size_t planned, const BodyOf& known, std::size_t at, int body, std::int64_t times,

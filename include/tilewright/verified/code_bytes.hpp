@@ -91,10 +91,11 @@ class CodeProof {
       for (int s = 0; s < body(in).step_count; ++s) {
         if (step(in, s).kind != StepKind::load_code) continue;
         Load load{step(in, s).body, in, s, s};
+        const List<bool> reaches = reaching(load.loaded);
         for (int t = s + 1; t < body(in).step_count; ++t) {
           const Step& later = step(in, t);
           if (later.kind == StepKind::load_code && later.body == load.loaded) break;
-          if (reaches(later, load.loaded)) load.last = t;
+          if (calls_one(later, reaches)) load.last = t;
         }
         loads_.push_back(load);
       }
@@ -104,15 +105,19 @@ class CodeProof {
       if (is_loaded_[b]) is_loaded_[b] = is_there_in_calls(BodyId(b));
   }
   static constexpr BodyId next(BodyId number) { return BodyId(static_cast<int>(number) + 1); }
-  /// Returns whether a step calls a body, or calls one that does.
-  constexpr bool reaches(const Step& caller, BodyId target) const {
+  /// Returns by body whether it is a body, or calls it, or calls one that does.
+  constexpr List<bool> reaching(BodyId target) const {
+    List<bool> result(plan_.bodies.size(), false);
+    result[static_cast<std::size_t>(target)] = true;
+    for (int b = static_cast<int>(target) - 1; b >= 0; --b)  // callers are before what they call
+      for (int s = 0; s < body(BodyId(b)).step_count; ++s)
+        if (calls_one(step(BodyId(b), s), result)) result[static_cast<std::size_t>(b)] = true;
+    return result;
+  }
+  static constexpr bool calls_one(const Step& caller, const List<bool>& bodies) {
     if (!caller.is_call()) return false;
-    for (const BodyId callee : {caller.body, caller.else_body}) {
-      if (callee == target) return true;
-      for (int s = 0; callee != BodyId::none && s < body(callee).step_count; ++s)
-        if (reaches(step(callee, s), target)) return true;
-    }
-    return false;
+    return bodies[static_cast<std::size_t>(caller.body)] ||
+           (caller.else_body != BodyId::none && bodies[static_cast<std::size_t>(caller.else_body)]);
   }
   /// Returns whether the code of a body is on the tiles whenever the body is called. Callers come before what they call, so what
   /// their own calls find is known.

@@ -11,7 +11,8 @@
 #include "tilewright/graph/op_order.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
-#include "tilewright/verified/shared_memories.hpp"
+#include "tilewright/verified/called_graphs.hpp"
+#include "tilewright/verified/graph_tensors.hpp"
 #include "tilewright/verified/slices.hpp"
 #include "tilewright/verified/strips.hpp"
 #include "tilewright/verified/terms.hpp"
@@ -30,11 +31,17 @@ struct RunEffects {
 
 /// Runs the graphs of a program on values in place of numbers: it finds the value of each tensor, and what a run changes. Views
 /// and ops in place are what the trace says; there is no schedule, no fusion and no place in memory but one for each tensor.
-class GraphRun {
+class GraphRun : GraphTensors {
  public:
-  /// `stages`: those of a plan that may have convolutions over strips; none: it has no such.
-  constexpr GraphRun(const Ir& ir, ValueTerms& terms, const PlanStages& stages)
-      : ir_(ir), tables_(ir.tables), terms_(terms), stages_(stages) {}
+  /// `stages`: those of a plan that may have convolutions over strips; none: it has no such. `called`: graphs that run once;
+  /// those that give what no op wrote are taken from them.
+  constexpr GraphRun(const Ir& ir, ValueTerms& terms, const PlanStages& stages, CalledGraphs& called)
+      : GraphTensors(terms),
+        ir_(ir),
+        tables_(ir.tables),
+        stages_(stages),
+        called_(called),
+        results_(ir.tables.graphs.size(), CallResult{}) {}
 
   constexpr RunEffects run() {
     effects_.stored.resize(tables_.streams.size());
@@ -55,23 +62,6 @@ class GraphRun {
   }
 
  private:
-  /// A tensor: elements of a memory.
-  struct Bound {
-    int memory = -1;  // -1: not made yet
-    Layout layout{};
-    TensorSpec spec{};
-  };
-  struct Scope {
-    constexpr explicit Scope(const GraphRecord& of) : record(of), tensors(of.tensors.size()) {}
-    const GraphRecord& record;
-    List<Bound> tensors;  // by number; those between the parts of an op follow
-    constexpr const TensorSpec& spec(TensorId tensor) const {
-      const auto number = static_cast<std::size_t>(tensor), count = record.tensors.size();
-      return number < count ? record.tensors[tensor].spec : between[number - count];
-    }
-    List<TensorSpec> between{};
-  };
-
   /// Makes variables and constants, which are there before a run.
   constexpr void make_given() {
     variables_.resize(tables_.variables.size());
@@ -85,29 +75,6 @@ class GraphRun {
         if (given.memory < 0) given = made(tensor.spec, terms_.initial(origin, tensor.payload));
       }
   }
-  constexpr Bound made(const TensorSpec& spec) { return {memories_.add(), dense_layout(spec.shape), spec}; }
-  constexpr Bound made(const TensorSpec& spec, ValueId value) {
-    const Bound result = made(spec);
-    write(result, value);
-    return result;
-  }
-  constexpr Bound dense(const Bound& from) {
-    const Bound result = made(from.spec);
-    write(result, read(from));
-    return result;
-  }
-  /// Returns a tensor that has what another one has now, and keeps it.
-  constexpr Bound copied(const Bound& from) {
-    if (!has_own_places(access(from))) return dense(from);
-    return {memories_.copy(from.memory), from.layout, from.spec};
-  }
-  static constexpr Access access(const Bound& tensor) {
-    return access_of(tensor.layout.offset * size_of(tensor.spec.dtype), tensor.spec, tensor.layout.strides);
-  }
-  constexpr Content read(const Bound& tensor) { return memories_.read(tensor.memory, access(tensor)); }
-  /// `what`: a content, or a value.
-  constexpr void write(const Bound& tensor, const auto& what) { memories_.write(tensor.memory, access(tensor), what); }
-  constexpr ValueId number_of(const Bound& tensor) { return terms_.number(read(tensor), tensor.spec.shape); }
   constexpr Bound& bound(Scope& scope, TensorId tensor) { return scope.tensors[static_cast<std::size_t>(tensor)]; }
   /// Returns a tensor that a node reads.
   constexpr Bound input(Scope& scope, TensorId tensor) {
@@ -296,6 +263,51 @@ class GraphRun {
 
   /// Runs a graph, whose inputs are the node's from `first` on. `inputs`: what it gets, changed ones by reference.
   constexpr List<Bound> run_graph(GraphId graph, const List<Bound>& inputs) {
+    List<Operand> operands;
+    bool runs_once = called_.runs_once(graph);
+    for (std::size_t i = 0; i < inputs.size() && runs_once; ++i) {
+      operands.push_back({inputs[i].spec, read(inputs[i])});
+      runs_once = is_written(operands.back());
+    }
+    if (!runs_once || !find_result(graph)) return run_call(graph, inputs);
+    const CallResult& result = results_[graph];
+    const auto is_changed = [&](std::size_t i) {
+      return result.inputs[i] != terms_.initial(Origin::input, static_cast<std::int64_t>(i));
+    };
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      for (std::size_t k = 0; k < i; ++k)
+        if (inputs[i].memory == inputs[k].memory && (is_changed(i) || is_changed(k))) return run_call(graph, inputs);
+    List<Bound> outputs;
+    for (std::size_t o = 0; o < result.outputs.size(); ++o) {
+      const GraphRecord& record = tables_.record(graph);
+      outputs.push_back(made(record.tensors[record.outputs[o]].spec));
+      write(outputs.back(), terms_.call(result.outputs[o], outputs.back().spec, operands));
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (is_changed(i)) write(inputs[i], terms_.call(result.inputs[i], inputs[i].spec, operands));
+    return outputs;
+  }
+  /// Finds what a graph makes of any inputs. Returns whether calls may use it.
+  constexpr bool find_result(GraphId graph) {
+    if (std::exchange(results_[graph].is_known, true)) return called_.runs_once(graph);
+    const GraphRecord& record = tables_.record(graph);
+    List<Bound> inputs;
+    for (const TensorId input : record.inputs)
+      inputs.push_back(made(record.tensors[input].spec, terms_.initial(Origin::input, static_cast<std::int64_t>(inputs.size()))));
+    const List<Bound> outputs = run_call(graph, inputs);
+    const auto numbers_of = [&](const List<Bound>& tensors) {
+      List<ValueId> numbers;
+      for (const Bound& each : tensors) {
+        if (!is_written({each.spec, read(each)})) called_.run_each_call(graph);
+        numbers.push_back(number_of(each));
+      }
+      return numbers;
+    };
+    results_[graph].inputs = numbers_of(inputs);
+    results_[graph].outputs = numbers_of(outputs);
+    return called_.runs_once(graph);
+  }
+  constexpr List<Bound> run_call(GraphId graph, const List<Bound>& inputs) {
     Scope scope(tables_.record(graph));
     for (std::size_t i = 0; i < inputs.size(); ++i) bound(scope, scope.record.inputs[i]) = inputs[i];
     run_nodes(graph, scope, nullptr);
@@ -315,11 +327,6 @@ class GraphRun {
   constexpr void call(Scope& scope, const Node& node) {
     const List<Bound> outputs = run_graph(node.called_graph, arguments(scope, node, node.called_graph, 0));
     for (std::size_t o = 0; o < node.outputs.size(); ++o) bound(scope, node.outputs[o]) = outputs[o];
-  }
-  constexpr ValueId condition_of(const Bound& tensor) {
-    Access first = access(tensor);
-    first.rank = 0;
-    return terms_.number(memories_.read(tensor.memory, first), {});
   }
   constexpr void branch(Scope& scope, const Node& node) {
     const ValueId condition = condition_of(input(scope, node.inputs[0]));
@@ -364,17 +371,6 @@ class GraphRun {
     }
     for (std::size_t o = 0; o < node.outputs.size(); ++o) bound(scope, node.outputs[o]) = outputs[o];
   }
-  static constexpr Bound row_of(Bound tensor, std::int64_t row) {
-    tensor.layout.offset += row * tensor.layout.strides[0];
-    Shape shape;
-    for (int axis = 1; axis < tensor.spec.shape.rank; ++axis) {
-      shape.push_back(tensor.spec.shape[axis]);
-      tensor.layout.strides[static_cast<std::size_t>(axis) - 1] = tensor.layout.strides[static_cast<std::size_t>(axis)];
-    }
-    tensor.spec.shape = shape;
-    return tensor;
-  }
-
   constexpr void finish() {
     for (std::size_t v = 0; v < variables_.size(); ++v) {
       const bool is_remote = tables_.variables[v].remote_buffer >= 0;
@@ -385,10 +381,10 @@ class GraphRun {
 
   const Ir& ir_;
   const IrTables& tables_;
-  ValueTerms& terms_;
   PlanStages stages_;
+  CalledGraphs& called_;
+  List<CallResult, GraphId> results_;  // of graphs that run once
   bool in_strips_ = false;  // whether a convolution over strips runs
-  SharedMemories memories_{};
   List<Bound> variables_{}, constants_{};  // by number
   List<Bound> buffers_{};  // all rows of each remote buffer
   RunEffects effects_{};

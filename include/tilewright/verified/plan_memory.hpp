@@ -53,6 +53,19 @@ class PlanMemory {
     }
     return problem_;
   }
+  /// Returns the constants, and a frame of a body.
+  constexpr PlanMemory of_body(std::int64_t frame_bytes) {
+    PlanMemory result(*plan_, *terms_);
+    result.add(Base::frame, 0, frame_bytes);
+    result.memories_.push_back(*find(Base::constant, 0));
+    return result;
+  }
+  /// Adds an argument of which only the type is known. `is_input`: whether it is written.
+  constexpr void add_argument(int number, const TensorSpec& spec, bool is_input) {
+    add(Base::argument, number, spec.bytes());
+    if (is_input)
+      memories_.back().values.write(access_of(0, spec, dense_strides(spec.shape)), terms_->initial(Origin::input, number));
+  }
   /// Returns a memory, or null if the plan has none with this index.
   constexpr Stored* find(Base base, int index) {
     for (Stored& each : memories_)

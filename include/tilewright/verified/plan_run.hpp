@@ -10,7 +10,7 @@
 #include "tilewright/verified/barriers.hpp"
 #include "tilewright/verified/fault.hpp"
 #include "tilewright/verified/graph_run.hpp"
-#include "tilewright/verified/plan_memory.hpp"
+#include "tilewright/verified/plan_places.hpp"
 #include "tilewright/verified/stage_values.hpp"
 #include "tilewright/verified/step_text.hpp"
 #include "tilewright/verified/vertices.hpp"
@@ -21,10 +21,16 @@ namespace tilewright::internal::proof::detail {
 /// accesses bytes beyond its memory, reads what no step wrote, computes what no graph says, or runs at the same time as a step
 /// with which it shares bytes.
 template <class AnyPlan>
-class PlanRun {
+class PlanRun : PlanPlaces<AnyPlan> {
  public:
-  constexpr PlanRun(const AnyPlan& plan, ValueTerms& terms)
-      : plan_(plan), terms_(terms), stage_values_(terms), memory_(plan, terms), checked_sets_(plan.compute_sets.size(), false) {}
+  /// `called`: graphs whose bodies run once.
+  constexpr PlanRun(const AnyPlan& plan, ValueTerms& terms, const CalledGraphs& called)
+      : PlanPlaces<AnyPlan>(plan, terms),
+        stage_values_(terms),
+        called_(called),
+        graphs_(called.graphs_of_bodies(plan)),
+        results_(plan.bodies.size(), BodyResult{}),
+        checked_sets_(plan.compute_sets.size(), false) {}
 
   constexpr void ignore(std::string_view rule) { ignored_ = rule; }
   /// Returns what is wrong. `expected`: what graphs do.
@@ -36,31 +42,112 @@ class PlanRun {
         barriers_ = {};
         run_body(root, {}, 0);
       }
-    if (problem_.empty()) compare(expected);
+    if (problem_.empty()) {
+      body_ = BodyId::main, step_number_ = plan_.bodies.data()[0].step_count;
+      this->compare(expected);
+    }
     return {std::move(problem_), body_, step_number_};
   }
   /// Returns whether a step computes of bytes that no step wrote, as the graphs do.
   constexpr bool reads_unwritten() const { return reads_unwritten_; }
 
  private:
-  /// A place of the whole run: the frame's offsets count from the start of the root's.
-  using Place = Location;
+  using Base_ = PlanPlaces<AnyPlan>;
+  using Base_::fail, Base_::fail_always, Base_::has_bytes, Base_::is_given, Base_::resolve;
+  using Base_::ignored_, Base_::memory_, Base_::plan_, Base_::printed_, Base_::problem_, Base_::terms_;
+  using typename Base_::Place;
+
+  /// Result of a body for any arguments.
+  struct BodyResult : CallResult {
+    Barriers barriers{};
+    List<bool> written{};  // by argument: whether a step writes it
+  };
   /// A value that a stage passes on: elements of a dense block.
   struct Register {
     Access access{};
     Content content{};
   };
 
-  constexpr bool fail(std::string_view rule, const auto&... what) {
-    if (rule == ignored_) return true;
-    if (problem_.empty()) problem_ = text(rule, ": ", what...);
-    return false;
-  }
-  /// Fails by the rule `tables`, also where that is ignored: the row to read is not there.
-  constexpr bool fail_always(const auto&... what) { return ignored_ = {}, fail("tables", what...); }
-  // ---- bodies
-
   constexpr void run_body(BodyId number, const List<Place>& arguments, std::int64_t frame) {
+    if (graphs_[static_cast<std::size_t>(number)] == GraphId::main || !call_body(number, arguments, frame))
+      run_call(number, arguments, frame);
+  }
+  /// Does what a body makes of any arguments, if these are written, and apart from each other. Returns whether it does, or a step
+  /// of the body has a fault.
+  constexpr bool call_body(BodyId number, const List<Place>& arguments, std::int64_t frame) {
+    const GraphId graph = graphs_[static_cast<std::size_t>(number)];
+    const List<TensorSpec> specs = called_.arguments(graph);
+    if (arguments.size() != specs.size()) return false;
+    for (std::size_t i = 0; i < specs.size(); ++i)
+      if (!has_bytes(arguments[i], specs[i].bytes())) return false;
+    const auto access = [&](std::size_t i) { return access_of(arguments[i].offset, specs[i], dense_strides(specs[i].shape)); };
+    List<Operand> inputs;
+    for (std::size_t i = 0; i < called_.inputs(graph); ++i) {
+      inputs.push_back({specs[i], specs[i].bytes() > 0 ? memory_.read(arguments[i], access(i)) : Content()});
+      if (!is_written(inputs.back())) return false;
+    }
+    const BodyResult& result = result_of(number, specs, inputs.size());
+    if (!problem_.empty()) return true;
+    const Body& body = plan_.bodies.data()[static_cast<std::size_t>(number)];
+    const auto share = [](const Place& a, std::int64_t bytes, const Place& b, std::int64_t others) {
+      return bytes > 0 && others > 0 && a.base == b.base && a.index == b.index && a.offset < b.offset + others &&
+             b.offset < a.offset + bytes;
+    };
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      if (share(arguments[i], specs[i].bytes(), {Base::frame, 0, frame}, body.frame_bytes)) return false;
+      for (std::size_t k = 0; k < specs.size() && result.written[i]; ++k)
+        if (i != k && share(arguments[i], specs[i].bytes(), arguments[k], specs[k].bytes())) return false;
+      if (result.written[i] && is_given(arguments[i])) return false;
+    }
+    const auto placed = [&](StepAccess bytes) {
+      if (bytes.base == Base::constant) return bytes;
+      const Place to = bytes.base == Base::frame ? Place{Base::frame, 0, frame}
+                                                 : arguments[static_cast<std::size_t>(bytes.index)];
+      bytes.base = to.base, bytes.index = to.index;
+      bytes.bytes.offset += to.offset, bytes.begin += to.offset, bytes.end += to.offset;
+      return bytes;
+    };
+    if (barriers_.add_body(result.barriers, placed) &&
+        !fail("barriers", "no barrier before a step that shares bytes with an earlier one: a barrier expected"))
+      return true;
+    memory_.find(Base::frame, 0)->values.forget(frame, frame + body.frame_bytes);
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      if (!result.written[i]) continue;
+      const ValueId made = i < inputs.size() ? result.inputs[i] : result.outputs[i - inputs.size()];
+      memory_.find(arguments[i].base, arguments[i].index)->values.write(access(i), terms_.call(made, specs[i], inputs));
+      if (arguments[i].base == Base::argument) written_[static_cast<std::size_t>(arguments[i].index)] = true;
+    }
+    return true;
+  }
+  /// Runs a body on arguments of which only the types are known, each in a memory of its own, if it did not run yet.
+  constexpr const BodyResult& result_of(BodyId number, const List<TensorSpec>& specs, std::size_t inputs) {
+    BodyResult& result = results_[static_cast<std::size_t>(number)];
+    if (std::exchange(result.is_known, true)) return result;
+    PlanMemory<AnyPlan> memory = memory_.of_body(plan_.bodies.data()[static_cast<std::size_t>(number)].frame_bytes);
+    List<Place> arguments;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      arguments.push_back({Base::argument, static_cast<int>(i), 0});
+      memory.add_argument(static_cast<int>(i), specs[i], i < inputs);
+    }
+    std::swap(memory_, memory);
+    const std::size_t printed = printed_.size();
+    const Barriers barriers = std::exchange(barriers_, {});
+    List<bool> written = std::exchange(written_, List<bool>(specs.size(), false));
+    barriers_.begin_body();
+    run_call(number, arguments, 0);
+    if (problem_.empty() && printed_.size() != printed)
+      fail("values", "prints in body ", number, ": none expected, as in its graph");
+    for (std::size_t i = 0; i < specs.size(); ++i)
+      (i < inputs ? result.inputs : result.outputs)
+          .push_back(terms_.number(memory_.find(Base::argument, static_cast<int>(i))
+                                       ->values.read(access_of(0, specs[i], dense_strides(specs[i].shape))),
+                                   specs[i].shape));
+    std::swap(memory_, memory);
+    result.barriers = std::exchange(barriers_, barriers);
+    result.written = std::exchange(written_, std::move(written));
+    return result;
+  }
+  constexpr void run_call(BodyId number, const List<Place>& arguments, std::int64_t frame) {
     const BodyId caller = std::exchange(body_, number);
     const int caller_step = step_number_;
     const Body& body = plan_.bodies.data()[static_cast<std::size_t>(number)];
@@ -138,43 +225,15 @@ class PlanRun {
       return;
     const ValueId condition = terms_.number(read, {});
     const PlanMemory<AnyPlan> before = memory_;
+    const Barriers barriers_before = barriers_;
     run_body(step.body, list(1, step.arguments), frame);
     PlanMemory<AnyPlan> after = std::exchange(memory_, before);
-    const Barriers barriers = std::exchange(barriers_, {});
+    const Barriers barriers = barriers_.begin_branch(barriers_before);
     run_body(step.else_body, list(1 + step.arguments, step.location_count - 1 - step.arguments), frame);
-    barriers_.add_all(barriers);
+    barriers_.end_branch(barriers);
     memory_.join(after, condition);
   }
-  constexpr bool resolve(const Location& location, const List<Place>& arguments, const Body& body, std::int64_t frame,
-                         Place& place) {
-    place = location;
-    switch (location.base) {
-      case Base::frame:
-        if (location.offset < 0 || location.offset > body.frame_bytes)
-          return fail("memory", "offset ", location.offset, " of a frame: 0 to ", body.frame_bytes, " expected");
-        place.offset += frame;
-        return true;
-      case Base::argument:
-        if (location.index < 0 || static_cast<std::size_t>(location.index) >= arguments.size())
-          return fail_always("argument ", location.index, " of ", arguments.size(), ": an argument that the call has expected");
-        place = arguments[static_cast<std::size_t>(location.index)];
-        place.offset += location.offset;
-        return true;
-      case Base::stream:
-        if (!memory_.find(Base::stream, location.index)) break;
-        if (memory_.moves(location.index))
-          place.offset += memory_.moved(location.index) * plan_.replicas *
-                          plan_.streams[static_cast<std::size_t>(location.index)].spec.bytes();
-        return true;
-      case Base::position: return true;
-      default:
-        if (memory_.find(location.base, location.index)) return true;
-    }
-    return fail_always("index ", location.index, " of memory `", name_of(location.base), "`: a memory of the plan expected");
-  }
-
   // ---- steps that compute
-
   /// Returns the access to an operand with its place, or as a dense block.
   constexpr Access access(const StageOperand& operand, const List<Place>& places, std::int64_t parts) const {
     if (operand.source == Source::memory)
@@ -205,6 +264,8 @@ class PlanRun {
       fail("vertices", wrong);
     if (barriers_.add(std::move(accesses), step.ipu, !is_collective && step.vertices * step.pieces == 1))
       fail("barriers", "no barrier before a step that shares bytes with an earlier one: a barrier expected");
+    if (step.stream >= 0 && !memory_.find(Base::stream, step.stream))
+      return void(fail_always("stream ", step.stream, " moves in a body whose graph moves none: no move expected"));
     memory_.move(step.stream);
   }
 
@@ -313,73 +374,27 @@ class PlanRun {
     if (bytes.offset + below < 0 || (memory.bytes >= 0 && bytes.offset + above > memory.bytes))
       return fail("memory", "bytes ", bytes.offset + below, " to ", bytes.offset + above, " of memory `", name_of(place.base),
                   "`: bytes from 0 to ", memory.bytes, " expected");
-    if (access.writes && (place.base == Base::constant ||
-                          (place.base == Base::stream &&
-                           plan_.streams[static_cast<std::size_t>(place.index)].direction == StreamDirection::host_to_device)))
+    if (access.writes && is_given(place))
       return fail("memory", "writes what is given, in memory `", name_of(place.base), "`: a read expected");
     access.base = place.base, access.index = place.index;
     access.begin = bytes.offset + below, access.end = bytes.offset + above;
+    if (access.writes && place.base == Base::argument) written_[static_cast<std::size_t>(place.index)] = true;
     accesses.push_back(access);
     return true;
   }
-  // ---- what is there after a run
-
-  constexpr void compare(const RunEffects& expected) {
-    body_ = BodyId::main, step_number_ = plan_.bodies.data()[0].step_count;
-    const auto validate = [&](ValueId expected_value, Base base, int index, const Access& access, const Shape& shape,
-                              std::string_view what, std::size_t number) {
-      Stored* const memory = memory_.find(base, index);
-      if (memory == nullptr || terms_.number(memory->values.read(access), shape) != expected_value)
-        fail("values", what, " ", number, row_name(plan_, base, number),
-             " differs from the graphs after the run: equal expected");
-    };
-    for (std::size_t i = 0; i < expected.variables.size(); ++i) {
-      const auto& variable = plan_.variables[i];
-      if (variable.base == Base::variable)
-        validate(expected.variables[i], Base::variable, 0,
-                 access_of(variable.offset, variable.spec, dense_strides(variable.spec.shape)), variable.spec.shape, "variable",
-                 i);
-    }
-    for (std::size_t i = 0; i < expected.rows.size(); ++i) {
-      const auto& buffer = plan_.remote_buffers[i];
-      validate(expected.rows[i], Base::remote, buffer.mapping, memory_.rows_of(buffer), {buffer.entries, buffer.spec.nelms()},
-               "remote buffer", i);
-    }
-    for (std::size_t i = 0; i < plan_.streams.size(); ++i) compare_stream(expected, i, validate);
-    if (printed_.size() != expected.printed.size())
-      fail("values", printed_.size(), " ops with other effects ran: ", expected.printed.size(), " expected");
-    for (std::size_t i = 0; i < printed_.size() && problem_.empty(); ++i)
-      if (printed_[i] != expected.printed[i]) fail("values", "ops with other effects run in another order or on other values");
-  }
-  constexpr void compare_stream(const RunEffects& expected, std::size_t i, const auto& validate) {
-    const auto& stream = plan_.streams[i];
-    const bool loads = stream.direction == StreamDirection::host_to_device;
-    const std::int64_t count = loads ? expected.loaded[i] : static_cast<std::int64_t>(expected.stored[i].size());
-    const bool moves = memory_.moves(static_cast<int>(i));
-    const std::int64_t moved = moves ? memory_.moved(static_cast<int>(i)) : memory_.elements_of(static_cast<int>(i));
-    if (moved != count && (moves || moved >= 0)) fail("values", moved, " elements of stream ", i, " move: ", count, " expected");
-    if (loads) return;
-    const std::int64_t pitch = plan_.replicas * stream.spec.bytes();
-    for (std::int64_t k = 0; k < count && problem_.empty(); ++k)
-      validate(expected.stored[i][static_cast<std::size_t>(k)], Base::stream, static_cast<int>(i),
-               access_of(k * pitch, stream.spec, dense_strides(stream.spec.shape)), stream.spec.shape, "stream", i);
-  }
-
-  const AnyPlan& plan_;
-  ValueTerms& terms_;
   StageValues stage_values_;
-  PlanMemory<AnyPlan> memory_;
+  const CalledGraphs& called_;
+  List<GraphId> graphs_;  // by body; main: it runs in each call
+  List<BodyResult> results_;  // by body
   List<bool> checked_sets_;
   Barriers barriers_{};
   List<std::pair<int, Memory>> scratch_{};  // of a step: by offset
   List<Register> registers_{};  // of a step: first results, by stage
-  List<ValueId> printed_{};
+  List<bool> written_{};  // of a body that runs on any arguments: by argument, whether a step wrote it
   BodyId body_ = BodyId::none;
   int step_number_ = 0;
   bool reads_unwritten_ = false;
   std::int64_t iterations_ = 0, most_iterations_ = 0;  // of all loops
-  std::string_view ignored_{};
-  Text problem_{};
 };
 
 }  // namespace tilewright::internal::proof::detail

@@ -18,8 +18,11 @@ struct Operand {
   Content content{};
 };
 
-/// Memory of the program before a run, and the host's.
-enum class Origin : std::int64_t { variable, constant, remote_row, stream, position };
+/// Returns whether all elements of an operand are written.
+constexpr bool is_written(const Operand& operand) { return operand.spec.shape.nelms() == 0 || !has_unwritten(operand.content); }
+
+/// Memory of the program before a run, and the host's; and an input of a graph, whatever it is.
+enum class Origin : std::int64_t { variable, constant, remote_row, stream, position, input };
 
 /// Partial results of an op: `parts` tensors, one after the other.
 struct PartialResults {
@@ -103,6 +106,18 @@ class ValueTerms {
     result.value = values_.number({word(TermKind::choice), static_cast<std::int64_t>(condition),
                                    static_cast<std::int64_t>(a.value), static_cast<std::int64_t>(b.value), b.first - a.first});
     return result;
+  }
+
+  /// Returns what a call of a graph gives. `result`: what the graph gives for inputs of Origin::input.
+  constexpr Content call(ValueId result, const TensorSpec& spec, const List<Operand>& inputs) {
+    const Access access = access_of(0, spec, dense_strides(spec.shape));
+    List<std::int64_t> term{word(TermKind::call), static_cast<std::int64_t>(result)};
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const auto& [given, content] = inputs[i];
+      if (given == spec && result == initial(Origin::input, static_cast<std::int64_t>(i))) return content;
+      term.push_back(given.shape.nelms() == 0 ? 0 : static_cast<std::int64_t>(number(content, given.shape)));
+    }
+    return whole_of(values_.number(term), access);
   }
 
   constexpr const Values& values() const { return values_; }

@@ -80,7 +80,7 @@ class Values {
 };
 
 /// Kinds of terms: the first word of each.
-enum class TermKind : std::int64_t { initial, result, partials, choice, content, slice, use };
+enum class TermKind : std::int64_t { initial, result, partials, choice, content, slice, use, call };
 
 /// Elements of one memory that an operand accesses: the first one, and for each axis the bytes to the next.
 struct Access {

@@ -9,6 +9,7 @@
 #include "tilewright/execute/program.hpp"
 #include "tilewright/lower/figures/frame_peak.hpp"
 #include "tilewright/transform/prepare.hpp"
+#include "tilewright/verified/called_graphs.hpp"
 #include "tilewright/verified/globals.hpp"
 #include "tilewright/verified/op_uses.hpp"
 #include "tilewright/verified/plan_run.hpp"
@@ -32,8 +33,9 @@ template <std::derived_from<FrozenRows> Rows>
 constexpr const Rows& rows_of(const Rows& rows) {
   return rows;
 }
+/// Finds the first fault of a plan. `called`: graphs that run once.
 template <bool may_have_tiles>
-constexpr Fault find_fault(const Prepared& prepared, const auto& plan, std::string_view ignored) {
+constexpr Fault find_fault(const Prepared& prepared, const auto& plan, std::string_view ignored, CalledGraphs& called) {
   if (Text wrong = RangesCheck(prepared.target()).run(plan); !wrong.empty()) return {std::move(wrong)};
   GlobalsCheck globals(plan, prepared.ir());
   if (!globals.has_rows())
@@ -43,12 +45,26 @@ constexpr Fault find_fault(const Prepared& prepared, const auto& plan, std::stri
   PlanStages in_strips;  // only plans for simulated IPUs have strips
   if (prepared.target().ipu) in_strips = {{plan.stages.data(), plan.stages.size()}, {plan.operands.data(), plan.operands.size()}};
   OpUses(prepared.ir(), terms, in_strips).run();
-  const RunEffects expected = GraphRun(prepared.ir(), terms, in_strips).run();
+  const RunEffects expected = GraphRun(prepared.ir(), terms, in_strips, called).run();
   if (Fault fault = TablesCheck(plan, prepared.target(), terms, ignored).run(); !fault.what.empty()) return fault;
-  PlanRun run(plan, terms);
+  PlanRun run(plan, terms, called);
   run.ignore(ignored);
   if (Fault fault = run.run(expected); !fault.what.empty()) return fault;
   return {fault_on_tiles<may_have_tiles>(plan, prepared.target(), terms, run.reads_unwritten(), ignored)};
+}
+/// Numbers of ops of a run. Up to most_ops, the proof follows each call. If graphs that run once show a fault, it follows each
+/// call, too, up to most_ops_again, because a plan may do in another way what a graph does for the inputs of one call.
+inline constexpr double most_ops = 1000, most_ops_again = 1e6;
+template <bool may_have_tiles>
+constexpr Fault find_fault(const Prepared& prepared, const auto& plan, std::string_view ignored) {
+  CalledGraphs called(prepared.ir());
+  if (called.steps() > most_ops) {
+    CalledGraphs once = called;
+    once.find();
+    Fault fault = find_fault<may_have_tiles>(prepared, plan, ignored, once);
+    if (fault.what.empty() || called.steps() > most_ops_again) return fault;
+  }
+  return find_fault<may_have_tiles>(prepared, plan, ignored, called);
 }
 /// Returns the step of a fault, its tensors, and the module in which its op was traced. Another planning of the program finds the
 /// module, which no plan has.
@@ -78,9 +94,9 @@ constexpr Text fault_text_of(const Prepared& prepared, const auto& plan, std::st
 /// Proves that a plan does what the graphs of a prepared program say: `fault_of_plan(prepared, lower(prepared))`. Returns the
 /// first fault, `rule: what was given: what was expected, in step 3 of body 2, MatMul [Add] of x (8, 100) float32, ..., in
 /// Net_subgraph(0)/fc1`; an empty text: the plan is proven. `plan`: a Plan, or a frozen one. It runs graphs and plan on names of
-/// values in place of numbers, with each call and iteration, so its time grows with the steps that a run makes, and with the
-/// columns of tensors that are put together from others. Rules: docs/errors-and-debugging.md. `ignored`: a rule that is not
-/// checked.
+/// values in place of numbers, so its time grows with the steps that a run makes, and with the columns of tensors that are put
+/// together from others. In long runs, a called graph that only changes what its caller gives runs once, not in each call. Rules:
+/// docs/errors-and-debugging.md. `ignored`: a rule that is not checked.
 constexpr Text fault_of_plan(const Prepared& prepared, const auto& plan, std::string_view ignored = {}) {
   return internal::proof::detail::fault_text_of(prepared, plan, ignored);
 }

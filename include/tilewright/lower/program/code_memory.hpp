@@ -34,7 +34,7 @@ class CodeCounter {
     count_code();
     find_ranges();
     for (std::size_t i = 0; i < plan_.bodies.size(); ++i)
-      if (const auto body = BodyId(i); !is_loaded_[body] || !is_covered(body, body)) {
+      if (const auto body = BodyId(i); !is_loaded_[body] || !is_covered(body)) {
         is_loaded_[body] = false;
         result_.always += result_.by_body[body];
       }
@@ -96,15 +96,6 @@ class CodeCounter {
       if (users[set] != nobody)
         (users[set] > nobody ? result_.by_body[users[set]] : result_.always).vertex += plan_.compute_sets[set].code_bytes;
   }
-  /// Returns whether a step calls a body, directly or through others.
-  constexpr bool calls(const Step& caller, BodyId body) const {
-    for (const BodyId called : called_bodies(caller)) {
-      if (called == body) return true;
-      for (int s = 0; s < plan_.bodies[called].step_count; ++s)
-        if (calls(step(called, s), body)) return true;
-    }
-    return false;
-  }
   constexpr void find_ranges() {
     for (std::size_t i = 0; i < plan_.bodies.size(); ++i) {
       const auto body = BodyId(i);
@@ -113,24 +104,27 @@ class CodeCounter {
         if (load.kind != StepKind::load_code) continue;
         is_loaded_[load.body] = true;
         Live live{load.body, body, s, s};
+        const List<bool, BodyId> reaches = bodies_that_reach(plan_, load.body);
         for (int t = s + 1; t < plan_.bodies[body].step_count; ++t) {
           const Step& later = step(body, t);
           if (later.kind == StepKind::load_code && later.body == load.body) break;
-          if (calls(later, load.body)) live.last = t;
+          if (calls_any(later, reaches)) live.last = t;
         }
         ranges_.push_back(live);
       }
     }
   }
-  /// Returns whether the code of `loaded` is present in all calls of `body`.
-  constexpr bool is_covered(BodyId body, BodyId loaded) const {
-    for (std::size_t i = 0; i < plan_.bodies.size(); ++i) {
+  /// Returns whether the code of a body is present in all of its calls.
+  constexpr bool is_covered(BodyId loaded) const {
+    List<bool, BodyId> covers(plan_.bodies.size(), true);  // by body: in all of its calls
+    for (std::size_t i = 0; i < plan_.bodies.size(); ++i) {  // callers come before what they call
       const auto place = BodyId(i);
+      const bool has_code = covers[place] && !plan_.is_root(place);
       for (int s = 0; s < plan_.bodies[place].step_count; ++s)
         for (const BodyId called : called_bodies(step(place, s)))
-          if (called == body && !is_there(place, s, loaded) && (plan_.is_root(place) || !is_covered(place, loaded))) return false;
+          if (!has_code && !is_there(place, s, loaded)) covers[called] = false;
     }
-    return true;
+    return covers[loaded];
   }
   constexpr bool is_there(BodyId place, int s, BodyId loaded) const {
     for (const Live& live : ranges_)

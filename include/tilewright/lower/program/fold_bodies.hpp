@@ -16,6 +16,35 @@ constexpr FixedVector<BodyId, 2> called_bodies(const Step& step) {
   return bodies;
 }
 
+/// Returns how often a run executes each body; both branches of a conditional count.
+constexpr List<std::int64_t, BodyId> runs_of_bodies(const Plan& plan) {
+  List<std::int64_t, BodyId> runs(plan.bodies.size(), 0);
+  for (std::size_t b = 0; b < plan.bodies.size(); ++b) {  // callers come before what they call
+    if (plan.is_root(BodyId(b))) runs[BodyId(b)] = 1;
+    const Body& body = plan.bodies[BodyId(b)];
+    for (int s = body.first_step; s < body.first_step + body.step_count; ++s)
+      for (const BodyId called : called_bodies(plan.steps[s])) runs[called] += runs[BodyId(b)] * plan.steps[s].count;
+  }
+  return runs;
+}
+/// Returns whether a step calls a body for which `reaches` is true.
+constexpr bool calls_any(const Step& step, const List<bool, BodyId>& reaches) {
+  for (const BodyId called : called_bodies(step))
+    if (reaches[called]) return true;
+  return false;
+}
+/// Returns by body whether it is `target`, or calls it, directly or through others.
+constexpr List<bool, BodyId> bodies_that_reach(const Plan& plan, BodyId target) {
+  List<bool, BodyId> reaches(plan.bodies.size(), false);
+  reaches[target] = true;
+  for (auto b = static_cast<std::size_t>(target); b-- > 0;) {
+    const Body& body = plan.bodies[BodyId(b)];
+    for (int s = body.first_step; s < body.first_step + body.step_count; ++s)
+      if (calls_any(plan.steps[s], reaches)) reaches[BodyId(b)] = true;
+  }
+  return reaches;
+}
+
 /// Sums a figure over the steps of a run, through calls, to a total of the main body. `plan` has any plan type, and `totals` has
 /// one empty total for each body. `add_body(total, body)` adds the steps of a body without calls. `add_call(total, times, one,
 /// other)` adds `times` executions of a called body. `one` and `other` are the totals of both branches of a conditional, of which
