@@ -12,6 +12,7 @@
 #include "tilewright/core/number.hpp"
 #include "tilewright/core/text.hpp"
 #include "tilewright/graph/ir_tables.hpp"
+#include "tilewright/graph/kept_results.hpp"
 #include "tilewright/graph/op_created_hook.hpp"
 #include "tilewright/graph/records.hpp"
 #include "tilewright/graph/stream.hpp"
@@ -186,6 +187,13 @@ class Ir {
     if (!check_numbers(what, "", {&exact.value, 1}, dtype)) return Tensor::invalid(*this);
     return constant(Numbers{exact}, Shape{}, dtype);
   }
+  /// Keeps the result of a function as long as the Ir. A function that returns this reference has a place in the stack of an
+  /// error of GCC 12, see docs/compiler-quirks.md. A variable of the type `auto` takes the result over.
+  template <class T>
+    requires(!std::is_reference_v<T>)
+  constexpr T&& keep(T&& result) {
+    return results_.keep(std::move(result));
+  }
   constexpr const Text& failure() const { return failure_; }
   constexpr bool failed() const { return !failure_.empty(); }
 
@@ -260,6 +268,7 @@ class Ir {
     return {this, static_cast<int>(tables.streams.size()) - 1, spec};
   }
   Text failure_;
+  detail::KeptResults results_;
   NameTable<int> stream_names_;
   int num_host_transfers_ = 0;
   std::int64_t replication_factor_ = 1;
