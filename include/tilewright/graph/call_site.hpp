@@ -108,13 +108,14 @@ class Outputs {
     using value_type = Tensor;
     using difference_type = std::ptrdiff_t;
     constexpr Iterator() = default;
-    constexpr Iterator(const Outputs& outputs, std::size_t i) : outputs_(&outputs), i_(i) {}
     constexpr Tensor operator*() const { return (*outputs_)[i_]; }
     constexpr Iterator& operator++() { return ++i_, *this; }
     constexpr Iterator operator++(int) { return {*outputs_, i_++}; }
     constexpr bool operator==(const Iterator&) const = default;
 
    private:
+    friend Outputs;
+    constexpr Iterator(const Outputs& outputs, std::size_t i) : outputs_(&outputs), i_(i) {}
     const Outputs* outputs_ = nullptr;
     std::size_t i_ = 0;
   };

@@ -29,7 +29,9 @@ struct ShardedBufferOptions;
 class ReplicaGrouping;
 namespace detail {
 constexpr bool check_spec(Ir& ir, std::string_view what, std::string_view name, const TensorSpec& spec);
-}
+template <class T>
+constexpr T&& keep(Ir& ir, T&& result);
+}  // namespace detail
 
 /// A program that is being traced: its graphs, variables, constants and streams. Tensors and graphs are handles into it, so it
 /// must not move while they are used.
@@ -187,13 +189,6 @@ class Ir {
     if (!check_numbers(what, "", {&exact.value, 1}, dtype)) return Tensor::invalid(*this);
     return constant(Numbers{exact}, Shape{}, dtype);
   }
-  /// Keeps the result of a function as long as the Ir. A function that returns this reference has a place in the stack of an
-  /// error of GCC 12, see docs/compiler-quirks.md. A variable of the type `auto` takes the result over.
-  template <class T>
-    requires(!std::is_reference_v<T>)
-  constexpr T&& keep(T&& result) {
-    return results_.keep(std::move(result));
-  }
   constexpr const Text& failure() const { return failure_; }
   constexpr bool failed() const { return !failure_.empty(); }
 
@@ -267,6 +262,8 @@ class Ir {
     tables.streams.push_back({direction, name, spec});
     return {this, static_cast<int>(tables.streams.size()) - 1, spec};
   }
+  template <class T>
+  friend constexpr T&& detail::keep(Ir& ir, T&& result);
   Text failure_;
   detail::KeptResults results_;
   NameTable<int> stream_names_;
@@ -276,6 +273,13 @@ class Ir {
 };
 
 namespace detail {
+/// Keeps the result of a function as long as the Ir. GCC 12 stores no place for a call that returns a class with a destructor,
+/// but one for a call that returns this reference, so its stack of an error names the user's line. A variable of the type `auto`
+/// takes the result over.
+template <class T>
+constexpr T&& keep(Ir& ir, T&& result) {
+  return ir.results_.keep(std::move(result));
+}
 /// Checks that a tensor of the spec can exist: extents of at least 1, and at most max_tensor_bytes. Fails if not; the error names
 /// `what`.
 constexpr bool check_spec(Ir& ir, std::string_view what, std::string_view name, const TensorSpec& spec) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <type_traits>
 #include <utility>
 
 namespace tilewright::detail {
@@ -17,6 +18,7 @@ class KeptResults {
   }
 
   template <class T>
+    requires(!std::is_reference_v<T>)
   constexpr T&& keep(T&& result) {
     auto* kept = new ResultOf<T>{{last_, [](Result* of_type) { delete static_cast<ResultOf<T>*>(of_type); }}, std::move(result)};
     last_ = kept;

@@ -96,13 +96,13 @@ constexpr CreatedGraph&& create_graph(Ir& ir, M&& module, const Arguments&... ar
   if constexpr (std::is_const_v<std::remove_reference_t<M>>) {
     auto copy = module;
     detail::adopt(copy, &trace, "");
-    return ir.keep(detail::trace_adopted(trace, copy, arguments...));
+    return detail::keep(ir, detail::trace_adopted(trace, copy, arguments...));
   } else if constexpr (std::is_lvalue_reference_v<M>) {
     const detail::Adoption adoption(module, trace);
-    return ir.keep(detail::trace_adopted(trace, module, arguments...));
+    return detail::keep(ir, detail::trace_adopted(trace, module, arguments...));
   } else {  // nobody can use a temporary afterwards
     detail::adopt(module, &trace, "");
-    return ir.keep(detail::trace_adopted(trace, module, arguments...));
+    return detail::keep(ir, detail::trace_adopted(trace, module, arguments...));
   }
 }
 template <detail::ModuleReference M, class... Arguments>

@@ -33,8 +33,8 @@ class GraphCache {
       ir.fail(text("GraphCache: ", type_name<M>(), " has a build_grad: create_graph, for a graph of its own, expected"));
     Key key{&ir, &detail::type_identity_of<M, detail::KindOfArgument<Arguments>...>};
     add_module(key, module);
-    return ir.keep(
-        find_or_trace(std::move(key), [&] { return tilewright::create_graph(ir, module, arguments...); }, arguments...));
+    return detail::keep(
+        ir, find_or_trace(std::move(key), [&] { return tilewright::create_graph(ir, module, arguments...); }, arguments...));
   }
   template <std::derived_from<ModuleBase> M, class... Arguments>
   constexpr CreatedGraph&& create_graph(const M& module, const Arguments&... arguments) {

@@ -241,7 +241,7 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
  private:
   static constexpr NamedTensors no_tensors{};
   constexpr const NamedTensors& kept(NamedTensors tensors) const {
-    if (const VariableFactory* factory = any_leaf()) return factory->ir().keep(std::move(tensors));
+    if (const VariableFactory* factory = any_leaf()) return detail::keep(factory->ir(), std::move(tensors));
     return no_tensors;  // no Ir could keep them
   }
 };

@@ -221,8 +221,9 @@ concept Updates = OptimiserParameters<Optimiser> || UpdateFunction<Optimiser> ||
 template <std::derived_from<ModuleBase> Loss, detail::Updates Optimiser, std::size_t n>
 constexpr NamedTensors&& minimise(Ir& ir, const Loss& loss, const Optimiser& optimiser, const Input (&inputs)[n],
                                   const StepOptions& options = {}) {
-  return ir.keep(detail::run_step(ir, "minimise", detail::name_of_loss<Loss>(),
-                                  detail::LossObjective<Loss, n>{loss, std::to_array(inputs), options}, optimiser, options));
+  return tilewright::detail::keep(
+      ir, detail::run_step(ir, "minimise", detail::name_of_loss<Loss>(),
+                           detail::LossObjective<Loss, n>{loss, std::to_array(inputs), options}, optimiser, options));
 }
 
 /// Appends one training step for a model and a loss function of it: `[](Net& net, tw::Tensor x, tw::Tensor y) { return ...; }`.

@@ -81,10 +81,10 @@ constexpr NamedTensors&& train_step(Ir& ir, const Model& model, const Optimiser&
                                     const StepOptions& options = {}) {
   if (images.shape.rank < 1) {
     ir.fail(text("train_step: ", to_text(images), ": a first axis of images expected"));
-    return ir.keep(NamedTensors());
+    return tilewright::detail::keep(ir, NamedTensors());
   }
-  return ir.keep(detail::run_step(ir, "train_step", Text(type_name<Model>()), detail::Classifier<Model>{model, images, options},
-                                  optimiser, options));
+  return tilewright::detail::keep(ir, detail::run_step(ir, "train_step", Text(type_name<Model>()),
+                                                       detail::Classifier<Model>{model, images, options}, optimiser, options));
 }
 
 /// Appends the forward pass alone, traced for evaluation. A run takes the stream "image", of the given spec, or that of
