@@ -13,6 +13,7 @@ one of them; no error may be of none.
 A case may also say
 
     // expect-in-source: text         as expect, in a line of the source that the compiler shows
+    // expect-place: text             an error names the case's first line of code that has the text
 
 If cases need options of their own, each is in `#ifdef CASE_<name>`, in a file of such cases. It is compiled alone, with that
 defined, and must fail to compile; with none defined the file must compile. Such a case may also say
@@ -82,13 +83,13 @@ class Case:
 
 
 def parse(source):
-    cases = []
-    for number, line in enumerate(source.read_text().splitlines(), 1):
+    cases, lines = [], source.read_text().splitlines()
+    for number, line in enumerate(lines, 1):
         if match := re.fullmatch(r"\s*// CASE (\w+)\s*", line):
             if cases:
                 cases[-1].end = number
             cases.append(Case(match[1], number))
-        elif match := re.fullmatch(r"\s*// (expect|expect-in-source|flags|compiler|precompiled|most-lines): (.*?)\s*", line):
+        elif match := re.fullmatch(r"\s*// (expect|expect-in-source|expect-place|flags|compiler|precompiled|most-lines): (.*?)\s*", line):
             kind, text = match.groups()
             if not cases:
                 sys.exit(f"{source}: '// {kind}:' before the first '// CASE'")
@@ -96,6 +97,9 @@ def parse(source):
                 cases[-1].expected.append(text)
             elif kind == "expect-in-source":
                 cases[-1].expected_in_source.append(text)
+            elif kind == "expect-place":
+                code = (place for place, shown in enumerate(lines[number:], number + 1) if text in shown and "// expect" not in shown)
+                cases[-1].expected.append(f"{source.name}:{next(code, 0)}:")
             elif kind == "flags":
                 cases[-1].flags += shlex.split(text)
             elif kind == "precompiled":

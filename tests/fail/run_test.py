@@ -84,6 +84,12 @@ class RunTest(unittest.TestCase):
     def test_a_text_of_the_source(self):
         self.check(SHARED + RIGHT.replace("// expect: an even", "// expect: Even<3> odd;\n// expect: an even"), "FAIL cases: odd: ")
 
+    def test_a_place(self):
+        placed = RIGHT.replace("// expect: an even", "// expect-place: Even<3>\n// expect: an even")
+        self.assertEqual(run(SHARED + placed)[0], 0)
+        self.check(SHARED + placed.replace("odd;", "odd;\nint code;").replace(": Even<3>", ": int code"), "FAIL cases: odd: ", "cases.cpp:")
+        self.check(SHARED + placed.replace(": Even<3>", ": Even<5>"), "FAIL cases: odd: ", "not in the output: cases.cpp:0:")
+
     def test_an_error_of_no_case(self):
         self.check(SHARED + "Even<5> five;" + RIGHT, "FAIL cases: without a case: has errors", "ok   cases: odd")
         self.check("#include <not_there>" + SHARED + RIGHT, "FAIL cases: without a case: has errors")

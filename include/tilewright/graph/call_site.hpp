@@ -103,14 +103,34 @@ constexpr void modify_input(Ir& ir, GraphId graph, Node& call, int input, int fi
 /// Outputs of a call. A single one converts to a Tensor; `outputs.as<2>()` is an array for structured bindings.
 class Outputs {
  public:
-  constexpr Outputs(Ir& ir, List<Tensor> tensors) : ir_(&ir), tensors_(std::move(tensors)) {}
+  class Iterator {
+   public:
+    using value_type = Tensor;
+    using difference_type = std::ptrdiff_t;
+    constexpr Iterator() = default;
+    constexpr Tensor operator*() const { return (*outputs_)[i_]; }
+    constexpr Iterator& operator++() { return ++i_, *this; }
+    constexpr Iterator operator++(int) { return {*outputs_, i_++}; }
+    constexpr bool operator==(const Iterator&) const = default;
+
+   private:
+    friend Outputs;
+    constexpr Iterator(const Outputs& outputs, std::size_t i) : outputs_(&outputs), i_(i) {}
+    const Outputs* outputs_ = nullptr;
+    std::size_t i_ = 0;
+  };
+  /// Creates the outputs of a call that failed: none.
+  constexpr explicit Outputs(Ir& ir) : ir_(&ir) {}
+  /// Creates the outputs that a node has now.
+  constexpr Outputs(Ir& ir, GraphId graph, NodeId node)
+      : ir_(&ir), graph_(graph), node_(node), size_(ir.tables.record(graph).nodes[node].outputs.size()) {}
 
   constexpr Ir& ir() const { return *ir_; }
-  constexpr std::size_t size() const { return tensors_.size(); }
-  constexpr auto begin() const { return tensors_.begin(); }
-  constexpr auto end() const { return tensors_.end(); }
+  constexpr std::size_t size() const { return size_; }
+  constexpr Iterator begin() const { return {*this, 0}; }
+  constexpr Iterator end() const { return {*this, size_}; }
   constexpr Tensor operator[](std::size_t i) const {
-    if (i < tensors_.size()) return tensors_[i];
+    if (i < size_) return {*ir_, graph_, ir_->tables.record(graph_).nodes[node_].outputs[i]};
     if (!ir_->failed()) ir_->fail(text("call: output ", i, " of ", size(), ": an index below ", size(), " expected"));
     return Tensor::invalid(*ir_);
   }
@@ -127,8 +147,10 @@ class Outputs {
   }
 
  private:
-  Ir* ir_;
-  List<Tensor> tensors_;
+  Ir* ir_;  // a handle without a destructor: GCC 12 stores no place for calls that return other classes
+  GraphId graph_ = GraphId::none;
+  NodeId node_ = NodeId::none;
+  std::size_t size_ = 0;
 };
 
 /// One call of a graph, once or repeated. Maps between the called graph's tensors and the caller's ("parent") tensors.
@@ -143,7 +165,7 @@ class CallSiteInfo {
   /// Returns the parent tensors that the call reads.
   constexpr List<Tensor> inputs() const { return handles(true); }
   /// Returns the parent tensors that the call produces. Autodiff appends activations.
-  constexpr Outputs outputs() const { return {*ir_, handles(false)}; }
+  constexpr Outputs outputs() const { return valid() ? Outputs(*ir_, graph_, node_) : Outputs(*ir_); }
   constexpr Tensor parent_input(int i) const { return pick(true, i, "parent_input"); }
   constexpr Tensor parent_output(int i) const { return pick(false, i, "parent_output"); }
   constexpr Tensor output(int i) const { return parent_output(i); }

@@ -12,6 +12,7 @@
 #include "tilewright/core/number.hpp"
 #include "tilewright/core/text.hpp"
 #include "tilewright/graph/ir_tables.hpp"
+#include "tilewright/graph/kept_results.hpp"
 #include "tilewright/graph/op_created_hook.hpp"
 #include "tilewright/graph/records.hpp"
 #include "tilewright/graph/stream.hpp"
@@ -28,7 +29,9 @@ struct ShardedBufferOptions;
 class ReplicaGrouping;
 namespace detail {
 constexpr bool check_spec(Ir& ir, std::string_view what, std::string_view name, const TensorSpec& spec);
-}
+template <class T>
+constexpr T&& keep(Ir& ir, T&& result);
+}  // namespace detail
 
 /// A program that is being traced: its graphs, variables, constants and streams. Tensors and graphs are handles into it, so it
 /// must not move while they are used.
@@ -259,7 +262,10 @@ class Ir {
     tables.streams.push_back({direction, name, spec});
     return {this, static_cast<int>(tables.streams.size()) - 1, spec};
   }
+  template <class T>
+  friend constexpr T&& detail::keep(Ir& ir, T&& result);
   Text failure_;
+  detail::KeptResults results_;
   NameTable<int> stream_names_;
   int num_host_transfers_ = 0;
   std::int64_t replication_factor_ = 1;
@@ -267,6 +273,13 @@ class Ir {
 };
 
 namespace detail {
+/// Keeps the result of a function as long as the Ir. GCC 12 stores no place for a call that returns a class with a destructor,
+/// but one for a call that returns this reference, so its stack of an error names the user's line. A variable of the type `auto`
+/// takes the result over.
+template <class T>
+constexpr T&& keep(Ir& ir, T&& result) {
+  return ir.results_.keep(std::move(result));
+}
 /// Checks that a tensor of the spec can exist: extents of at least 1, and at most max_tensor_bytes. Fails if not; the error names
 /// `what`.
 constexpr bool check_spec(Ir& ir, std::string_view what, std::string_view name, const TensorSpec& spec) {

@@ -91,22 +91,22 @@ concept ModuleReference = std::derived_from<std::remove_cvref_t<M>, ModuleBase>;
 /// descriptions only); other arguments are passed to `build`. The results become the graph's outputs. Values that `build` stores
 /// in members remain in the module. If the module is temporary or const, a copy is traced instead.
 template <detail::ModuleReference M, class... Arguments>
-constexpr CreatedGraph create_graph(Ir& ir, M&& module, const Arguments&... arguments) {
+constexpr CreatedGraph&& create_graph(Ir& ir, M&& module, const Arguments&... arguments) {
   detail::ModuleTrace trace{ir};
   if constexpr (std::is_const_v<std::remove_reference_t<M>>) {
     auto copy = module;
     detail::adopt(copy, &trace, "");
-    return detail::trace_adopted(trace, copy, arguments...);
+    return detail::keep(ir, detail::trace_adopted(trace, copy, arguments...));
   } else if constexpr (std::is_lvalue_reference_v<M>) {
     const detail::Adoption adoption(module, trace);
-    return detail::trace_adopted(trace, module, arguments...);
+    return detail::keep(ir, detail::trace_adopted(trace, module, arguments...));
   } else {  // nobody can use a temporary afterwards
     detail::adopt(module, &trace, "");
-    return detail::trace_adopted(trace, module, arguments...);
+    return detail::keep(ir, detail::trace_adopted(trace, module, arguments...));
   }
 }
 template <detail::ModuleReference M, class... Arguments>
-constexpr CreatedGraph create_graph(M&& module, const Arguments&... arguments) {
+constexpr CreatedGraph&& create_graph(M&& module, const Arguments&... arguments) {
   static_assert(detail::has_tensor<Arguments...>,
                 "create_graph: no argument is a Tensor: create_graph(ir, module, ...) expected");
   if constexpr (detail::has_tensor<Arguments...>) {
@@ -152,12 +152,12 @@ constexpr Outputs ModuleBase::call_module(M&& module, const CallModuleOptions& o
 
 template <class D>
 template <class... Arguments>
-constexpr auto Module<D>::create_graph(const Arguments&... arguments) const {
+constexpr decltype(auto) Module<D>::create_graph(const Arguments&... arguments) const {
   return tilewright::create_graph(static_cast<const D&>(*this), arguments...);
 }
 template <class D>
 template <class... Arguments>
-constexpr auto Module<D>::create_graph(Ir& ir, const Arguments&... arguments) const {
+constexpr decltype(auto) Module<D>::create_graph(Ir& ir, const Arguments&... arguments) const {
   return tilewright::create_graph(ir, static_cast<const D&>(*this), arguments...);
 }
 

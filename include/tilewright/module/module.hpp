@@ -329,9 +329,9 @@ class Module : public ModuleBase {
   }
   /// Creates a graph of this module, see the function create_graph. The Ir may be omitted if an argument is a Tensor.
   template <class... Arguments>
-  constexpr auto create_graph(const Arguments&... arguments) const;
+  constexpr decltype(auto) create_graph(const Arguments&... arguments) const;
   template <class... Arguments>
-  constexpr auto create_graph(Ir& ir, const Arguments&... arguments) const;
+  constexpr decltype(auto) create_graph(Ir& ir, const Arguments&... arguments) const;
 
  private:
   template <class... Arguments>

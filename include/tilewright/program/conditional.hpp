@@ -33,7 +33,7 @@ class ConditionalSiteInfo {
     return {Graph(*ir_, node().called_graph), Graph(*ir_, node().else_graph)};
   }
   constexpr List<Tensor> inputs() const { return handles(true); }
-  constexpr Outputs outputs() const { return {*ir_, handles(false)}; }
+  constexpr Outputs outputs() const { return valid() ? Outputs(*ir_, graph_, node_) : Outputs(*ir_); }
   constexpr Tensor output(int i) const { return outputs()[static_cast<std::size_t>(i)]; }
 
   /// Returns the index of the conditional's input for input i of a branch's graph.

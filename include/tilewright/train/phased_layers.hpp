@@ -260,8 +260,8 @@ class PhasedLayers {
 
   /// Makes the optimiser's graphs of all variables that a gradient reaches, and the factories of its state.
   constexpr void make_updates() {
-    if (!load_) return;
-    const NamedTensors shards = NamedTensors::pack(load_->names, Outputs(ir(), load_->graph.outputs()));
+    if (!load_ || ir().failed()) return;
+    const NamedTensors shards = NamedTensors::pack(load_->names, load_->graph.outputs());
     Cached<typename Parameters::Optimiser> optimiser;
     for (const Tensor& of : gradients())
       for (const auto& [name, variable] : graph_.args().to_dict()) {

@@ -77,14 +77,14 @@ struct Classifier {
 ///     }
 ///     tw::Session<train_step> session;
 template <std::derived_from<ModuleBase> Model, class Optimiser>
-constexpr NamedTensors train_step(Ir& ir, const Model& model, const Optimiser& optimiser, const TensorSpec& images,
-                                  const StepOptions& options = {}) {
+constexpr NamedTensors&& train_step(Ir& ir, const Model& model, const Optimiser& optimiser, const TensorSpec& images,
+                                    const StepOptions& options = {}) {
   if (images.shape.rank < 1) {
     ir.fail(text("train_step: ", to_text(images), ": a first axis of images expected"));
-    return {};
+    return tilewright::detail::keep(ir, NamedTensors());
   }
-  return detail::run_step(ir, "train_step", Text(type_name<Model>()), detail::Classifier<Model>{model, images, options},
-                          optimiser, options);
+  return tilewright::detail::keep(ir, detail::run_step(ir, "train_step", Text(type_name<Model>()),
+                                                       detail::Classifier<Model>{model, images, options}, optimiser, options));
 }
 
 /// Appends the forward pass alone, traced for evaluation. A run takes the stream "image", of the given spec, or that of

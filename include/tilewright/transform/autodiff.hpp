@@ -333,20 +333,20 @@ constexpr void adds_activations(Ir& ir, bool adds) { ir.tables.rewrites.adds_act
 ///
 /// If the graph is of a module with a build_grad, that makes the gradient graph, and the options may ask for it or for the other
 /// method. Errors: the method build_grad without such a module; a second time without `force`.
-constexpr GradGraphInfo autodiff(Graph graph, const AutodiffOptions& options = {}) {
+constexpr GradGraphInfo&& autodiff(Graph graph, const AutodiffOptions& options = {}) {
   Ir& ir = graph.ir();
-  if (ir.failed()) return {ir, graph.id(), {.graph = GraphId::main}};
+  if (ir.failed()) return detail::keep(ir, GradGraphInfo(ir, graph.id(), {.graph = GraphId::main}));
   for (const GradGraphInfo& info : options.called_graphs_grad_info)
     if (info.graph().id() != GraphId::main) detail::set_gradient(ir, info.forward_graph().id(), info.record());
   const bool is_by_hand = detail::check_method(ir, graph.id(), options);
   auto record = detail::differentiate(ir, graph.id(), options);
   if (ir.failed()) record = {.graph = GraphId::main};
   else if (is_by_hand) detail::set_gradient(ir, graph.id(), record);
-  return {ir, graph.id(), std::move(record)};
+  return detail::keep(ir, GradGraphInfo(ir, graph.id(), std::move(record)));
 }
-constexpr GraphWithNamedArgs autodiff(const GraphWithNamedArgs& graph, const AutodiffOptions& options = {}) {
+constexpr GraphWithNamedArgs&& autodiff(const GraphWithNamedArgs& graph, const AutodiffOptions& options = {}) {
   const GradGraphInfo info = autodiff(graph.graph(), options);
-  return {info.graph(), {}, info};
+  return detail::keep(graph.ir(), GraphWithNamedArgs(info.graph(), {}, info));
 }
 
 constexpr List<GradGraphInfo> GradGraphInfo::all_grad_graphs() const {

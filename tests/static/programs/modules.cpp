@@ -64,6 +64,26 @@ TW_SAME(names_of<StackOfBlocks>(),
         "blocks.1.up.weight blocks.1.up.bias blocks.1.down.weight blocks.1.down.bias "
         "head.weight head.bias");
 
+// ---- results of create_graph and init: references to what the Ir keeps
+static_assert([] {
+  Ir ir;
+  const auto& [factories, graph] = tw::create_graph(ir, Linear<4>{}, rows);
+  const auto& first = factories.init("first");
+  const auto& second = factories.init("second");
+  return first["weight"].name() == "first.weight" && second["weight"].name() == "second.weight" && graph.args().size() == 2 &&
+         tw::NamedVariableFactories().init().size() == 0;
+}());
+// ---- outputs of a call: those that it had, without the activations of a later autodiff
+static_assert([] {
+  Ir ir;
+  const Graph graph = ir.create_graph([](Tensor x) { return tw::ops::exp(tw::ops::exp(x)); }, rows);
+  const auto outputs = tw::call(graph, ir.constant({1}, {2, 4}));
+  tw::autodiff(graph);
+  std::size_t visited = 0;
+  for (const Tensor& output : outputs) visited += output == outputs[0];
+  return graph.outputs().size() > 1 && outputs.size() == 1 && visited == 1 && Tensor(outputs).shape() == tw::Shape{2, 4};
+}());
+
 // more members than the macro takes: those of two structs, of which the names say nothing; in one struct it takes 39
 using L = Linear<4, {.bias = false}>;
 struct Many {

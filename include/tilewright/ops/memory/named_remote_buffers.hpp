@@ -62,7 +62,7 @@ struct LoadRemoteGraph {
 
   /// Calls the graph with the entry, a scalar uint32 tensor, and returns the tensors of that row.
   constexpr NamedTensors call(Tensor entry) const {
-    if (!entry.valid()) return NamedTensors::pack(names, Outputs(graph.ir(), {}));
+    if (!entry.valid()) return NamedTensors::pack(names, Outputs(graph.ir()));
     return NamedTensors::pack(names, tilewright::call(graph, entry));
   }
   constexpr NamedTensors call(std::int64_t entry) const {

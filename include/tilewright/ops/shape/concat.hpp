@@ -39,11 +39,11 @@ constexpr Tensor concat_(std::initializer_list<Tensor> tensors, int axis = 0) {
 /// Splits x along an axis into equal parts, or into parts of the given extents. The sum of these is the axis's extent. x: any
 /// dtype. The parts are slices, which are views. Gradient: the concatenation of the parts' gradients. Errors: a number that does
 /// not divide the axis; extents below 1 or with another sum; an axis out of range.
-constexpr List<Tensor> split(Tensor x, const Splits& splits, int axis = 0) {
+constexpr List<Tensor>&& split(Tensor x, const Splits& splits, int axis = 0) {
   const std::size_t parts = splits.count > 0 ? static_cast<std::size_t>(splits.count) : splits.lengths.size();
-  const auto fail = [&](const auto&... pieces) {
+  const auto fail = [&](const auto&... pieces) -> List<Tensor>&& {
     if (x.valid()) x.ir().fail(text("Split: ", to_text(x.spec()), pieces..., " expected"));
-    return List<Tensor>(parts, Tensor::invalid(x.ir()));
+    return tilewright::detail::keep(x.ir(), List<Tensor>(parts, Tensor::invalid(x.ir())));
   };
   if (!x.valid()) return fail();
   const int rank = x.rank();
@@ -70,7 +70,7 @@ constexpr List<Tensor> split(Tensor x, const Splits& splits, int axis = 0) {
     begin += slice.extent(axis);
     result.push_back(apply<Slice>({x}, slice));
   }
-  return result;
+  return tilewright::detail::keep(x.ir(), std::move(result));
 }
 /// Splits x along an axis into `parts` equal parts, as an array for structured bindings: `const auto [q, k, v] = ops::split<3>(x,
 /// -1);`.
