@@ -1,6 +1,7 @@
 // labels: clang
 // Errors of calls that return classes with destructors: the compiler's stack names the user's line.
 #include <tilewright/layers/linear.hpp>
+#include <tilewright/ops/random/random.hpp>
 #include <tilewright/train/minimise.hpp>
 #include <tilewright/train/step.hpp>
 
@@ -84,3 +85,11 @@ Traced<gradient> traced_gradient;
 // expect-place: split(
 constexpr void parts(Ir& ir) { const auto columns = ops::split(input(ir), 3, 1); }
 Traced<parts> traced_parts;
+
+// CASE seeds
+// expect: split_random_seed: 0 seeds
+// expect-place: split_random_seed(
+constexpr void seeds(Ir& ir) {
+  const auto split = ops::split_random_seed(ir.variable(tw::values({1, 2}), {2}, tw::uint32, "seed"), 0);
+}
+Traced<seeds> traced_seeds;

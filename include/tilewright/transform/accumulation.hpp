@@ -16,9 +16,9 @@ namespace tilewright {
 /// accumulators need not be cleared. By default no gradients are returned. `replica_groupings` has the groups of replicas that
 /// share each tensor, by the tensors' dotted names, such as factories.replica_groupings(): the host's array of a mean then has an
 /// axis over the groups. The other arguments and errors are those of autodiff.
-constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forward, const DotTree<Tensor>& tensors,
-                                                  AutodiffOptions options = {},
-                                                  const DotTree<ReplicaGrouping>& replica_groupings = {}) {
+constexpr CreatedGraph&& autodiff_with_accumulation(const GraphWithNamedArgs& forward, const DotTree<Tensor>& tensors,
+                                                    AutodiffOptions options = {},
+                                                    const DotTree<ReplicaGrouping>& replica_groupings = {}) {
   Ir& ir = forward.ir();
   const auto named = tensors.to_dict();
   List<Tensor> required;
@@ -27,7 +27,7 @@ constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forw
   for (const auto& [name, tensor] : named) required.push_back(tensor);
   options.grads_required = std::move(required);
   const GradGraphInfo info = autodiff(forward.graph(), options);
-  if (ir.failed()) return {{}, {info.graph(), {}, info}};
+  if (ir.failed()) return detail::keep(ir, CreatedGraph{{}, {info.graph(), {}, info}});
 
   const GraphId graph = info.graph().id();
   GradientRecord record = info.record();
@@ -57,7 +57,9 @@ constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forw
     ops::accumulate_mean_(differs_by_replica(add_variable(text("accum.", named[n].first), mean, grouping)), gradient, counter);
   }
   ops::accumulate_(counter, ir.constant(1));
-  return {std::move(factories), {info.graph(), std::move(args), GradGraphInfo(ir, forward.graph().id(), std::move(record))}};
+  return detail::keep(ir,
+                      CreatedGraph{std::move(factories),
+                                   {info.graph(), std::move(args), GradGraphInfo(ir, forward.graph().id(), std::move(record))}});
 }
 
 }  // namespace tilewright

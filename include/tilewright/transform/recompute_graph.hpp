@@ -13,16 +13,16 @@ namespace tilewright {
 /// all inputs of the forward graph, and other inputs of the gradient graph, such as accumulators. The outputs are those of the
 /// gradient graph. Names of inputs are kept. Errors: a graph that autodiff did not create; a forward graph with side effects that
 /// must not happen twice.
-constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient) {
+constexpr GraphWithNamedArgs&& recompute_graph(const GraphWithNamedArgs& gradient) {
   Ir& ir = gradient.ir();
   const GradGraphInfo info = gradient.grad_graph_info();
-  if (ir.failed()) return gradient;
+  if (ir.failed()) return detail::keep(ir, GraphWithNamedArgs(gradient));
   const GraphId forward = info.forward_graph().id();
   const GradientRecord record = info.record();
   if (detail::has_side_effects(ir, forward)) {
     ir.fail(text("recompute_graph of ", info.graph().name(), ": ", info.forward_graph().name(),
                  " has side effects: a forward graph that can be computed again expected"));
-    return gradient;
+    return detail::keep(ir, GraphWithNamedArgs(gradient));
   }
   GradientRecord result{.graph = ir.tables.add_derived_graph(record.graph, "_recomp")};
   const GraphScope scope(ir.graph(result.graph));
@@ -63,7 +63,7 @@ constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient)
     for (const auto& [old, renewed] : renamed)
       if (old == input) args.insert(name.view(), renewed);
   const Graph graph(ir, result.graph);
-  return {graph, std::move(args), GradGraphInfo(ir, forward, std::move(result))};
+  return detail::keep(ir, GraphWithNamedArgs(graph, std::move(args), GradGraphInfo(ir, forward, std::move(result))));
 }
 
 }  // namespace tilewright

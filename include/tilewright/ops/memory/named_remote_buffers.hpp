@@ -98,7 +98,7 @@ constexpr NamedTensors on_other_tiles(const RemoteGraphOptions& options, const N
 }  // namespace detail
 
 /// Creates a graph that loads a row of all buffers, in alphabetical order of their names. Calls share its code.
-constexpr LoadRemoteGraph load_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers, const RemoteGraphOptions& options = {}) {
+constexpr LoadRemoteGraph&& load_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers, const RemoteGraphOptions& options = {}) {
   LoadRemoteGraph result{ir.create_empty_graph("load_remote"), {}};
   const GraphScope scope(result.graph);
   const Tensor entry = detail::entry_input(ir, options);
@@ -108,12 +108,12 @@ constexpr LoadRemoteGraph load_remote_graph(Ir& ir, const NamedRemoteBuffers& bu
     result.names.push_back(name);
     graph_output(tensor);
   }
-  return result;
+  return detail::keep(ir, std::move(result));
 }
 /// Creates a graph that stores tensors in a row of all buffers. Its first input is the entry, a scalar uint32; the others have
 /// the buffers' names: `graph.bind(tensors).call(entry)`.
-constexpr GraphWithNamedArgs store_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers,
-                                                const RemoteGraphOptions& options = {}) {
+constexpr GraphWithNamedArgs&& store_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers,
+                                                  const RemoteGraphOptions& options = {}) {
   const Graph graph = ir.create_empty_graph("store_remote");
   const GraphScope scope(graph);
   const Tensor entry = detail::entry_input(ir, options);
@@ -121,7 +121,7 @@ constexpr GraphWithNamedArgs store_remote_graph(Ir& ir, const NamedRemoteBuffers
       "", [&ir](std::string_view name, const RemoteBuffer& buffer) { return detail::add_graph_input(ir, buffer.spec(), name); });
   const NamedTensors stored = detail::on_other_tiles(options, inputs);
   detail::transfer_remote(ir, options, [&] { store_remote(buffers, stored, entry); });
-  return {graph, inputs};
+  return detail::keep(ir, GraphWithNamedArgs(graph, inputs));
 }
 
 }  // namespace tilewright

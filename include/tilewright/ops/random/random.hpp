@@ -310,13 +310,14 @@ constexpr Tensor create_random_seed(Tensor seed, std::int64_t modifier) { return
 constexpr Tensor create_random_seed(Tensor seed, Tensor modifier) { return apply<CreateRandomSeed>({seed, modifier}, {}); }
 /// Derives n new seeds: create_random_seed(seed, i) for i from 0 on; `const auto [a, b] = split_random_seed(seed).as<2>()`.
 /// Errors: another seed; n below 1, or above 2^20.
-constexpr List<Tensor> split_random_seed(Tensor seed, int n = 2) {
+constexpr List<Tensor>&& split_random_seed(Tensor seed, int n = 2) {
   constexpr int most = 1 << 20;
   List<Tensor> seeds;
   if (n < 1 || n > most)
-    return {seed.valid() ? seed.ir().fail(text("split_random_seed: ", n, " seeds: from 1 to ", most, " expected")) : seed};
-  for (int i = 0; i < n; ++i) seeds.push_back(create_random_seed(seed, i));
-  return seeds;
+    seeds.push_back(seed.valid() ? seed.ir().fail(text("split_random_seed: ", n, " seeds: from 1 to ", most, " expected"))
+                                 : seed);
+  for (int i = 0; i < n && n <= most; ++i) seeds.push_back(create_random_seed(seed, i));
+  return tilewright::detail::keep(seed.ir(), std::move(seeds));
 }
 }  // namespace ops
 
