@@ -208,32 +208,35 @@ inline constexpr auto kernel_stages = [] {
   return result;
 }();
 
+/// Whether strict mode watches a stage: in a step of several kernels, and an op that promises to be elementwise. A formula can do
+/// nothing that it does not declare.
+template <const auto& plan, class B, int s>
+inline constexpr bool is_watched = [] {
+  constexpr const auto& op = op_info<typename B::template OpOf<s>>;
+  return plan.tile_sets.size() > 0 && !op.has_formula && (kernel_stages<B>.size() > 1 || op.elementwise);
+}();
+
+template <class B, int s, class... SomePieces>
+inline void run_watched_stage(std::byte* const* locations, std::byte* scratch, VertexIndex added, const SomePieces&... pieces) {
+  StageObserver* const observer = stage_observer;
+  if (observer != nullptr) observer->before(s, op_info<typename B::template OpOf<s>>.elementwise, locations, scratch);
+  do run_stage_apart<B, s>(locations, scratch, added, pieces...);  // in line, compilers would optimise it as the inner loop
+  while (observer != nullptr && observer->after());
+}
+
 /// The codelet of a compute set for vertices of the given extents: runs its kernels in sequence. With pieces, the only kernel
 /// supports pieces.
 template <const auto& plan, std::size_t set_index, Extents extents, class... SomePieces>
 inline void run_stages(std::byte* const* locations, VertexIndex added, const SomePieces&... pieces) {
   using B = Block<plan, set_index, extents>;
-  constexpr bool is_watched = !plan.tile_sets.empty();  // by strict mode
-  alignas(memory_alignment) std::byte memory[static_cast<std::size_t>(scratch_memory_bytes<B>)];
-  std::byte* scratch = memory;
-  [[maybe_unused]] StageObserver* observer = nullptr;
-  if constexpr (is_watched)
-    if (observer = stage_observer; observer != nullptr) scratch = observer->scratch();
+  constexpr std::int64_t guard = plan.tile_sets.size() > 0 ? scratch_guard : 0;
+  alignas(memory_alignment) std::byte scratch[static_cast<std::size_t>(scratch_memory_bytes<B> + guard)];
   [&]<std::size_t... k>(std::index_sequence<k...>) {
-    const auto run_once = [&]<int stage>() {
-      if constexpr (are_stages_apart<B> && stack_of_stage<B, stage>() > 0)
+    const auto run = [&]<int stage>() {
+      if constexpr (is_watched<plan, B, stage>) run_watched_stage<B, stage>(locations, scratch, added, pieces...);
+      else if constexpr (are_stages_apart<B> && stack_of_stage<B, stage>() > 0)
         run_stage_apart<B, stage>(locations, scratch, added, pieces...);
       else run_stage<B, stage>(locations, scratch, added, pieces...);
-    };
-    const auto run = [&]<int stage>() {
-      if constexpr (is_watched) {
-        constexpr const auto& op = op_info<typename B::template OpOf<stage>>;
-        if (observer != nullptr) observer->before(stage, op.elementwise && !op.has_formula, locations);
-        do run_once.template operator()<stage>();
-        while (observer != nullptr && observer->after());
-      } else {
-        run_once.template operator()<stage>();
-      }
     };
     (run.template operator()<kernel_stages<B>[k]>(), ...);
   }(std::make_index_sequence<kernel_stages<B>.size()>{});

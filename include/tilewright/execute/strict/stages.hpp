@@ -2,11 +2,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/stage_observer.hpp"
 #include "tilewright/execute/strict/plan.hpp"
 #include "tilewright/execute/strict/shadows.hpp"
@@ -24,8 +22,7 @@ class StrictStages final : public StageObserver {
     for (int s = 0; s < set_.stage_count; ++s) kernels += plan.stage(set_, s).evaluation == Evaluation::kernel;
     is_fused_ = kernels > 1;
     results_.resize(static_cast<std::size_t>(set_.stage_count));
-    bytes_ = static_cast<std::size_t>(set_.scratch_bytes + 2 * strict_guard);
-    memory_ = std::make_unique<AlignedMemory>(static_cast<std::int64_t>(bytes_), "scratch in strict mode");
+    bytes_ = static_cast<std::size_t>(set_.scratch_bytes + scratch_guard);
   }
 
   /// Runs a vertex with one of two poisons. Returns the first fault, or an empty text.
@@ -36,7 +33,6 @@ class StrictStages final : public StageObserver {
       extents_[a] = (std::min)(extents_[a], set_.extents[a] - coordinates[a] * set_.blocks[a]);
     side_ = side;
     fault_.clear();
-    std::memset(memory_->data(), poison(), bytes_);
     const struct Watch {
       ~Watch() { stage_observer = nullptr; }
     } watch;
@@ -45,14 +41,15 @@ class StrictStages final : public StageObserver {
     return fault_;
   }
 
-  std::byte* scratch() override { return memory_->data() + strict_guard; }
-  void before(int stage, bool elementwise, std::byte* const* locations) override {
+  void before(int stage, bool elementwise, std::byte* const* locations, std::byte* scratch) override {
     stage_ = stage;
+    scratch_ = scratch;
     round_ = 0;
     slices_.clear();
     add(stage, locations);
     is_elementwise_ = elementwise && side_ == 1;
-    for (int s = stage + 1; s < set_.stage_count && plan_.stage(set_, s).evaluation != Evaluation::kernel; ++s) add(s, locations);
+    for (int s = stage + 1; s < set_.stage_count && plan_.stage(set_, s).evaluation != Evaluation::kernel; ++s)
+      if (plan_.stage(set_, s).evaluation == Evaluation::epilogue) add(s, locations);
     if (is_fused_) hide(locations);
     for (Slice& slice : slices_) slice.before = copy(slice);
   }
@@ -108,7 +105,7 @@ class StrictStages final : public StageObserver {
   }
   /// Returns where an operand begins; null: it has no elements, only a position.
   std::byte* place(const StageOperand& operand, std::byte* const* locations) {
-    if (operand.source == Source::scratch) return scratch() + operand.index;
+    if (operand.source == Source::scratch) return scratch_ + operand.index;
     const Location& location = plan_.program.locations[static_cast<std::size_t>(step_.first_location + operand.index)];
     return location.base == Base::position ? nullptr : locations[operand.index];
   }
@@ -160,18 +157,17 @@ class StrictStages final : public StageObserver {
   // ---- memory that the op does not declare
 
   void hide(std::byte* const* locations) {
-    std::byte* const memory = memory_->data();
-    scratch_.assign(memory, memory + bytes_);
+    found_.assign(scratch_, scratch_ + bytes_);
     declared_.assign(bytes_, 0);
     for (const bool outputs : {false, true})
       for (const Slice& slice : slices_)
         if (slice.is_scratch && slice.is_output == outputs)
           for_each(slice, [&](const std::byte* at, std::int64_t) {
-            auto* const first = &declared_[static_cast<std::size_t>(at - memory)];
+            auto* const first = &declared_[static_cast<std::size_t>(at - scratch_)];
             std::fill_n(first, size_of(slice.view.dtype), static_cast<char>(*first == 1 || !outputs ? 1 : 2));
           });
     for (std::size_t b = 0; b < bytes_; ++b)
-      if (declared_[b] != 1) memory[b] = static_cast<std::byte>(poison());
+      if (declared_[b] != 1) scratch_[b] = static_cast<std::byte>(poison());
     hidden_.clear();
     std::vector<Slice> own = std::move(slices_);
     slices_.clear();
@@ -187,12 +183,11 @@ class StrictStages final : public StageObserver {
   }
   void check() {
     const auto any = [](std::int64_t) { return true; };
-    std::byte* const memory = memory_->data();
     for (std::size_t b = 0; b < bytes_; ++b)
       if (declared_[b] == 0) {
-        if (memory[b] != static_cast<std::byte>(poison()) && fault_.empty())
+        if (scratch_[b] != static_cast<std::byte>(poison()) && fault_.empty())
           fault_ = strict_text({name_of(stage_), " writes scratch memory that it does not declare to write"});
-        memory[b] = scratch_[b];
+        scratch_[b] = found_[b];
       }
     for (const Slice& slice : hidden_) {
       const Bytes poisons(slice.before.size(), StrictShadows::poison_of(slice.view.dtype, side_));
@@ -257,8 +252,7 @@ class StrictStages final : public StageObserver {
   const Step& step_;
   const ComputeSet& set_;
   bool is_fused_ = false;
-  std::size_t bytes_ = 0;  // of the scratch and its guards
-  std::unique_ptr<AlignedMemory> memory_;
+  std::size_t bytes_ = 0;  // of the scratch and its guard
   std::vector<std::vector<Bytes>> results_;  // by stage: its outputs in scratch, with the first poison
   // of a vertex
   FixedVector<std::int64_t, max_work_axes> extents_{};
@@ -268,7 +262,8 @@ class StrictStages final : public StageObserver {
   int stage_ = 0, round_ = 0;
   bool is_elementwise_ = false;
   std::vector<Slice> slices_, hidden_;
-  Bytes scratch_;
+  std::byte* scratch_ = nullptr;
+  Bytes found_;  // what was in the scratch
   std::vector<char> declared_;  // by byte: 1: an input, 2: an output only
 };
 
