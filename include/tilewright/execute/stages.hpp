@@ -218,10 +218,13 @@ inline constexpr bool is_watched = [] {
 
 template <class B, int s, class... SomePieces>
 inline void run_watched_stage(std::byte* const* locations, std::byte* scratch, VertexIndex added, const SomePieces&... pieces) {
+  constexpr bool may_run_again = op_info<typename B::template OpOf<s>>.elementwise;
   StageObserver* const observer = stage_observer;
-  if (observer != nullptr) observer->before(s, op_info<typename B::template OpOf<s>>.elementwise, locations, scratch);
-  do run_stage_apart<B, s>(locations, scratch, added, pieces...);  // in line, compilers would optimise it as the inner loop
-  while (observer != nullptr && observer->after());
+  if (observer != nullptr) observer->before(s, may_run_again, locations, scratch);
+  run_stage<B, s>(locations, scratch, added, pieces...);
+  if constexpr (may_run_again)
+    while (observer != nullptr && observer->after()) run_stage_apart<B, s>(locations, scratch, added, pieces...);
+  else if (observer != nullptr) observer->after();
 }
 
 /// The codelet of a compute set for vertices of the given extents: runs its kernels in sequence. With pieces, the only kernel
