@@ -61,16 +61,6 @@ constexpr void call_with_outputs(Ir& ir) {
 }
 Traced<call_with_outputs> traced_call_with_outputs;
 
-// CASE variables_twice
-// expect: init: `bias` exists already
-// expect-place: second = factories.init()
-constexpr void variables_twice(Ir& ir) {
-  const auto [factories, net] = tw::create_graph(Model{}, input(ir));
-  const auto first = factories.init();
-  const auto second = factories.init();
-}
-Traced<variables_twice> traced_variables_twice;
-
 // CASE gradient
 // expect: no gradient reaches Tensor[float32 (2, 4)]
 // expect-place: autodiff(

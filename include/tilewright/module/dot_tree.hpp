@@ -229,15 +229,6 @@ class DotTree {
     throw std::out_of_range(text("DotTree: ", message).string());
   }
 
- protected:
-  constexpr const Leaf* any_leaf() const {
-    for (const auto& entry : entries_) {
-      if (entry.subtree.empty()) return &entry.leaf;
-      if (const Leaf* leaf = entry.subtree.front().any_leaf()) return leaf;
-    }
-    return nullptr;
-  }
-
  private:
   struct Entry {
     Text key{};
@@ -361,6 +352,13 @@ class DotTree {
     DotTree holder;
     holder.entries_.push_back({"", 0, leaf, {}});
     holder.fail(message);
+  }
+  constexpr const Leaf* any_leaf() const {
+    for (const auto& entry : entries_) {
+      if (entry.subtree.empty()) return &entry.leaf;
+      if (const Leaf* leaf = entry.subtree.front().any_leaf()) return leaf;
+    }
+    return nullptr;
   }
   constexpr void collect(const Text& prefix, List<std::pair<Text, Leaf>>& result) const {
     for (const auto& entry : entries_) {

@@ -210,7 +210,7 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
   /// Creates a variable for every factory, in alphabetical order of the names. The tensors are named `prefix.name`. Each call
   /// creates an independent set. Without a prefix, a name that another tensor of the main graph has is an error; with one, the
   /// name gets a number. The main graph must be the current one.
-  constexpr const NamedTensors& init(std::string_view prefix = "", const InitOptions& options = {}) const {
+  constexpr NamedTensors init(std::string_view prefix = "", const InitOptions& options = {}) const {
     const auto create = [prefix, &options](std::string_view name, const VariableFactory& factory) {
       const Tensor tensor = factory.create_tensor(name, options);
       if (prefix.empty() && tensor.valid() && !tensor.name().ends_with(name) && !factory.ir().failed())
@@ -219,31 +219,24 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
                                "new, init(prefix), expected"));
       return tensor;
     };
-    return kept(transform<Tensor>(prefix, create, true));
+    return transform<Tensor>(prefix, create, true);
   }
   /// Creates a variable for every factory in row `entry` of the buffer of the same name. Names and order are those of init. Fails
   /// for a name that no buffer has.
-  constexpr const NamedTensors& init_remote(const NamedRemoteBuffers& buffers, std::int64_t entry = 0,
-                                            std::string_view prefix = "", const InitOptions& options = {}) const {
+  constexpr NamedTensors init_remote(const NamedRemoteBuffers& buffers, std::int64_t entry = 0, std::string_view prefix = "",
+                                     const InitOptions& options = {}) const {
     NamedTensors result;
     for (const auto& [name, factory] : sorted().to_dict()) {
       const RemoteBuffer buffer = buffers[name.view()];
       if (factory.ir().failed()) break;
       result.insert(name.view(), factory.create_remote_tensor(buffer, entry, dotted(prefix, name.view()).view(), options));
     }
-    return kept(std::move(result));
+    return result;
   }
   /// Create a tensor for every factory, in any graph: zeros, or elements that are undefined until an op writes them. They are not
   /// variables, so the host cannot read them. Names and order are those of init.
   constexpr NamedTensors init_zero(std::string_view prefix = "") const;
   constexpr NamedTensors init_undef(std::string_view prefix = "") const;
-
- private:
-  static constexpr NamedTensors no_tensors{};
-  constexpr const NamedTensors& kept(NamedTensors tensors) const {
-    if (const VariableFactory* factory = any_leaf()) return detail::keep(factory->ir(), std::move(tensors));
-    return no_tensors;  // no Ir could keep them
-  }
 };
 
 }  // namespace tilewright

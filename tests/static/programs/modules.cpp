@@ -64,7 +64,7 @@ TW_SAME(names_of<StackOfBlocks>(),
         "blocks.1.up.weight blocks.1.up.bias blocks.1.down.weight blocks.1.down.bias "
         "head.weight head.bias");
 
-// ---- results of create_graph and init: references to what the Ir keeps
+// ---- results of create_graph: references to what the Ir keeps
 static_assert([] {
   Ir ir;
   const auto& [factories, graph] = tw::create_graph(ir, Linear<4>{}, rows);
