@@ -2,6 +2,7 @@
 """Tests ./dev and tests/run_all.py in a small made-up project, with stand-ins for apt-get, dpkg, cmake and ctest. They write down
 how they are called; nothing is installed or built."""
 
+import json
 import os
 import re
 import shutil
@@ -12,13 +13,27 @@ import unittest
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
+# Writes results as CTest does, where $FAILS_TEST is a test that fails, one that could not be built, and one that is skipped.
+CTEST = r'''echo "ctest $*" >> "$CALLS"
+case "$*" in *--print-labels) printf "Labels:\n  quick\n  target:one\n";; esac
+case "$*" in *"--show-only=json-v1") cat "$CALLS.json"; exit;; *--show-only) cat "$CALLS.names"; exit;; esac
+[ -n "$FAILS_TEST" ] || exit 0
+cat > "$RESULTS" <<EOF
+<testsuite>
+  <testcase name="run/right" time="1" status="run"/>
+  <testcase name="$FAILS_TEST" time="66" status="fail"><failure message="Failed"/></testcase>
+  <testcase name="run/unbuilt" time="0" status="notrun"><skipped message="Unable to find executable"/></testcase>
+  <testcase name="run/left" time="0" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/></testcase>
+</testsuite>
+EOF
+exit 8'''
 # $MISSING and $UNAVAILABLE are packages. An installation changes nothing.
 STAND_INS = {
     "dpkg-query": 'for each; do :; done\ncase " $MISSING " in *" $each "*) exit 1;; esac\nprintf installed',
     "apt-get": 'echo "apt-get $*" >> "$CALLS"',
     "apt-cache": 'case " $UNAVAILABLE " in *" $2 "*) echo "  Candidate: (none)";; *) echo "  Candidate: 1.0";; esac',
-    "cmake": 'echo "cmake $*" >> "$CALLS"\n[ "$*" != "--workflow --preset $FAILS" ]',
-    "ctest": 'echo "ctest $*" >> "$CALLS"\ncase "$*" in *--print-labels) printf "Labels:\\n  quick\\n  target:one\\n";; esac',
+    "cmake": 'echo "cmake $*" >> "$CALLS"\n[ "$*" != "--build --preset $FAILS -- -k 0" ]',
+    "ctest": CTEST,
     "sudo": 'while [ "${1#-}" != "$1" ]; do shift; done\nexec "$@"',
 }
 TOOLS = "awk basename bash cat dirname env find grep id mkdir nproc paste sed sh sort".split()  # of the system, and no others
@@ -37,7 +52,7 @@ class DevTest(unittest.TestCase):
         self.addCleanup(temporary.cleanup)
         self.folder = Path(temporary.name).resolve()
         self.project, self.calls_file = self.folder / "project", self.folder / "calls"
-        for name in ("dev", "cmake/packages.txt", "tests/run_all.py"):
+        for name in ("dev", "cmake/packages.txt", "tests/run_all.py", "CMakePresets.json"):
             (self.project / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(PROJECT / name, self.project / name)
         for name in ("mnist", "lessons/01_layer", "lessons/03_mnist", "lessons/04_train", "more/unet", "tutorial/options",
@@ -143,30 +158,84 @@ class DevTest(unittest.TestCase):
             self.assertIn(f"./dev {name}", prints)
         self.assertEqual(self.dev()[1], prints)
 
+    def calls_of_workflow(self, name, configuration=None, build=None, test=None):
+        results = self.project / f"build/{test or name}.xml"
+        return [f"cmake --preset {configuration or name}", f"cmake --build --preset {build or name} -- -k 0",
+                f"ctest --preset {test or name} --output-junit {results}"]
+
     def test_parts_of_the_tests(self):
-        parts = ["gcc", *(["portable"] if "avx2" in Path("/proc/cpuinfo").read_text() else []), "clang"]
+        self.assertEqual(self.dev("test")[::3], (0, self.calls_of_workflow("gcc", test="gcc-usual")))
+        portable = self.calls_of_workflow("portable") if "avx2" in Path("/proc/cpuinfo").read_text() else []
+        clang = self.calls_of_workflow("clang", test="clang-usual")
         script(self.folder / "bin/clang++-19", "#!/bin/sh\n")
-        status, _, says, calls = self.dev("test")
-        self.assertEqual((status, calls), (0, [f"cmake --workflow --preset {part}" for part in parts]))
+        status, _, says, calls = self.dev("test", "--elsewhere")
+        self.assertEqual((status, calls), (0, portable + clang))
         self.assertRegex(says.splitlines()[-1], r"^== passed in \d+ s WITHOUT Debian sid \(no network\)$")
-        status, _, says, calls = self.dev("test", FAILS="portable" if "portable" in parts else "clang")
-        self.assertEqual((status, calls[-1]), (1, f"cmake --workflow --preset {parts[1]}"))
+        # one that fails does not end the others
+        status, _, says, calls = self.dev("test", "--elsewhere", FAILS="clang")
+        self.assertEqual((status, calls), (1, portable + clang))
+        self.assertIn("the build of clang\n  cmake --build --preset clang  # ", says)
         self.assertNotIn("passed", says)
 
+    def test_what_failed_is_listed_with_what_repeats_it(self):
+        log = self.project / "build/gcc/.ninja_log"
+        log.write_text("# ninja log v5\n0\t30000\t1\ttests/CMakeFiles/run_wrong.dir/run/wrong.cpp.o\tabc\n")
+        status, _, says, _ = self.dev("test", FAILS_TEST="run/wrong", RESULTS=str(self.project / "build/gcc-usual.xml"))
+        self.assertEqual((status, says.splitlines()[-4:]),
+                         (1, ["run/wrong", "  ./dev test '^run/wrong$'  # 1.6", "run/unbuilt", "  ./dev test '^run/unbuilt$'  # 0.0"]))
+        self.assertRegex(says.splitlines()[-5], "^== 2 failed in . s; each alone, with the minutes that it took:$")
+
     def test_without_clang(self):
-        status, _, says, calls = self.dev("test", MISSING="clang-19", UNAVAILABLE="clang-19")
+        status, _, says, calls = self.dev("test", "--elsewhere", MISSING="clang-19", UNAVAILABLE="clang-19")
         self.assertEqual(status, 0)
-        self.assertNotIn("cmake --workflow --preset clang", calls)
+        self.assertNotIn("cmake --preset clang", calls)
         self.assertRegex(says.splitlines()[-1], r" WITHOUT CLANG: install clang-19 .* WITHOUT Debian sid")
 
     def test_other_ways_of_testing(self):
-        self.assertEqual(self.dev("test", "--quick")[3], ["cmake --workflow --preset quick"])
-        calls = self.dev("test", "static/x")[3]
-        self.assertEqual(calls[-2:], ["cmake --build --preset gcc --target one",
-                                      "ctest --preset gcc --tests-regex static/x --no-tests=error"])
-        status, _, says, calls = self.dev("test", "--quack")
-        self.assertEqual((status, calls), (2, []))
-        self.assertIn("unknown option --quack", says)
+        self.assertEqual(self.dev("test", "--quick")[3], self.calls_of_workflow("quick"))
+        for options, preset in ([], "gcc"), (["--with", "clang"], "clang"):
+            calls = self.dev("test", *options, "static/x")[3]
+            self.assertEqual(calls[-2:], [f"cmake --build --preset {preset} --target one -- -k 0",
+                                          f"ctest --preset {preset} --tests-regex static/x --no-tests=error --output-junit "
+                                          f"{self.project}/build/{preset}.xml"])
+        for wrong, text in {"--quack": "unknown option --quack", "--with none x": "--with none: a preset of CMakePresets.json",
+                            "--quick x": "one of NAME, --since, --elsewhere"}.items():
+            status, _, says, calls = self.dev("test", *wrong.split())
+            self.assertEqual((status, calls), (2, []), wrong)
+            self.assertIn(text, says)
+
+    def test_since_a_commit(self):
+        """By a made-up list of files of two targets: a source that one of them reads has changed, then a header, then nothing."""
+        for name in ("git", "sed"):
+            (self.folder / "bin" / name).unlink(missing_ok=True)
+            (self.folder / "bin" / name).symlink_to(shutil.which(name))
+        (self.project / ".gitignore").write_text("/build/\n")
+        for name in ("include/x.hpp", "tests/run/a.cpp", "tests/run/b.cpp"):
+            (self.project / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.project / name).write_text("")
+        git = ["git", "-C", self.project, "-c", "user.name=a", "-c", "user.email=a@b"]
+        for command in ("init -q", "add .", "commit -qm a"):
+            subprocess.run([*git, *command.split()], check=True)
+        deps = "".join(f"tests/CMakeFiles/run_{each}.dir/run/{each}.cpp.o: #deps 2, deps mtime 1 (VALID)\n    ../../tests/run/{each}.cpp\n"
+                       "    ../../include/x.hpp\n\n" for each in "ab")
+        script(self.folder / "bin/ninja", f"#!/bin/sh\ncat <<'EOF'\n{deps}EOF\n")
+        labels = {"run/a": "target:run_a", "run/b": "target:run_b", "rules/r": "quick", "fail/f": "quick"}
+        Path(f"{self.calls_file}.json").write_text(json.dumps({"tests": [
+            {"name": name, "properties": [{"name": "LABELS", "value": [label]}]} for name, label in labels.items()]}))
+        Path(f"{self.calls_file}.names").write_text("".join(f"  Test #{i + 1}: {name}\n" for i, name in enumerate(labels)))
+
+        def chosen():
+            calls = self.dev("test", "--since", "HEAD")[3]
+            return calls[-1].split()[calls[-1].split().index("-I") + 1], [call for call in calls if "--target" in call]
+
+        self.assertEqual(chosen(), ("0,0,0,3", []))
+        (self.project / "tests/run/b.cpp").write_text("//\n")
+        self.assertEqual(chosen(), ("0,0,0,2,3", ["cmake --build --preset gcc --target run_b -- -k 0"]))
+        (self.project / "include/x.hpp").write_text("//\n")
+        self.assertEqual(chosen(), ("0,0,0,1,2,3,4", ["cmake --build --preset gcc --target run_a run_b -- -k 0"]))
+        status, _, says, _ = self.dev("test", "--since", "nothing")
+        self.assertEqual(status, 1)
+        self.assertIn("--since nothing: a commit of this repository expected", says)
 
     def test_only_setup_installs(self):
         text = (PROJECT / "dev").read_text()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The file for GitHub's continuous integration is YAML, short, says that it is untested, and calls ./dev test. Without
+"""The file for GitHub's continuous integration is YAML, short, says that it is untested, and calls .ci/run. Without
 python3-yaml, this test is skipped.
 """
 
@@ -40,15 +40,15 @@ def check(text, workflow):
             if ("run" in step) == ("uses" in step):
                 yield f"job {name}: step {step}: either run or uses expected"
             commands += step.get("run", "").splitlines()
-    if "./dev test" not in commands:
-        yield "no step ./dev test"
+    if ".ci/run" not in commands:
+        yield "no step .ci/run"
 
 
 def main():
     text = WORKFLOW.read_text()
     read = subprocess.run([interpreter(), "-c", READ], input=text, capture_output=True, text=True)
     problems = [read.stderr.strip()] if read.returncode else list(check(text, json.loads(read.stdout)))
-    passed = f"{WORKFLOW.name}: {len(text.splitlines())} lines, calls ./dev test"
+    passed = f"{WORKFLOW.name}: {len(text.splitlines())} lines, calls .ci/run"
     print("\n".join(f"{WORKFLOW}: {problem}" for problem in problems) or passed)
     sys.exit(bool(problems))
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/execute/shares.hpp"
 #include "tilewright/execute/thread_choice.hpp"
 
 /// Times of a run with 1, 2, ... threads.

@@ -5,6 +5,7 @@
 #include "tilewright/core/platform/platform.hpp"
 #include "tilewright/core/text.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
+#include "tilewright/execute/fault_error.hpp"  // what a run may throw
 #include "tilewright/session/exclusive_use.hpp"
 #include "tilewright/session/host_outputs.hpp"
 #include "tilewright/session/input_copies.hpp"

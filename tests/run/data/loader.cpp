@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../../catch.hpp"
+#include "tilewright/data/shuffle.hpp"
 
 #if !defined(_WIN32)
 #include "../../support/child_process.hpp"

@@ -16,6 +16,7 @@
 #include "../../support/environment.hpp"
 #include "tilewright/execute/thread_choice.hpp"
 #include "tilewright/profile/figures.hpp"
+#include "tilewright/session/log_session.hpp"
 
 namespace {
 

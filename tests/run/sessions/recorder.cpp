@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../../support/elements.hpp"
+#include "tilewright/execute/recorder.hpp"
 #include "tilewright/execute/strict_executor.hpp"
 
 namespace {

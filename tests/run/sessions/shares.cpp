@@ -5,8 +5,11 @@
 #include <cmath>
 #include <cstring>
 #include <thread>
+#include <tilewright/execute/executor.hpp>
+#include <tilewright/execute/workers.hpp>
 #include <tilewright/layers/layer_norm.hpp>
 #include <tilewright/layers/linear.hpp>
+#include <tilewright/session/initial_values.hpp>
 #include <tilewright/train/step.hpp>
 
 #include "../../support/elements.hpp"
