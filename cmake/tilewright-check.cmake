@@ -26,5 +26,6 @@ function(_tilewright_add_check name content)
   file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp CONTENT "${content}" @ONLY)
   add_library(${name} OBJECT EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
   target_link_libraries(${name} PRIVATE tilewright::tilewright ${ARGN})
-  target_compile_options(${name} PRIVATE -O0 -g0)  # nothing of it runs
+  set_target_properties(${name} PROPERTIES TILEWRIGHT_RUNTIME linked)  # nothing of it runs
+  target_compile_options(${name} PRIVATE -O0 -g0)
 endfunction()

@@ -57,9 +57,9 @@ tilewright_add_component(distributed ZLIB::ZLIB MPI::MPI_CXX)
 
 # clang-cl takes Clang's own options after "/clang:".
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND CMAKE_CXX_COMPILER_FRONTEND_VARIANT STREQUAL "MSVC")
-  get_target_property(target tilewright::tilewright ALIASED_TARGET)
+  get_target_property(target tilewright::headers ALIASED_TARGET)
   if(NOT target)
-    set(target tilewright::tilewright)
+    set(target tilewright::headers)
   endif()
   get_target_property(options ${target} INTERFACE_COMPILE_OPTIONS)
   string(REGEX REPLACE "(^|;|:)-f" "\\1/clang:-f" options "${options}")

@@ -3,6 +3,10 @@
 #include <cstdio>
 #include <tilewright/tilewright.hpp>
 
+#if (defined(EXPECT_HEADERS) && defined(TILEWRIGHT_COMPILED)) || (defined(EXPECT_RUNTIME) && !defined(TILEWRIGHT_COMPILED))
+#error "the code that all programs have in common is elsewhere than the target says"
+#endif
+
 namespace tw = tilewright;
 using namespace tw::literals;
 

@@ -29,12 +29,12 @@ tilewright_add_package_test(precompiled -DPRECOMPILED=ON)
 tilewright_add_package_test(precompiled_mixed -DPRECOMPILED=MIXED)
 set_tests_properties(package/precompiled_mixed PROPERTIES PASS_REGULAR_EXPRESSION
                      "COMPILE_OPTIONS is.*for main and.*-O2.*for[ \n]+second:[ \n]+equal[ \n]+options,")
-# The library of what all programs have in common.
-tilewright_add_package_test(compiled -DPRECOMPILED=ON -DTILEWRIGHT_COMPILED=ON -DCMAKE_BUILD_TYPE=Release)
-tilewright_add_package_test(compiled_subdirectory -DHOW=subdirectory -DPRECOMPILED=ON -DTILEWRIGHT_COMPILED=ON ${no_packages})
-set_tests_properties(package/compiled_subdirectory PROPERTIES LABELS more)
-add_test(NAME package/compiled_mixed COMMAND ${CMAKE_COMMAND} --build ${package_build_dir}/compiled --target mixed)
-set_tests_properties(package/compiled_mixed PROPERTIES DEPENDS package/compiled PASS_REGULAR_EXPRESSION
+# What all programs have in common, where a target says that it is.
+tilewright_add_package_test(runtime -DRUNTIME=ON)
+tilewright_add_package_test(runtime_subdirectory -DHOW=subdirectory -DRUNTIME=ON -DPRECOMPILED=ON ${no_packages})
+set_tests_properties(package/runtime_subdirectory PROPERTIES LABELS more)
+add_test(NAME package/runtime_mixed COMMAND ${CMAKE_COMMAND} --build ${package_build_dir}/runtime --target mixed)
+set_tests_properties(package/runtime_mixed PROPERTIES DEPENDS package/runtime PASS_REGULAR_EXPRESSION
                      "undefined reference to .*LibraryWithOptionsOfThisFile<[^\n]*NotOptimised")
 find_package(Git QUIET)
 set(fetched_from "SOURCE_DIR$<SEMICOLON>${PROJECT_SOURCE_DIR}")  # of an archive, or a checkout that is another user's
