@@ -4,7 +4,7 @@
 #   quick, clang, portable, standard-library, asan, ubsan, tsan, arm
 #               part of the preset of that name; of tests/fail, Clang leaves all but those labelled `clang` to `--all`
 #   more        left to `./dev test --all`
-#   light       not about kernels: GCC compiles it with fewer optimisations
+#   optimised   computes for long: GCC compiles it as users do also in `./dev test`
 #   strict      its sessions for simulated IPUs are TestSessions: also runs on tiles with memory of their own. An example says by
 #               `// strict:` with which arguments it does
 #   instances   `./dev launch` can put its replicas in several processes

@@ -179,7 +179,8 @@ class DevTest(unittest.TestCase):
 
     def test_what_failed_is_listed_with_what_repeats_it(self):
         log = self.project / "build/gcc/.ninja_log"
-        log.write_text("# ninja log v5\n0\t30000\t1\ttests/CMakeFiles/run_wrong.dir/run/wrong.cpp.o\tabc\n")
+        entry = ["0", "30000", "1", "tests/CMakeFiles/run_wrong.dir/run/wrong.cpp.o", "abc"]
+        log.write_text("# ninja log v5\n" + "\t".join(entry) + "\n")
         status, _, says, _ = self.dev("test", FAILS_TEST="run/wrong", RESULTS=str(self.project / "build/gcc-usual.xml"))
         self.assertEqual((status, says.splitlines()[-4:]),
                          (1, ["run/wrong", "  ./dev test '^run/wrong$'  # 1.6", "run/unbuilt", "  ./dev test '^run/unbuilt$'  # 0.0"]))

@@ -1,4 +1,4 @@
-// labels: light standard-library tsan
+// labels: standard-library tsan
 // Data sets of the user's arrays, and changes of samples in a loader.
 #include "tilewright/data/arrays.hpp"
 

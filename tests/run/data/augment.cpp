@@ -1,4 +1,4 @@
-// labels: light standard-library
+// labels: standard-library
 #include "tilewright/data/augment.hpp"
 
 #include <map>

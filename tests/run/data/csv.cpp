@@ -1,4 +1,4 @@
-// labels: light asan ubsan
+// labels: asan ubsan
 #include "tilewright/data/csv.hpp"
 
 #include <zlib.h>

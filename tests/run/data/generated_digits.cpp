@@ -1,4 +1,4 @@
-// labels: light
+// labels: optimised
 #include "tilewright/data/generated_digits.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 #include "tilewright/data/generated_text.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 #include <zlib.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// labels: light standard-library tsan windows
+// labels: standard-library tsan windows
 #include "tilewright/data/loader.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// labels: light standard-library tsan windows
+// labels: standard-library tsan windows
 #include "tilewright/data/prefetch.hpp"
 
 #include <atomic>

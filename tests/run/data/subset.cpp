@@ -1,4 +1,4 @@
-// labels: light standard-library windows
+// labels: standard-library windows
 // Parts of data sets, and data sets of one's own arrays.
 #include "tilewright/data/subset.hpp"
 

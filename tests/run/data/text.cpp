@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 #include "tilewright/data/text.hpp"
 
 #include <algorithm>

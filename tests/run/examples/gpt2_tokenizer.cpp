@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // GPT-2's tokenizer: examples/gpt2/tokenizer.hpp, with a small vocabulary that reference/make_gpt2_tokens.py made.
 #include <algorithm>
 #include <chrono>

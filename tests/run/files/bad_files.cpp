@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Files that are wrong: each gives an error that names file, tensor and expectation.
 #include <regex>
 #include <set>

@@ -1,4 +1,4 @@
-// labels: asan light standard-library tsan ubsan
+// labels: asan standard-library tsan ubsan
 // Checkpoints of a run, and sessions that load their variables from files.
 #include "tilewright/checkpoint/checkpoints.hpp"
 

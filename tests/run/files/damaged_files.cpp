@@ -1,4 +1,4 @@
-// labels: light more
+// labels: more
 // Files that are cut, changed or hostile: each reader gives the error that its page documents, or reads them, in little time and
 // memory. Each file is changed in some thousand ways, the same ones in each run.
 #include <zip.h>

@@ -1,4 +1,4 @@
-// labels: asan light standard-library ubsan
+// labels: asan standard-library ubsan
 // Tensors to .npz and .safetensors files and back, and against files of other programs.
 #include "files.hpp"
 

@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // A small Llama as Hugging Face publishes one, against the results of tests/reference/make_llama.py.
 #include <tilewright/checkpoint/checkpoint.hpp>
 #include <tilewright/layers/llama_model.hpp>

@@ -1,4 +1,4 @@
-// labels: light portable windows
+// labels: portable windows
 // Files of NumPy as memory: modes, what is refused, and systems without mapped files.
 #include <cstring>
 #include <fstream>

@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Tokens that are drawn from logits, and texts that go on.
 #include <algorithm>
 #include <cmath>

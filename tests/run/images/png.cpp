@@ -1,4 +1,4 @@
-// labels: light asan ubsan
+// labels: asan ubsan
 #include "tilewright/images/png.hpp"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// labels: clang light
+// labels: clang
 // The kernels of one head of attention against their formulas in float64, and what they may not read.
 #include <algorithm>
 #include <cmath>

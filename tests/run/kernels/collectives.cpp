@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Kernels of collectives against plain loops, bit by bit: every reduction, dtype and grouping, and work shared in any way.
 #include "tilewright/ops/collective/collectives.hpp"
 

@@ -1,4 +1,4 @@
-// labels: light more strict
+// labels: more strict
 // Attention layers against PyTorch's: values and gradients.
 #include "language_checks.hpp"
 #include "tilewright/layers/layers.hpp"

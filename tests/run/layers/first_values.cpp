@@ -1,4 +1,4 @@
-// labels: light
+// labels: optimised
 // First values of the layers' variables: distributions and bounds beside PyTorch's, and a deep network that learns from them.
 #include <cmath>
 #include <cstdlib>

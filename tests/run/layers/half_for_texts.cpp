@@ -1,4 +1,4 @@
-// labels: light more
+// labels: more
 // Layers in half precision against PyTorch's: results, gradients of inputs and of variables, and changed statistics.
 #include "half_checks.hpp"
 

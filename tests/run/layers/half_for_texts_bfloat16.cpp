@@ -1,4 +1,4 @@
-// labels: light more
+// labels: more
 // The same layers in bfloat16, whose ops other tests compare.
 #include "half_checks.hpp"
 

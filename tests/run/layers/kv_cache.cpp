@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Caches of keys and values.
 #include "kv_cache_checks.hpp"
 

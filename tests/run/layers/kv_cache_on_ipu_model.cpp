@@ -1,4 +1,4 @@
-// labels: light more strict
+// labels: more strict
 // Caches of keys and values on a simulated IPU.
 #include "kv_cache_checks.hpp"
 

@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Adapters of linear layers: the formula, computed here in double, and the weights into which they are merged.
 #include "tilewright/layers/lora.hpp"
 

@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Lists of modules, a table with padding, adaptive pools and a pool with a divisor.
 #include "checks.hpp"
 

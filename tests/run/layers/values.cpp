@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Layers against PyTorch's: results, gradients of inputs and of variables, and changed statistics.
 #include "checks.hpp"
 

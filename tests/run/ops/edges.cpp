@@ -1,4 +1,4 @@
-// labels: light strict
+// labels: strict
 // Losses, norms, gradients of functions and reductions at the edges of their dtypes, against PyTorch in float64: on one thread
 // and on three, and on the tiles of a simulated IPU.
 #include "../cases/edges.hpp"

@@ -1,4 +1,4 @@
-// labels: asan light
+// labels: asan
 // Ops with indices that are known in the run: gathers and slices.
 #include "../cases/indexing.hpp"
 

@@ -1,4 +1,4 @@
-// labels: asan light strict tsan
+// labels: asan strict tsan
 // Indices out of range: the run ends, other memory is as it was, and the error has op, place, index and count.
 #include <cmath>
 #include <vector>

@@ -1,4 +1,4 @@
-// labels: light strict
+// labels: strict
 // Losses by PyTorch's names and their gradients, against PyTorch in float64.
 #include "../cases/losses.hpp"
 

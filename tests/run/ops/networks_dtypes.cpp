@@ -1,4 +1,4 @@
-// labels: asan light
+// labels: asan
 #include "../cases/networks.hpp"
 #include "../cases/op_checks.hpp"
 

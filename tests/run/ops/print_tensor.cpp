@@ -1,4 +1,4 @@
-// labels: light strict tsan
+// labels: strict tsan
 // What print_tensor prints, and when.
 #include "tilewright/ops/memory/print_tensor.hpp"
 

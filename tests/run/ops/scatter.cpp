@@ -1,4 +1,4 @@
-// labels: asan light
+// labels: asan
 // Ops that write or add at indices.
 #include "../cases/indexing.hpp"
 #include "../cases/op_checks.hpp"

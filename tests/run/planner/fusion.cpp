@@ -1,4 +1,4 @@
-// labels: light strict
+// labels: strict
 // An encoder block, and sums of columns, give the same whether the planner joins ops or makes each a step of its own.
 #include "fusion_encoder.hpp"
 

@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // The prices of HostCosts beside measurements on 16 cores, and what the plans of workloads allow by work alone.
 #include <cmath>
 #include <string_view>

@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Updates of variables follow the calls that give their gradients, and change nothing else.
 #include <algorithm>
 #include <map>

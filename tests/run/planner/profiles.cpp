@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

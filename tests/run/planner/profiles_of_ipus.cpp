@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Profiles of programs on several simulated IPUs.
 #include <algorithm>
 #include <cstdint>

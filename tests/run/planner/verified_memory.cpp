@@ -1,4 +1,4 @@
-// labels: asan light ubsan
+// labels: asan ubsan
 // The proof's memory against one that keeps each byte: random strided writes, copies, joins and reads.
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// labels: asan light ubsan
+// labels: asan ubsan
 // Plans that are broken on purpose, and by which rule the proof refuses each.
 #include <utility>
 

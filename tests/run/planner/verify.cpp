@@ -1,4 +1,4 @@
-// labels: asan light ubsan
+// labels: asan ubsan
 // What passes of the planner give is verified: drafts and plans that are broken on purpose, one for each rule.
 #include "broken_programs.hpp"
 

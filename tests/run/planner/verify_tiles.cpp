@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // What passes give for the tiles of simulated IPUs is verified: drafts and plans that are broken on purpose, one for each rule.
 #include "violations.hpp"
 

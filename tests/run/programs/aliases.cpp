@@ -1,4 +1,4 @@
-// labels: arm asan light strict tsan ubsan
+// labels: arm asan strict tsan ubsan
 // Ops that work in place change a tensor and its aliases, but no other value that may be in the same memory.
 #include "../../support/elements.hpp"
 

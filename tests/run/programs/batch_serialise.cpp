@@ -1,4 +1,4 @@
-// labels: light strict
+// labels: strict
 // Serialised graphs compute what the same calls in order compute, bit for bit.
 #include "../../support/elements.hpp"
 #include "tilewright/transform/batch_serialise_gradients.hpp"

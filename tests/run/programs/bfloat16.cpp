@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // bfloat16: rounding, ops, variables, streams and files. tests/run/kernels/half.cpp has conversions in vectors.
 #include "../cases/bfloat16.hpp"
 

@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Gradients that modules write by hand: the values are those of autodiff, where the two should agree.
 #include <cmath>
 

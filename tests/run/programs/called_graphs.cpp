@@ -1,4 +1,4 @@
-// labels: arm clang light strict tsan
+// labels: arm clang strict tsan
 // Calls: graphs take their inputs by value, may be called and bound often, and return whatever they like.
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// labels: arm asan light strict tsan ubsan
+// labels: arm asan strict tsan ubsan
 // Inputs by reference, repeat and conditional: what they compute, and their gradients.
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Drawings of graphs: which checkpoints write files, and whether Graphviz understands them.
 #include <set>
 #include <stdexcept>

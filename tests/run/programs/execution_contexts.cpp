@@ -1,4 +1,4 @@
-// labels: light strict tsan
+// labels: strict tsan
 // Execution contexts: what runs after an upload of the variables and before their download.
 #include "../../support/elements.hpp"
 

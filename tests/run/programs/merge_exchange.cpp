@@ -1,4 +1,4 @@
-// labels: light strict tsan
+// labels: strict tsan
 // Merged loads and stores: every program gives what it gives without merge_exchange.
 #include <random>
 #include <string>

@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Handles of nothing, as they are before a program assigns them, in each function that takes one: an error, never a crash.
 #include <functional>
 #include <span>

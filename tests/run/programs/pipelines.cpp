@@ -1,4 +1,4 @@
-// labels: asan light strict tsan ubsan
+// labels: asan strict tsan ubsan
 // Pipelines against their steps in order: the same bits.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// labels: asan light strict tsan ubsan
+// labels: asan strict tsan ubsan
 // Remote buffers: copies between streaming memory and the machine's own, in the order of the trace.
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-// labels: asan light strict tsan ubsan
+// labels: asan strict tsan ubsan
 // Tensors that replicas have shards of: graphs that gather and reduce them, and training with them.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// labels: asan light strict tsan ubsan
+// labels: asan strict tsan ubsan
 // Programs of several replicas: what each has of its own, and what they have together.
 #include <array>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// labels: light strict
+// labels: strict
 // Seeds in variables: each group of replicas draws its own numbers, a run changes the seed, and a checkpoint keeps it.
 #include "../../support/elements.hpp"
 #include "../../support/same.hpp"

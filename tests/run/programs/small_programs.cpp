@@ -1,4 +1,4 @@
-// labels: light tsan
+// labels: tsan
 // Whole programs, small enough to know their results.
 #include <cfenv>
 

@@ -1,4 +1,4 @@
-// labels: asan light strict tsan ubsan
+// labels: asan strict tsan ubsan
 // Tensor parallelism between replicas: collectives with gradients, a loss and a norm of divided tensors, and a GPT whose weights
 // are divided, beside PyTorch on whole tensors.
 #include <algorithm>

@@ -1,4 +1,4 @@
-// labels: arm light
+// labels: arm
 // A trace at run time makes the graphs that the compiler's trace makes.
 #include <array>
 #include <sstream>

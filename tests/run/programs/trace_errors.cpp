@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // What users are told when a model is wrong: op, what was given, what was expected, and where in the model.
 #include <limits>
 #include <string>

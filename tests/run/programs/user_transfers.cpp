@@ -1,4 +1,4 @@
-// labels: asan light strict tsan ubsan
+// labels: asan strict tsan ubsan
 // Loads, stores and collectives that users define in their own files: they are planned, merged, counted and run as the library's.
 #include <algorithm>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// labels: light standard-library
+// labels: standard-library
 // Arrays of the host in shards and repeated: each element is where its indices say.
 #include "tilewright/session/array_munging.hpp"
 

@@ -1,4 +1,4 @@
-// labels: asan light ubsan
+// labels: asan ubsan
 // Variables on both sides: when a session has a device, and when values move between it and the host.
 #include "../../support/elements.hpp"
 

@@ -1,4 +1,4 @@
-// labels: asan light standard-library tsan ubsan
+// labels: asan standard-library tsan ubsan
 // Runs that end early, and calls that come at the wrong time or in the wrong process.
 #include <sys/wait.h>
 #include <unistd.h>

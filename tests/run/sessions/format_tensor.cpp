@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // The text of a tensor, as NumPy writes it. The texts are in tests/reference/prints.txt.
 #include "tilewright/core/format_tensor.hpp"
 

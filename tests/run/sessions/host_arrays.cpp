@@ -1,4 +1,4 @@
-// labels: asan light strict tsan ubsan
+// labels: asan strict tsan ubsan
 // Which arrays a session reads and writes in place, copies or refuses. docs/host-arrays.md is made from what these tests see:
 // after a change, `run_tests "write docs/host-arrays.md"` writes it anew.
 #include <fstream>

@@ -1,4 +1,4 @@
-// labels: light tsan
+// labels: tsan
 // What is logged at which level, and where.
 #include "tilewright/core/logger.hpp"
 

@@ -1,4 +1,4 @@
-// labels: asan light standard-library tsan ubsan
+// labels: asan standard-library tsan ubsan
 // What a session records of its runs, beside what a plan and the ops themselves say of them.
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-// labels: arm asan light standard-library strict tsan ubsan windows
+// labels: arm asan standard-library strict tsan ubsan windows
 // What a session takes and gives: streams, variables and names.
 #include <limits>
 

@@ -1,4 +1,4 @@
-// labels: light standard-library
+// labels: standard-library
 // How many cores a process may use, from files that are made up here, and from the affinity mask of the test itself.
 #include "tilewright/core/platform/cores.hpp"
 

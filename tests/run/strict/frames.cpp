@@ -1,4 +1,4 @@
-// labels: more light
+// labels: more
 // Frames of simulated IPUs: the bytes that a plan states are those that runs in strict mode write.
 #include "painted_frames.hpp"
 

@@ -1,4 +1,4 @@
-// labels: more light
+// labels: more
 // Frames of simulated IPUs in strict mode, for programs of the examples and for random programs.
 #include "../../../examples/gpt/steps.hpp"
 #include "../../../examples/more/heat_equation.hpp"

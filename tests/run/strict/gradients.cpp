@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Gradients of layers of odd widths, on tiles that do not divide them, in strict mode: each vertex finds what it reads.
 #include "../../catch.hpp"
 #include "tilewright/execute/strict_executor.hpp"

@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Programs on tiles with memory of their own give what the fast mode gives, and ops that use more than they declare are found.
 #include "../../support/environment.hpp"
 #include "../../support/test_session.hpp"

@@ -9,6 +9,7 @@
 #include "../../catch.hpp"
 #include "../../support/programs.hpp"
 #include "tilewright/execute/strict_executor.hpp"
+#include "tilewright/session/initial_values.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace tw = tilewright;

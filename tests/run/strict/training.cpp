@@ -1,4 +1,4 @@
-// labels: light systems
+// labels: systems
 // Training on tiles with memory of their own gives what the fast mode gives.
 #include "../../../examples/tutorial/net.hpp"
 #include "../../../examples/tutorial/steps.hpp"

@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // The model of IPUs beside measurements, within the bounds that docs/fidelity.md states. ./dev bench fidelity shows all of them.
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// labels: light more strict
+// labels: more strict
 #include "../cases/networks.hpp"
 
 #include "../cases/op_checks.hpp"

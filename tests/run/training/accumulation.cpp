@@ -1,4 +1,4 @@
-// labels: light strict tsan
+// labels: strict tsan
 // Gradients accumulated over micro-batches, with and without recomputation.
 #include "tilewright/transform/accumulation.hpp"
 

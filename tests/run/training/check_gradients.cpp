@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Gradients against differences: right ones agree, wrong ones do not, and the session stays as it was.
 #include "tilewright/train/check_gradients.hpp"
 

@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Programs that say of a variable that replicas share: its values differ, and are meant to.
 #include "../../support/elements.hpp"
 

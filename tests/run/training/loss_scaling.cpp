@@ -1,4 +1,4 @@
-// labels: light strict
+// labels: strict
 // Loss scaling against PyTorch's GradScaler: skipped steps, growth, micro-batches, replicas, and runs that go on from a
 // checkpoint.
 #include <algorithm>

@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Learning-rate schedulers against PyTorch's, step by step.
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-// labels: light
+// labels: none
 // Metrics against numbers of NumPy, PyTorch and scikit-learn, early stopping, and logs with their files and charts: without a
 // session.
 #include <cmath>

@@ -1,4 +1,4 @@
-// labels: light strict
+// labels: strict
 // Steps of any loss: their numbers are those of formulas written out here, and of steps of other programs that must agree.
 #include "tilewright/train/minimise.hpp"
 

@@ -1,4 +1,4 @@
-// labels: light strict
+// labels: strict
 // Optimisers against PyTorch's: six steps with given gradients.
 #include <cmath>
 

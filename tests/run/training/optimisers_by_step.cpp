@@ -1,4 +1,4 @@
-// labels: light strict
+// labels: strict
 // RMSprop, Adagrad, Lion, AMSGrad and the defaults of SGD and AdamW, step by step: against PyTorch, or their papers' algorithms.
 #include <cmath>
 #include <limits>

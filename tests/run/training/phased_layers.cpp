@@ -1,4 +1,4 @@
-// labels: light strict
+// labels: strict
 // Layers whose variables take turns on the machine: their losses, variables and optimiser's state are those of train_step.
 #include "tilewright/train/phased_layers.hpp"
 

@@ -1,4 +1,4 @@
-// labels: light strict
+// labels: strict
 // Several steps of train::minimise in one program, tensors as inputs, loss scaling, variables that no gradient reaches, copies.
 #include <array>
 #include <cmath>

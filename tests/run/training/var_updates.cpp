@@ -1,4 +1,4 @@
-// labels: light strict
+// labels: strict
 // Variables that optimisers update, over several runs of a session.
 #include <limits>
 
