@@ -1,4 +1,4 @@
-// labels: tsan
+// labels: tsan optimised
 // Workers that take over parts of steps from each other: whoever computes a part, and when, results are the same, to the bit.
 #include "tilewright/execute/shares.hpp"
 

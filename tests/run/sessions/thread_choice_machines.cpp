@@ -1,4 +1,4 @@
-// labels: none
+// labels: optimised
 // How well the number of threads is chosen on hundreds of made-up machines, on those that were measured, and with recorded times.
 #include <numeric>
 #include <span>
