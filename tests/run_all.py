@@ -33,6 +33,7 @@ NO_CLANG = "CLANG: install clang-19 (clang++-19) to run its part of the tests"
 OPTIONAL = {"graphviz": "Graphviz", "mpi": "MPI", "packaging": "pkg-config and the reader of GitHub's workflow",
             "chromium": "Chromium, which opens reports", "arm": "ARM", "node": "node, which reads the scripts of reports", "editor": "clangd and GDB"}
 OPTIONAL_OF_ALL = {"windows": "Windows", "eslint": "ESLint, which reads the scripts of reports", "docs": "the site"}
+IN_FOLDER_OF_TARGET = r"CMakeFiles/([\w.+-]+)\.dir/"
 SANITIZERS = ["asan", "ubsan", "tsan"]
 LONG_SCRIPTS = {"random programs": ["random_programs/run.py", "random_programs/planted.py"],
                 "ops at the edges of their dtypes, and planted faults of values": ["edges/run.py", "edges/planted.py"]}
@@ -79,7 +80,7 @@ def seconds_of_builds(folder):
     entries = [line.split("\t") for line in log.read_text().splitlines()[1:]] if log.exists() else []
     seconds = {}
     for output, start, end in {each[3]: (each[3], *each[:2]) for each in entries}.values():  # the last of each output
-        if target := re.search(r"CMakeFiles/(\w+)\.dir/", output):
+        if target := re.search(IN_FOLDER_OF_TARGET, output):
             seconds[target[1]] = seconds.get(target[1], 0) + (int(end) - int(start)) / 1000
     return seconds
 
@@ -185,22 +186,30 @@ def changed_since(commit):
 
 
 def files_of_targets(folder):
-    """What the objects of each target have read, from the compilers' lists that Ninja keeps."""
+    """What the objects of each target have read, from the compilers' lists that Ninja keeps: with those of the precompiled header that
+    it takes, and of the libraries and objects that it links."""
     files, target = {}, ""
     for line in output_of("ninja", "-C", str(folder), "-t", "deps").splitlines():
         if line.startswith(" "):
             path = Path(folder, line.strip())
             if path.is_relative_to(PROJECT):
                 files[target].add(os.path.relpath(os.path.normpath(path), PROJECT))
-        elif found := re.search(r"CMakeFiles/(\w+)\.dir/", line):
+        elif found := re.search(IN_FOLDER_OF_TARGET, line):
             target = found[1]
             files.setdefault(target, set())
+    rules = folder / "build.ninja"
+    own = {target: set(read) for target, read in files.items()}
+    for line in rules.read_text().splitlines() if rules.exists() else []:
+        if line.startswith("build ") and (user := re.search(r"_(?:LINKER|COMPILER)__(\S+?)_(?:unscanned_)?(?:Release|Debug)?\b", line)):
+            for used in {*re.findall(IN_FOLDER_OF_TARGET, line), *re.findall(r"/lib([\w.+-]+)\.a\b", line)} & set(own):
+                files.setdefault(user[1], set()).update(own[used])
     return files
 
 
 def can_have_changed(test, files, changed):
-    """A test of a target by the files of its objects, a script by its folder and the library; a rule reads anything."""
-    if test["name"].startswith("rules/"):
+    """A test of a target by the files of its objects, a script by its folder and the library, those of pages by any page; a rule reads
+    anything."""
+    if test["name"].startswith("rules/") or (test["name"].startswith("docs/") and any(path.endswith(".md") for path in changed)):
         return True
     labels = next((each["value"] for each in test["properties"] if each["name"] == "LABELS"), [])
     targets = [label.removeprefix("target:") for label in labels if label.startswith("target:")]
@@ -208,7 +217,7 @@ def can_have_changed(test, files, changed):
     if not targets and any(path.startswith(("include/", folder)) for path in changed):
         return True
     return any(path.endswith(("CMakeLists.txt", ".cmake", "CMakePresets.json")) for path in changed) or any(
-        files.get(re.sub(r".*CMakeFiles/(\w+)\.dir/.*", r"\1", target), changed) & changed for target in targets)
+        files.get(re.sub(f".*{IN_FOLDER_OF_TARGET}.*", r"\1", target), changed) & changed for target in targets)
 
 
 def run_since(commit):
