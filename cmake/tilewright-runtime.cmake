@@ -10,11 +10,12 @@ define_property(TARGET PROPERTY TILEWRIGHT_RUNTIME INITIALIZE_FROM_VARIABLE TILE
 
 # Gives the first target that source, and the second one the property.
 function(tilewright_add_runtime target header_only)
+  include(GNUInstallDirs)
   set(where $<TARGET_PROPERTY:TILEWRIGHT_RUNTIME>)
   foreach(kind IN ITEMS BUILD INSTALL)
     set(source ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compiled.cpp)
     if(kind STREQUAL "INSTALL")
-      set(source $<INSTALL_PREFIX>/share/cmake/tilewright/compiled.cpp)
+      set(source $<INSTALL_PREFIX>/${CMAKE_INSTALL_DATADIR}/cmake/tilewright/compiled.cpp)
     endif()
     target_sources(${target} INTERFACE $<${kind}_INTERFACE:$<$<STREQUAL:${where},>:${source}>>)
   endforeach()

@@ -94,7 +94,7 @@ def run_tests(preset, chosen):
     status = call("ctest", "--preset", preset, *chosen, "--output-junit", results)
     if status == 0:
         return []
-    again = ["./dev", "test", *(["--with", configured] if configured != "gcc" else [])]
+    again = ["./dev", "test", *(["--with", configured] if configured not in ("gcc", "bench") else [])]
     cases = ElementTree.parse(results).iter("testcase") if results.exists() else []
     failed = [Failure(case.get("name"), shlex.join([*again, f"^{case.get('name')}$"]), float(case.get("time", 0)))
               for case in cases if case.get("status") not in ("run", "disabled") and case.find("skipped[@message='SKIP_RETURN_CODE=77']") is None]
