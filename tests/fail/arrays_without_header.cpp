@@ -1,6 +1,6 @@
 // labels: clang
 // Arrays of kernels without the header that has them.
-#include <tilewright/kernel/view.hpp>
+#include <tilewright/operand/view.hpp>
 
 namespace tw = tilewright;
 

@@ -3,7 +3,7 @@
 #include "tilewright/core/fixed_vector.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/core/type_name.hpp"
-#include "tilewright/kernel/view.hpp"
+#include "tilewright/operand/view.hpp"
 
 namespace tw = tilewright;
 using tw::Shape, tw::Text;

@@ -5,8 +5,6 @@
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
-#include <iterator>
-#include <memory>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>

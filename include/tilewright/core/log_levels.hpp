@@ -8,12 +8,10 @@
 #include <string>
 #include <string_view>
 
+#include "tilewright/core/log_level.hpp"
 #include "tilewright/core/text.hpp"
 
 namespace tilewright {
-
-/// Importance of a log line. As a limit, lines of this level and above are written; with `off`, none.
-enum class LogLevel : unsigned char { trace, debug, info, warn, error, off };
 
 /// Names of the levels in TILEWRIGHT_LOG_LEVEL.
 inline constexpr std::array<std::string_view, 6> log_level_names{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "OFF"};

@@ -20,7 +20,6 @@
 
 #include <version>  // the version of libc++
 
-#include "tilewright/core/platform/foreign_headers.hpp"
 #if __has_include(<xsimd/config/xsimd_config.hpp>)
 #include <xsimd/config/xsimd_config.hpp>
 #endif
@@ -32,20 +31,8 @@
 #define TILEWRIGHT_LACKS_REQUIREMENTS
 #elif !defined(XSIMD_VERSION_MAJOR) || XSIMD_VERSION_MAJOR * 100 + XSIMD_VERSION_MINOR < 801
 #define TILEWRIGHT_LACKS_REQUIREMENTS
-#else
-#ifndef XTENSOR_USE_XSIMD
-#define XTENSOR_USE_XSIMD
-#endif
-TILEWRIGHT_FOREIGN_HEADERS_BEGIN
-#if __has_include(<xtensor/core/xtensor_config.hpp>)
-#include <xtensor/core/xtensor_config.hpp>
-#elif __has_include(<xtensor/xtensor_config.hpp>)
-#include <xtensor/xtensor_config.hpp>
-#endif
-TILEWRIGHT_FOREIGN_HEADERS_END
-#if !defined(XTENSOR_VERSION_MAJOR) || XTENSOR_VERSION_MAJOR * 100 + XTENSOR_VERSION_MINOR < 24
+#elif !__has_include(<xtensor/core/xtensor_config.hpp>) && !__has_include(<xtensor/xtensor_config.hpp>)
 #define TILEWRIGHT_LACKS_REQUIREMENTS
-#endif
 #endif
 
 #ifdef TILEWRIGHT_LACKS_REQUIREMENTS

@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "tilewright/execute/stages.hpp"
-#include "tilewright/kernel/pieces.hpp"
+#include "tilewright/ops/ops_code.hpp"
+#include "tilewright/operand/pieces.hpp"
 
 namespace tilewright::internal {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "tilewright/kernel/faults.hpp"
+#include "tilewright/operand/faults.hpp"
 #include "tilewright/kernel/vector/half.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/lower/steps/partition.hpp"

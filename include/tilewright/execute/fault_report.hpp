@@ -7,7 +7,7 @@
 #include "tilewright/core/text.hpp"
 #include "tilewright/execute/fault_error.hpp"
 #include "tilewright/execute/frozen_plan.hpp"
-#include "tilewright/kernel/faults.hpp"
+#include "tilewright/operand/faults.hpp"
 
 namespace tilewright::internal {
 

@@ -6,7 +6,7 @@
 
 #include "tilewright/execute/codelet.hpp"
 #include "tilewright/execute/frozen_plan.hpp"
-#include "tilewright/kernel/faults.hpp"
+#include "tilewright/operand/faults.hpp"
 #include "tilewright/lower/ipu/tile_sets.hpp"
 #include "tilewright/lower/plan.hpp"
 

@@ -9,7 +9,7 @@
 #include "tilewright/execute/stage_observer.hpp"
 #include "tilewright/kernel/copy/streamed_copy.hpp"
 #include "tilewright/kernel/reduce/sum.hpp"
-#include "tilewright/kernel/view.hpp"
+#include "tilewright/operand/view.hpp"
 
 namespace tilewright::internal::detail {
 

@@ -7,7 +7,7 @@
 #include "tilewright/kernel/elementwise_loops.hpp"
 #include "tilewright/kernel/mask.hpp"
 #include "tilewright/kernel/vector/line.hpp"
-#include "tilewright/kernel/view.hpp"
+#include "tilewright/operand/view.hpp"
 
 namespace tilewright::kernel {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tilewright/kernel/view.hpp"
+#include "tilewright/operand/view.hpp"
 
 namespace tilewright::kernel {
 

@@ -3,18 +3,12 @@
 #include <bit>
 #include <cstdint>
 
+#include "tilewright/operand/indices.hpp"
 #include "tilewright/kernel/copy/copy.hpp"
-#include "tilewright/kernel/faults.hpp"
+#include "tilewright/operand/faults.hpp"
 #include "tilewright/kernel/vector/line.hpp"
 
 namespace tilewright::kernel {
-
-/// Elements that an index addresses.
-enum class IndexForm : std::int64_t {
-  rows,  ///< all elements at its position of the indexed axis
-  groups,  ///< all elements at its position within one element of axis 0, which the indices have, too
-  elements  ///< one element: the indices have all axes of the tensor
-};
 
 /// Axes of a loop, with steps of three operands: the table, which is indexed; the rows, one for each index; the indices. Axes of
 /// extent 1 are omitted, and neighbours that are contiguous in all operands are merged.
@@ -67,12 +61,6 @@ constexpr IndexedSections indexed_sections(int axis, IndexForm form, const ViewS
     else result.row.add(rows.shape[rows_axis], table.stride(a), rows.stride(rows_axis), 0);
   }
   return result;
-}
-
-/// Returns an index as a number that is too large if the index is negative.
-template <class J>
-[[gnu::always_inline]] inline std::uint64_t index_number(J index) {
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(index));
 }
 
 /// Calls f(k, indices[k] - first) for each k in [0, run) whose difference is in [0, extent), in order. Fast if only a few of many
@@ -213,13 +201,6 @@ inline void check_indices(Faults faults, Indices indices, std::int64_t extent) {
     for (std::int64_t k = 0; wrong && k < loops.run; ++k)
       if (is_wrong(k)) faults.report(static_cast<std::int64_t>(run[k * loops.run_strides[0]]));
   });
-}
-
-/// Returns the number along an axis at which a block begins, from the view of its positions.
-template <class P>
-inline std::int64_t block_begin(P positions, int axis) {
-  const std::int64_t number = position_of(positions) / P::spec.stride(axis);
-  return axis == 0 ? number : number % (P::spec.stride(axis - 1) / P::spec.stride(axis));
 }
 
 }  // namespace tilewright::kernel

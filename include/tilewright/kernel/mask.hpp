@@ -6,64 +6,12 @@
 #include <type_traits>
 
 #include "tilewright/kernel/math.hpp"
-#include "tilewright/kernel/view.hpp"
+#include "tilewright/operand/view.hpp"
 
 namespace tilewright::kernel {
 
 /// Bools in vectors: a bool is a lane of a mask, like the result of a comparison of batches, and a byte only in memory. A formula
 /// with bools uses the functions below, and `&`, `|` and `!`, which accept bools and masks.
-
-template <class X>
-inline constexpr bool is_mask = false;
-template <class T, class A>
-inline constexpr bool is_mask<xsimd::batch_bool<T, A>> = true;
-
-}  // namespace tilewright::kernel
-
-namespace tilewright::math {
-
-/// Compare numbers, bools (false is less than true), batches and masks. Comparisons with NaN are false, except not_equal.
-template <class X>
-[[gnu::always_inline]] inline auto equal(const X& a, const X& b) {
-  if constexpr (tilewright::kernel::is_mask<X>) return (a & b) | ~(a | b);  // xsimd 8.1's ^ is wrong with AVX-512
-  else return a == b;
-}
-template <class X>
-[[gnu::always_inline]] inline auto not_equal(const X& a, const X& b) {
-  return !math::equal(a, b);  // xsimd 8.1 says with AVX-512 that NaN is not unequal to anything
-}
-template <class X>
-[[gnu::always_inline]] inline auto less(const X& a, const X& b) {
-  if constexpr (tilewright::kernel::is_mask<X>) return ~a & b;
-  else return a < b;
-}
-template <class X>
-[[gnu::always_inline]] inline auto less_equal(const X& a, const X& b) {
-  if constexpr (tilewright::kernel::is_mask<X>) return ~a | b;
-  else return a <= b;
-}
-
-template <class T, class A>
-[[gnu::always_inline]] inline xsimd::batch_bool<T, A> select(const xsimd::batch_bool<T, A>& condition,
-                                                             const xsimd::batch_bool<T, A>& a, const xsimd::batch_bool<T, A>& b) {
-  return (condition & a) | (~condition & b);
-}
-
-/// Return the larger and the smaller of two; NaN if one of them is NaN.
-template <class X>
-[[gnu::always_inline]] inline X maximum(const X& a, const X& b) {
-  if constexpr (std::integral<X>) return (math::max)(a, b);
-  else return math::select(a == a, (math::max)(a, b), a);
-}
-template <class X>
-[[gnu::always_inline]] inline X minimum(const X& a, const X& b) {
-  if constexpr (std::integral<X>) return (math::min)(a, b);
-  else return math::select(a == a, (math::min)(a, b), a);
-}
-
-}  // namespace tilewright::math
-
-namespace tilewright::kernel {
 
 /// Load the bools from `data` on as a mask, and store a mask as bools.
 template <class Mask>

@@ -7,13 +7,16 @@
 
 #include "tilewright/kernel/vector/by_element.hpp"
 #include "tilewright/kernel/vector/xsimd.hpp"
+#include "tilewright/operand/math.hpp"
+
+namespace tilewright::kernel {
+
+template <class T, class A>
+inline constexpr bool is_mask<xsimd::batch_bool<T, A>> = true;
+
+}  // namespace tilewright::kernel
 
 namespace tilewright::math {
-
-/// Functions for op formulas that accept scalars and xsimd batches, so that one formula is both kernels.
-///
-/// exp, log, tanh and sigmoid of float32 are polynomials of this file, equal for floats and batches. Elements in a tail block
-/// therefore have the same results as in a full vector. Other types use the standard library and xsimd.
 
 namespace detail {
 template <class X>
@@ -26,244 +29,25 @@ template <std::integral T>
 constexpr auto wrapping(T x) {
   return static_cast<std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>(x);
 }
+/// The type of X's elements: X, or the type of a batch's.
+template <class X>
+struct ElementOf {
+  using type = X;
+};
+template <class T, class A>
+struct ElementOf<xsimd::batch<T, A>> {
+  using type = T;
+};
 }  // namespace detail
 
 /// float, or a batch of floats.
 template <class X>
 concept Float32 = detail::is_float32<X>;
-
-/// Returns a constant of a formula in the type of its variable: float for float and batches of float.
-template <class X>
-inline X number(double value) {
-  if constexpr (std::is_arithmetic_v<X>) return static_cast<X>(value);
-  else return X(static_cast<typename X::value_type>(value));
-}
-
-/// Returns the smallest normal number of X's type.
-template <class X>
-inline X smallest_normal() {
-  if constexpr (std::is_arithmetic_v<X>) return (std::numeric_limits<X>::min)();
-  else return X((std::numeric_limits<typename X::value_type>::min)());
-}
-
-/// Return a + b, a - b, a b and -x. Integers wrap around. As in C++, for bool a + b is "or", and a b is "and".
-template <class X>
-[[gnu::always_inline]] inline X add(X a, X b) {
-  return a + b;
-}
-template <class X>
-[[gnu::always_inline]] inline X subtract(X a, X b) {
-  return a - b;
-}
-template <class X>
-[[gnu::always_inline]] inline X multiply(X a, X b) {
-  return a * b;
-}
-template <class X>
-[[gnu::always_inline]] inline X negate(X x) {
-  return -x;
-}
-template <std::integral T>
-[[gnu::always_inline]] inline T add(T a, T b) {
-  return static_cast<T>(detail::wrapping(a) + detail::wrapping(b));
-}
-template <std::integral T>
-[[gnu::always_inline]] inline T subtract(T a, T b) {
-  return static_cast<T>(detail::wrapping(a) - detail::wrapping(b));
-}
-template <std::integral T>
-[[gnu::always_inline]] inline T multiply(T a, T b) {
-  return static_cast<T>(detail::wrapping(a) * detail::wrapping(b));
-}
-template <std::integral T>
-[[gnu::always_inline]] inline T negate(T x) {
-  return static_cast<T>(0u - detail::wrapping(x));
-}
-
-template <class T, class A>
-  requires(std::integral<T> && sizeof(T) == 8)
-[[gnu::always_inline]] inline xsimd::batch<T, A> multiply(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
-  // xsimd multiplies such integers one by one
-  typedef std::uint64_t Words __attribute__((vector_size(sizeof(a))));
-  return std::bit_cast<xsimd::batch<T, A>>(std::bit_cast<Words>(a) * std::bit_cast<Words>(b));
-}
-
-/// Returns |x|. Integers wrap around.
-template <class T>
-  requires std::is_arithmetic_v<T>
-[[gnu::always_inline]] inline T absolute(T x) {
-  if constexpr (std::floating_point<T>) return std::abs(x);
-  else if constexpr (std::is_signed_v<T>) return x < 0 ? math::negate(x) : x;
-  else return x;
-}
-template <class T, class A>
-[[gnu::always_inline]] inline xsimd::batch<T, A> absolute(const xsimd::batch<T, A>& x) {
-  if constexpr (std::floating_point<T>) return xsimd::abs(x);
-  else if constexpr (std::is_signed_v<T>) return (xsimd::max)(x, xsimd::batch<T, A>(T(0)) - x);
-  else return x;
-}
-
-/// Returns a b + c, rounded once if the machine supports it.
-template <std::floating_point T>
-inline T fma(T a, T b, T c) {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-  return std::fma(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
-template <class T, class A>
-[[gnu::always_inline]] inline xsimd::batch<T, A> fma(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b,
-                                                     const xsimd::batch<T, A>& c) {
-#if defined(__AVX512F__)  // for which xsimd 8.1 has none
-  if constexpr (std::same_as<T, float> && sizeof(a) == 64) return _mm512_fmadd_ps(a, b, c);
-  else if constexpr (std::same_as<T, double> && sizeof(a) == 64) return _mm512_fmadd_pd(a, b, c);
-  else
-#endif
-#if defined(__FMA__)  // which narrow vectors have too, whatever xsimd calls their machine
-    if constexpr (std::same_as<T, float> && sizeof(a) == 32) return _mm256_fmadd_ps(a, b, c);
-    else if constexpr (std::same_as<T, float> && sizeof(a) == 16) return _mm_fmadd_ps(a, b, c);
-    else
-#endif
-      return xsimd::fma(a, b, c);
-}
-
-template <std::integral T>
-inline T fma(T a, T b, T c) {
-  return math::add(math::multiply(a, b), c);
-}
-
-/// Returns a / b, rounded once. (xsimd estimates quotients of floats on ARM.)
-template <class T>
-  requires std::is_arithmetic_v<T>
-inline T divide(T a, T b) {
-  return a / b;
-}
-template <class T, class A>
-[[gnu::always_inline]] inline xsimd::batch<T, A> divide(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
-#if defined(__aarch64__)
-  if constexpr (std::same_as<T, float> && sizeof(a) == 16) return vdivq_f32(a, b);
-  else
-#endif
-    return a / b;
-}
-
-/// Return the larger and the smaller of two. If b is NaN, the result is NaN; if only a is NaN, the result is b, or NaN on ARM. An
-/// element whose NaN must be kept is therefore the last argument.
-template <class T>
-  requires std::is_arithmetic_v<T>
-inline T(max)(T a, T b) {
-  return a > b ? a : b;
-}
-template <class T>
-  requires std::is_arithmetic_v<T>
-inline T(min)(T a, T b) {
-  return a < b ? a : b;
-}
-template <class T>
-  requires std::is_arithmetic_v<T>
-inline T select(bool condition, T a, T b) {
-  return condition ? a : b;
-}
-// x86 has instructions for this order of operands; xsimd's order, and so what becomes of NaN, depends on its version.
-template <class T, class A>
-[[gnu::always_inline]] inline xsimd::batch<T, A>(max)(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
-#if defined(__AVX512F__)
-  if constexpr (std::same_as<T, float> && sizeof(a) == 64) return _mm512_max_ps(a, b);
-  else if constexpr (std::same_as<T, double> && sizeof(a) == 64) return _mm512_max_pd(a, b);
-  else
-#endif
-#if defined(__AVX__)
-      if constexpr (std::same_as<T, float> && sizeof(a) == 32)
-    return _mm256_max_ps(a, b);
-  else if constexpr (std::same_as<T, double> && sizeof(a) == 32) return _mm256_max_pd(a, b);
-  else
-#endif
-#if defined(__SSE2__)
-      if constexpr (std::same_as<T, float> && sizeof(a) == 16)
-    return _mm_max_ps(a, b);
-  else if constexpr (std::same_as<T, double> && sizeof(a) == 16) return _mm_max_pd(a, b);
-  else
-#endif
-    return (xsimd::max)(a, b);
-}
-template <class T, class A>
-[[gnu::always_inline]] inline xsimd::batch<T, A>(min)(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
-#if defined(__AVX512F__)
-  if constexpr (std::same_as<T, float> && sizeof(a) == 64) return _mm512_min_ps(a, b);
-  else if constexpr (std::same_as<T, double> && sizeof(a) == 64) return _mm512_min_pd(a, b);
-  else
-#endif
-#if defined(__AVX__)
-      if constexpr (std::same_as<T, float> && sizeof(a) == 32)
-    return _mm256_min_ps(a, b);
-  else if constexpr (std::same_as<T, double> && sizeof(a) == 32) return _mm256_min_pd(a, b);
-  else
-#endif
-#if defined(__SSE2__)
-      if constexpr (std::same_as<T, float> && sizeof(a) == 16)
-    return _mm_min_ps(a, b);
-  else if constexpr (std::same_as<T, double> && sizeof(a) == 16) return _mm_min_pd(a, b);
-  else
-#endif
-    return (xsimd::min)(a, b);
-}
-template <class T, class A>
-inline xsimd::batch<T, A> select(const xsimd::batch_bool<T, A>& condition, const xsimd::batch<T, A>& a,
-                                 const xsimd::batch<T, A>& b) {
-#if defined(__AVX512F__)  // xsimd 8.1's for integers is made of macros without -O, which do not take batches
-  if constexpr (std::integral<T> && sizeof(T) == 4 && sizeof(a) == 64) return _mm512_mask_blend_epi32(condition, b, a);
-  else if constexpr (std::integral<T> && sizeof(T) == 8 && sizeof(a) == 64) return _mm512_mask_blend_epi64(condition, b, a);
-  else
-#endif
-    return xsimd::select(condition, a, b);
-}
-/// Returns whether a > b or one of them is NaN, in one comparison (for which xsimd has no name).
-template <class T>
-  requires std::is_arithmetic_v<T>
-inline bool greater_or_nan(T a, T b) {
-  return !(a <= b);
-}
-template <class T, class A>
-[[gnu::always_inline]] inline xsimd::batch_bool<T, A> greater_or_nan(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
-#if defined(__AVX512F__)
-  if constexpr (std::same_as<T, float> && sizeof(a) == 64) return _mm512_cmp_ps_mask(a, b, _CMP_NLE_UQ);
-  else
-#endif
-#if defined(__AVX__)
-    // a mask of one bit an element is that of xsimd 14 for AVX-512
-    if constexpr (std::same_as<T, float> && sizeof(typename xsimd::batch_bool<T, A>::register_type) == 32)
-      return _mm256_cmp_ps(a, b, _CMP_NLE_UQ);
-    else
-#endif
-      return !(a <= b);
-}
-/// Returns the sum of a batch's elements, which xsimd 10 has renamed.
-template <class T, class A>
-inline T sum(const xsimd::batch<T, A>& x) {
-  if constexpr (requires { reduce_add(x); }) return reduce_add(x);
-  else return hadd(x);
-}
-/// Returns the largest of a batch's elements.
-template <class T, class A>
-inline T(max)(const xsimd::batch<T, A>& x) {
-  if constexpr (requires { reduce_max(x); }) {
-    return reduce_max(x);
-#if defined(__AVX512F__)
-  } else if constexpr (std::same_as<T, float> && sizeof(x) == 64) {
-    return _mm512_reduce_max_ps(x);
-#endif
-  } else {
-    alignas(xsimd::batch<T, A>) T elements[xsimd::batch<T, A>::size];
-    x.store_aligned(elements);
-    for (std::size_t half = xsimd::batch<T, A>::size / 2; half > 0; half /= 2)
-      for (std::size_t i = 0; i < half; ++i) elements[i] = (max)(elements[i], elements[i + half]);
-    return elements[0];
-  }
-}
+/// A batch of elements T, of any width.
+template <class X, class T>
+concept BatchOf = !std::is_arithmetic_v<X> && std::same_as<typename detail::ElementOf<X>::type, T>;
 
 namespace detail {
-
 /// Convert the bits of floats to unsigned integers, whose arithmetic wraps around, and back. Those of a batch are a vector of the
 /// compiler, which has the operators of integers in every version of xsimd.
 template <class A>
@@ -298,21 +82,198 @@ inline X polynomial(X x, double first, C... rest) {
   if constexpr (sizeof...(C) == 0) return number<X>(first);
   else return math::fma(polynomial(x, rest...), x, number<X>(first));
 }
-
 }  // namespace detail
 
-/// Returns -x; xsimd 8.1 returns 0 for -0.
-template <Float32 X>
-inline X negate(X x) {
-  return detail::from_bits<X>(detail::to_bits(x) ^ detail::sign_bit);
+template <class X>
+[[gnu::always_inline]] inline X add(const X& a, const X& b) {
+  if constexpr (std::integral<X>) return static_cast<X>(detail::wrapping(a) + detail::wrapping(b));
+  else return a + b;
+}
+template <class X>
+[[gnu::always_inline]] inline X subtract(const X& a, const X& b) {
+  if constexpr (std::integral<X>) return static_cast<X>(detail::wrapping(a) - detail::wrapping(b));
+  else return a - b;
+}
+template <class X>
+[[gnu::always_inline]] inline X multiply(const X& a, const X& b) {
+  if constexpr (std::integral<X>) {
+    return static_cast<X>(detail::wrapping(a) * detail::wrapping(b));
+  } else if constexpr (std::integral<typename detail::ElementOf<X>::type> && sizeof(typename detail::ElementOf<X>::type) == 8) {
+    // xsimd multiplies such integers one by one
+    typedef std::uint64_t Words __attribute__((vector_size(sizeof(a))));
+    return std::bit_cast<X>(std::bit_cast<Words>(a) * std::bit_cast<Words>(b));
+  } else {
+    return a * b;
+  }
+}
+template <class X>
+[[gnu::always_inline]] inline X negate(const X& x) {
+  if constexpr (std::integral<X>) return static_cast<X>(0u - detail::wrapping(x));
+  else if constexpr (Float32<X>) return detail::from_bits<X>(detail::to_bits(x) ^ detail::sign_bit);  // xsimd 8.1: 0 for -0
+  else return -x;
 }
 
-/// Returns e to the power of x, with an error of at most 2 ulp; results below 2^-126, the smallest normal number, are 0.
-///
+/// Returns |x|. Integers wrap around.
+template <class T>
+  requires std::is_arithmetic_v<T>
+[[gnu::always_inline]] inline T absolute(T x) {
+  if constexpr (std::floating_point<T>) return std::abs(x);
+  else if constexpr (std::is_signed_v<T>) return x < 0 ? math::negate(x) : x;
+  else return x;
+}
+template <class T, class A>
+[[gnu::always_inline]] inline xsimd::batch<T, A> absolute(const xsimd::batch<T, A>& x) {
+  if constexpr (std::floating_point<T>) return xsimd::abs(x);
+  else if constexpr (std::is_signed_v<T>) return (xsimd::max)(x, xsimd::batch<T, A>(T(0)) - x);
+  else return x;
+}
+
+template <class X>
+[[gnu::always_inline]] inline X fma(const X& a, const X& b, const X& c) {
+  if constexpr (std::integral<X>) {
+    return math::add(math::multiply(a, b), c);
+  } else if constexpr (std::floating_point<X>) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    return std::fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+  } else {
+#if defined(__AVX512F__)  // for which xsimd 8.1 has none
+    if constexpr (BatchOf<X, float> && sizeof(a) == 64) return _mm512_fmadd_ps(a, b, c);
+    else if constexpr (BatchOf<X, double> && sizeof(a) == 64) return _mm512_fmadd_pd(a, b, c);
+    else
+#endif
+#if defined(__FMA__)  // which narrow vectors have too, whatever xsimd calls their machine
+      if constexpr (BatchOf<X, float> && sizeof(a) == 32) return _mm256_fmadd_ps(a, b, c);
+      else if constexpr (BatchOf<X, float> && sizeof(a) == 16) return _mm_fmadd_ps(a, b, c);
+      else
+#endif
+        return xsimd::fma(a, b, c);
+  }
+}
+
+// xsimd estimates quotients of floats on ARM.
+template <class X>
+[[gnu::always_inline]] inline X divide(const X& a, const X& b) {
+#if defined(__aarch64__)
+  if constexpr (BatchOf<X, float> && sizeof(a) == 16) return vdivq_f32(a, b);
+  else
+#endif
+    return a / b;
+}
+
+// x86 has instructions for this order of operands; xsimd's order, and so what becomes of NaN, depends on its version.
+template <class X>
+[[gnu::always_inline]] inline X(max)(const X& a, const X& b) {
+  if constexpr (std::is_arithmetic_v<X>) {
+    return a > b ? a : b;
+  } else {
+#if defined(__AVX512F__)
+    if constexpr (BatchOf<X, float> && sizeof(a) == 64) return _mm512_max_ps(a, b);
+    else if constexpr (BatchOf<X, double> && sizeof(a) == 64) return _mm512_max_pd(a, b);
+    else
+#endif
+#if defined(__AVX__)
+      if constexpr (BatchOf<X, float> && sizeof(a) == 32) return _mm256_max_ps(a, b);
+      else if constexpr (BatchOf<X, double> && sizeof(a) == 32) return _mm256_max_pd(a, b);
+      else
+#endif
+#if defined(__SSE2__)
+        if constexpr (BatchOf<X, float> && sizeof(a) == 16) return _mm_max_ps(a, b);
+        else if constexpr (BatchOf<X, double> && sizeof(a) == 16) return _mm_max_pd(a, b);
+        else
+#endif
+          return (xsimd::max)(a, b);
+  }
+}
+template <class X>
+[[gnu::always_inline]] inline X(min)(const X& a, const X& b) {
+  if constexpr (std::is_arithmetic_v<X>) {
+    return a < b ? a : b;
+  } else {
+#if defined(__AVX512F__)
+    if constexpr (BatchOf<X, float> && sizeof(a) == 64) return _mm512_min_ps(a, b);
+    else if constexpr (BatchOf<X, double> && sizeof(a) == 64) return _mm512_min_pd(a, b);
+    else
+#endif
+#if defined(__AVX__)
+      if constexpr (BatchOf<X, float> && sizeof(a) == 32) return _mm256_min_ps(a, b);
+      else if constexpr (BatchOf<X, double> && sizeof(a) == 32) return _mm256_min_pd(a, b);
+      else
+#endif
+#if defined(__SSE2__)
+        if constexpr (BatchOf<X, float> && sizeof(a) == 16) return _mm_min_ps(a, b);
+        else if constexpr (BatchOf<X, double> && sizeof(a) == 16) return _mm_min_pd(a, b);
+        else
+#endif
+          return (xsimd::min)(a, b);
+  }
+}
+template <class M, class X>
+[[gnu::always_inline]] inline X select(const M& condition, const X& a, const X& b) {
+  if constexpr (std::is_arithmetic_v<X>) {
+    return condition ? a : b;
+  } else if constexpr (kernel::is_mask<X>) {
+    return (condition & a) | (~condition & b);
+  } else {
+#if defined(__AVX512F__)  // xsimd 8.1's for integers is made of macros without -O, which do not take batches
+    using T = typename X::value_type;
+    if constexpr (std::integral<T> && sizeof(T) == 4 && sizeof(a) == 64) return _mm512_mask_blend_epi32(condition, b, a);
+    else if constexpr (std::integral<T> && sizeof(T) == 8 && sizeof(a) == 64) return _mm512_mask_blend_epi64(condition, b, a);
+    else
+#endif
+      return xsimd::select(condition, a, b);
+  }
+}
+// xsimd has no name for it.
+template <class X>
+[[gnu::always_inline]] inline auto greater_or_nan(const X& a, const X& b) {
+  if constexpr (std::is_arithmetic_v<X>) {
+    return !(a <= b);
+  } else {
+#if defined(__AVX512F__)
+    if constexpr (BatchOf<X, float> && sizeof(a) == 64) return typename X::batch_bool_type(_mm512_cmp_ps_mask(a, b, _CMP_NLE_UQ));
+    else
+#endif
+#if defined(__AVX__)
+      // a mask of one bit an element is that of xsimd 14 for AVX-512
+      if constexpr (BatchOf<X, float> && sizeof(typename X::batch_bool_type::register_type) == 32)
+        return typename X::batch_bool_type(_mm256_cmp_ps(a, b, _CMP_NLE_UQ));
+      else
+#endif
+        return !(a <= b);
+  }
+}
+/// Returns the sum of a batch's elements, which xsimd 10 has renamed.
+template <class T, class A>
+inline T sum(const xsimd::batch<T, A>& x) {
+  if constexpr (requires { reduce_add(x); }) return reduce_add(x);
+  else return hadd(x);
+}
+/// Returns the largest of a batch's elements.
+template <class T, class A>
+inline T(max)(const xsimd::batch<T, A>& x) {
+  if constexpr (requires { reduce_max(x); }) {
+    return reduce_max(x);
+#if defined(__AVX512F__)
+  } else if constexpr (std::same_as<T, float> && sizeof(x) == 64) {
+    return _mm512_reduce_max_ps(x);
+#endif
+  } else {
+    alignas(xsimd::batch<T, A>) T elements[xsimd::batch<T, A>::size];
+    x.store_aligned(elements);
+    for (std::size_t half = xsimd::batch<T, A>::size / 2; half > 0; half /= 2)
+      for (std::size_t i = 0; i < half; ++i) elements[i] = (max)(elements[i], elements[i + half]);
+    return elements[0];
+  }
+}
+
+namespace detail {
 /// exp(x) = 2^k exp(r) with k = floor(x / ln 2) and r = x - k ln 2 in [0, ln 2]. The polynomial of exp(r) has the smallest
 /// maximal relative error, 2^-28, of those that begin with 1 + r (fitted for this file by weighted least squares).
 template <Float32 X>
-inline X exp(X x) {
+inline X exp_of_float(X x) {
   // Numbers of this size have no bits after the point, and the last ones of their 23 are those of k + 127.
   constexpr double shift = 0x1.8p23 + 127;
   const X limited = (math::max)(number<X>(-87.4), (math::min)(number<X>(88.8), x));  // k: -127, which gives 0, to 128, infinity
@@ -320,28 +281,26 @@ inline X exp(X x) {
   const X k = shifted - number<X>(shift);
   // ln 2 in two parts, the first with so few bits that k times it is exact
   const X r = math::fma(k, number<X>(0x1.bd0106p-13), math::fma(k, number<X>(-0x1.63p-1), limited));
-  const X power = detail::from_bits<X>(detail::to_bits(shifted) << 23);  // 2^k
-  return power * detail::polynomial(r, 1.0, 1.0, 0x1.00004cp-1, 0x1.55431cp-3, 0x1.56e042p-5, 0x1.01d524p-7, 0x1.f558d6p-10);
+  const X power = from_bits<X>(to_bits(shifted) << 23);  // 2^k
+  return power * polynomial(r, 1.0, 1.0, 0x1.00004cp-1, 0x1.55431cp-3, 0x1.56e042p-5, 0x1.01d524p-7, 0x1.f558d6p-10);
 }
 
-/// Returns the natural logarithm, with an error of at most 1 ulp; -infinity at 0 and NaN below.
-///
 /// log(x) = k ln 2 + log(1 + f) with 1 + f in [sqrt(1/2), sqrt(2)], and log(1 + f) = f - f^2 / 2 + f^3 P(f). P gives the smallest
 /// maximal relative error, 2^-27 (fitted for this file by weighted least squares).
 template <Float32 X>
-inline X log(X x) {
+inline X log_of_float(X x) {
   constexpr std::uint32_t sqrt_half = 0x3f3504f3;  // bits of sqrt(1/2)
   const X denormal_scale = number<X>(0x1p23), smallest_normal = number<X>(0x1p-126), zero = number<X>(0);
   const auto is_denormal = x < smallest_normal;
   const X normal = math::select(is_denormal, x * denormal_scale, x);
-  const auto bits = detail::to_bits(normal);  // of negative numbers anything, as they become NaN
-  const auto exponent = detail::exponent_of(bits - sqrt_half);
-  const X f = detail::from_bits<X>(bits - (exponent << 23)) - number<X>(1);
+  const auto bits = to_bits(normal);  // of negative numbers anything, as they become NaN
+  const auto exponent = exponent_of(bits - sqrt_half);
+  const X f = from_bits<X>(bits - (exponent << 23)) - number<X>(1);
   // the integer k as a float: the last bits of a number of this size
   constexpr std::uint32_t bits_of_shift = 0x4b400000;  // 1.5 2^23
-  const X k = detail::from_bits<X>(exponent + bits_of_shift) -
+  const X k = from_bits<X>(exponent + bits_of_shift) -
               math::select(is_denormal, number<X>(0x1.8p23 + 23), number<X>(0x1.8p23));
-  const X p = detail::polynomial(f, 0x1.555554p-2, -0x1.000226p-2, 0x1.99a008p-3, -0x1.547244p-3, 0x1.22da1cp-3, -0x1.0d8542p-3,
+  const X p = polynomial(f, 0x1.555554p-2, -0x1.000226p-2, 0x1.99a008p-3, -0x1.547244p-3, 0x1.22da1cp-3, -0x1.0d8542p-3,
                                  0x1.055b6cp-3, -0x1.38b582p-4);
   const X ff = f * f;
   const X rest = math::fma(k, number<X>(-0x1.bd0106p-13), math::fma(ff * f, p, ff * number<X>(-0.5)));
@@ -350,49 +309,63 @@ inline X log(X x) {
   return math::select(x > zero, math::select(x < infinity, result, x), math::select(x == zero, -infinity, nan));
 }
 
-/// Returns the hyperbolic tangent, with an error of at most 3 ulp, never beyond +-1; x itself where tanh(x) rounds to x.
-///
 /// tanh(|x|) = e / (e + 2) with e = exp(2 |x|) - 1, and with the sign of x. As in exp, 2 |x| = k ln 2 + r, here with k to the
 /// nearest, so that e = 2^k (exp(r) - 1) + (2^k - 1) is as accurate for small x: there k is 0. The polynomial of exp(r) - 1 has
 /// the smallest maximal relative error, 2^-26, of those that begin with r (fitted for this file by weighted least squares).
 template <Float32 X>
-inline X tanh(X x) {
+inline X tanh_of_float(X x) {
   constexpr double shift = 0x1.8p23 + 127;
-  const auto bits = detail::to_bits(x);
-  const X size = detail::from_bits<X>(bits & ~detail::sign_bit);
+  const auto bits = to_bits(x);
+  const X size = from_bits<X>(bits & ~sign_bit);
   const X limited = (math::min)(number<X>(9.1), size);  // beyond which tanh rounds to 1
   const X shifted = math::fma(limited, number<X>(0x1.715476p+1), number<X>(shift)), k = shifted - number<X>(shift);
   const X r = math::fma(k, number<X>(0x1.bd0106p-13), math::fma(k, number<X>(-0x1.63p-1), limited + limited));
-  const X p = detail::polynomial(r, 0x1.fffffep-2, 0x1.5554b0p-3, 0x1.555674p-5, 0x1.1227f6p-7, 0x1.6bebf2p-10);
-  const X power = detail::from_bits<X>(detail::to_bits(shifted) << 23);  // 2^k
+  const X p = polynomial(r, 0x1.fffffep-2, 0x1.5554b0p-3, 0x1.555674p-5, 0x1.1227f6p-7, 0x1.6bebf2p-10);
+  const X power = from_bits<X>(to_bits(shifted) << 23);  // 2^k
   const X e = math::fma(power, math::fma(r * r, p, r), power - number<X>(1));
   const X result = math::divide(e, e + number<X>(2));
-  return detail::from_bits<X>(detail::to_bits(result) | (bits & detail::sign_bit));
+  return from_bits<X>(to_bits(result) | (bits & sign_bit));
 }
 
-template <std::floating_point T> inline T sqrt(T x) { return std::sqrt(x); }
-template <class T, class A>
-inline xsimd::batch<T, A> sqrt(const xsimd::batch<T, A>& x) {
-#if defined(__aarch64__)  // where xsimd 8.1 estimates roots of floats
-  if constexpr (std::same_as<T, float> && sizeof(x) == 16) return vsqrtq_f32(x);
-  else
-#endif
-    return xsimd::sqrt(x);
-}
-
-inline double exp(double x) { return std::exp(x); }
 /// Returns x, or 0 for a denormal number: the libraries compute another logarithm from it than from 0.
-template <class X> inline X normal_or_zero(X x) { return math::select(absolute(x) < smallest_normal<X>(), number<X>(0), x); }
-inline double log(double x) { return std::log(normal_or_zero(x)); }
-inline double tanh(double x) { return std::tanh(x); }
-template <class A> inline xsimd::batch<double, A> exp(const xsimd::batch<double, A>& x) { return xsimd::exp(x); }
-template <class A> inline xsimd::batch<double, A> log(const xsimd::batch<double, A>& x) { return vector_log(normal_or_zero(x)); }
-template <class A> inline xsimd::batch<double, A> tanh(const xsimd::batch<double, A>& x) { return xsimd::tanh(x); }
-
-/// Returns 1 / (1 + exp(-x)), with an error of at most 3 ulp; results below 2^-127 are 0.
 template <class X>
-inline X sigmoid(X x) {
-  return math::divide(number<X>(1), number<X>(1) + math::exp(-x));
+inline X normal_or_zero(X x) {
+  return math::select(absolute(x) < smallest_normal<X>(), number<X>(0), x);
+}
+}  // namespace detail
+
+template <class X>
+inline X sqrt(const X& x) {
+  if constexpr (std::floating_point<X>) return std::sqrt(x);
+#if defined(__aarch64__)  // where xsimd 8.1 estimates roots of floats
+  else if constexpr (BatchOf<X, float> && sizeof(x) == 16) return vsqrtq_f32(x);
+#endif
+  else return xsimd::sqrt(x);
+}
+
+// Those of float32 are polynomials of this file, equal for floats and batches, so that elements in a tail block have the same
+// results as in a full vector. Other types use the standard library and xsimd.
+template <class X>
+inline X exp(const X& x) {
+  if constexpr (Float32<X>) return detail::exp_of_float(x);
+  else if constexpr (std::floating_point<X>) return std::exp(x);
+  else return xsimd::exp(x);
+}
+template <class X>
+inline X log(const X& x) {
+  if constexpr (Float32<X>) return detail::log_of_float(x);
+  else if constexpr (std::floating_point<X>) return std::log(detail::normal_or_zero(x));
+  else return vector_log(detail::normal_or_zero(x));
+}
+template <class X>
+inline X tanh(const X& x) {
+  if constexpr (Float32<X>) return detail::tanh_of_float(x);
+  else if constexpr (std::floating_point<X>) return std::tanh(x);
+  else return xsimd::tanh(x);
+}
+template <class X>
+inline X sigmoid(const X& x) {
+  return math::divide(number<X>(1), number<X>(1) + math::exp(X(-x)));
 }
 
 }  // namespace tilewright::math

@@ -4,7 +4,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/ir.hpp"
-#include "tilewright/kernel/view.hpp"
+#include "tilewright/operand/view.hpp"
 #include "tilewright/lower/namespace.hpp"
 #include "tilewright/lower/tile_figures.hpp"
 

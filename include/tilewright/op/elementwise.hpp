@@ -1,9 +1,8 @@
 #pragma once
 #include <algorithm>
 
-#include "tilewright/kernel/elementwise.hpp"
-#include "tilewright/kernel/faults.hpp"
-#include "tilewright/kernel/math.hpp"
+#include "tilewright/operand/math.hpp"
+#include "tilewright/operand/faults.hpp"
 #include "tilewright/op/op.hpp"
 
 namespace tilewright {
@@ -95,22 +94,11 @@ struct Elementwise : Op<D, detail::ElementwiseDefaults> {
     return detail::elementwise_work(operands, input_count);
   }
   template <PackedAttributes A, class... V>
-  static void compute(V... views) {
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-      auto operands = std::tie(views...);
-      kernel::assign_elementwise<detail::Formula<D, A>>(std::get<sizeof...(i)>(operands), std::get<i>(operands)...);
-    }(std::make_index_sequence<sizeof...(V) - 1>{});
-  }
+  static void compute(V... views);
   /// Computes an op with `fault` on views, the last of which is the result, and reports wrong inputs to `faults`. D defines
   /// `forward_checked(faults, x, ...)` in addition to `forward`.
   template <PackedAttributes, class... V>
-  static void compute_checked(Faults faults, V... views) {
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-      auto operands = std::tie(views...);
-      kernel::assign_elements([&](const auto&... x) { return D::forward_checked(faults, x...); },
-                              std::get<sizeof...(i)>(operands), std::get<i>(operands)...);
-    }(std::make_index_sequence<sizeof...(V) - 1>{});
-  }
+  static void compute_checked(Faults faults, V... views);
 };
 
 /// Value from which a unary op's derivative is computed.

@@ -1,7 +1,7 @@
 #pragma once
 #include <algorithm>
 
-#include "tilewright/kernel/indexed.hpp"
+#include "tilewright/operand/indices.hpp"
 #include "tilewright/op/op.hpp"
 #include "tilewright/op/planner_options.hpp"
 

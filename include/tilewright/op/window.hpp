@@ -3,7 +3,7 @@
 #include <span>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/kernel/image/window.hpp"
+#include "tilewright/operand/window.hpp"
 #include "tilewright/op/op.hpp"
 #include "tilewright/op/planner_options.hpp"
 

@@ -2,7 +2,6 @@
 #include "tilewright/core/requirements.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numbers>
@@ -41,7 +40,7 @@ inline void require_part(std::string_view name, double part) {
 inline double divide(std::int64_t a, std::int64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
 /// Returns the value between `start` and `end` on half a cosine; part: from 0 to 1.
 inline double along_cosine(double start, double end, double part) {
-  return end + (start - end) / 2 * (1 + std::cos(std::numbers::pi * part));
+  return end + (start - end) / 2 * (1 + __builtin_cos(std::numbers::pi * part));
 }
 }  // namespace detail
 
@@ -64,7 +63,7 @@ struct StepLR {
   double operator()(std::int64_t step) const {
     detail::require_period("StepLR: step_size", step_size);
     detail::require_step("StepLR: step", step);
-    return detail::finite_rate("StepLR: a rate of", lr * std::pow(gamma, static_cast<double>(step / step_size)));
+    return detail::finite_rate("StepLR: a rate of", lr * __builtin_pow(gamma, static_cast<double>(step / step_size)));
   }
 };
 
@@ -77,7 +76,7 @@ struct MultiStepLR {
     detail::require_step("MultiStepLR: step", step);
     for (const std::int64_t milestone : milestones) detail::require_step("MultiStepLR: a milestone of", milestone);
     const auto reached = std::ranges::count_if(milestones, [&](std::int64_t milestone) { return milestone <= step; });
-    return detail::finite_rate("MultiStepLR: a rate of", lr * std::pow(gamma, static_cast<double>(reached)));
+    return detail::finite_rate("MultiStepLR: a rate of", lr * __builtin_pow(gamma, static_cast<double>(reached)));
   }
 };
 
@@ -117,7 +116,7 @@ struct ExponentialLR {
   double operator()(std::int64_t step) const {
     detail::require_rate("ExponentialLR: gamma", gamma);
     detail::require_step("ExponentialLR: step", step);
-    return detail::finite_rate("ExponentialLR: a rate of", lr * std::pow(gamma, static_cast<double>(step)));
+    return detail::finite_rate("ExponentialLR: a rate of", lr * __builtin_pow(gamma, static_cast<double>(step)));
   }
 };
 
@@ -131,7 +130,7 @@ struct PolynomialLR {
     detail::require_rate("PolynomialLR: power", power);
     detail::require_step("PolynomialLR: step", step);
     const double rest = 1 - detail::divide((std::min)(step, total_iters), total_iters);
-    return detail::finite_rate("PolynomialLR: a rate of", lr * std::pow(rest, power));
+    return detail::finite_rate("PolynomialLR: a rate of", lr * __builtin_pow(rest, power));
   }
 };
 
@@ -278,8 +277,8 @@ struct CyclicLR {
     const auto at = static_cast<std::int64_t>(static_cast<std::uint64_t>(step) % all);
     const std::uint64_t cycle = static_cast<std::uint64_t>(step) / all;
     const double part = at <= up ? detail::divide(at, up) : 1 - detail::divide(at - up, down);
-    if (mode == CyclicMode::triangular2) return part / std::pow(2., static_cast<double>(cycle));
-    if (mode == CyclicMode::exp_range) return part * std::pow(gamma, static_cast<double>(step));
+    if (mode == CyclicMode::triangular2) return part / __builtin_pow(2., static_cast<double>(cycle));
+    if (mode == CyclicMode::exp_range) return part * __builtin_pow(gamma, static_cast<double>(step));
     return part;
   }
 };
@@ -368,7 +367,7 @@ struct ReduceLROnPlateau {
     detail::require_rate("ReduceLROnPlateau: eps", eps);
   }
   bool is_better(double metric, double best) const {
-    const double margin = threshold_mode == ThresholdMode::abs || std::isinf(best) ? threshold : threshold * std::abs(best);
+    const double margin = threshold_mode == ThresholdMode::abs || __builtin_isinf(best) ? threshold : threshold * __builtin_fabs(best);
     return mode == PlateauMode::min ? metric < best - margin : metric > best + margin;
   }
 };

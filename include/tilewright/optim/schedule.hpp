@@ -1,5 +1,4 @@
 #pragma once
-#include <cmath>
 #include <cstdint>
 #include <numbers>
 #include <stdexcept>
@@ -39,7 +38,7 @@ struct StepDecay {
   double operator()(std::int64_t step) const {
     detail::require_schedule(every >= 1, "StepDecay: every", every, "1 or more");
     detail::require_step("StepDecay: step", step);
-    const double rate = start * std::pow(factor, static_cast<double>(step / every));
+    const double rate = start * __builtin_pow(factor, static_cast<double>(step / every));
     detail::require_rate("StepDecay: a rate of", rate);
     return rate;
   }
@@ -68,7 +67,7 @@ struct CosineDecay {
     detail::require_rate("CosineDecay: peak", peak);
     detail::require_rate("CosineDecay: end", end);
     const double part = detail::part_of_decay("CosineDecay: steps", step, steps);
-    const double rate = part == 1 ? end : end + (peak - end) * (1 + std::cos(std::numbers::pi * part)) / 2;
+    const double rate = part == 1 ? end : end + (peak - end) * (1 + __builtin_cos(std::numbers::pi * part)) / 2;
     detail::require_rate("CosineDecay: a rate of", rate);
     return rate;
   }

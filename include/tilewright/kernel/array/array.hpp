@@ -6,7 +6,7 @@
 
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/kernel/array/rows.hpp"
-#include "tilewright/kernel/view.hpp"
+#include "tilewright/operand/view.hpp"
 
 namespace tilewright::kernel {
 template <class V, class = std::make_index_sequence<static_cast<std::size_t>(V::shape.rank)>>

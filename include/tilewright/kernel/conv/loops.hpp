@@ -1,7 +1,7 @@
 #pragma once
-#include "tilewright/kernel/image/window.hpp"
+#include "tilewright/operand/window.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
-#include "tilewright/kernel/view.hpp"
+#include "tilewright/operand/view.hpp"
 
 namespace tilewright::kernel {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "tilewright/kernel/image/window.hpp"
+#include "tilewright/operand/window.hpp"
 #include "tilewright/kernel/vector/lanes.hpp"
 
 namespace tilewright::kernel {

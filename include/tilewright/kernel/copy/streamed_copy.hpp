@@ -4,7 +4,7 @@
 
 #include "tilewright/kernel/copy/copy.hpp"
 #include "tilewright/kernel/elementwise_loops.hpp"
-#include "tilewright/kernel/view.hpp"
+#include "tilewright/operand/view.hpp"
 #ifdef __SSE2__
 #include <immintrin.h>
 #endif

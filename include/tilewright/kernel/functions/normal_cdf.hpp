@@ -6,20 +6,11 @@
 
 namespace tilewright::math {
 
-/// The standard normal distribution at x: the probability below x, (1 + erf(x / sqrt(2))) / 2, and its density, exp(-x^2 / 2) /
-/// sqrt(2 pi).
-template <class X>
-struct NormalDistribution {
-  X below, density;
-};
-
-/// Returns the distribution. `below` keeps the digits of small results: an error of at most 8 ulp; below 2^-126 results are 0.
-///
 /// For t = |x| it is exp(-t^2 / 2) R(t) below -t. R is a polynomial of q = (t - 3.5) / (t + 3.5) with the smallest maximal
 /// relative error for t up to 14, 2^-29 (fitted for this file by weighted least squares). The rest of t^2 that a float does not
 /// hold is a factor of exp.
 template <class X>
-inline NormalDistribution<X> normal_distribution(X x) {
+inline NormalDistribution<X> normal_distribution(const X& x) {
   constexpr double peak = 0.3989422804014327;  // 1 / sqrt(2 pi)
   if constexpr (std::same_as<X, double>) {
     return {0.5 * std::erfc(x * -0.7071067811865476), std::exp(-0.5 * x * x) * peak};
@@ -35,9 +26,4 @@ inline NormalDistribution<X> normal_distribution(X x) {
     return {math::select(x == x, below, x), math::select(x == x, power * number<X>(peak), x)};
   }
 }
-template <class X>
-inline X normal_cdf(X x) {
-  return normal_distribution(x).below;
-}
-
 }  // namespace tilewright::math

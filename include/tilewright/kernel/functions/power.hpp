@@ -86,11 +86,10 @@ inline X power_of_float(X x, X y) {
 }
 }  // namespace detail
 
-/// Returns the logarithm to the base 2, with an error of at most 1 ulp; -infinity at 0 and NaN below.
 template <class X>
-inline X log2(X x) {
+inline X log2(const X& x) {
   if constexpr (std::same_as<X, double>) {
-    return std::log2(normal_or_zero(x));
+    return std::log2(detail::normal_or_zero(x));
   } else {
     const X zero = number<X>(0), infinity = number<X>(std::numeric_limits<float>::infinity());
     const X result = math::select(x < infinity, detail::log2_pair(x).high, x);
@@ -98,10 +97,8 @@ inline X log2(X x) {
     return math::select(x > zero, result, math::select(x == zero, -infinity, nan));
   }
 }
-/// Returns x to the power of y. Floats have an error of at most 3 ulp if the machine has a fused multiply-add, and results below
-/// 2^-126 may be 0. Integers are computed modulo 2 to the power of their bits.
 template <class X>
-inline X pow(X x, X y) {
+inline X pow(const X& x, const X& y) {
   if constexpr (std::integral<X>) return detail::power_of_integer(x, y);
   else if constexpr (std::same_as<X, double>) return detail::without_denormals<double>(std::pow, x, y);
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -122,14 +119,13 @@ inline X root(X x) {
 }
 }  // namespace detail
 
-/// Returns x to the power of a number, which is not negative if x is an integer. Zeros, infinities and NaN follow C's pow.
 template <class X>
-inline X pow_by_number(X x, double exponent) {
+inline X pow_by_number(const X& x, double exponent) {
   if constexpr (std::integral<X>) {
-    X result = 1;
+    X result = 1, square = x;
     for (auto left = static_cast<std::uint64_t>(exponent); left > 0; left /= 2) {
-      if (left % 2 != 0) result = math::multiply(result, x);
-      x = math::multiply(x, x);
+      if (left % 2 != 0) result = math::multiply(result, square);
+      square = math::multiply(square, square);
     }
     return result;
   } else {

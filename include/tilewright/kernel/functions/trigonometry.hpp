@@ -34,14 +34,13 @@ inline X sin_of_quarter(X x) {
 }
 }  // namespace detail
 
-/// Return the sine and cosine of x in radians, with an error of at most 2 ulp, or 2^-24 near their zeros; NaN for infinities.
 template <class X>
-inline X sin(X x) {
+inline X sin(const X& x) {
   if constexpr (std::same_as<X, double>) return std::sin(x);
   else return detail::sin_of_quarter<0>(x);
 }
 template <class X>
-inline X cos(X x) {
+inline X cos(const X& x) {
   if constexpr (std::same_as<X, double>) return std::cos(x);
   else return detail::sin_of_quarter<1>(x);
 }

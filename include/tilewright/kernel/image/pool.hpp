@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "tilewright/kernel/image/pool_pairs.hpp"
-#include "tilewright/kernel/image/window.hpp"
-#include "tilewright/kernel/view.hpp"
+#include "tilewright/operand/window.hpp"
+#include "tilewright/operand/view.hpp"
 
 namespace tilewright::kernel {
 

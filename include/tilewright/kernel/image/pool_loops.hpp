@@ -2,22 +2,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "tilewright/operand/pool_windows.hpp"
 #include "tilewright/kernel/conv/loops.hpp"
 
 namespace tilewright::kernel {
-
-/// Gaps of poolings along three spatial axes: elements of the input are `spacing` apart, with padding between them, and zeros
-/// precede and follow the results. The windows count the gaps.
-struct PoolGaps {
-  std::int64_t spacing[3] = {1, 1, 1}, begin[3] = {}, end[3] = {};
-  constexpr bool operator==(const PoolGaps&) const = default;
-
-  constexpr bool none() const { return *this == PoolGaps(); }
-  /// Returns whether a window's element is one of the input's.
-  constexpr bool contains(const Window& window, int axis, std::int64_t at) const {
-    return window.contains(at) && at % spacing[axis] == 0;
-  }
-};
 
 /// Pooling of a plane with gaps, in plain loops.
 template <Windows windows, PoolGaps gaps, class T>

@@ -6,19 +6,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "tilewright/kernel/image/window.hpp"
+#include "tilewright/operand/pool_windows.hpp"
+#include "tilewright/operand/window.hpp"
 #include "tilewright/kernel/vector/line.hpp"
 
 namespace tilewright::kernel {
-
-/// Returns whether windows of 2 elements, 2 apart, divide an axis. The last element of an odd number is in no window.
-constexpr bool is_in_pairs(const Window& w) {
-  return w.kernel == 2 && w.stride == 2 && w.dilation == 1 && w.begin == 0 && w.out == w.in / 2;
-}
-/// Returns whether windows are 2 x 2, and divide the planes of the last two axes.
-constexpr bool is_in_pairs(const Windows& windows) {
-  return windows[0].kernel == 1 && windows[0].out == windows[0].in && is_in_pairs(windows[1]) && is_in_pairs(windows[2]);
-}
 
 template <Windows windows, class X, class Y>
 struct PoolPixels;

@@ -5,7 +5,7 @@
 
 #include "tilewright/kernel/image/pool_pairs.hpp"
 #include "tilewright/kernel/vector/lanes.hpp"
-#include "tilewright/kernel/view.hpp"
+#include "tilewright/operand/view.hpp"
 
 namespace tilewright::kernel {
 

@@ -4,80 +4,51 @@
 #include <cmath>
 #include <cstdint>
 
-#include "tilewright/kernel/view.hpp"
-
-namespace tilewright {
-
-/// How elements between others are computed: the nearest, on a line between two, or on Keys' cubic of four.
-enum class ResizeMode : std::int64_t { nearest, linear, cubic };
-/// Rule for the nearest of two elements.
-enum class NearestMode : std::int64_t { round_prefer_floor, round_prefer_ceil, floor, ceil };
-/// Position of a result between the elements, as ONNX's Resize defines it.
-enum class CoordinateMode : std::int64_t {
-  half_pixel,
-  pytorch_half_pixel,
-  align_corners,
-  asymmetric,
-  tf_half_pixel_for_nn,
-  tf_crop_and_resize
-};
-
-}  // namespace tilewright
+#include "tilewright/operand/resize.hpp"
+#include "tilewright/operand/view.hpp"
 
 namespace tilewright::kernel {
 
-/// One axis: `out` results of `in` elements.
-struct Resize {
-  std::int64_t in = 1, out = 1;
-  double scale = 1;
-  ResizeMode mode{};
-  NearestMode nearest{};
-  CoordinateMode coordinates{};
-  constexpr bool operator==(const Resize&) const = default;
+inline double Resize::place(std::int64_t i) const {
+  const auto at = static_cast<double>(i);
+  switch (coordinates) {
+    case CoordinateMode::align_corners: return out == 1 ? 0 : at * static_cast<double>(in - 1) / static_cast<double>(out - 1);
+    case CoordinateMode::asymmetric: return at / scale;
+    case CoordinateMode::tf_half_pixel_for_nn: return (at + 0.5) / scale;
+    case CoordinateMode::pytorch_half_pixel:
+      if (out == 1) return 0;
+      [[fallthrough]];
+    default: return (at + 0.5) / scale - 0.5;
+  }
+}
 
-  constexpr std::int64_t taps() const { return mode == ResizeMode::nearest ? 1 : mode == ResizeMode::linear ? 2 : 4; }
-  /// Returns the position of result i among the elements.
-  double place(std::int64_t i) const {
-    const auto at = static_cast<double>(i);
-    switch (coordinates) {
-      case CoordinateMode::align_corners: return out == 1 ? 0 : at * static_cast<double>(in - 1) / static_cast<double>(out - 1);
-      case CoordinateMode::asymmetric: return at / scale;
-      case CoordinateMode::tf_half_pixel_for_nn: return (at + 0.5) / scale;
-      case CoordinateMode::pytorch_half_pixel:
-        if (out == 1) return 0;
-        [[fallthrough]];
-      default: return (at + 0.5) / scale - 0.5;
-    }
+template <class F>
+inline void Resize::for_each_tap(std::int64_t i, F&& f) const {
+  const auto inside = [this](double element) {
+    return static_cast<std::int64_t>(std::clamp(element, 0.0, static_cast<double>(in - 1)));
+  };
+  const double x = place(i);
+  if (mode == ResizeMode::nearest) {
+    const double rounded = nearest == NearestMode::floor               ? std::floor(x)
+                           : nearest == NearestMode::ceil              ? std::ceil(x)
+                           : nearest == NearestMode::round_prefer_ceil ? std::floor(x + 0.5)
+                                                                       : std::ceil(x - 0.5);
+    f(inside(rounded), 1.0);
+  } else if (mode == ResizeMode::linear) {
+    const double first = std::floor((std::max)(x, 0.0)), part = (std::max)(x, 0.0) - first;
+    f(inside(first), 1 - part);
+    f(inside(first + 1), part);
+  } else {
+    constexpr double a = -0.75;
+    const double first = std::floor(x), t = x - first, u = 1 - t;
+    const auto inner = [](double d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };              // up to 1 away
+    const auto outer = [](double d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };         // from 1 to 2 away
+    f(inside(first - 1), outer(1 + t));
+    f(inside(first), inner(t));
+    f(inside(first + 1), inner(u));
+    f(inside(first + 2), outer(1 + u));
   }
-  /// Calls f(element, weight) for the elements of result i.
-  template <class F>
-  void for_each_tap(std::int64_t i, F&& f) const {
-    const auto inside = [this](double element) {
-      return static_cast<std::int64_t>(std::clamp(element, 0.0, static_cast<double>(in - 1)));
-    };
-    const double x = place(i);
-    if (mode == ResizeMode::nearest) {
-      const double rounded = nearest == NearestMode::floor               ? std::floor(x)
-                             : nearest == NearestMode::ceil              ? std::ceil(x)
-                             : nearest == NearestMode::round_prefer_ceil ? std::floor(x + 0.5)
-                                                                         : std::ceil(x - 0.5);
-      f(inside(rounded), 1.0);
-    } else if (mode == ResizeMode::linear) {
-      const double first = std::floor((std::max)(x, 0.0)), part = (std::max)(x, 0.0) - first;
-      f(inside(first), 1 - part);
-      f(inside(first + 1), part);
-    } else {
-      constexpr double a = -0.75;
-      const double first = std::floor(x), t = x - first, u = 1 - t;
-      const auto inner = [](double d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };              // up to 1 away
-      const auto outer = [](double d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };         // from 1 to 2 away
-      f(inside(first - 1), outer(1 + t));
-      f(inside(first), inner(t));
-      f(inside(first + 1), inner(u));
-      f(inside(first + 2), outer(1 + u));
-    }
-  }
-};
+}
 
 /// Weighted sums: row r of the result is the sum of weights[e] times element columns[e], for e in [starts[r], starts[r + 1]).
 template <Resize resize, class Sum, bool transposed>

@@ -4,7 +4,7 @@
 
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul/pack.hpp"
-#include "tilewright/kernel/matmul/shape.hpp"
+#include "tilewright/operand/matmul_shape.hpp"
 #include "tilewright/kernel/matmul/vectors.hpp"
 #include "tilewright/kernel/vector/lanes.hpp"
 

@@ -6,7 +6,7 @@
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul/epilogue.hpp"
 #include "tilewright/kernel/matmul/pack.hpp"
-#include "tilewright/kernel/matmul/shape.hpp"
+#include "tilewright/operand/matmul_shape.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
 #include "tilewright/kernel/vector/lanes.hpp"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tilewright/kernel/matmul/shape.hpp"
+#include "tilewright/operand/matmul_shape.hpp"
 #include "tilewright/kernel/matmul/vectors.hpp"
 
 namespace tilewright::kernel {

@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tilewright/kernel/matmul/shape.hpp"
+#include "tilewright/operand/sum_lengths.hpp"
+#include "tilewright/operand/matmul_shape.hpp"
 #include "tilewright/kernel/matmul/vectors.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
 
@@ -29,9 +30,6 @@ inline constexpr std::int64_t converted_panel_floats = 96 * 1024;
 /// Floats of a first-level cache of 32 KB, for all of a short sum's b [fc1, dW; fc2, dW], and of half a second-level cache of 1
 /// MB, for the part of a that is used with each panel of b [projection; feed forward; dW at batch 80].
 inline constexpr std::int64_t l1_floats = 8 * 1024, l2_floats = 128 * 1024;
-/// Largest number of terms of a short sum: up to it, writing the result takes longer than the sum. [fc1, dW; fc2, dW; fc4, dW: 8
-/// terms; and a step of MNIST]
-inline constexpr std::int64_t short_sum = 32;
 /// Largest number of rows of a register block: 32 registers hold these and two vectors of b. [projection; feed forward up;
 /// attention]
 inline constexpr std::int64_t most_rows_of_block = 14;

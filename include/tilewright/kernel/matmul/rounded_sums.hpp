@@ -5,7 +5,7 @@
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul/epilogue.hpp"
-#include "tilewright/kernel/matmul/shape.hpp"
+#include "tilewright/operand/matmul_shape.hpp"
 #include "tilewright/kernel/vector/half.hpp"
 
 // Sums of float16, as an IPU's unit for products adds them. Graphcore's white paper on AI-Float (docs.graphcore.ai) says that

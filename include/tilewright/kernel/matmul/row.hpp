@@ -5,7 +5,7 @@
 
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul/epilogue.hpp"
-#include "tilewright/kernel/matmul/shape.hpp"
+#include "tilewright/operand/matmul_shape.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
 
 namespace tilewright::kernel {

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tilewright/kernel/blocks.hpp"
+#include "tilewright/operand/blocks.hpp"
 #include "tilewright/kernel/copy/transpose.hpp"
 #include "tilewright/kernel/vector/half.hpp"
 #include "tilewright/kernel/vector/xsimd.hpp"
-#include "tilewright/kernel/view.hpp"
+#include "tilewright/operand/view.hpp"
 
 namespace tilewright::kernel {
 

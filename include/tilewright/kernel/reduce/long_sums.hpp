@@ -2,16 +2,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "tilewright/operand/sum_lengths.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/vector/xsimd.hpp"
 
 namespace tilewright::kernel {
-
-/// Largest number of terms that a matrix product or a convolution adds in sequence in float32. A longer sum is divided into parts
-/// of at most this length, which are added with their rounding errors: the error of each element is at most terms_of_product + 8
-/// roundings of the sum of its terms' absolute values, for any number of terms.
-inline constexpr std::int64_t terms_of_product = 4096;
-constexpr bool is_long_product(std::int64_t terms) { return terms > terms_of_product; }
 
 /// The type of a plain loop that adds the products of `terms` terms: float64, if float32 would lose too much.
 template <class Sum, std::int64_t terms>

@@ -1,14 +1,8 @@
 #pragma once
+#include "tilewright/operand/norm_block.hpp"
 #include "tilewright/kernel/vector/line.hpp"
 
 namespace tilewright::kernel {
-
-/// A block of memory that is normalised: groups of channels. The elements of a channel share one weight and one bias.
-struct NormBlock {
-  std::int64_t groups = 1;    ///< each has its own mean and deviation
-  std::int64_t channels = 1;  ///< of a group
-  std::int64_t spatial = 1;   ///< elements of a channel, next to each other
-};
 
 /// Bytes between the computed and the prefetched batch: a few lines of a network's width, which usually are contiguous in memory.
 inline constexpr std::int64_t norm_fetch_bytes = 2048;

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "tilewright/kernel/array/rows.hpp"
-#include "tilewright/kernel/view.hpp"
+#include "tilewright/operand/view.hpp"
 
 namespace tilewright::kernel {
 

@@ -5,7 +5,7 @@
 
 #include "tilewright/kernel/elementwise.hpp"
 #include "tilewright/kernel/math.hpp"
-#include "tilewright/kernel/pieces.hpp"
+#include "tilewright/operand/pieces.hpp"
 #include "tilewright/kernel/vector/half.hpp"
 #include "tilewright/kernel/vector/line.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "tilewright/kernel/mask.hpp"
 #include "tilewright/kernel/vector/xsimd.hpp"
-#include "tilewright/kernel/view.hpp"
+#include "tilewright/operand/view.hpp"
 
 namespace tilewright::kernel {
 

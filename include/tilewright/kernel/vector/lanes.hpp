@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "tilewright/kernel/blocks.hpp"
+#include "tilewright/operand/blocks.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/vector/half.hpp"
 #include "tilewright/kernel/vector/line.hpp"

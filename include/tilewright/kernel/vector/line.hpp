@@ -5,9 +5,10 @@
 #include <limits>
 #include <type_traits>
 
+#include "tilewright/operand/sum_lengths.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/vector/half.hpp"
-#include "tilewright/kernel/view.hpp"
+#include "tilewright/operand/view.hpp"
 
 namespace tilewright::kernel {
 
@@ -142,10 +143,6 @@ inline void line_assign(F&& f, To to, From... from) {
   for_each_batch<n, To::width>(
       [&](std::int64_t k, auto count) { to.template store<count()>(k, f(from.template load<count()>(k)...)); });
 }
-
-/// Largest number of terms that an accumulator adds in its own type before it is moved to one of float64: a sum's error is at
-/// most terms_of_accumulator + 8 roundings of the sum of the terms' absolute values, for any number of terms.
-inline constexpr std::int64_t terms_of_accumulator = 256;
 
 /// Divides a line of n elements into parts and returns the sum of part(first, size as a constant) over them; adds in float64 if
 /// there are several parts.

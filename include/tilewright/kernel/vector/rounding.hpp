@@ -49,7 +49,6 @@ template <class X>
 }
 }  // namespace detail
 
-/// Returns |x|. The lowest signed integer, which has no positive counterpart, is returned unchanged.
 template <class X>
 [[gnu::always_inline]] inline X abs(const X& x) {
   if constexpr (Float32<X>) return detail::from_bits<X>(detail::to_bits(x) & ~detail::sign_bit);
@@ -57,14 +56,12 @@ template <class X>
   else if constexpr (std::signed_integral<X>) return x < 0 ? math::negate(x) : x;
   else return x;
 }
-/// Returns -1, 0 or 1; 0 for NaN.
 template <class X>
 [[gnu::always_inline]] inline X sign(const X& x) {
   if constexpr (std::unsigned_integral<X>) return x != 0;
   else return math::select(x > number<X>(0), number<X>(1), math::select(x < number<X>(0), number<X>(-1), number<X>(0)));
 }
 
-/// Return the integer at or below x, at or above x, or between x and 0; NaN and infinities are unchanged.
 template <class X>
 [[gnu::always_inline]] inline X floor(const X& x) {
   if constexpr (std::is_arithmetic_v<X>) return std::floor(x);
@@ -75,14 +72,13 @@ template <class X>
   if constexpr (std::is_arithmetic_v<X>) return std::ceil(x);
   else return detail::with_sign_of(x, xsimd::ceil(x));
 }
+/// Returns the integer between x and 0; NaN and infinities are unchanged.
 template <class X>
 [[gnu::always_inline]] inline X trunc(const X& x) {
   if constexpr (std::is_arithmetic_v<X>) return std::trunc(x);
   else return detail::with_sign_of(x, xsimd::trunc(x));
 }
 
-/// Returns the remainder of a / b, with the sign of a, exact as C's fmod. For integers, b must not be 0.
-///
 /// For floats with a small quotient, the remainder follows from the quotient. If a / b was rounded up, the quotient may be one
 /// too large. In that case, the remainder has the wrong sign and is corrected. Other elements use the standard library, one by
 /// one.

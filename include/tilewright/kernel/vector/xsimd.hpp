@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/core/platform/xtensor_config.hpp"
 #include "tilewright/core/platform/foreign_headers.hpp"
 TILEWRIGHT_FOREIGN_HEADERS_BEGIN
 #include <xsimd/xsimd.hpp>

@@ -1,5 +1,6 @@
 #pragma once
-#include "tilewright/kernel/collective.hpp"
+#include "tilewright/core/collective_operator.hpp"
+#include "tilewright/operand/collective_chunks.hpp"
 #include "tilewright/ops/shape/shape.hpp"
 #include "tilewright/program/comm_group.hpp"
 #include "tilewright/program/replica_grouping.hpp"
@@ -23,9 +24,7 @@ enum class GatheredShape : std::uint8_t {
 template <class D>
 struct CollectiveOp : Op<D> {
   template <PackedAttributes, TensorSpec, TensorSpec>
-  static constexpr std::int64_t stack_bytes() {
-    return kernel::collective_stack_bytes;
-  }
+  static constexpr std::int64_t stack_bytes();
 
  protected:
   /// Returns "(4, 32) float32 over ReplicaGrouping(num_replicas=8, stride=1, group_size=8, num_groups=1)".
@@ -69,11 +68,7 @@ struct AllReduceOp : CollectiveOp<D> {
     return {.bytes = in.bytes(), .reduces = true, .gathers = true, .groups = unpack<Attributes>(packed).groups};
   }
   template <PackedAttributes A, TensorSpec in, TensorSpec>
-  static void run_collective(std::byte* const* operands, std::int64_t first, std::int64_t last) {
-    constexpr auto attributes = unpack<Attributes>(A);
-    kernel::reduce_over_replicas<static_cast<CollectiveOperator>(attributes.op), element_t<in.dtype>, in.nelms(),
-                                 attributes.groups>(operands, first, last);
-  }
+  static void run_collective(std::byte* const* operands, std::int64_t first, std::int64_t last);
 };
 struct ReplicatedAllReduce : AllReduceOp<ReplicatedAllReduce> {
   static constexpr std::string_view name = "ReplicatedAllReduce";
@@ -125,16 +120,7 @@ struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
     return {.bytes = in.bytes(), .reduces = reduces, .groups = attributes.groups};
   }
   template <PackedAttributes A, TensorSpec in, TensorSpec out>
-  static void run_collective(std::byte* const* operands, std::int64_t first, std::int64_t last) {
-    constexpr auto attributes = unpack<Attributes>(A);
-    using T = element_t<in.dtype>;
-    if constexpr (attributes.has_axis == 0)
-      kernel::reduce_scatter_over_replicas<static_cast<CollectiveOperator>(attributes.op), T, in.nelms(), out.nelms(),
-                                           attributes.groups>(operands, first, last);
-    else
-      kernel::slice_for_replicas<T, out.nelms(), elements_from(out.shape, attributes.axis), attributes.groups>(operands, first,
-                                                                                                               last);
-  }
+  static void run_collective(std::byte* const* operands, std::int64_t first, std::int64_t last);
   /// Returns the number of elements in the axes from `axis` on.
   static constexpr std::int64_t elements_from(const Shape& shape, std::int64_t axis) {
     std::int64_t count = 1;
@@ -201,12 +187,7 @@ struct ReplicatedAllGather : CollectiveOp<ReplicatedAllGather> {
     return {.bytes = out.bytes(), .gathers = true, .groups = unpack<Attributes>(packed).groups};
   }
   template <PackedAttributes A, TensorSpec in, TensorSpec out>
-  static void run_collective(std::byte* const* operands, std::int64_t first, std::int64_t last) {
-    constexpr auto attributes = unpack<Attributes>(A);
-    constexpr bool in_a_row = static_cast<GatheredShape>(attributes.shape) == GatheredShape::meta_shape;
-    constexpr std::int64_t run = ReplicatedReduceScatter::elements_from(in.shape, in_a_row ? 0 : attributes.axis);
-    kernel::gather_over_replicas<element_t<in.dtype>, out.nelms(), run, attributes.groups>(operands, first, last);
-  }
+  static void run_collective(std::byte* const* operands, std::int64_t first, std::int64_t last);
 };
 
 constexpr void ReplicatedReduceScatter::gradient(GradientContext& op) {

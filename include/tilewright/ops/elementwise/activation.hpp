@@ -1,5 +1,4 @@
 #pragma once
-#include "tilewright/kernel/functions/normal_cdf.hpp"
 #include "tilewright/ops/elementwise/unary_with_slope.hpp"
 
 namespace tilewright {

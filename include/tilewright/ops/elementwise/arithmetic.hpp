@@ -1,7 +1,6 @@
 #pragma once
 #include <concepts>
 
-#include "tilewright/kernel/vector/rounding.hpp"
 #include "tilewright/op/in_place.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
 #include "tilewright/ops/reduce/sum.hpp"

@@ -1,5 +1,4 @@
 #pragma once
-#include "tilewright/kernel/mask.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"
 
 namespace tilewright {

@@ -1,5 +1,4 @@
 #pragma once
-#include "tilewright/kernel/functions/power.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"
 
 namespace tilewright {

@@ -1,7 +1,4 @@
 #pragma once
-#include "tilewright/kernel/functions/power.hpp"
-#include "tilewright/kernel/functions/trigonometry.hpp"
-#include "tilewright/kernel/vector/rounding.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"
 
 namespace tilewright {

@@ -26,16 +26,7 @@ struct GatherGrad : IndexedOp<GatherGrad> {
                       {operands[static_cast<std::size_t>(input_count)].shape, 0, 1, input_count - 1});
   }
   template <PackedAttributes A, class DY, class J, class P, class DX>
-  static void compute(DY dy, J indices, P positions, DX dx) {
-    constexpr auto attributes = unpack<Attributes>(A);
-    constexpr auto axis = static_cast<int>(attributes.axis);
-    using Loops = kernel::IndexedLoops<axis, attributes.form, DX, DY, J>;
-    kernel::fill_zero(dx);
-    const auto add = [](auto* to, const auto* from) {
-      Loops::combine(to, from, [](const auto& a, const auto& b) { return a + b; });
-    };
-    Loops::template for_each_hit<attributes.extent>(dx, dy, indices, kernel::block_begin(positions, axis), add);
-  }
+  static void compute(DY dy, J indices, P positions, DX dx);
 };
 
 /// Base of gathers: inputs (t, indices). The result has the slices of t that the indices select along an axis.
@@ -109,22 +100,9 @@ struct GatherOp : IndexedOp<D> {
     return work;
   }
   template <PackedAttributes A, class T, class J, class P, class Y>
-  static void compute(T t, J indices, P, Y y) {
-    constexpr auto attributes = unpack<Attributes>(A);
-    using Loops = kernel::IndexedLoops<attributes.axis_of(T::shape.rank), attributes.form, T, Y, J>;
-    Loops::for_each(
-        t, y, indices, [](const auto* from, auto* to) { Loops::template copy<1, 0>(to, from); },
-        [](auto* missed) { Loops::zero(missed); });
-  }
+  static void compute(T t, J indices, P, Y y);
   template <PackedAttributes A, class T, class J, class P, class Y>
-  static void compute_checked(Faults faults, T t, J indices, P positions, Y y) {
-    constexpr auto attributes = unpack<Attributes>(A);
-    constexpr int axis = attributes.axis_of(T::shape.rank), groups = attributes.form == kernel::IndexForm::groups ? 1 : 0;
-    constexpr unsigned of_indices = ((1u << (J::shape.rank - groups)) - 1) << axis | static_cast<unsigned>(groups);
-    if (D::template is_first_reader < ((1u << Y::shape.rank) - 1) & ~of_indices > (positions))
-      kernel::check_indices(faults, indices, T::shape[axis]);
-    compute<A>(t, indices, positions, y);
-  }
+  static void compute_checked(Faults faults, T t, J indices, P positions, Y y);
 };
 struct Gather : GatherOp<Gather> {
   static constexpr std::string_view name = "Gather";
@@ -162,11 +140,7 @@ struct GatherElements : Op<GatherElements> {
     return work;
   }
   template <PackedAttributes A, class T, class J, class Y>
-  static void compute(T t, J indices, Y y) {
-    using Loops = kernel::IndexedLoops<static_cast<int>(unpack<Attributes>(A).axis), kernel::IndexForm::elements, T, Y, J>;
-    if constexpr (J::shape != Y::shape) kernel::fill_zero(y);
-    Loops::for_each(t, y, indices, [](const auto* from, auto* to) { *to = *from; }, [](auto* missed) { Loops::zero(missed); });
-  }
+  static void compute(T t, J indices, Y y);
 };
 
 struct GatherOptions {

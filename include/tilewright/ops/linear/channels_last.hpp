@@ -2,10 +2,10 @@
 // Which convolutions have kernels for images with channels as the last axis of memory: lower/host/channels_last.hpp.
 #include <cstdint>
 
+#include "tilewright/operand/sum_lengths.hpp"
 #include "tilewright/core/tensor_spec.hpp"
-#include "tilewright/kernel/blocks.hpp"
-#include "tilewright/kernel/image/window.hpp"
-#include "tilewright/kernel/reduce/long_sums.hpp"
+#include "tilewright/operand/blocks.hpp"
+#include "tilewright/operand/window.hpp"
 
 namespace tilewright::detail {
 

@@ -2,7 +2,6 @@
 #include "tilewright/op/window.hpp"
 #include "tilewright/ops/linear/channels_last.hpp"
 #include "tilewright/ops/linear/conv_blocks.hpp"
-#include "tilewright/ops/linear/convolve.hpp"
 #include "tilewright/ops/linear/winograd.hpp"
 
 namespace tilewright {
@@ -22,6 +21,13 @@ struct ConvOptions {
 };
 
 namespace detail {
+/// How a convolution adds its products.
+enum class ConvSums : std::uint8_t {
+  direct,  ///< in float32, or float64
+  rounded,  ///< rounded to float16
+  winograd  ///< in Winograd's form, if its kernel fits the shape
+};
+
 /// How a plan divides x (N, C, spatial), w (M, C / groups, kernel) and y (N, M, spatial) of a convolution. With one group, all
 /// axes of channels can be divided. With several, an axis of whole groups divides C and M together, if these are equal.
 struct ConvWork {
@@ -160,14 +166,9 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
     return detail::data_blocks(operands, attributes.windows(), blocks, op_info<ConvDataGrad>, detail::packed_windows(attributes));
   }
   template <PackedAttributes A, class DY, class W, class DX>
-  static void compute(DY dy, W w, DX dx) {
-    static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
-    detail::convolve_back<windows, ConvOp::template sums_of<A, DY>>(dy, w, dx);
-  }
+  static void compute(DY dy, W w, DX dx);
   template <PackedAttributes A, class DY, class W, class DX>
-  static constexpr std::int64_t stack_bytes() {
-    return detail::convolve_back_stack_bytes<unpack<Attributes>(A).windows(), ConvOp::template sums_of<A, DY>, DY, W, DX>();
-  }
+  static constexpr std::int64_t stack_bytes();
 };
 
 /// The gradient of a convolution's weights: inputs (x, dy), result dw.
@@ -217,34 +218,9 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
                                   detail::packed_windows(attributes));
   }
   template <PackedAttributes A, class X, class DY, class DW>
-  static void compute(X x, DY dy, DW dw) {
-    static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
-    constexpr detail::ConvSums sums = ConvOp::template sums_of<A, X>;
-    if constexpr (sums == detail::ConvSums::rounded) {
-      return kernel::RoundedConv<windows, X, DW, DY>::weights_gradient(x, dy, dw);
-    } else if constexpr (detail::conv_planes<X, DW, DY>) {
-      static constexpr kernel::ConvShape s = detail::conv_shape<windows, X, DW, DY>;
-      if constexpr (detail::has_winograd_form<sums, s, kernel::WinogradWeights>)
-        return kernel::WinogradWeights<s>::run(x.data, dy.data, dw.data);
-      else if constexpr (kernel::has_conv_weights_kernel<s>)
-        return detail::for_each_group<s, detail::group_count<X, DW>>(
-            x.data, dw.data, dy.data,
-            [](auto* data, auto* gradient, auto* y) { kernel::conv_weights_kernel<s>(data, y, gradient); });
-    }
-    kernel::ConvLoops<windows, X, DW, DY>::weights_gradient(x, dy, dw);
-  }
+  static void compute(X x, DY dy, DW dw);
   template <PackedAttributes A, class X, class DY, class DW>
-  static constexpr std::int64_t stack_bytes() {
-    constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
-    constexpr detail::ConvSums sums = ConvOp::template sums_of<A, X>;
-    if constexpr (detail::conv_planes<X, DW, DY> && sums != detail::ConvSums::rounded) {
-      constexpr kernel::ConvShape s = detail::conv_shape<windows, X, DW, DY>;
-      if constexpr (detail::has_winograd_form<sums, s, kernel::WinogradWeights>)
-        return sizeof(typename kernel::WinogradWeights<s>::Arrays);
-      else if constexpr (kernel::has_conv_weights_kernel<s>) return kernel::conv_weights_stack_bytes<s, typename DY::element>;
-    }
-    return 0;
-  }
+  static constexpr std::int64_t stack_bytes();
 };
 
 /// Convolution, that is cross-correlation: inputs (x, weight).
@@ -314,22 +290,11 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
         [&](const kernel::Windows& windows) { return pack(detail::explicit_attributes(windows, kernel.rank, attributes)); });
   }
   template <PackedAttributes A, class X, class W, class Y>
-  static void compute(X x, W w, Y y) {
-    static constexpr kernel::Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
-    detail::convolve<windows, ConvOp::template sums_of<A, X>>(x, w, y);
-  }
+  static void compute(X x, W w, Y y);
   template <PackedAttributes A, class Y, class Epilogue, class X, class W>
-  static void compute_with(const Epilogue& epilogue, X x, W w) {
-    static constexpr kernel::Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
-    if constexpr (takes_epilogue(A)) detail::convolve_with<windows, ConvOp::template sums_of<A, X>, Y>(epilogue, x, w);
-  }
+  static void compute_with(const Epilogue& epilogue, X x, W w);
   template <PackedAttributes A, class X, class W, class Y>
-  static constexpr std::int64_t stack_bytes() {
-    constexpr kernel::Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
-    constexpr std::int64_t rows_and_square = 2048;  // of an epilogue: kernel/conv/planes.hpp
-    return detail::convolve_stack_bytes<windows, ConvOp::template sums_of<A, X>, X, W, Y>() +
-           (takes_epilogue(A) ? rows_and_square : 0);
-  }
+  static constexpr std::int64_t stack_bytes();
 };
 
 namespace detail {

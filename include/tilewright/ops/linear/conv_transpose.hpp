@@ -76,14 +76,9 @@ struct ConvTransposeDataGrad : ConvOp<ConvTransposeDataGrad, WindowsAttributes> 
                                       detail::packed_windows(attributes));
   }
   template <PackedAttributes A, class DY, class W, class DX>
-  static void compute(DY dy, W w, DX dx) {
-    static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
-    detail::convolve<windows, ConvOp::template sums_of<A, DY>>(dy, w, dx);
-  }
+  static void compute(DY dy, W w, DX dx);
   template <PackedAttributes A, class DY, class W, class DX>
-  static constexpr std::int64_t stack_bytes() {
-    return detail::convolve_stack_bytes<unpack<Attributes>(A).windows(), ConvOp::template sums_of<A, DY>, DY, W, DX>();
-  }
+  static constexpr std::int64_t stack_bytes();
 };
 
 /// Transposed convolution: inputs (x, weight).
@@ -138,16 +133,9 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
                                detail::packed_windows(WindowsAttributes::make(windows, attributes.groups, attributes.planner)));
   }
   template <PackedAttributes A, class X, class W, class Y>
-  static void compute(X x, W w, Y y) {
-    // the attributes are those of the whole tensors: a vertex has their spatial axes, but not all of their channels
-    static constexpr kernel::Windows windows = detail::transposed_windows(X::shape, W::shape, unpack<Attributes>(A));
-    detail::convolve_back<windows, ConvOp::template sums_of<A, X>>(x, w, y);
-  }
+  static void compute(X x, W w, Y y);
   template <PackedAttributes A, class X, class W, class Y>
-  static constexpr std::int64_t stack_bytes() {
-    return detail::convolve_back_stack_bytes<detail::transposed_windows(X::shape, W::shape, unpack<Attributes>(A)),
-                                             ConvOp::template sums_of<A, X>, X, W, Y>();
-  }
+  static constexpr std::int64_t stack_bytes();
 
  private:
   static constexpr bool validate(Inference& op, const Attributes& attributes) {

@@ -1,5 +1,6 @@
 #pragma once
 // The kernels of convolutions by their shapes and the form of their sums.
+#include "tilewright/ops/linear/conv.hpp"
 #include "tilewright/kernel/conv/data.hpp"
 #include "tilewright/kernel/conv/loops.hpp"
 #include "tilewright/kernel/conv/rounded_sums.hpp"
@@ -46,13 +47,6 @@ inline void for_each_group(X* x, W* w, Y* y, F&& f) {
 }
 template <class X, class W>
 inline constexpr std::int64_t group_count = X::shape[1] / W::shape[1];
-
-/// How a convolution adds its products.
-enum class ConvSums : std::uint8_t {
-  direct,  ///< in float32, or float64
-  rounded,  ///< rounded to float16
-  winograd  ///< in Winograd's form, if its kernel fits the shape
-};
 
 /// Whether the sums are in Winograd's form, by Kernel<s>.
 template <ConvSums sums, kernel::ConvShape s, template <kernel::ConvShape> class Kernel>

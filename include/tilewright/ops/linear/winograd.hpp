@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "tilewright/graph/emit.hpp"
-#include "tilewright/kernel/blocks.hpp"
-#include "tilewright/kernel/image/window.hpp"
+#include "tilewright/operand/blocks.hpp"
+#include "tilewright/operand/window.hpp"
 
 namespace tilewright::detail {
 

@@ -1,12 +1,11 @@
 #pragma once
-#include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 
-#include "tilewright/core/format_tensor.hpp"
-#include "tilewright/core/print_stream.hpp"
-#include "tilewright/kernel/view.hpp"
+#include "tilewright/core/log_level.hpp"
+#include "tilewright/core/tensor_format.hpp"
+#include "tilewright/operand/view.hpp"
 #include "tilewright/op/op.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
 
@@ -37,24 +36,11 @@ struct PrintAttributes {
   std::uint8_t level = 0;  // 1 + the level; 0: none
   bool is_text = false;  // the title alone is printed
   char unused[4]{};
-
-  bool is_shown() const { return level == 0 || detail::print_stream.shows(static_cast<LogLevel>(level - 1)); }
-  std::string title_text() const {
-    return std::string(title, std::find(title, title + max_title, '\0')) + (of_gradient ? "_gradient" : "");
-  }
 };
 
 namespace detail {
 /// Prints dy, if requested, and passes it to the input.
 constexpr void differentiate_print(GradientContext& op);
-
-template <class T>
-void print_elements(const PrintAttributes& attributes, const T* elements, const Shape& shape) {
-  if (!attributes.is_shown()) return;
-  const std::string replica = printing_replica < 0 ? "" : "replica " + std::to_string(printing_replica) + ": ";
-  const std::string text = attributes.is_text ? "" : ": " + format_tensor(elements, shape, attributes.format);
-  print_stream.write(replica + attributes.title_text() + text + '\n');
-}
 }  // namespace detail
 
 /// A copy of x that prints it. One vertex sees the whole tensor. One worker runs all steps of one vertex, so texts come in the
@@ -69,10 +55,7 @@ struct PrintTensor : Op<PrintTensor> {
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr void gradient(GradientContext& op) { detail::differentiate_print(op); }
   template <PackedAttributes A, class X, class Y>
-  static void compute(X x, Y y) {
-    detail::print_elements(unpack<Attributes>(A), x.data, X::shape);
-    if (x.data != y.data) std::copy_n(x.data, X::shape.nelms(), y.data);
-  }
+  static void compute(X x, Y y);
 };
 
 /// A copy for a tensor of which only the gradient is printed.

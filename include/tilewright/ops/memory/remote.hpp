@@ -1,7 +1,7 @@
 #pragma once
 #include <algorithm>
 
-#include "tilewright/kernel/faults.hpp"
+#include "tilewright/operand/faults.hpp"
 #include "tilewright/op/op.hpp"
 #include "tilewright/program/remote_buffer.hpp"
 

@@ -1,17 +1,9 @@
 #pragma once
-#include "tilewright/kernel/softmax.hpp"
 #include "tilewright/ops/nn/class_loss.hpp"
 
 namespace tilewright {
 
 namespace detail {
-/// Returns the loss of a row. No probability is stored: with s = sum(exp(x)), the loss of a row is log(s) - x[label], and its
-/// gradient is exp(x) / s - onehot(label).
-template <class T>
-inline double cross_entropy_of(const kernel::ExponentialSum<T>& exponentials, T logit) {
-  return std::log(static_cast<double>(exponentials.sum)) +
-         (static_cast<double>(exponentials.largest) - static_cast<double>(logit));
-}
 
 /// Checks losses of logits, in addition to the checks of all losses.
 template <class D>
@@ -31,19 +23,10 @@ struct CrossEntropyWithGrad : ClassLossWithGrad<CrossEntropyWithGrad> {
   constexpr operator VertexCost() const { return line_cost(6, {18, 2}, {16, 4}); }
   static constexpr bool validate(Inference& op) { return detail::check_cross_entropy<CrossEntropyWithGrad>(op); }
   template <PackedAttributes, class X, class... V>
-  static constexpr std::int64_t stack_bytes() {
-    return kernel::softmax_stack_bytes<X::shape[-1], typename X::element>;
-  }
+  static constexpr std::int64_t stack_bytes();
 
   template <std::int64_t classes, PackedAttributes, class X, class DX>
-  static double row_loss_and_gradient(X logits, std::int64_t label, double factor, DX dx) {
-    using T = typename X::Compute;
-    const auto scale = static_cast<T>(factor), logit = static_cast<T>(logits.data[label]);  // dx may lie where the logits do
-    const auto exponentials = kernel::softmax_line<classes>(logits, dx, scale);
-    const T p = std::exp(logit - exponentials.largest) / exponentials.sum;
-    dx.data[label] = static_cast<typename DX::Element>((p - 1) * scale);
-    return detail::cross_entropy_of(exponentials, logit);
-  }
+  static double row_loss_and_gradient(X logits, std::int64_t label, double factor, DX dx);
 };
 
 /// The gradient of CrossEntropy.
@@ -53,14 +36,10 @@ struct CrossEntropyGrad : ClassLossGrad<CrossEntropyGrad> {
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
   constexpr operator VertexCost() const { return CrossEntropyWithGrad{}; }
   template <PackedAttributes, class X, class... V>
-  static constexpr std::int64_t stack_bytes() {
-    return kernel::softmax_stack_bytes<X::shape[-1], typename X::element>;
-  }
+  static constexpr std::int64_t stack_bytes();
 
   template <std::int64_t classes, PackedAttributes A, class X, class DX>
-  static void row_gradient(X logits, std::int64_t label, double factor, DX dx) {
-    CrossEntropyWithGrad::row_loss_and_gradient<classes, A>(logits, label, factor, dx);
-  }
+  static void row_gradient(X logits, std::int64_t label, double factor, DX dx);
 };
 
 /// Negative log-likelihood of labels, from logits.
@@ -76,10 +55,7 @@ struct CrossEntropy : ClassLoss<CrossEntropy> {
                         apply<CrossEntropyGrad>({op.input(0), op.input(1), op.output_gradient(0)}, op.attributes<Attributes>()));
   }
   template <std::int64_t classes, PackedAttributes, class X>
-  static double row_loss(X logits, std::int64_t label) {
-    return detail::cross_entropy_of(kernel::exponential_sum<classes>(logits),
-                                    static_cast<typename X::Compute>(logits.data[label]));
-  }
+  static double row_loss(X logits, std::int64_t label);
 };
 
 namespace ops {

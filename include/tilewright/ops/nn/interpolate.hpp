@@ -1,6 +1,6 @@
 #pragma once
+#include "tilewright/operand/resize.hpp"
 #include "tilewright/core/number.hpp"
-#include "tilewright/kernel/image/resize.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
 
 namespace tilewright {
@@ -51,14 +51,9 @@ struct ResizeAxisGrad : ResizeOp<ResizeAxisGrad> {
     op.output(result);
   }
   template <PackedAttributes A, class DY, class DX>
-  static void compute(DY dy, DX dx) {
-    static constexpr auto attributes = unpack<Attributes>(A);
-    kernel::resize_axis<attributes.resize(), static_cast<int>(attributes.axis), true>(dy, dx);
-  }
+  static void compute(DY dy, DX dx);
   template <PackedAttributes A, class, class DX>
-  static constexpr std::int64_t stack_bytes() {
-    return kernel::resize_stack_bytes<unpack<Attributes>(A).resize(), true, DX>;
-  }
+  static constexpr std::int64_t stack_bytes();
 };
 
 /// A tensor resized along one axis.
@@ -74,14 +69,9 @@ struct ResizeAxis : ResizeOp<ResizeAxis> {
     if (op.needs(0)) op.input_gradient(0, apply<ResizeAxisGrad>({op.output_gradient(0)}, op.attributes<Attributes>()));
   }
   template <PackedAttributes A, class X, class Y>
-  static void compute(X x, Y y) {
-    static constexpr auto attributes = unpack<Attributes>(A);
-    kernel::resize_axis<attributes.resize(), static_cast<int>(attributes.axis), false>(x, y);
-  }
+  static void compute(X x, Y y);
   template <PackedAttributes A, class, class Y>
-  static constexpr std::int64_t stack_bytes() {
-    return kernel::resize_stack_bytes<unpack<Attributes>(A).resize(), false, Y>;
-  }
+  static constexpr std::int64_t stack_bytes();
 };
 
 namespace ops {

@@ -20,13 +20,7 @@ struct NllGrad : ClassLossGrad<NllGrad> {
   constexpr operator VertexCost() const { return loop_cost(CostFormula::serial, {4, 1}, {4, 2}); }
 
   template <std::int64_t classes, PackedAttributes A, class P, class DP>
-  static void row_gradient(P probs, std::int64_t label, double factor, DP dprobs) {
-    std::fill_n(dprobs.data, classes, typename DP::Element(0));
-    const double p = unpack<Attributes>(A).log_prob != 0
-                         ? 1
-                         : (std::max)(static_cast<double>(probs.data[label]), detail::smallest_divisor<typename P::Element>);
-    dprobs.data[label] = static_cast<typename DP::Element>(-factor / p);
-  }
+  static void row_gradient(P probs, std::int64_t label, double factor, DP dprobs);
 };
 
 /// Negative log-likelihood of labels: -log(p[label]).
@@ -39,10 +33,7 @@ struct Nll : ClassLoss<Nll> {
       op.input_gradient(0, apply<NllGrad>({op.input(0), op.input(1), op.output_gradient(0)}, op.attributes<Attributes>()));
   }
   template <std::int64_t, PackedAttributes A, class P>
-  static double row_loss(P probs, std::int64_t label) {
-    const auto p = static_cast<double>(probs.data[label]);
-    return unpack<Attributes>(A).log_prob != 0 ? -p : -std::log((std::max)(p, detail::smallest_probability<typename P::Element>));
-  }
+  static double row_loss(P probs, std::int64_t label);
 };
 
 /// The loss of probabilities p = softmax(x), and the gradient of x: p - onehot(label).
@@ -52,14 +43,7 @@ struct NllWithSoftmaxGrad : ClassLossWithGrad<NllWithSoftmaxGrad> {
   constexpr operator VertexCost() const { return loop_cost(CostFormula::serial, {9, 1}, {9, 2}, Confidence::published); }
 
   template <std::int64_t classes, PackedAttributes A, class P, class DX>
-  static double row_loss_and_gradient(P probs, std::int64_t label, double factor, DX dx) {
-    using T = typename P::Compute;
-    const auto scale = static_cast<T>(factor), p = static_cast<T>(probs.data[label]);
-    const double loss = Nll::row_loss<classes, A>(probs, label);  // before dx, which may lie where the probabilities do
-    kernel::line_assign<classes>([&](const auto& probability) { return probability * scale; }, dx, probs);
-    dx.data[label] = static_cast<typename DX::Element>((p - 1) * scale);
-    return loss;
-  }
+  static double row_loss_and_gradient(P probs, std::int64_t label, double factor, DX dx);
 };
 
 namespace ops {

@@ -1,7 +1,6 @@
 #pragma once
-#include "tilewright/kernel/image/pool.hpp"
-#include "tilewright/kernel/image/pool_loops.hpp"
-#include "tilewright/kernel/image/pool_pixels.hpp"
+#include "tilewright/operand/view.hpp"
+#include "tilewright/operand/pool_windows.hpp"
 #include "tilewright/op/window.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
 
@@ -34,6 +33,11 @@ struct PoolAttributes {
     for (int axis = 2; dilations_count > 0 && axis < x.rank; ++axis)
       x[axis] = (x[axis] - 1) * in_dilations[static_cast<std::size_t>(axis - 2)] + 1;
     return x;
+  }
+  constexpr Shape kernel_size() const {
+    Shape result;
+    for (int axis = 0; axis < windows.kernel_count; ++axis) result.push_back(windows.kernel[static_cast<std::size_t>(axis)]);
+    return result;
   }
   constexpr kernel::PoolGaps gaps(int axes) const {
     kernel::PoolGaps result;
@@ -78,12 +82,6 @@ struct PoolGradAttributes {
   }
 };
 
-namespace detail {
-/// Kernel for a plane of elements T.
-template <kernel::Windows windows, kernel::PoolGaps gaps, class T>
-using pool_kernel = std::conditional_t<gaps.none(), kernel::Pool<windows, T>, kernel::PoolLoops<windows, gaps, T>>;
-}  // namespace detail
-
 /// Base of poolings and their gradients: tensors (N, C, spatial...), each plane separately.
 template <class D>
 struct PoolOp : Op<D> {
@@ -110,7 +108,7 @@ struct PoolForward : PoolOp<D> {
   static constexpr bool reads_rows(const PackedAttributes& packed, const TensorSpec& x) {
     const auto attributes = unpack<Attributes>(packed);
     if (x.shape.rank != 4 || !attributes.gaps(2).none()) return false;
-    const kernel::Windows windows = detail::windows_of(x.shape, kernel_of(attributes), attributes.windows);
+    const kernel::Windows windows = detail::windows_of(x.shape, attributes.kernel_size(), attributes.windows);
     const auto are_apart = [](kernel::Window window) {
       if (window.out == 1) window.stride = window.kernel;
       return window.tiles();
@@ -118,12 +116,6 @@ struct PoolForward : PoolOp<D> {
     return are_apart(windows[1]) && are_apart(windows[2]);
   }
 
-  static constexpr Shape kernel_of(const Attributes& attributes) {
-    Shape result;
-    for (int axis = 0; axis < attributes.windows.kernel_count; ++axis)
-      result.push_back(attributes.windows.kernel[static_cast<std::size_t>(axis)]);
-    return result;
-  }
   static constexpr void infer(Inference& op) {
     const Attributes attributes = op.template attributes<Attributes>();
     const Shape& x = op.input(0).shape;
@@ -133,7 +125,7 @@ struct PoolForward : PoolOp<D> {
     if (attributes.windows.kernel_count != axes)
       return op.fail("kernel_size of ", std::int64_t{attributes.windows.kernel_count}, " numbers for ", to_text(x), ": ",
                      std::int64_t{axes}, " expected");
-    const Shape kernel = kernel_of(attributes);
+    const Shape kernel = attributes.kernel_size();
     for (int axis = 0; axis < axes; ++axis)
       if (kernel[axis] < 1 || kernel[axis] > WindowAttributes::most)
         return op.fail("kernel_size ", to_text(kernel), ": numbers from 1 to ", std::int64_t{WindowAttributes::most},
@@ -159,32 +151,17 @@ struct PoolForward : PoolOp<D> {
     op.output({result, op.input(0).dtype});
   }
   template <PackedAttributes A, class X, class Y>
-  static void compute(X x, Y y) {
-    kernel::for_each_plane(D::template pool<typename decltype(kernel_of_plane<A, X>())::type, typename X::element>, x, y);
-  }
+  static void compute(X x, Y y);
   template <PackedAttributes A, class X, class Y>
-  static void compute_rows(const typename X::element* x, typename Y::element* y, std::int64_t first, std::int64_t count) {
-    using Kernel = typename decltype(kernel_of_plane<A, X>())::type;
-    D::template pool_rows<Kernel>(x, y, Kernel::b.ends_before(first), Kernel::b.ends_before(first + count));
-  }
+  static void compute_rows(const typename X::element* x, typename Y::element* y, std::int64_t first, std::int64_t count);
   template <PackedAttributes A, class X, class Y>
-  static constexpr std::int64_t stack_bytes() {
-    return D::template pool_stack_bytes<typename decltype(kernel_of_plane<A, X>())::type>;
-  }
+  static constexpr std::int64_t stack_bytes();
 
  protected:
-  template <PackedAttributes A, class X>
-  static auto kernel_of_plane() {
-    static constexpr auto attributes = unpack<Attributes>(A);
-    static constexpr kernel::Windows windows = detail::windows_of(attributes.spread(X::shape), kernel_of(attributes),
-                                                                  attributes.windows);
-    static constexpr kernel::PoolGaps gaps = attributes.gaps(X::shape.rank - 2);
-    return std::type_identity<detail::pool_kernel<windows, gaps, typename X::element>>();
-  }
   static constexpr PoolGradAttributes grad_attributes(const GradientContext& op) {
     const Attributes attributes = op.template attributes<Attributes>();
     const Shape x = op.input_spec(0).shape;
-    return PoolGradAttributes::make(detail::windows_of(attributes.spread(x), kernel_of(attributes), attributes.windows),
+    return PoolGradAttributes::make(detail::windows_of(attributes.spread(x), attributes.kernel_size(), attributes.windows),
                                     attributes.gaps(x.rank - 2));
   }
 };
@@ -218,47 +195,11 @@ struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
   }
 
   template <PackedAttributes A, class X, class DY, class DX>
-  static void compute(X x, DY dy, DX dx) {
-    static constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
-    static constexpr kernel::PoolGaps gaps = unpack<Attributes>(A).gaps();
-    if constexpr (is_channels_last(X::spec))
-      return kernel::PoolPixels<windows, X, DY>::maximum_gradient(x, dy, [dx](std::int64_t n, std::int64_t row) {
-        float* const to = dx.data + n * DX::spec.stride(0) + row * DX::spec.stride(2);
-        return [to](std::int64_t column, std::int64_t channel, const auto& gradient) __attribute__((always_inline)) {
-          kernel::store_batch(kernel::Line<float, 1>{to + column * DX::spec.stride(3)}, channel, gradient);
-        };
-      });
-    else
-      kernel::for_each_plane(
-          detail::pool_kernel<windows, gaps, typename X::element>::template maximum_gradient<typename DX::element>, x, dy, dx);
-  }
+  static void compute(X x, DY dy, DX dx);
   template <PackedAttributes A, class X, class DY, class DX>
-  static constexpr std::int64_t stack_bytes() {
-    if constexpr (is_channels_last(X::spec)) {
-      constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
-      return sizeof(typename kernel::PoolPixels<windows, X, DY>::Arrays);
-    } else {
-      return 0;
-    }
-  }
+  static constexpr std::int64_t stack_bytes();
   template <PackedAttributes A, class DX, class Epilogue, class X, class DY>
-  static void compute_with(const Epilogue& epilogue, X x, DY dy) {
-    if constexpr (takes_epilogue(A)) {
-      static constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
-      if constexpr (is_channels_last(X::spec))
-        return kernel::PoolPixels<windows, X, DY>::maximum_gradient(
-            x, dy, [&](std::int64_t n, std::int64_t row) { return epilogue.matrix(n * windows[1].in + row); });
-      constexpr std::int64_t in = windows[1].in * windows[2].in, out = windows[1].out * windows[2].out;
-      std::int64_t matrix = 0;
-      kernel::for_each_plane(
-          [&](const auto* x_plane, const auto* dy_plane) {
-            for (std::int64_t i = 0; i < windows[0].in; ++i)
-              kernel::PoolPairs<windows, typename X::element>::maximum_gradient(x_plane + i * in, dy_plane + i * out,
-                                                                                epilogue.matrix(matrix++));
-          },
-          x, dy);
-    }
-  }
+  static void compute_with(const Epilogue& epilogue, X x, DY dy);
 };
 
 /// The largest element of each window.
@@ -268,30 +209,14 @@ struct MaxPool : PoolForward<MaxPool> {
   static constexpr std::uint32_t channels_last(std::span<const TensorSpec> operands, const PackedAttributes& packed,
                                                std::uint32_t asked) {
     const auto attributes = unpack<Attributes>(packed);
-    const auto windows = detail::windows_of(attributes.spread(operands[0].shape), kernel_of(attributes), attributes.windows);
+    const auto windows = detail::windows_of(attributes.spread(operands[0].shape), attributes.kernel_size(), attributes.windows);
     const bool fits = detail::pools_pixels(operands[0], windows, attributes.gaps(operands[0].shape.rank - 2));
     return fits && (asked & 0b1u) != 0 ? asked & 0b11u : 0;
   }
   template <PackedAttributes A, class X, class Y>
-  static void compute(X x, Y y) {
-    if constexpr (is_channels_last(X::spec)) {
-      static constexpr kernel::Windows windows = detail::windows_of(X::shape, kernel_of(unpack<Attributes>(A)),
-                                                                    unpack<Attributes>(A).windows);
-      kernel::PoolPixels<windows, X, Y>::maximum(x, y);
-    } else {
-      PoolForward::template compute<A>(x, y);
-    }
-  }
+  static void compute(X x, Y y);
   template <PackedAttributes A, class X, class Y>
-  static constexpr std::int64_t stack_bytes() {
-    if constexpr (is_channels_last(X::spec)) {
-      constexpr kernel::Windows windows = detail::windows_of(X::shape, kernel_of(unpack<Attributes>(A)),
-                                                             unpack<Attributes>(A).windows);
-      return sizeof(typename kernel::PoolPixels<windows, X, Y>::Arrays);
-    } else {
-      return PoolForward::template stack_bytes<A, X, Y>();
-    }
-  }
+  static constexpr std::int64_t stack_bytes();
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
     const DType dtype = op.input_spec(0).dtype;
@@ -323,21 +248,9 @@ struct AveragePoolGrad : PoolOp<AveragePoolGrad> {
     op.output({result, attributes.result_dtype(op.input(0).dtype)});
   }
   template <PackedAttributes A, class DY, class DX>
-  static void compute(DY dy, DX dx) {
-    kernel::for_each_plane(decltype(kernel_of_plane<A, DY>())::type::template average_gradient<typename DX::element>, dy, dx);
-  }
+  static void compute(DY dy, DX dx);
   template <PackedAttributes A, class DY, class DX>
-  static constexpr std::int64_t stack_bytes() {
-    return decltype(kernel_of_plane<A, DY>())::type::average_gradient_stack_bytes;
-  }
-
- private:
-  template <PackedAttributes A, class DY>
-  static auto kernel_of_plane() {
-    static constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
-    static constexpr kernel::PoolGaps gaps = unpack<Attributes>(A).gaps();
-    return std::type_identity<detail::pool_kernel<windows, gaps, typename DY::element>>();
-  }
+  static constexpr std::int64_t stack_bytes();
 };
 
 /// The mean of the elements of each window; padding does not count.

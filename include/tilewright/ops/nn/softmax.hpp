@@ -1,5 +1,5 @@
 #pragma once
-#include "tilewright/kernel/softmax.hpp"
+#include "tilewright/operand/view.hpp"
 #include "tilewright/op/elementwise.hpp"
 
 namespace tilewright {
@@ -52,17 +52,7 @@ struct SoftmaxGrad : LineOp<SoftmaxGrad> {
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
 
   template <PackedAttributes A, class Y, class DY, class DX>
-  static void compute(Y y, DY dy, DX dx) {
-    constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
-    constexpr auto n = Y::shape[axis];
-    for_each_line<axis, Y, DY, DX>([&](const auto& at) {
-      const auto y_line = kernel::line_at<axis>(y, at[0]);
-      const auto dy_line = kernel::line_at<axis>(dy, at[1]);
-      const auto dot = kernel::line_sum<n>([](const auto& a, const auto& b) { return a * b; }, y_line, dy_line);
-      kernel::line_assign<n>([&](const auto& a, const auto& b) { return a * (b - dot); }, kernel::line_at<axis>(dx, at[2]),
-                             y_line, dy_line);
-    });
-  }
+  static void compute(Y y, DY dy, DX dx);
 };
 
 /// dx of softmax along an axis in half precision, from x instead of y = softmax(x). y is recomputed, because the stored result is
@@ -73,17 +63,9 @@ struct SoftmaxGradOfHalf : LineOp<SoftmaxGradOfHalf> {
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
 
   template <PackedAttributes A, class X, class... V>
-  static constexpr std::int64_t stack_bytes() {
-    return kernel::softmax_stack_bytes<X::shape[static_cast<int>(unpack<Attributes>(A).axis)], typename X::element>;
-  }
+  static constexpr std::int64_t stack_bytes();
   template <PackedAttributes A, class X, class DY, class DX>
-  static void compute(X x, DY dy, DX dx) {
-    constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
-    for_each_line<axis, X, DY, DX>([&](const auto& at) {
-      kernel::softmax_gradient_line<X::shape[axis]>(kernel::line_at<axis>(x, at[0]), kernel::line_at<axis>(dy, at[1]),
-                                                    kernel::line_at<axis>(dx, at[2]));
-    });
-  }
+  static void compute(X x, DY dy, DX dx);
 };
 
 /// exp(x) / sum(exp(x)) along an axis, computed from x less its largest element.
@@ -103,16 +85,9 @@ struct Softmax : LineOp<Softmax> {
     else op.input_gradient(0, apply<SoftmaxGrad>({op.output(0), dy}, attributes));
   }
   template <PackedAttributes A, class X, class... V>
-  static constexpr std::int64_t stack_bytes() {
-    return kernel::softmax_stack_bytes<X::shape[static_cast<int>(unpack<Attributes>(A).axis)], typename X::element>;
-  }
+  static constexpr std::int64_t stack_bytes();
   template <PackedAttributes A, class X, class Y>
-  static void compute(X x, Y y) {
-    constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
-    for_each_line<axis, X, Y>([&](const auto& at) {
-      kernel::softmax_line<X::shape[axis]>(kernel::line_at<axis>(x, at[0]), kernel::line_at<axis>(y, at[1]));
-    });
-  }
+  static void compute(X x, Y y);
 };
 
 namespace ops {

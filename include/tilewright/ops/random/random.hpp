@@ -2,7 +2,6 @@
 #include <bit>
 #include <limits>
 
-#include "tilewright/kernel/random/random.hpp"
 #include "tilewright/op/elementwise.hpp"
 #include "tilewright/ops/shape/shape.hpp"
 
@@ -31,12 +30,6 @@ struct RandomOp : Op<D> {
         if (o != input_count - 2) work.follow(o, axis, axis);  // all but the seed
     }
     return work;
-  }
-
- protected:
-  template <class Seed>
-  static kernel::PhiloxVectors<kernel::WideVector> philox_of(Seed seed) {
-    return kernel::PhiloxVectors<kernel::WideVector>({seed.data[0], seed.data[Seed::spec.stride(0)]});
   }
 };
 
@@ -105,14 +98,7 @@ struct RandomUniform : RandomNumbers<RandomUniform> {
     return false;
   }
   template <PackedAttributes A, class Seed, class Positions, class Y>
-  static void compute(Seed seed, Positions positions, Y y) {
-    using T = compute_t<typename Y::element>;
-    constexpr auto attributes = unpack<Attributes>(A);
-    constexpr auto bounds = detail::uniform_bounds(attributes.first, attributes.second, attributes.type());
-    const kernel::UniformNumbers<T, typename Y::element> numbers{philox_of(seed), static_cast<T>(bounds.low),
-                                                                 static_cast<T>(bounds.scale), static_cast<T>(bounds.most)};
-    kernel::assign_random(numbers, [](const auto& number) { return number; }, y, positions);
-  }
+  static void compute(Seed seed, Positions positions, Y y);
 };
 
 /// Normal random numbers of a seed: inputs (seed).
@@ -128,12 +114,7 @@ struct RandomNormal : RandomNumbers<RandomNormal> {
     return false;
   }
   template <PackedAttributes A, class Seed, class Positions, class Y>
-  static void compute(Seed seed, Positions positions, Y y) {
-    using T = compute_t<typename Y::element>;
-    constexpr auto attributes = unpack<Attributes>(A);
-    const kernel::NormalNumbers<T> numbers{philox_of(seed), static_cast<T>(attributes.first), static_cast<T>(attributes.second)};
-    kernel::assign_random(numbers, [](const auto& number) { return number; }, y, positions);
-  }
+  static void compute(Seed seed, Positions positions, Y y);
 };
 
 namespace detail {
@@ -170,13 +151,7 @@ struct Dropout : RandomOp<Dropout> {
     if (op.needs(0)) op.input_gradient(0, apply<Dropout>({op.output_gradient(0), op.input(1)}, op.attributes<Attributes>()));
   }
   template <PackedAttributes A, class X, class Seed, class Positions, class Y>
-  static void compute(X x, Seed seed, Positions positions, Y y) {
-    using T = compute_t<typename Y::element>;
-    constexpr double p = unpack<Attributes>(A).p;
-    if constexpr (p == 0) return kernel::assign_elementwise<detail::SameElement>(y, x);
-    const kernel::DropoutFactors<T> factors{philox_of(seed), detail::dropout_threshold(p), static_cast<T>(1 / (1 - p))};
-    kernel::assign_random(factors, [](const auto& factor, const auto& element) { return element * factor; }, y, positions, x);
-  }
+  static void compute(X x, Seed seed, Positions positions, Y y);
 };
 
 /// Factors of dropout for a shape: inputs (seed).
@@ -189,12 +164,7 @@ struct DropoutMask : RandomOp<DropoutMask> {
     op.output({attributes.shape.shape(), attributes.type()});
   }
   template <PackedAttributes A, class Seed, class Positions, class Y>
-  static void compute(Seed seed, Positions positions, Y y) {
-    using T = typename Y::element;
-    constexpr double p = unpack<Attributes>(A).first;
-    const kernel::DropoutFactors<T> factors{philox_of(seed), detail::dropout_threshold(p), static_cast<T>(1 / (1 - p))};
-    kernel::assign_random(factors, [](const auto& factor) { return factor; }, y, positions);
-  }
+  static void compute(Seed seed, Positions positions, Y y);
 };
 /// x times a mask that broadcasts to it: inputs (x, mask of the type in which x is computed).
 struct DropoutProduct : Elementwise<DropoutProduct> {

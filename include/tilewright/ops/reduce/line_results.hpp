@@ -1,7 +1,4 @@
 #pragma once
-#include "tilewright/kernel/reduce/cumulate.hpp"
-#include "tilewright/kernel/reduce/locate.hpp"
-#include "tilewright/kernel/reduce/order.hpp"
 #include "tilewright/op/planner_options.hpp"
 #include "tilewright/ops/nn/softmax.hpp"
 
@@ -72,13 +69,9 @@ struct ArgOp : detail::LineResultOp<D> {
     op.output({result, op.input(0).shape[line] > std::int64_t{1} << 31 ? uint32 : int32});
   }
   template <PackedAttributes A, class X, class Y>
-  static void compute(X x, Y y) {
-    kernel::assign_extreme_index<largest, static_cast<int>(unpack<Attributes>(A).axis)>(x, y);
-  }
+  static void compute(X x, Y y);
   template <PackedAttributes A, class X, class Y>
-  static constexpr std::int64_t stack_bytes() {
-    return kernel::extreme_index_stack_bytes<static_cast<int>(unpack<Attributes>(A).axis), X, Y>;
-  }
+  static constexpr std::int64_t stack_bytes();
 };
 struct ArgMax : ArgOp<ArgMax, true> {
   static constexpr std::string_view name = "ArgMax";
@@ -105,14 +98,9 @@ struct CumSum : detail::LineResultOp<CumSum> {
     op.input_gradient(0, apply<CumSum>({op.output_gradient(0)}, {forward.axis, !forward.reversed}));
   }
   template <PackedAttributes A, class X, class Y>
-  static void compute(X x, Y y) {
-    constexpr auto attributes = unpack<Attributes>(A);
-    kernel::assign_running_sums<static_cast<int>(attributes.axis), attributes.reversed != 0>(x, y);
-  }
+  static void compute(X x, Y y);
   template <PackedAttributes A, class X, class Y>
-  static constexpr std::int64_t stack_bytes() {
-    return kernel::running_sums_stack_bytes<static_cast<int>(unpack<Attributes>(A).axis), X, Y>;
-  }
+  static constexpr std::int64_t stack_bytes();
 };
 
 /// The gradient of TopK: inputs (dy, indices), result dx.
@@ -130,9 +118,7 @@ struct TopKGrad : detail::LineResultOp<TopKGrad> {
     op.output(dx);
   }
   template <PackedAttributes A, class DY, class Indices, class DX>
-  static void compute(DY dy, Indices indices, DX dx) {
-    kernel::assign_at_indices<static_cast<int>(unpack<Attributes>(A).axis)>(dy, indices, dx);
-  }
+  static void compute(DY dy, Indices indices, DX dx);
 };
 struct TopK : detail::LineResultOp<TopK> {
   static constexpr std::string_view name = "TopK";
@@ -167,15 +153,9 @@ struct TopK : detail::LineResultOp<TopK> {
         0, apply<TopKGrad>({op.output_gradient(0), op.output(1)}, {axis, op.input_spec(0).shape[static_cast<int>(axis)]}));
   }
   template <PackedAttributes A, class X, class Values, class Indices>
-  static void compute(X x, Values values, Indices indices) {
-    constexpr auto attributes = unpack<Attributes>(A);
-    kernel::assign_top<attributes.largest != 0, static_cast<int>(attributes.axis)>(x, values, indices);
-  }
+  static void compute(X x, Values values, Indices indices);
   template <PackedAttributes A, class X, class Values, class Indices>
-  static constexpr std::int64_t stack_bytes() {
-    constexpr auto attributes = unpack<Attributes>(A);
-    return kernel::top_stack_bytes < attributes.largest != 0, static_cast<int>(attributes.axis), X, Values > ;
-  }
+  static constexpr std::int64_t stack_bytes();
 };
 
 /// Numbers of elements between levels: inputs (x, levels).
@@ -204,9 +184,7 @@ struct Histogram : Op<Histogram> {
     return work;
   }
   template <PackedAttributes A, class X, class Levels, class Counts>
-  static void compute(X x, Levels levels, Counts counts) {
-    kernel::assign_histogram<unpack<Attributes>(A).absolute != 0>(x, levels, counts);
-  }
+  static void compute(X x, Levels levels, Counts counts);
 };
 
 /// Result of topk.

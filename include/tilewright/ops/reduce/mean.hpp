@@ -1,5 +1,4 @@
 #pragma once
-#include "tilewright/kernel/reduce/rules.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"
 
 namespace tilewright {
@@ -21,10 +20,7 @@ struct ReduceMean : SumOp<ReduceMean> {
     return work;
   }
   template <PackedAttributes A, class In, class Out>
-  static void compute(In in, Out out) {
-    if constexpr (is_int(In::spec.dtype)) kernel::assign_integer_mean<axis_bits(unpack<Attributes>(A), In::shape.rank)>(in, out);
-    else SumOp::compute<A>(in, out);
-  }
+  static void compute(In in, Out out);
 };
 
 namespace ops {

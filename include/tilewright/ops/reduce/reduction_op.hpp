@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "tilewright/kernel/reduce/reduction.hpp"
 #include "tilewright/op/elementwise.hpp"
 #include "tilewright/ops/shape/shape.hpp"
 

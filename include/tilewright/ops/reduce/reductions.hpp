@@ -1,8 +1,4 @@
 #pragma once
-#include "tilewright/array.hpp"
-#include "tilewright/kernel/reduce/cumulate.hpp"
-#include "tilewright/kernel/reduce/locate.hpp"
-#include "tilewright/kernel/reduce/order.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
@@ -10,20 +6,24 @@
 
 namespace tilewright {
 
+namespace kernel {
+struct SumRule;
+struct SquareSumRule;
+struct ProductRule;
+struct NormRule;
+struct LogSumExpRule;
+template <bool largest> struct ExtremeRule;
+}  // namespace kernel
+
 /// Base of reductions by a rule of kernel/reduce/rules.hpp. D may define `terms(x)`: the terms of the reduction of the array x.
 template <class D, class Rule>
 struct RuleReduction : ReductionOp<D> {
   constexpr operator VertexCost() const { return reduction_cost({1, 2}, {1, 4}, Confidence::published); }
   using Attributes = ReductionAttributes;
   template <PackedAttributes A, class X, class Y>
-  static void compute(X x, Y y) {
-    y.array() = kernel::reduced_over<Rule, axes<A, X>, keeps<A>>(D::terms(x.array()));
-  }
+  static void compute(X x, Y y);
   template <PackedAttributes A, class X, class Y>
-  static constexpr std::int64_t stack_bytes() {
-    using Reduced = decltype(kernel::reduced_over<Rule, axes<A, X>, keeps<A>>(D::terms(std::declval<X&>().array())));
-    return Reduced::template stack_bytes<Y>();
-  }
+  static constexpr std::int64_t stack_bytes();
   static auto terms(const auto& x) { return x; }
 
  private:
@@ -56,14 +56,9 @@ struct SelectionGrad : ReductionOp<SelectionGrad<D>> {
     return work;
   }
   template <PackedAttributes A, class... V>
-  static void compute(V... views) {
-    if constexpr (sizeof...(V) == 4) kernel::assign_at_first<reduced<A, V...>>(views...);
-  }
+  static void compute(V... views);
   template <PackedAttributes A, class... V>
-  static constexpr std::int64_t stack_bytes() {
-    if constexpr (sizeof...(V) == 4) return kernel::at_first_stack_bytes<reduced<A, V...>, V...>;
-    else return 0;
-  }
+  static constexpr std::int64_t stack_bytes();
 
  private:
   /// The reduced axes of x, as bits.
@@ -102,13 +97,9 @@ struct ReduceMedian : SelectionOp<ReduceMedian, void> {
   static constexpr std::string_view name = "ReduceMedian";
   constexpr operator VertexCost() const { return reduction_cost({40, 1}, {40, 1}); }
   template <PackedAttributes A, class X, class Y>
-  static void compute(X x, Y y) {
-    kernel::assign_median<axis_bits(unpack<Attributes>(A), X::shape.rank)>(x, y);
-  }
+  static void compute(X x, Y y);
   template <PackedAttributes, class...>
-  static constexpr std::int64_t stack_bytes() {
-    return kernel::median_stack_bytes;
-  }
+  static constexpr std::int64_t stack_bytes();
 };
 
 /// The gradient of a product: inputs (x, dy), where dy has all axes.
@@ -129,9 +120,7 @@ struct ReduceProdGrad : ReductionOp<ReduceProdGrad> {
     return work;
   }
   template <PackedAttributes A, class X, class DY, class DX>
-  static void compute(X x, DY dy, DX dx) {
-    kernel::assign_products_of_others<axis_bits(unpack<Attributes>(A), X::shape.rank)>(x, dy, dx);
-  }
+  static void compute(X x, DY dy, DX dx);
 };
 struct ReduceProd : RuleReduction<ReduceProd, kernel::ProductRule> {
   static constexpr std::string_view name = "ReduceProd";
@@ -171,7 +160,7 @@ struct ReduceL1Grad : Elementwise<ReduceL1Grad> {
 };
 struct ReduceL1 : RuleReduction<ReduceL1, kernel::SumRule> {
   static constexpr std::string_view name = "ReduceL1";
-  static auto terms(const auto& x) { return xt::abs(x); }
+  static auto terms(const auto& x) { return abs(x); }
   constexpr operator VertexCost() const { return reduction_cost({2, 2}, {2, 4}); }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
   static constexpr void gradient(GradientContext& op) {

@@ -1,6 +1,5 @@
 #pragma once
 // Sums and expansions, which are each the gradient of the other.
-#include "tilewright/kernel/reduce/sum.hpp"
 #include "tilewright/ops/reduce/reduction_op.hpp"
 #include "tilewright/ops/shape/shape.hpp"
 
@@ -67,18 +66,10 @@ struct SumOp : ReductionOp<D> {
     op.input_gradient(0, ops::expand(dy, op.input_spec(0).shape));
   }
   template <PackedAttributes A, class In, class Out>
-  static void compute(In in, Out out) {
-    constexpr auto attributes = unpack<Attributes>(A);
-    kernel::assign_sum<ReductionRules::axis_bits(attributes, In::shape.rank), (attributes.extent_of_part > 0)>(in, out,
-                                                                                                               attributes.scale);
-  }
+  static void compute(In in, Out out);
   /// With a bool that is true, each sum is its first term: parts are added up there.
   template <PackedAttributes A, class Out, class Epilogue, class In, class FirstOnly = std::false_type>
-  static void compute_with(const Epilogue& epilogue, In in, FirstOnly first_only = {}) {
-    constexpr auto attributes = unpack<Attributes>(A);
-    kernel::sum_elements<ReductionRules::axis_bits(attributes, In::shape.rank), Out, (attributes.extent_of_part > 0)>(
-        in, attributes.scale, epilogue, first_only);
-  }
+  static void compute_with(const Epilogue& epilogue, In in, FirstOnly first_only = {});
 };
 
 /// Sum over axes.

@@ -1,5 +1,4 @@
 #pragma once
-#include "tilewright/kernel/elementwise.hpp"
 #include "tilewright/ops/shape/shape.hpp"
 
 namespace tilewright {
@@ -38,9 +37,7 @@ struct InitZero : Op<InitZero> {
     return work;
   }
   template <PackedAttributes, class Out>
-  static void compute(Out out) {
-    kernel::fill_elements(out, typename Out::element{});
-  }
+  static void compute(Out out);
 };
 /// Writes input 1 into all of input 0, which is usually a view of a larger tensor.
 struct CopyInto : Op<CopyInto> {

@@ -1,7 +1,6 @@
 #pragma once
 #include <limits>
 
-#include "tilewright/array.hpp"
 #include "tilewright/ops/update/accumulate.hpp"
 #include "tilewright/ops/update/adam.hpp"
 
@@ -24,9 +23,7 @@ struct LambSquare : Op<LambSquare> {
     return work;
   }
   template <PackedAttributes, class X, class Sum>
-  static void compute(X x, Sum sum) {
-    sum.array() = authoring::sum(xt::square(x.array()));
-  }
+  static void compute(X x, Sum sum);
 };
 
 /// min(sqrt(r1), max_weight_norm) / sqrt(r2) learning_rate: inputs (r1, r2[, learning_rate][, max_weight_norm]).
@@ -42,19 +39,7 @@ struct TrustRatio : Op<TrustRatio> {
   static constexpr void infer(Inference& op) { op.output({Shape{}, float32}); }
   static constexpr Work work(std::span<const TensorSpec>, int, const PackedAttributes&) { return Work{}; }
   template <PackedAttributes A, class R1, class R2, class... V>
-  static void compute(R1 r1, R2 r2, V... views) {
-    constexpr auto attributes = unpack<Attributes>(A);
-    const auto operands = std::tie(views...);
-    double learning_rate = attributes.learning_rate, max_weight_norm = attributes.max_weight_norm;
-    if constexpr ((attributes.inputs & 1) != 0) learning_rate = static_cast<double>(std::get<0>(operands).data[0]);
-    if constexpr ((attributes.inputs & 2) != 0)
-      max_weight_norm = static_cast<double>(std::get < attributes.inputs & 1 > (operands).data[0]);
-    const auto weight_square = static_cast<double>(r1.data[0]), step_square = static_cast<double>(r2.data[0]);
-    double trust = 1;
-    if (weight_square != 0 && step_square != 0)
-      trust = (std::min)(std::sqrt(weight_square), max_weight_norm) / std::sqrt(step_square);
-    std::get<sizeof...(V) - 1>(operands).data[0] = static_cast<float>(learning_rate * trust);
-  }
+  static void compute(R1 r1, R2 r2, V... views);
 };
 /// t - factor x in place: inputs (t, x, factor).
 struct TrustedStep : VarUpdate<TrustedStep, 2> {
