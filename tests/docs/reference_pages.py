@@ -51,7 +51,7 @@ REFERENCE = {
                      "program/remote_buffer.hpp", "program/mapped_buffer.hpp", "ops/memory/seed_variable.hpp"],
         "Modules": ["module/module.hpp", "module/module_trace.hpp", "module/module_list.hpp", "module/variable_factory.hpp",
                     "ops/memory/named_remote_buffers.hpp", "module/members_of.hpp", "module/graph_cache.hpp"],
-        "Graphs and tensors": ["core/dtype.hpp", "core/tensor_spec.hpp", "core/format_tensor.hpp", "core/optional_number.hpp", "core/flag.hpp",
+        "Graphs and tensors": ["core/dtype.hpp", "core/tensor_spec.hpp", "core/tensor_format.hpp", "core/format_tensor.hpp", "core/optional_number.hpp", "core/flag.hpp",
                                "program/number_or_tensor.hpp", "graph/tensor.hpp", "program/tensor_location.hpp", "graph/graph.hpp",
                                "graph/tensors_by_name.hpp", "module/named_tensors.hpp", "graph/op_created_hook.hpp",
                                "program/scopes.hpp", "program/only_if.hpp", "graph/execution_context.hpp",

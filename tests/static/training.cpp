@@ -94,7 +94,8 @@ static_assert(variables_of(step(optim::SgdParameters{.lr = 0.1, .momentum = 0.9}
 constexpr std::string_view state_of_fc1 =
     "fc1.weight.first_order (6, 6) float32, adam.fc1.weight.second_order (6, 6) float32, adam.fc1.weight.step () float32";
 static_assert(count(variables_of(step(optim::AdamParameters{}, {.optimiser_prefix = "adam"})).view(), state_of_fc1) == 1);
-static_assert(count(variables_of(step(optim::AdamParameters{}, {.optimiser_prefix = ""})).view(), ", fc2.weight.first_order (6, 6)") == 1);
+static_assert(count(variables_of(step(optim::AdamParameters{}, {.optimiser_prefix = ""})).view(),
+                    ", fc2.weight.first_order (6, 6)") == 1);
 static_assert(count(variables_of(step(optim::AdamWParameters{})).view(), "_order") == 2 * 4);
 static_assert(count(variables_of(step(optim::LambParameters{})).view(), "_order") == 2 * 4);
 static_assert(count(graphs_of(step(optim::AdamParameters{})).view(), "Graph : Adam_subgraph") == 3,

@@ -1,9 +1,8 @@
 #pragma once
 // The xtensor headers that arrays of the host need, wherever this version of xtensor keeps them (0.26 moved them into
 // sub-folders).
-#include "tilewright/core/platform/xtensor_config.hpp"
-
 #include "tilewright/core/platform/foreign_headers.hpp"
+#include "tilewright/core/platform/xtensor_config.hpp"
 TILEWRIGHT_FOREIGN_HEADERS_BEGIN
 #if __has_include(<xtensor/containers/xadapt.hpp>)
 #include <xtensor/containers/xadapt.hpp>

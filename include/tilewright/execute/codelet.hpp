@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "tilewright/execute/stages.hpp"
-#include "tilewright/ops/ops_code.hpp"
 #include "tilewright/operand/pieces.hpp"
+#include "tilewright/ops/ops_code.hpp"
 
 namespace tilewright::internal {
 

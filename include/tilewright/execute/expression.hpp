@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <utility>
 
-#include "tilewright/operand/faults.hpp"
 #include "tilewright/kernel/vector/half.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/lower/steps/partition.hpp"
 #include "tilewright/op/elementwise.hpp"
+#include "tilewright/operand/faults.hpp"
 
 namespace tilewright::internal::detail {
 

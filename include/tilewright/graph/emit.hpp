@@ -302,5 +302,10 @@ constexpr List<Tensor> emit_modifying(Ir& ir, const OpInfo& op, std::span<const 
 constexpr Tensor at_or_invalid(Ir& ir, const List<Tensor>& tensors, std::size_t i) {
   return i < tensors.size() ? tensors[i] : Tensor(ir, ir.tables.current_graph, TensorId::none);
 }
+/// Appends an op with one output and at least one input, as emit_op does, and returns the output.
+constexpr Tensor emit_op_of_one(const OpInfo& op, std::initializer_list<Tensor> inputs, const PackedAttributes& attributes = {}) {
+  Ir& ir = inputs.begin()->ir();
+  return at_or_invalid(ir, emit_op(ir, op, {inputs.begin(), inputs.size()}, attributes), 0);
+}
 
 }  // namespace tilewright

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "tilewright/operand/collective_chunks.hpp"
 #include "tilewright/core/collective_operator.hpp"
 #include "tilewright/core/replica_groups.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul/packs.hpp"
+#include "tilewright/operand/collective_chunks.hpp"
 
 namespace tilewright::kernel {
 

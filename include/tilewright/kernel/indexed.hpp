@@ -3,10 +3,10 @@
 #include <bit>
 #include <cstdint>
 
-#include "tilewright/operand/indices.hpp"
 #include "tilewright/kernel/copy/copy.hpp"
-#include "tilewright/operand/faults.hpp"
 #include "tilewright/kernel/vector/line.hpp"
+#include "tilewright/operand/faults.hpp"
+#include "tilewright/operand/indices.hpp"
 
 namespace tilewright::kernel {
 

@@ -175,16 +175,18 @@ template <class X>
     else
 #endif
 #if defined(__AVX__)
-      if constexpr (BatchOf<X, float> && sizeof(a) == 32) return _mm256_max_ps(a, b);
-      else if constexpr (BatchOf<X, double> && sizeof(a) == 32) return _mm256_max_pd(a, b);
-      else
+        if constexpr (BatchOf<X, float> && sizeof(a) == 32)
+      return _mm256_max_ps(a, b);
+    else if constexpr (BatchOf<X, double> && sizeof(a) == 32) return _mm256_max_pd(a, b);
+    else
 #endif
 #if defined(__SSE2__)
-        if constexpr (BatchOf<X, float> && sizeof(a) == 16) return _mm_max_ps(a, b);
-        else if constexpr (BatchOf<X, double> && sizeof(a) == 16) return _mm_max_pd(a, b);
-        else
+        if constexpr (BatchOf<X, float> && sizeof(a) == 16)
+      return _mm_max_ps(a, b);
+    else if constexpr (BatchOf<X, double> && sizeof(a) == 16) return _mm_max_pd(a, b);
+    else
 #endif
-          return (xsimd::max)(a, b);
+      return (xsimd::max)(a, b);
   }
 }
 template <class X>
@@ -198,16 +200,18 @@ template <class X>
     else
 #endif
 #if defined(__AVX__)
-      if constexpr (BatchOf<X, float> && sizeof(a) == 32) return _mm256_min_ps(a, b);
-      else if constexpr (BatchOf<X, double> && sizeof(a) == 32) return _mm256_min_pd(a, b);
-      else
+        if constexpr (BatchOf<X, float> && sizeof(a) == 32)
+      return _mm256_min_ps(a, b);
+    else if constexpr (BatchOf<X, double> && sizeof(a) == 32) return _mm256_min_pd(a, b);
+    else
 #endif
 #if defined(__SSE2__)
-        if constexpr (BatchOf<X, float> && sizeof(a) == 16) return _mm_min_ps(a, b);
-        else if constexpr (BatchOf<X, double> && sizeof(a) == 16) return _mm_min_pd(a, b);
-        else
+        if constexpr (BatchOf<X, float> && sizeof(a) == 16)
+      return _mm_min_ps(a, b);
+    else if constexpr (BatchOf<X, double> && sizeof(a) == 16) return _mm_min_pd(a, b);
+    else
 #endif
-          return (xsimd::min)(a, b);
+      return (xsimd::min)(a, b);
   }
 }
 template <class M, class X>
@@ -298,10 +302,9 @@ inline X log_of_float(X x) {
   const X f = from_bits<X>(bits - (exponent << 23)) - number<X>(1);
   // the integer k as a float: the last bits of a number of this size
   constexpr std::uint32_t bits_of_shift = 0x4b400000;  // 1.5 2^23
-  const X k = from_bits<X>(exponent + bits_of_shift) -
-              math::select(is_denormal, number<X>(0x1.8p23 + 23), number<X>(0x1.8p23));
+  const X k = from_bits<X>(exponent + bits_of_shift) - math::select(is_denormal, number<X>(0x1.8p23 + 23), number<X>(0x1.8p23));
   const X p = polynomial(f, 0x1.555554p-2, -0x1.000226p-2, 0x1.99a008p-3, -0x1.547244p-3, 0x1.22da1cp-3, -0x1.0d8542p-3,
-                                 0x1.055b6cp-3, -0x1.38b582p-4);
+                         0x1.055b6cp-3, -0x1.38b582p-4);
   const X ff = f * f;
   const X rest = math::fma(k, number<X>(-0x1.bd0106p-13), math::fma(ff * f, p, ff * number<X>(-0.5)));
   const X result = math::fma(k, number<X>(0x1.63p-1), f + rest);

@@ -4,9 +4,9 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/ir.hpp"
-#include "tilewright/operand/view.hpp"
 #include "tilewright/lower/namespace.hpp"
 #include "tilewright/lower/tile_figures.hpp"
+#include "tilewright/operand/view.hpp"
 
 namespace tilewright::internal {
 

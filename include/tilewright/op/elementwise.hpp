@@ -1,9 +1,9 @@
 #pragma once
 #include <algorithm>
 
-#include "tilewright/operand/math.hpp"
-#include "tilewright/operand/faults.hpp"
 #include "tilewright/op/op.hpp"
+#include "tilewright/operand/faults.hpp"
+#include "tilewright/operand/math.hpp"
 
 namespace tilewright {
 

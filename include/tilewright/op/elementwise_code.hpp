@@ -19,8 +19,8 @@ template <PackedAttributes, class... V>
 inline void Elementwise<D>::compute_checked(Faults faults, V... views) {
   [&]<std::size_t... i>(std::index_sequence<i...>) {
     auto operands = std::tie(views...);
-    kernel::assign_elements([&](const auto&... x) { return D::forward_checked(faults, x...); },
-                            std::get<sizeof...(i)>(operands), std::get<i>(operands)...);
+    kernel::assign_elements([&](const auto&... x) { return D::forward_checked(faults, x...); }, std::get<sizeof...(i)>(operands),
+                            std::get<i>(operands)...);
   }(std::make_index_sequence<sizeof...(V) - 1>{});
 }
 

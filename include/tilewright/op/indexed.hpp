@@ -1,9 +1,9 @@
 #pragma once
 #include <algorithm>
 
-#include "tilewright/operand/indices.hpp"
 #include "tilewright/op/op.hpp"
 #include "tilewright/op/planner_options.hpp"
+#include "tilewright/operand/indices.hpp"
 
 namespace tilewright {
 

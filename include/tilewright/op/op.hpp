@@ -56,8 +56,8 @@ constexpr List<Tensor> apply_all(Ir& ir, std::span<const Tensor> inputs, const t
 /// Appends an op with one output.
 template <class D>
 constexpr Tensor apply(std::initializer_list<Tensor> inputs, const typename D::Attributes& attributes = {}) {
-  Ir& ir = inputs.begin()->ir();
-  return at_or_invalid(ir, apply_all<D>(ir, {inputs.begin(), inputs.size()}, attributes), 0);
+  if constexpr (__is_empty(typename D::Attributes)) return emit_op_of_one(op_info<D>, inputs);
+  else return emit_op_of_one(op_info<D>, inputs, pack(attributes));
 }
 
 namespace detail {

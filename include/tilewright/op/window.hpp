@@ -3,9 +3,9 @@
 #include <span>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/operand/window.hpp"
 #include "tilewright/op/op.hpp"
 #include "tilewright/op/planner_options.hpp"
+#include "tilewright/operand/window.hpp"
 
 namespace tilewright {
 

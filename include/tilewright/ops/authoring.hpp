@@ -1,9 +1,9 @@
 #pragma once
-#include "tilewright/operand/faults.hpp"
 #include "tilewright/kernel/mask.hpp"
 #include "tilewright/kernel/math.hpp"
-#include "tilewright/operand/view.hpp"
 #include "tilewright/op/in_place.hpp"
+#include "tilewright/operand/faults.hpp"
+#include "tilewright/operand/view.hpp"
 #include "tilewright/ops/elementwise/unary_with_slope.hpp"
 #include "tilewright/ops/memory/remote.hpp"
 

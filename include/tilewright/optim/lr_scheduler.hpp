@@ -367,7 +367,8 @@ struct ReduceLROnPlateau {
     detail::require_rate("ReduceLROnPlateau: eps", eps);
   }
   bool is_better(double metric, double best) const {
-    const double margin = threshold_mode == ThresholdMode::abs || __builtin_isinf(best) ? threshold : threshold * __builtin_fabs(best);
+    const double margin = threshold_mode == ThresholdMode::abs || __builtin_isinf(best) ? threshold
+                                                                                        : threshold * __builtin_fabs(best);
     return mode == PlateauMode::min ? metric < best - margin : metric > best + margin;
   }
 };

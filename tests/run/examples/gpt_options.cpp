@@ -71,7 +71,8 @@ TEST_CASE("gpt options: all that can be asked for") {
   CHECK((options.data == path && options.limit == 4 && options.steps == 0 && options.seed == ~std::uint64_t{0}));
   CHECK((options.threads == 2 && options.dtype == "float16"));
   CHECK((options.checkpoint == "run" && options.resume && options.curve == "loss"));
-  CHECK((options.generate == 9 && options.prompt == "To be" && options.temperature == 0 && options.top_k == 40 && options.top_p == 0.9));
+  CHECK((options.generate == 9 && options.prompt == "To be" && options.temperature == 0 && options.top_k == 40 &&
+         options.top_p == 0.9));
   CHECK((options.eval_every == 10 && options.eval_batches == 3));
   const data::TextCorpus corpus = load_corpus(options, data::CharacterVocabulary("emos"));
   CHECK(corpus.vocabulary.decode(corpus.training) + corpus.vocabulary.decode(corpus.validation) == "some");

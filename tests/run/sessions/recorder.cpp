@@ -1,5 +1,7 @@
 // labels: asan standard-library tsan ubsan
 // What a session records of its runs, beside what a plan and the ops themselves say of them.
+#include "tilewright/execute/recorder.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "../../support/elements.hpp"
-#include "tilewright/execute/recorder.hpp"
 #include "tilewright/execute/strict_executor.hpp"
 
 namespace {

@@ -5,12 +5,12 @@
 #include <limits>
 #include <type_traits>
 
-#include "tilewright/operand/attention_shape.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul/outer.hpp"
 #include "tilewright/kernel/random/random.hpp"
 #include "tilewright/kernel/vector/half.hpp"
 #include "tilewright/kernel/vector/lanes.hpp"
+#include "tilewright/operand/attention_shape.hpp"
 
 namespace tilewright::kernel {
 

@@ -1,7 +1,7 @@
 #pragma once
-#include "tilewright/operand/window.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
 #include "tilewright/operand/view.hpp"
+#include "tilewright/operand/window.hpp"
 
 namespace tilewright::kernel {
 

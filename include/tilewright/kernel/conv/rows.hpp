@@ -4,8 +4,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "tilewright/operand/window.hpp"
 #include "tilewright/kernel/vector/lanes.hpp"
+#include "tilewright/operand/window.hpp"
 
 namespace tilewright::kernel {
 

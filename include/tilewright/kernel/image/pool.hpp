@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "tilewright/kernel/image/pool_pairs.hpp"
-#include "tilewright/operand/window.hpp"
 #include "tilewright/operand/view.hpp"
+#include "tilewright/operand/window.hpp"
 
 namespace tilewright::kernel {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tilewright/operand/pool_windows.hpp"
 #include "tilewright/kernel/conv/loops.hpp"
+#include "tilewright/operand/pool_windows.hpp"
 
 namespace tilewright::kernel {
 

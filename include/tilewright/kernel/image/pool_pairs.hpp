@@ -6,9 +6,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "tilewright/kernel/vector/line.hpp"
 #include "tilewright/operand/pool_windows.hpp"
 #include "tilewright/operand/window.hpp"
-#include "tilewright/kernel/vector/line.hpp"
 
 namespace tilewright::kernel {
 

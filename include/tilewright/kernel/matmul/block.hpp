@@ -4,9 +4,9 @@
 
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul/pack.hpp"
-#include "tilewright/operand/matmul_shape.hpp"
 #include "tilewright/kernel/matmul/vectors.hpp"
 #include "tilewright/kernel/vector/lanes.hpp"
+#include "tilewright/operand/matmul_shape.hpp"
 
 namespace tilewright::kernel {
 

@@ -6,9 +6,9 @@
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul/epilogue.hpp"
 #include "tilewright/kernel/matmul/pack.hpp"
-#include "tilewright/operand/matmul_shape.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
 #include "tilewright/kernel/vector/lanes.hpp"
+#include "tilewright/operand/matmul_shape.hpp"
 
 namespace tilewright::kernel {
 

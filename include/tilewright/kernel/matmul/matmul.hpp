@@ -9,8 +9,8 @@
 #include "tilewright/kernel/matmul/outer.hpp"
 #include "tilewright/kernel/matmul/rounded_sums.hpp"
 #include "tilewright/kernel/matmul/row.hpp"
-#include "tilewright/operand/matmul_shape.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
+#include "tilewright/operand/matmul_shape.hpp"
 #include "tilewright/operand/view.hpp"
 
 namespace tilewright::kernel {

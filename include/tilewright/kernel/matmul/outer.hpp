@@ -8,9 +8,9 @@
 #include "tilewright/kernel/matmul/epilogue.hpp"
 #include "tilewright/kernel/matmul/pack.hpp"
 #include "tilewright/kernel/matmul/plan.hpp"
+#include "tilewright/kernel/reduce/long_sums.hpp"
 #include "tilewright/operand/matmul_shape.hpp"
 #include "tilewright/operand/pieces.hpp"
-#include "tilewright/kernel/reduce/long_sums.hpp"
 
 namespace tilewright::kernel {
 

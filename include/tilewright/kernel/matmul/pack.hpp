@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tilewright/operand/matmul_shape.hpp"
 #include "tilewright/kernel/matmul/vectors.hpp"
+#include "tilewright/operand/matmul_shape.hpp"
 
 namespace tilewright::kernel {
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tilewright/operand/sum_lengths.hpp"
-#include "tilewright/operand/matmul_shape.hpp"
 #include "tilewright/kernel/matmul/vectors.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
+#include "tilewright/operand/matmul_shape.hpp"
+#include "tilewright/operand/sum_lengths.hpp"
 
 namespace tilewright::kernel {
 

@@ -5,8 +5,8 @@
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul/epilogue.hpp"
-#include "tilewright/operand/matmul_shape.hpp"
 #include "tilewright/kernel/vector/half.hpp"
+#include "tilewright/operand/matmul_shape.hpp"
 
 // Sums of float16, as an IPU's unit for products adds them. Graphcore's white paper on AI-Float (docs.graphcore.ai) says that
 // partial sums of float16 are expanded to float32, added to, and rounded back before they are stored: here to nearest, ties to

@@ -5,8 +5,8 @@
 
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul/epilogue.hpp"
-#include "tilewright/operand/matmul_shape.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
+#include "tilewright/operand/matmul_shape.hpp"
 
 namespace tilewright::kernel {
 

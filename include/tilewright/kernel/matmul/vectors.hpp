@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tilewright/operand/blocks.hpp"
 #include "tilewright/kernel/copy/transpose.hpp"
 #include "tilewright/kernel/vector/half.hpp"
 #include "tilewright/kernel/vector/xsimd.hpp"
+#include "tilewright/operand/blocks.hpp"
 #include "tilewright/operand/view.hpp"
 
 namespace tilewright::kernel {

@@ -2,9 +2,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "tilewright/operand/sum_lengths.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/vector/xsimd.hpp"
+#include "tilewright/operand/sum_lengths.hpp"
 
 namespace tilewright::kernel {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "tilewright/operand/norm_block.hpp"
 #include "tilewright/kernel/vector/line.hpp"
+#include "tilewright/operand/norm_block.hpp"
 
 namespace tilewright::kernel {
 

@@ -5,9 +5,9 @@
 
 #include "tilewright/kernel/elementwise.hpp"
 #include "tilewright/kernel/math.hpp"
-#include "tilewright/operand/pieces.hpp"
 #include "tilewright/kernel/vector/half.hpp"
 #include "tilewright/kernel/vector/line.hpp"
+#include "tilewright/operand/pieces.hpp"
 
 namespace tilewright::kernel {
 

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <utility>
 
-#include "tilewright/operand/blocks.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/vector/half.hpp"
 #include "tilewright/kernel/vector/line.hpp"
+#include "tilewright/operand/blocks.hpp"
 
 namespace tilewright::kernel {
 

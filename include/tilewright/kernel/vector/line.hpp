@@ -5,9 +5,9 @@
 #include <limits>
 #include <type_traits>
 
-#include "tilewright/operand/sum_lengths.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/vector/half.hpp"
+#include "tilewright/operand/sum_lengths.hpp"
 #include "tilewright/operand/view.hpp"
 
 namespace tilewright::kernel {

@@ -2,9 +2,9 @@
 // Which convolutions have kernels for images with channels as the last axis of memory: lower/host/channels_last.hpp.
 #include <cstdint>
 
-#include "tilewright/operand/sum_lengths.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/operand/blocks.hpp"
+#include "tilewright/operand/sum_lengths.hpp"
 #include "tilewright/operand/window.hpp"
 
 namespace tilewright::detail {

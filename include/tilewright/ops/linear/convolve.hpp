@@ -1,6 +1,5 @@
 #pragma once
 // The kernels of convolutions by their shapes and the form of their sums.
-#include "tilewright/ops/linear/conv.hpp"
 #include "tilewright/kernel/conv/data.hpp"
 #include "tilewright/kernel/conv/loops.hpp"
 #include "tilewright/kernel/conv/rounded_sums.hpp"
@@ -8,6 +7,7 @@
 #include "tilewright/kernel/conv/winograd.hpp"
 #include "tilewright/kernel/conv/winograd_weights.hpp"
 #include "tilewright/op/window.hpp"
+#include "tilewright/ops/linear/conv.hpp"
 
 namespace tilewright::detail {
 

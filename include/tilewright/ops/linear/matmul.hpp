@@ -1,9 +1,9 @@
 #pragma once
-#include "tilewright/operand/view.hpp"
-#include "tilewright/operand/sum_lengths.hpp"
-#include "tilewright/operand/pieces.hpp"
-#include "tilewright/operand/matmul_shape.hpp"
 #include "tilewright/op/planner_options.hpp"
+#include "tilewright/operand/matmul_shape.hpp"
+#include "tilewright/operand/pieces.hpp"
+#include "tilewright/operand/sum_lengths.hpp"
+#include "tilewright/operand/view.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
 #include "tilewright/ops/reduce/sum.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "tilewright/core/log_level.hpp"
 #include "tilewright/core/tensor_format.hpp"
-#include "tilewright/operand/view.hpp"
 #include "tilewright/op/op.hpp"
+#include "tilewright/operand/view.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
 
 namespace tilewright {

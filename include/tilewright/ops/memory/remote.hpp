@@ -1,8 +1,8 @@
 #pragma once
 #include <algorithm>
 
-#include "tilewright/operand/faults.hpp"
 #include "tilewright/op/op.hpp"
+#include "tilewright/operand/faults.hpp"
 #include "tilewright/program/remote_buffer.hpp"
 
 namespace tilewright {

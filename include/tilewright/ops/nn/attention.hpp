@@ -2,10 +2,10 @@
 #include <cstdint>
 #include <tuple>
 
-#include "tilewright/operand/view.hpp"
-#include "tilewright/operand/attention_shape.hpp"
 #include "tilewright/core/random/square_root.hpp"
 #include "tilewright/op/op.hpp"
+#include "tilewright/operand/attention_shape.hpp"
+#include "tilewright/operand/view.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
 #include "tilewright/ops/nn/attention_options.hpp"
 #include "tilewright/ops/random/random.hpp"

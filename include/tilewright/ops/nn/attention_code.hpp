@@ -125,11 +125,10 @@ inline void ScaledDotProductAttentionGrad::of_heads(Q q, K k, V v, Y y, L logsum
             const auto dk_rows = head_rows(dk, n, h / group), dv_rows = head_rows(dv, n, h / group);
             if constexpr (adds)
               if (h % group == 0) detail::clear_head(dk, n, h / group), detail::clear_head(dv, n, h / group);
-            kernel::attention_gradient<shape, adds>(head_input(q, n, h), head_input(k, n, h / group),
-                                                    head_input(v, n, h / group), masks.keys(n), head_input(y, n, h),
-                                                    logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1),
-                                                    L::spec.stride(2), head_input(dy, n, h), head_rows(dq, n, h), dk_rows,
-                                                    dv_rows, unpack<Attributes>(A).scale, masks.dropout(n, h), next_head(n, h));
+            kernel::attention_gradient<shape, adds>(
+                head_input(q, n, h), head_input(k, n, h / group), head_input(v, n, h / group), masks.keys(n), head_input(y, n, h),
+                logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1), L::spec.stride(2), head_input(dy, n, h),
+                head_rows(dq, n, h), dk_rows, dv_rows, unpack<Attributes>(A).scale, masks.dropout(n, h), next_head(n, h));
           }
       },
       rest...);

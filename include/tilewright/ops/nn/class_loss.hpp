@@ -2,8 +2,8 @@
 #include <optional>
 #include <tuple>
 
-#include "tilewright/operand/view.hpp"
 #include "tilewright/operand/faults.hpp"
+#include "tilewright/operand/view.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"
 
 namespace tilewright {

@@ -41,8 +41,7 @@ inline void CrossEntropyGrad::row_gradient(X logits, std::int64_t label, double 
 
 template <std::int64_t classes, PackedAttributes, class X>
 inline double CrossEntropy::row_loss(X logits, std::int64_t label) {
-  return detail::cross_entropy_of(kernel::exponential_sum<classes>(logits),
-                                  static_cast<typename X::Compute>(logits.data[label]));
+  return detail::cross_entropy_of(kernel::exponential_sum<classes>(logits), static_cast<typename X::Compute>(logits.data[label]));
 }
 
 }  // namespace tilewright

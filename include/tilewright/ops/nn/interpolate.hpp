@@ -1,6 +1,6 @@
 #pragma once
-#include "tilewright/operand/resize.hpp"
 #include "tilewright/core/number.hpp"
+#include "tilewright/operand/resize.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
 
 namespace tilewright {

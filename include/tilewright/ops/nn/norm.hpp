@@ -1,10 +1,10 @@
 #pragma once
 #include <utility>
 
-#include "tilewright/operand/view.hpp"
-#include "tilewright/operand/sum_lengths.hpp"
-#include "tilewright/operand/norm_block.hpp"
 #include "tilewright/op/op.hpp"
+#include "tilewright/operand/norm_block.hpp"
+#include "tilewright/operand/sum_lengths.hpp"
+#include "tilewright/operand/view.hpp"
 #include "tilewright/program/check_parameter.hpp"
 
 namespace tilewright {

@@ -9,8 +9,7 @@ template <PackedAttributes A, class X, class W, class Mean, class Inverse, class
 constexpr std::int64_t NormGrad<N>::stack_bytes() {
   constexpr auto of_sum = static_cast<std::int64_t>(sizeof(compute_t<typename X::element>));
   constexpr bool rounds = !std::is_same_v<typename DW::element, compute_t<typename X::element>>;
-  return 2 * W::shape.nelms() *
-         ((in_parts<X> ? of_sum + static_cast<std::int64_t>(sizeof(double)) : 0) + (rounds ? of_sum : 0));
+  return 2 * W::shape.nelms() * ((in_parts<X> ? of_sum + static_cast<std::int64_t>(sizeof(double)) : 0) + (rounds ? of_sum : 0));
 }
 
 template <class N>

@@ -1,7 +1,7 @@
 #pragma once
-#include "tilewright/operand/view.hpp"
-#include "tilewright/operand/pool_windows.hpp"
 #include "tilewright/op/window.hpp"
+#include "tilewright/operand/pool_windows.hpp"
+#include "tilewright/operand/view.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
 
 namespace tilewright {

@@ -14,7 +14,8 @@ using pool_kernel = std::conditional_t<gaps.none(), kernel::Pool<windows, T>, ke
 template <PackedAttributes A, class X>
 struct PoolOfPlane {
   static constexpr auto attributes = unpack<PoolAttributes>(A);
-  static constexpr kernel::Windows windows = windows_of(attributes.spread(X::shape), attributes.kernel_size(), attributes.windows);
+  static constexpr kernel::Windows windows = windows_of(attributes.spread(X::shape), attributes.kernel_size(),
+                                                        attributes.windows);
   static constexpr kernel::PoolGaps gaps = attributes.gaps(X::shape.rank - 2);
   using Kernel = pool_kernel<windows, gaps, typename X::element>;
 };
@@ -34,7 +35,8 @@ inline void PoolForward<D>::compute(X x, Y y) {
 
 template <class D>
 template <PackedAttributes A, class X, class Y>
-inline void PoolForward<D>::compute_rows(const typename X::element* x, typename Y::element* y, std::int64_t first, std::int64_t count) {
+inline void PoolForward<D>::compute_rows(const typename X::element* x, typename Y::element* y, std::int64_t first,
+                                         std::int64_t count) {
   using Kernel = typename detail::PoolOfPlane<A, X>::Kernel;
   D::template pool_rows<Kernel>(x, y, Kernel::b.ends_before(first), Kernel::b.ends_before(first + count));
 }

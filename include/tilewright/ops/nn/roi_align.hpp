@@ -1,8 +1,8 @@
 #pragma once
 #include "tilewright/core/number.hpp"
+#include "tilewright/op/op.hpp"
 #include "tilewright/operand/faults.hpp"
 #include "tilewright/operand/roi_bins.hpp"
-#include "tilewright/op/op.hpp"
 
 namespace tilewright {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "tilewright/operand/view.hpp"
 #include "tilewright/op/elementwise.hpp"
+#include "tilewright/operand/view.hpp"
 
 namespace tilewright {
 

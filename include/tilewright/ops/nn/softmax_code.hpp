@@ -12,8 +12,8 @@ inline void SoftmaxGrad::compute(Y y, DY dy, DX dx) {
     const auto y_line = kernel::line_at<axis>(y, at[0]);
     const auto dy_line = kernel::line_at<axis>(dy, at[1]);
     const auto dot = kernel::line_sum<n>([](const auto& a, const auto& b) { return a * b; }, y_line, dy_line);
-    kernel::line_assign<n>([&](const auto& a, const auto& b) { return a * (b - dot); }, kernel::line_at<axis>(dx, at[2]),
-                           y_line, dy_line);
+    kernel::line_assign<n>([&](const auto& a, const auto& b) { return a * (b - dot); }, kernel::line_at<axis>(dx, at[2]), y_line,
+                           dy_line);
   });
 }
 

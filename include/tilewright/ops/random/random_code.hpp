@@ -25,7 +25,8 @@ template <PackedAttributes A, class Seed, class Positions, class Y>
 inline void RandomNormal::compute(Seed seed, Positions positions, Y y) {
   using T = compute_t<typename Y::element>;
   constexpr auto attributes = unpack<Attributes>(A);
-  const kernel::NormalNumbers<T> numbers{detail::philox_of(seed), static_cast<T>(attributes.first), static_cast<T>(attributes.second)};
+  const kernel::NormalNumbers<T> numbers{detail::philox_of(seed), static_cast<T>(attributes.first),
+                                         static_cast<T>(attributes.second)};
   kernel::assign_random(numbers, [](const auto& number) { return number; }, y, positions);
 }
 
