@@ -78,7 +78,7 @@ inline void draw_normal(std::span<double> values, Random& random) {
       sines[i] = detail::with_sign(static_cast<float>(detail::sine_of_quarter(angle)), low[i] << 1);
     }
     // a loop of its own, because compilers that heed errno do not vectorise it
-    for (std::size_t i = 0; i < most; ++i) radii[i] = __builtin_sqrt(radii[i]);
+    for (std::size_t i = 0; i < most; ++i) radii[i] = __builtin_sqrtf(radii[i]);
     for (std::size_t i = 0; i < values.size() / 2 && i < pairs; ++i) {
       values[2 * i] = static_cast<double>(radii[i] * cosines[i]);
       values[2 * i + 1] = static_cast<double>(radii[i] * sines[i]);
