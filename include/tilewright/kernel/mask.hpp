@@ -1,6 +1,4 @@
 #pragma once
-#include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>

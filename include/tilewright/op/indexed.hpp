@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "tilewright/op/op.hpp"
 #include "tilewright/op/planner_options.hpp"
 #include "tilewright/operand/indices.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <concepts>
 #include <cstdint>
 #include <type_traits>
 

@@ -1,5 +1,4 @@
 #pragma once
-#include <bit>
 
 #include "tilewright/ops/elementwise/cast.hpp"
 #include "tilewright/ops/linear/conv_transpose.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <tuple>
 
 #include "tilewright/core/random/square_root.hpp"
 #include "tilewright/op/op.hpp"

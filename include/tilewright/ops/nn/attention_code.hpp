@@ -1,4 +1,6 @@
 #pragma once
+#include <tuple>
+
 #include "tilewright/kernel/attention/attention.hpp"
 #include "tilewright/kernel/attention/gradient.hpp"
 #include "tilewright/kernel/attention/of_one.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 #include <optional>
-#include <tuple>
 
 #include "tilewright/operand/faults.hpp"
 #include "tilewright/operand/view.hpp"

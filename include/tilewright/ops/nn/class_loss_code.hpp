@@ -1,4 +1,6 @@
 #pragma once
+#include <tuple>
+
 #include "tilewright/kernel/vector/line.hpp"
 #include "tilewright/ops/nn/class_loss.hpp"
 

@@ -1,6 +1,5 @@
 #pragma once
 #include <bit>
-#include <limits>
 
 #include "tilewright/op/elementwise.hpp"
 #include "tilewright/ops/shape/shape.hpp"
