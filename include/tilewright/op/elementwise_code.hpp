@@ -1,6 +1,8 @@
 #pragma once
 #include "tilewright/kernel/elementwise.hpp"
-#include "tilewright/kernel/math.hpp"
+#include "tilewright/kernel/functions/normal_cdf.hpp"
+#include "tilewright/kernel/functions/power.hpp"
+#include "tilewright/kernel/functions/trigonometry.hpp"
 #include "tilewright/op/elementwise.hpp"
 
 namespace tilewright {
