@@ -2,7 +2,7 @@
 """Phrases that make a reader stop are neither in README.md, CONTRIBUTING.md and pages that are written by hand, nor in doc comments
 of include/. REFUSED says what to write instead.
 
-Code, in a block or between backquotes, and quoted text are not looked at. docs/history.md is a record of older texts.
+Code, in a block or between backquotes, and quoted text are not looked at.
 """
 
 import re
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-NOT_WRITTEN = re.compile(r"(ops|tested-ops|reference(-\w+)?|history)\.md")  # and all of docs/generated/
+NOT_WRITTEN = re.compile(r"(ops|tested-ops|reference(-\w+)?)\.md")  # and all of docs/generated/
 
 # By phrase, a regular expression of whole words: what to write instead.
 REFUSED = {

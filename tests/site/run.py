@@ -90,7 +90,7 @@ def check_planted(site):
 def take_pictures(site, folder):
     folder.mkdir(parents=True, exist_ok=True)
     for page in ("index.html", "docs/getting-started.html", "docs/training.html", "docs/generated/ops.html",
-                 "docs/generated/ops/nn.html", "docs/report.html", "examples/index.html"):
+                 "docs/generated/ops/nn.html", "docs/simulated-ipu.html", "examples/index.html"):
         for width in (1400, 400):
             for dark in (False, True):
                 site.show(page, dark)
