@@ -22,7 +22,7 @@ SERIES = {2: ("float16", "#1f6fb4"), 3: ("float32", "#c4481e")}
 
 INTRODUCTION = """\
 This page is made by `./dev bench fidelity --write`. It shows what others measured on IPUs beside what the model of
-[simulated IPUs](../simulated-ipu.md) says. The measurements and their sources are facts of
+[simulated IPUs](../how-it-works/simulated-ipu.md) says. The measurements and their sources are facts of
 [measured.hpp](../../benchmarks/fidelity/measured.hpp). No constant of the model was fitted to them. The model's constants have
 sources of their own, most of which are poplibs' estimates.
 

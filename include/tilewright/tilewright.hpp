@@ -1,6 +1,6 @@
 #pragma once
-// Everything that every user needs, in one include. layers/, train/, data/, generate/ and the extras have headers of their own, so
-// that a program does not compile what it does not use. docs/stability.md says what is promised of each.
+// Everything that every user needs, in one include. layers/, train/, data/, generate/ and the extras have headers of their own,
+// so that a program does not compile what it does not use. docs/reference/stability.md says what is promised of each.
 #include "tilewright/core/requirements.hpp"
 #ifdef TILEWRIGHT_LACKS_REQUIREMENTS
 #line __LINE__ "tilewright/tilewright.hpp"  // a file that GCC does not find, to show lines of it

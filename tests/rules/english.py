@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-NOT_WRITTEN = re.compile(r"(ops|tested-ops|reference(-\w+)?)\.md")  # and all of docs/generated/
 
 # By phrase, a regular expression of whole words: what to write instead.
 REFUSED = {
@@ -60,7 +59,7 @@ PATTERNS = [(re.compile(rf"(?<![\w'-])(?:{phrase})(?![\w'-])", re.IGNORECASE), a
 def pages():
     yield PROJECT / "README.md"
     yield PROJECT / "CONTRIBUTING.md"
-    yield from (page for page in sorted((PROJECT / "docs").glob("*.md")) if not NOT_WRITTEN.fullmatch(page.name))
+    yield from (page for page in sorted((PROJECT / "docs").rglob("*.md")) if "generated" not in page.parts)
 
 
 def page_paragraphs(text):

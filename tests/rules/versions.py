@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""CMakeLists.txt, tilewright/version.hpp, and the first heading of CHANGELOG.md have one version, and docs/compiling.md
+"""CMakeLists.txt, tilewright/version.hpp, and the first heading of CHANGELOG.md have one version, and docs/start/compiling.md
 shows that one. Packages take theirs from CMake: tests named package/ compare them. CHANGELOG.md is short.
 
-A deprecated name says since when and what to write, `[[deprecated("since 0.3.0: use g")]]`, and goes when docs/stability.md says
+A deprecated name says since when and what to write, `[[deprecated("since 0.3.0: use g")]]`, and goes when docs/reference/stability.md says
 so: 0.4.0 has this one, 0.5.0 does not.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 CMAKE, HEADER = "CMakeLists.txt", "include/tilewright/version.hpp"
-CHANGES, PAGE = "CHANGELOG.md", "docs/compiling.md"
+CHANGES, PAGE = "CHANGELOG.md", "docs/start/compiling.md"
 SHOWN = re.compile(r"find_package\(tilewright ([\d.]+) |tilewright_([\d.]+)_all\.deb")
 DEPRECATED = re.compile(r"\[\[deprecated(?:\(([^)]*)\))?")
 VERSION = r"^project\(tilewright VERSION (\d+\.\d+\.\d+)\b"

@@ -359,7 +359,7 @@ std::string page() {
 This page says what a session does with each kind of array. The table comes from
 [tests/run/sessions/host_arrays.cpp](../../tests/run/sessions/host_arrays.cpp), which gives each kind of array to a session and
 checks values and addresses, and writes this page. The elements are float32. The tensor's shape is (2, 3) unless a row says
-something else. [Sessions](../sessions.md) says how arrays are given.
+something else. [Sessions](../how-to/sessions.md) says how arrays are given.
 
 - **in place**: the run reads or writes the elements where they are.
 - **a copy**: the session copies the elements first. A variable always takes a copy.
