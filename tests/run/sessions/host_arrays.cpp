@@ -1,6 +1,6 @@
 // labels: asan strict tsan ubsan
-// Which arrays a session reads and writes in place, copies or refuses. docs/generated/host-arrays.md is made from what these tests see:
-// after a change, `run_tests "write docs/generated/host-arrays.md"` writes it anew.
+// Which arrays a session reads and writes in place, copies or refuses. docs/generated/host-arrays.md is made from what these
+// tests see: after a change, `run_tests "write docs/generated/host-arrays.md"` writes it anew.
 #include <fstream>
 #include <sstream>
 
