@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(?P<begin>^<!-- written by \./dev bench compiling --write: (?P<name>\w+) -->\n)(?P<text>.*?)(?P<end>^<!-- to here -->\n)",
                    re.MULTILINE | re.DOTALL)
 PHASES = ("reading headers and source", "templates at the end", "optimising and generating", "collecting garbage")
-PAGES = ("README.md", "docs/compiling.md", "docs/trying-things.md")
+PAGES = ("README.md", "docs/generated/compile-times.md", "docs/how-to/trying-things.md")
 README_ROWS = ("readme", "edit", "check", "torch", "eigen")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints measurements of IPUs beside what the model says of them: this is `./dev bench fidelity`.
 
-With --write, it writes docs/fidelity.md and the plot docs/images/fidelity.svg instead. The measurements are in
+With --write, it writes docs/generated/fidelity.md and the plot docs/images/fidelity.svg instead. The measurements are in
 benchmarks/fidelity/measured.hpp, and benchmarks/fidelity/rows.cpp computes the model's values. Nothing is measured here.
 """
 
@@ -14,7 +14,7 @@ import textwrap
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[1]
-PAGE, PLOT = "docs/fidelity.md", "docs/images/fidelity.svg"
+PAGE, PLOT = "docs/generated/fidelity.md", "docs/images/fidelity.svg"
 COLUMNS = 130
 NOTABLE = 0.10  # points that are further off are named
 BOUNDS = {2: (0.06, 0.20), 3: (0.08, 0.20)}  # of products: mean and worst, as tests/run/targets/fidelity.cpp has them
@@ -22,8 +22,8 @@ SERIES = {2: ("float16", "#1f6fb4"), 3: ("float32", "#c4481e")}
 
 INTRODUCTION = """\
 This page is made by `./dev bench fidelity --write`. It shows what others measured on IPUs beside what the model of
-[simulated IPUs](simulated-ipu.md) says. The measurements and their sources are facts of
-[measured.hpp](../benchmarks/fidelity/measured.hpp). No constant of the model was fitted to them. The model's constants have
+[simulated IPUs](../how-it-works/simulated-ipu.md) says. The measurements and their sources are facts of
+[measured.hpp](../../benchmarks/fidelity/measured.hpp). No constant of the model was fitted to them. The model's constants have
 sources of their own, most of which are poplibs' estimates.
 
 An error is modelled / measured - 1. A rate with a positive error is too high in the model, and a time with a positive error too
@@ -270,7 +270,7 @@ def page(data):
     rows = data["rows"]
     parts = ["# The model beside measurements", wrap_paragraphs(INTRODUCTION), "## All figures", table_of_figures(rows),
              "## Products", wrap_paragraphs(ASSUMED.format(pixel=f"{100 * data['pixel']:.1f}")),
-             f"![Errors of products by measured rate](images/{Path(PLOT).name})",
+             f"![Errors of products by measured rate](../images/{Path(PLOT).name})",
              f"Points that are off by more than {100 * NOTABLE:.0f} %:", table_of_notable(rows), wrap(few_rows(rows)),
              "All points of (n, m) by (m, m): measured / modelled Tflop/s, and the error."]
     for row in rows:

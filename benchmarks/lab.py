@@ -193,7 +193,7 @@ def page(title, base, data, within):
 <h1>{html.escape(title)} on {len(chips)} chips</h1>
 <p>Plans for chips like {html.escape(base)}, with other numbers. Nothing ran: all figures are the planner's. In products of matrices, \
 its rates are off by {100 * data["float16_error"]:.1f} % in float16 and {100 * data["float32_error"]:.1f} % in float32, on average \
-over 53 measured ones (docs/fidelity.md).</p>
+over 53 measured ones (docs/generated/fidelity.md).</p>
 <table>{found}</table>
 {chart(chips, on_front, within)}
 <p>A dot is a chip, and the line joins those that no other beats in both memory and time. The program does not fit on chips that \

@@ -151,7 +151,7 @@ KINDS = {
     "gpt": Kind("training of examples/gpt.cpp beside PyTorch: --data FILE", gpt, "gpt.py", peers=("openblas", "pytorch")),
     "balance": Kind("how well plans follow 8, 16 and 64 threads by counts, as Markdown; nothing is measured", balance),
     "ipu": Kind("memory and cycles of programs on simulated IPUs, as Markdown", ipu),
-    "fidelity": Kind("measurements of IPUs beside what the model says, with sources; --write writes docs/fidelity.md", fidelity,
+    "fidelity": Kind("measurements of IPUs beside what the model says, with sources; --write writes docs/generated/fidelity.md", fidelity,
                      "fidelity.py", peers=()),
     "lab": Kind("plans of a program for many chips, on one page: ./dev lab PROGRAM", lab, "lab.py", peers=()),
     "generation": Kind("tokens of a GPT with 124 million weights, one by one, beside the rate at which memory is read", generation),

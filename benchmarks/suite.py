@@ -94,7 +94,7 @@ def table(rows):
 
 
 def wide_table(rows):
-    """A line for each workload, with the columns of docs/speed.md: on one thread, beside the bound and each peer."""
+    """A line for each workload, with the columns of docs/how-it-works/speed.md: on one thread, beside the bound and each peer."""
     variants = {label for workload in WORKLOADS for label, _ in workload.variants}  # of tilewright itself
     speeds = [row for row in rows if row.ours == "1 thread" and row.unit == "it/s" and row.peer not in {"", *variants}]
     bounds = {row.what: row for row in speeds if row.peer.startswith("bound")}
@@ -291,7 +291,7 @@ def main():
     parser.add_argument("--only", help="some of W1,W1a,W1h,W2,W3,W4,W5,W6,W7,W8,W9,W10,start,size,build; or values, which compares "
                         "what the peers compute with equal weights and inputs")
     parser.add_argument("--one-thread", action="store_true", help="measure nothing on several threads")
-    parser.add_argument("--wide", action="store_true", help="a line for each workload on one thread, as in docs/speed.md")
+    parser.add_argument("--wide", action="store_true", help="a line for each workload on one thread, as in docs/how-it-works/speed.md")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5, help="of each program in each round")
     parser.add_argument("--quick", action="store_true", help="5 rounds of 0.1 s, and no measurement of builds")

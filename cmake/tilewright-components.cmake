@@ -1,7 +1,7 @@
 # What tilewright's targets are for the compiler and the packages of whoever uses them. Both the project itself and the installed
 # package include this.
 
-# Components: the extras of docs/architecture.md, and data, whose readers of files need zlib. Those whose packages are found become
+# Components: the extras of docs/how-it-works/architecture.md, and data, whose readers of files need zlib. Those whose packages are found become
 # targets; some need none beyond the core's.
 set(tilewright_components data images profile checkpoint scaling verified distributed)
 set(tilewright_data_packages ZLIB)

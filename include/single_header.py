@@ -4,7 +4,7 @@
     single_header.py FILE
 
 It has tilewright.hpp, layers, training, kernels of one's own, and those headers of data/ that need the standard library alone. It
-has no readers of files of data, no checkpoints, and no extras of docs/architecture.md. A program includes either this header or
+has no readers of files of data, no checkpoints, and no extras of docs/how-it-works/architecture.md. A program includes either this header or
 <tilewright/...>.
 """
 

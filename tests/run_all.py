@@ -259,7 +259,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="three minutes: what says whether the core works")
     parser.add_argument("--all", action="store_true", help="everything; this takes hours")
     parser.add_argument("--systems", action="store_true",
-                        help="all compilers of fresh Debian systems, as a table; --write puts it in docs/compiling.md")
+                        help="all compilers of fresh Debian systems, as a table; --write puts it in docs/generated/compile-times.md")
     options, others = parser.parse_known_args()
     if others and not options.systems:
         parser.error(f"unknown option {others[0]}")

@@ -1,5 +1,5 @@
 // How well the plans of workloads follow 8, 16 and 64 threads by host_balance, as Markdown: by work alone, and with the prices of
-// HostCosts, which fit measurements poorly (docs/speed.md). What is planned runs nowhere, and nothing is measured.
+// HostCosts, which fit measurements poorly (docs/how-it-works/speed.md). What is planned runs nowhere, and nothing is measured.
 #include <cstdio>
 #include <tilewright/lower/host/balance.hpp>
 

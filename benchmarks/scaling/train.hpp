@@ -1,5 +1,5 @@
 #pragma once
-// Training steps of which docs/scaling.md says what they take on many replicas.
+// Training steps of which docs/how-it-works/scaling.md says what they take on many replicas.
 #include <tilewright/tilewright.hpp>
 
 #include "../workloads/blocks.hpp"

@@ -67,7 +67,7 @@ struct Net : tw::Module<Net> {
   }
 };
 
-/// The mean of `quantile` of what a target is above the prediction, or 1 - `quantile` of what it is below.
+/// The mean error, weighted by `quantile` where a target is above the prediction, and by 1 - `quantile` where it is below.
 constexpr tw::Tensor quantile_loss(tw::Tensor prediction, tw::Tensor target, double quantile) {
   const tw::Tensor error = target - prediction;
   return tw::ops::mean(tw::ops::maximum(quantile * error, (quantile - 1) * error));

@@ -27,7 +27,7 @@ namespace authoring = tw::authoring;
 //
 // This is the long form, which fits any op. An op that is one formula of elements, as this one is, can have it from the base
 // authoring::UnaryOp: then `forward` and `backward`, a line each, are all that is left, and the planner may compute it in
-// registers where other ops pass over the same memory (docs/adding-an-op.md).
+// registers where other ops pass over the same memory (docs/extend/adding-an-op.md).
 
 /// The attribute of the op and its gradient op: what is fixed when the program is compiled. Members have 8 bytes each.
 struct Slope {

@@ -71,8 +71,8 @@ namespace authoring {
 
 /// Returns the sum of an array's elements over `axes`, or over all: for x (2, 3, 4), sum<0, 2>(x) is (3,), and sum<0, 2>(x,
 /// xt::keep_dims) is (1, 3, 1). Negative axes count from the last. float16, bfloat16 and float32 are added in float, in blocks
-/// whose sums are added in double (docs/numerics.md); integers wrap around. An element does not depend on its position in a
-/// tensor, nor on the division of the kept axes among threads and tiles.
+/// whose sums are added in double (docs/reference/numerics.md); integers wrap around. An element does not depend on its position
+/// in a tensor, nor on the division of the kept axes among threads and tiles.
 template <int... axes>
 auto sum(auto&& array, auto... keep_dims) {
   return kernel::reduced<kernel::SumRule, axes...>(std::forward<decltype(array)>(array), keep_dims...);

@@ -1,6 +1,6 @@
 #pragma once
 // Everything that every user needs, in one include. layers/, train/, data/, generate/ and the extras have headers of their own,
-// so that a program does not compile what it does not use. docs/stability.md says what is promised of each.
+// so that a program does not compile what it does not use. docs/reference/stability.md says what is promised of each.
 #include "tilewright/core/requirements.hpp"
 
 #include "tilewright/core/platform/xtensor_config.hpp"

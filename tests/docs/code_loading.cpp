@@ -1,3 +1,5 @@
+namespace ops = tw::ops;
+constexpr int batch = 8, features = 16;
 struct Project : tw::Module<Project> {
   constexpr tw::Tensor build(tw::Tensor x) { return x.matmul(add_variable_input("weight", tw::zeros(), {features, features})); }
 };

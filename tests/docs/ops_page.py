@@ -24,10 +24,10 @@ This page lists all functions of `tilewright::ops`. Each family has a page of it
 `tilewright` itself. For example, write `tw::ops::mse_loss(x, t, {.reduction = tw::Reduction::sum})`. Operators of tensors (`+`,
 `-`, `*`, `/`) and methods (`matmul`, `reshape`, `T`, ...) are short forms of some ops.
 
-[From PopXL](../popxl.md) lists the ops of PopXL with their names here. [The reference](reference.md) has sessions and handles.
-[What is tested](tested-ops.md) lists the dtypes, shapes and targets that tests compare. [Adding an op](../adding-an-op.md) shows
-how to write an op of your own. `./dev docs` makes these pages from the declarations and their comments. Edit the headers, not the
-pages.
+[PopXL's names](../reference/popxl-index.md) have a row for each op of PopXL. [The reference](reference.md) has sessions and
+handles. [What is tested](tested-ops.md) lists the dtypes, shapes and targets that tests compare. [Adding an
+op](../extend/adding-an-op.md) shows how to write an op of your own. `./dev docs` makes these pages from the declarations and their
+comments. Edit the headers, not the pages.
 
 """
 # By the folder that a family stands in: its page, its title, and what its ops do.

@@ -23,20 +23,20 @@ profiles](reference-data.md).
     "reference-layers.md": """# Layers: options, variables, initial values
 
 This page lists each layer of `tilewright::layers` with its counterpart in PyTorch, its options and their defaults, its variables
-and their initial values. [Layers](../layers.md) shows how to use them. A line such as `bool bias = true  // ...` is an option. It
-shows the type, the name, the default and the meaning.
+and their initial values. [Layers](../how-to/layers.md) shows how to use them. A line such as `bool bias = true  // ...` is an
+option. It shows the type, the name, the default and the meaning.
 """,
     "reference-training.md": """# Training: steps, loops, optimisers, schedules
 
 This page lists everything in `tilewright::train` and `tilewright::optim`, with its counterpart in PyTorch.
-[Training](../training.md) shows programs. A line such as `NumberOrTensor lr = 0.001  // ...` is an option. It shows the type, the
-name, the default and the meaning.
+[Training](../how-to/training.md) shows programs. A line such as `NumberOrTensor lr = 0.001  // ...` is an option. It shows the
+type, the name, the default and the meaning.
 """,
     "reference-data.md": """# Data, files, profiles
 
 This page lists four things: data sets and loaders of `tilewright::data`, files of tensors with the rules that fit them to a
-program, samplers of tokens, and the profile of a simulated IPU. [Data](../data.md), [state on disk](../checkpoints.md) and
-[the simulated IPU](../simulated-ipu.md) show how to use them.
+program, samplers of tokens, and the profile of a simulated IPU. [Data](../how-to/data.md),
+[checkpoints](../how-to/checkpoints.md) and [the simulated IPU](../how-it-works/simulated-ipu.md) show how to use them.
 """,
 }
 # The pages: parts by title, with their headers, or all of a folder. All but namespaces `detail` and `internal` is shown.

@@ -1,3 +1,4 @@
+namespace ops = tw::ops;
 struct Net : tw::Module<Net> {
   constexpr tw::Tensor build(tw::Tensor x) { return ops::tanh(x.matmul(add_variable_input("weight", tw::normal(0, 1), {4, 8}))); }
 };

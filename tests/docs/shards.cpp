@@ -1,3 +1,5 @@
+namespace ops = tw::ops;
+namespace collectives = tw::ops::collectives;
 constexpr tw::Tensor gradient_of(tw::Tensor weight) { return weight * 2; }
 constexpr void program(tw::Ir& ir) {
   ir.set_replication_factor(4);

@@ -1,5 +1,5 @@
 #pragma once
-// Meanings of random ops, as docs/random.md defines them. Only the generator of words is the library's.
+// Meanings of random ops, as docs/how-to/random.md defines them. Only the generator of words is the library's.
 #include "semantics_common.hpp"
 #include "tilewright/core/philox.hpp"
 

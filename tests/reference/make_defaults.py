@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes defaults.txt: the defaults of the classes and functions that docs/promises.md names, as PyTorch, NumPy and scikit-learn have
+"""Writes defaults.txt: the defaults of the classes and functions that docs/reference/promises.md names, as PyTorch, NumPy and scikit-learn have
 them. A line is the dotted name, and its parameters with their defaults.
 
     /usr/bin/python3 tests/reference/make_defaults.py        (Debian: apt-get install python3-torch python3-sklearn)
@@ -45,7 +45,7 @@ def defaults(name):
     return " ".join(f"{each.name}={text(each.default)}" for each in parameters if each.default is not each.empty)
 
 
-page = Path(__file__).resolve().parents[2] / "docs" / "promises.md"
+page = Path(__file__).resolve().parents[2] / "docs/reference/promises.md"
 names = sorted(set(re.findall(r"`((?:torch|numpy|sklearn)\.[\w.]+)`", page.read_text())))
 lines = [f"{name} {found_defaults}".strip() for name in names if (found_defaults := defaults(name)) is not None]
 Path(__file__).with_name("defaults.txt").write_text("\n".join(lines) + "\n")

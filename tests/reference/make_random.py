@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes ops_random.txt: random numbers, dropout and seeds, computed in exact fractions that are rounded as IEEE 754 rounds.
 
-This file follows the definition of Philox 4x32-10 and docs/random.md, and shares no code with the library. So its numbers are the
+This file follows the definition of Philox 4x32-10 and docs/how-to/random.md, and shares no code with the library. So its numbers are the
 same bits on every machine.
 """
 

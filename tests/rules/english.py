@@ -2,7 +2,7 @@
 """Phrases that make a reader stop are neither in README.md, CONTRIBUTING.md and pages that are written by hand, nor in doc comments
 of include/. REFUSED says what to write instead.
 
-Code, in a block or between backquotes, and quoted text are not looked at. docs/history.md is a record of older texts.
+Code, in a block or between backquotes, and quoted text are not looked at.
 """
 
 import re
@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-NOT_WRITTEN = re.compile(r"(ops|tested-ops|reference(-\w+)?|history)\.md")  # and all of docs/generated/
 
 # By phrase, a regular expression of whole words: what to write instead.
 REFUSED = {
@@ -60,7 +59,7 @@ PATTERNS = [(re.compile(rf"(?<![\w'-])(?:{phrase})(?![\w'-])", re.IGNORECASE), a
 def pages():
     yield PROJECT / "README.md"
     yield PROJECT / "CONTRIBUTING.md"
-    yield from (page for page in sorted((PROJECT / "docs").glob("*.md")) if not NOT_WRITTEN.fullmatch(page.name))
+    yield from (page for page in sorted((PROJECT / "docs").rglob("*.md")) if "generated" not in page.parts)
 
 
 def page_paragraphs(text):

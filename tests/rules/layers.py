@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A directory of include/tilewright includes only itself and those above it in the first two tables of docs/architecture.md.
+"""A directory of include/tilewright includes only itself and those above it in the first two tables of docs/how-it-works/architecture.md.
 
 The second table has the extras: no other directory includes one, nor does a header beside the directories, such as tilewright.hpp,
 and each is a component of CMake. A row that says "(uses `a/` and `b/x.hpp` only)" is a directory that may include these and no
@@ -12,7 +12,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 LIBRARY = PROJECT / "include" / "tilewright"
-PAGE = PROJECT / "docs" / "architecture.md"
+PAGE = PROJECT / "docs/how-it-works/architecture.md"
 COMPONENTS = PROJECT / "cmake" / "tilewright-components.cmake"
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lessons are what their pages say. Each of examples/lessons/ is one file without headers of examples, has fewer than 120 lines,
 and begins with its number and title, what it prints and what to try. examples/README.md lists all in order. Each has a section in
-docs/getting-started.md, which links to it and says how it is run.
+docs/start/getting-started.md, which links to it and says how it is run.
 
 A block of a page below a comment is part of a file, line by line; `// ...` stands for lines that are left out:
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 LESSONS = sorted((PROJECT / "examples/lessons").glob("*.cpp"))
-START = PROJECT / "docs/getting-started.md"
+START = PROJECT / "docs/start/getting-started.md"
 BLOCK = re.compile(r"^<!-- (part of|printed by) (\S+) -->\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -49,7 +49,7 @@ def wrong_on_start():
     sections = [(name, text) for name, text in sections_of(START).items() if re.match(r"\d+\. ", name)]
     for number, path in enumerate(LESSONS, 1):
         name, text = sections[number - 1] if number <= len(sections) else ("no section", "")
-        wanted = (f"(../examples/lessons/{path.name})", f"`./dev example {number}`")
+        wanted = (f"(../../examples/lessons/{path.name})", f"`./dev example {number}`")
         if not name.startswith(f"{number}. ") or not all(part in text for part in wanted):
             yield f"{START.name}: {name}: section {number}. with {' and '.join(wanted)} expected"
     if len(sections) > len(LESSONS):

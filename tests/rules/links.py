@@ -97,7 +97,7 @@ def headings_of_messages(file):
     if file.suffix != ".hpp":
         return
     for number, line in enumerate(file.read_text().splitlines(), 1):
-        for page, anchor in re.findall(r"(docs/[\w-]+\.md)#([\w-]+)", line):
+        for page, anchor in re.findall(r"(docs/[\w/-]+\.md)#([\w-]+)", line):
             if not (PROJECT / page).exists() or anchor not in anchors(PROJECT / page):
                 yield f"{file}:{number}: {page}#{anchor}: no such heading"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Passes of the planner that all machines share ask at most three times whether the target is a simulated IPU, and say why. The
-passes of each planner are those that docs/adding-a-pass.md lists.
+passes of each planner are those that docs/extend/adding-a-pass.md lists.
 
 Headers of lower/ipu/ and verify/tiles.hpp are not shared, so they are not counted. Nor is the one test in lower.hpp, which chooses
 the planner.
@@ -12,7 +12,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 LOWER = PROJECT / "include/tilewright/lower"
-PAGE = PROJECT / "docs/adding-a-pass.md"
+PAGE = PROJECT / "docs/extend/adding-a-pass.md"
 TEST = re.compile(r"!target_?\.ipu\b|\btarget_?\.ipu *(==|!=|\?|&&|\|\||\))")
 MOST = 3
 

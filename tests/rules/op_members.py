@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/op-members.md has a section for each group of an op, with the members of its struct in their order; ops can name the group
+"""docs/extend/op-members.md has a section for each group of an op, with the members of its struct in their order; ops can name the group
 in tilewright::authoring, and all have it by default."""
 
 import re
@@ -22,7 +22,7 @@ def groups():
 
 
 def main():
-    page = (PROJECT / "docs/op-members.md").read_text()
+    page = (PROJECT / "docs/extend/op-members.md").read_text()
     sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", page, re.DOTALL | re.MULTILINE))
     authoring = (PROJECT / "include/tilewright/ops/authoring.hpp").read_text()
     defaults = (PROJECT / "include/tilewright/op/stated_op.hpp").read_text()
@@ -30,7 +30,7 @@ def main():
     for name, members in groups().items():
         shown = re.findall(r"^\| `(\w+)", sections.get(name, ""), re.MULTILINE)
         if not members or shown != members:
-            wrong.append(f"docs/op-members.md, {name}: {', '.join(shown) or 'nothing'}: {', '.join(members)} expected")
+            wrong.append(f"docs/extend/op-members.md, {name}: {', '.join(shown) or 'nothing'}: {', '.join(members)} expected")
         if f"using tilewright::{name};" not in authoring:
             wrong.append(f"ops/authoring.hpp: no `using tilewright::{name};`")
         if f"constexpr operator {name}() const" not in defaults:

@@ -18,7 +18,7 @@ from declarations import declarations, outside_of_namespaces, without_templates 
 INCLUDE = reference_pages.INCLUDE
 OPTIONS = re.compile(r"(Options|Parameters|Settings|Scaling|Policy|Rule|Choice)$")
 FOLDERS = ("data", "layers", "optim", "train")
-# Namespaces that docs/stability.md promises nothing of, or to authors of ops alone.
+# Namespaces that docs/reference/stability.md promises nothing of, or to authors of ops alone.
 NOT_PUBLIC = ("detail", "internal", "kernel", "authoring")
 GIVEN_BY_DEFAULT = re.compile(r"\b(\w+)(?:<[^<>()]*>)?&? \w+ = (?:\{\}|(\w+)\(\)|(\w+)\{\})")
 # Values rather than options, and what authors of ops alone see.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""docs/popxl-index.md has a row for each name of tests/reference/popxl_index.txt, and no other. A row without a name here says why.
-What this page and the tables of docs/popxl.md call `tw::name`, `tw::Class::member()` or `object.member()` is declared in include/.
+"""docs/reference/popxl-index.md has a row for each name of tests/reference/popxl_index.txt, and no other. A row without a name here says why.
+What this page and the tables of docs/start/popxl.md call `tw::name`, `tw::Class::member()` or `object.member()` is declared in include/.
 """
 
 import re
@@ -12,8 +12,7 @@ sys.path.insert(0, str(PROJECT / "tests" / "docs"))
 from declarations import arguments, closing, declarations, masked, without_templates  # noqa: E402
 
 INCLUDE = PROJECT / "include"
-PAGES = PROJECT / "docs"
-INDEX = PAGES / "popxl-index.md"
+INDEX, TABLE = PROJECT / "docs/reference/popxl-index.md", PROJECT / "docs/start/popxl.md"
 NAMES = PROJECT / "tests" / "reference" / "popxl_index.txt"
 STATES = ("not here", "not yet")
 NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
@@ -139,7 +138,7 @@ def problems_of(text, names, found):
     """What is wrong in the index, whose names are expected to be `names`."""
     seen = {}
     for line, row in rows_of(text):
-        place = f"docs/{INDEX.name}:{line}"
+        place = f"{INDEX.relative_to(PROJECT)}:{line}"
         if len(row) != 3:
             yield f"{place}: {len(row)} cells: PopXL's name, the name here, and what differs expected"
             continue
@@ -159,7 +158,7 @@ def problems_of(text, names, found):
             yield f"{place}: `{name}` is not yet here: `tw::{name_here(name)}`, which include/ declares, expected"
     for name in names:
         if name not in seen:
-            yield f"docs/{INDEX.name}: `{name}`: a row expected"
+            yield f"{INDEX.relative_to(PROJECT)}: `{name}`: a row expected"
 
 
 PLANTED = {
@@ -190,8 +189,8 @@ def main():
     found, text = declared(), INDEX.read_text()
     problems = [f"{NAMES.relative_to(PROJECT)}: {name}, twice" for name in sorted({n for n in names if names.count(n) > 1})]
     problems += [*problems_of(text, names, found), *problems_of_rule(found)]
-    table = (PAGES / "popxl.md").read_text()
-    problems += [f"docs/popxl.md:{line}: `{name}`: a name that include/ declares expected" for line, row in rows_of(table)
+    table = TABLE.read_text()
+    problems += [f"docs/start/popxl.md:{line}: `{name}`: a name that include/ declares expected" for line, row in rows_of(table)
                  for name in undeclared(" ".join(row[1:]), found)]
     states = [state_of(row) for _, row in rows_of(text) if len(row) == 3]
     counts = [f"{states.count(state)} {state}" for state in ("the same", "differs", *STATES)]

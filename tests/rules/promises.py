@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a comment promises in another library's name is in the table of docs/promises.md, its expected values are made by a call of
+"""What a comment promises in another library's name is in the table of docs/reference/promises.md, its expected values are made by a call of
 that library with its defaults (or by a formula, where the table says so), and options have that library's defaults.
 
 defaults.txt is written by tests/reference/make_defaults.py."""
@@ -14,7 +14,7 @@ from declarations import closing, declarations, outside_of_namespaces  # noqa: E
 
 INCLUDE = PROJECT / "include" / "tilewright"
 REFERENCE = PROJECT / "tests" / "reference"
-PAGE = PROJECT / "docs" / "promises.md"
+PAGE = PROJECT / "docs/reference/promises.md"
 FOLDERS = ("checkpoint", "core", "data", "distributed", "generate", "images", "layers", "module", "optim", "session", "train")
 LOSSES = INCLUDE / "ops" / "nn" / "losses.hpp"
 LIBRARY = re.compile(r"torch|NumPy|numpy|scikit-learn|Hugging Face|Keras|PEFT")
@@ -30,14 +30,14 @@ NO_PROMISE = {
 }
 # Arguments that the calls may give although they have defaults, and why.
 GIVEN = {
-    "batch_first": "axes differ, docs/pytorch.md says so",
+    "batch_first": "axes differ, docs/start/pytorch.md says so",
     "dropout": "0, as PyTorch's random numbers are others",
     "init_scale": "steps are skipped within the few of the test", "growth_interval": "the scale grows within the few steps",
     "total_steps": "one of two ways to give a number that has no default",
     "average": "the promise is of this average",
     **dict.fromkeys(("threshold", "edgeitems", "max_line_width", "precision", "separator", "formatter"), "each text has its own"),
 }
-# Options whose defaults differ, by the words with which docs/pytorch.md says so.
+# Options whose defaults differ, by the words with which docs/start/pytorch.md says so.
 DIFFERENT = {("Loader", "drop_last"): "the last samples, if they fill no batch"}
 NAMES = {"epsilon": "eps"}
 TRUTHS = {"true": "True", "false": "False"}
@@ -100,11 +100,11 @@ def main():
                     if not is_equal(value, there):
                         problems.append(f"{struct}.{member} = {value}: {there}, the default of {name}, expected")
     problems += [f"{PAGE.name}: {name} is nothing that a header declares" for name in promised if name not in declared]
-    guide = (PROJECT / "docs" / "pytorch.md").read_text()
-    problems += [f"docs/pytorch.md: no row says `{words}`" for words in DIFFERENT.values() if words not in guide]
+    guide = (PROJECT / "docs/start/pytorch.md").read_text()
+    problems += [f"docs/start/pytorch.md: no row says `{words}`" for words in DIFFERENT.values() if words not in guide]
 
     for row in rows:
-        files = re.findall(r"\]\(\.\./([\w./]+)\)", row[2])
+        files = re.findall(r"\]\((?:\.\./)+([\w./]+)\)", row[2])
         texts = "\n".join((PROJECT / file).read_text() for file in files if (PROJECT / file).exists())
         if not texts:
             problems.append(f"{PAGE.name}: {row[0]}: a script or a test expected")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A class of the library has at most 30 public members, each overload counted; the table of docs/architecture.md says which may have
+"""A class of the library has at most 30 public members, each overload counted; the table of docs/how-it-works/architecture.md says which may have
 how many, and why."""
 
 import re
@@ -11,7 +11,7 @@ sys.path.insert(0, str(PROJECT / "tests" / "docs"))
 from declarations import arguments, closing, declarations, masked, without_templates  # noqa: E402
 
 LIBRARY = PROJECT / "include" / "tilewright"
-PAGE = PROJECT / "docs" / "architecture.md"
+PAGE = PROJECT / "docs/how-it-works/architecture.md"
 MOST = 30
 HEAD = re.compile(r"^[ \t]*(?:template *<.*> *)?(struct|class) +(?:\[\[\w+\]\] *)?(\w+)\b[^;{}()]*(?:\([^;{}]*\))?[^;{}()]*\{", re.MULTILINE)
 

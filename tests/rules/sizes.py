@@ -38,7 +38,7 @@ def main():
     files = {str(path.relative_to(folder)): path for folder, ending in ((LIBRARY, "hpp"), (REPORT, "js"), (REPORT, "css"), (RECORDING, "js"))
              for path in sorted(folder.rglob(f"*.{ending}"))}
     lines = {name: len(path.read_text().splitlines()) for name, path in files.items() if name not in GENERATED}
-    columns = {page.name: columns_of(page) for page in sorted(PAGES.glob("*.md"))}
+    columns = {str(page.relative_to(PAGES)): columns_of(page) for page in sorted(PAGES.rglob("*.md")) if "generated" not in page.parts}
     problems = [*beyond(lines, MOST_LINES, "lines", TOO_LONG, "TOO_LONG"),
                 *beyond(columns, MOST_COLUMNS, "columns", TOO_WIDE, "TOO_WIDE")]
     print("\n".join(problems) or f"{len(lines)} headers and files of the report of at most {max(lines.values())} lines, "

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""CMakeLists.txt, tilewright/version.hpp, and the first headings of CHANGELOG.md and docs/history.md have one version, and
-docs/compiling.md shows that one. Packages take theirs from CMake: tests named package/ compare them. CHANGELOG.md is short.
+"""CMakeLists.txt, tilewright/version.hpp, and the first heading of CHANGELOG.md have one version, and docs/start/compiling.md
+shows that one. Packages take theirs from CMake: tests named package/ compare them. CHANGELOG.md is short.
 
-A deprecated name says since when and what to write, `[[deprecated("since 0.3.0: use g")]]`, and goes when docs/stability.md says
+A deprecated name says since when and what to write, `[[deprecated("since 0.3.0: use g")]]`, and goes when docs/reference/stability.md says
 so: 0.4.0 has this one, 0.5.0 does not.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 CMAKE, HEADER = "CMakeLists.txt", "include/tilewright/version.hpp"
-CHANGES, HISTORY, PAGE = "CHANGELOG.md", "docs/history.md", "docs/compiling.md"
+CHANGES, PAGE = "CHANGELOG.md", "docs/start/compiling.md"
 SHOWN = re.compile(r"find_package\(tilewright ([\d.]+) |tilewright_([\d.]+)_all\.deb")
 DEPRECATED = re.compile(r"\[\[deprecated(?:\(([^)]*)\))?")
 VERSION = r"^project\(tilewright VERSION (\d+\.\d+\.\d+)\b"
@@ -52,18 +52,17 @@ def check(texts):
     if not shown or any(text not in (version, f"{major}.{minor}") for text in shown):
         yield f"{PAGE}: versions {', '.join(shown)} shown: {version} expected"
     if len(texts[CHANGES].splitlines()) > MOST_LINES:
-        yield f"{CHANGES}: {len(texts[CHANGES].splitlines())} lines: at most {MOST_LINES} expected; {HISTORY} has the long list"
-    for name in (CHANGES, HISTORY):
-        headings = re.findall(r"^## (.*)$", texts[name], re.MULTILINE)
-        if not headings or headings[0] != version:
-            yield f"{name}: first heading '{headings[0] if headings else ''}': '{version}', the version of {CMAKE}, expected"
-        versions = [tuple(map(int, heading.split("."))) for heading in headings if re.fullmatch(r"\d+\.\d+\.\d+", heading)]
-        if len(versions) != len(headings) or any(a <= b for a, b in zip(versions, versions[1:])):
-            yield f"{name}: headings {', '.join(headings)}: versions from the newest to the oldest expected"
+        yield f"{CHANGES}: {len(texts[CHANGES].splitlines())} lines: at most {MOST_LINES} expected"
+    headings = re.findall(r"^## (.*)$", texts[CHANGES], re.MULTILINE)
+    if not headings or headings[0] != version:
+        yield f"{CHANGES}: first heading '{headings[0] if headings else ''}': '{version}', the version of {CMAKE}, expected"
+    versions = [tuple(map(int, heading.split("."))) for heading in headings if re.fullmatch(r"\d+\.\d+\.\d+", heading)]
+    if len(versions) != len(headings) or any(a <= b for a, b in zip(versions, versions[1:])):
+        yield f"{CHANGES}: headings {', '.join(headings)}: versions from the newest to the oldest expected"
 
 
 def main():
-    texts = {name: (PROJECT / name).read_text() for name in (CMAKE, HEADER, CHANGES, HISTORY, PAGE)}
+    texts = {name: (PROJECT / name).read_text() for name in (CMAKE, HEADER, CHANGES, PAGE)}
     problems = list(check(texts))
     if version := found(texts, CMAKE, VERSION):
         headers = sorted((PROJECT / "include").rglob("*.hpp"))

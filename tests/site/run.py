@@ -24,24 +24,24 @@ from devtools import find_chromium  # noqa: E402
 PROJECT = Path(__file__).resolve().parents[2]
 BUILD = PROJECT / "docs" / "site" / "build.py"
 SKIPPED = 77
-# By what is planted into the head or the article of docs/training.html: what must be said of it.
+# By what is planted into the head or the article of docs/how-to/training.html: what must be said of it.
 PLANTED = {
-    '<a href="no-such-page.html">x</a>': "docs/training.html: links to no-such-page.html, which is not there",
-    '<a href="numerics.html#no-such-heading">x</a>':
-        "docs/training.html: links to numerics.html#no-such-heading, which has no such anchor",
-    '<img src="images/no-such-picture.png">': "docs/training.html: shows ",
+    '<a href="no-such-page.html">x</a>': "docs/how-to/training.html: links to no-such-page.html, which is not there",
+    '<a href="optimisers.html#no-such-heading">x</a>':
+        "docs/how-to/training.html: links to optimisers.html#no-such-heading, which has no such anchor",
+    '<img src="images/no-such-picture.png">': "docs/how-to/training.html: shows ",
     '<link rel="stylesheet" href="https://fonts.example.com/css?family=Roboto">':
-        "docs/training.html: asks for https://fonts.example.com/",
+        "docs/how-to/training.html: asks for https://fonts.example.com/",
     '<style>@import url("https://fonts.example.com/css?family=Roboto")</style>':
-        "docs/training.html: asks for https://fonts.example.com/",
-    '<link rel="stylesheet" href="no-such-style.css">': "docs/training.html: links to no-such-style.css, which is not there",
-    '<script src="http://127.0.0.1:9/analytics.js"></script>': "docs/training.html: asks for http://127.0.0.1:9/analytics.js",
-    "<script>no_such_function()</script>": "docs/training.html: ReferenceError: no_such_function is not defined",
-    '<script>fetch("../search/no-such-index.json")</script>': "docs/training.html: Failed to load resource",
-    '<div style="width: 600px">x</div>': "docs/training.html: a window of 400 pixels cuts div x",
-    "<tensor>x</tensor>": "docs/training.html: has a tag <tensor>",
-    '<iframe src="about:blank"></iframe>': "docs/training.html: has a frame without a page",
-    '<div class="highlight"><pre>x</pre></div>': "docs/training.html: has code without a button that copies it",
+        "docs/how-to/training.html: asks for https://fonts.example.com/",
+    '<link rel="stylesheet" href="no-such-style.css">': "docs/how-to/training.html: links to no-such-style.css, which is not there",
+    '<script src="http://127.0.0.1:9/analytics.js"></script>': "docs/how-to/training.html: asks for http://127.0.0.1:9/analytics.js",
+    "<script>no_such_function()</script>": "docs/how-to/training.html: ReferenceError: no_such_function is not defined",
+    '<script>fetch("../search/no-such-index.json")</script>': "docs/how-to/training.html: Failed to load resource",
+    '<div style="width: 600px">x</div>': "docs/how-to/training.html: a window of 400 pixels cuts div x",
+    "<tensor>x</tensor>": "docs/how-to/training.html: has a tag <tensor>",
+    '<iframe src="about:blank"></iframe>': "docs/how-to/training.html: has a frame without a page",
+    '<div class="highlight"><pre>x</pre></div>': "docs/how-to/training.html: has code without a button that copies it",
 }
 
 
@@ -65,14 +65,14 @@ def find_all(site):
 
 
 def check_planted(site):
-    page = site.folder / "docs/training.html"
+    page = site.folder / "docs/how-to/training.html"
     text = page.read_text()
     missed = []
     for fault, expected in PLANTED.items():
         page.write_text(text.replace("</h1>", "</h1>" + fault, 1))
         site.problems = []
-        site.check_text("docs/training.html")
-        site.check_in_browser("docs/training.html")
+        site.check_text("docs/how-to/training.html")
+        site.check_in_browser("docs/how-to/training.html")
         if not any(problem.startswith(expected) for problem in site.problems):
             missed.append(f"planted: {fault}: `{expected}` expected, found: {site.problems or 'nothing'}")
     page.write_text(text)
@@ -89,8 +89,8 @@ def check_planted(site):
 
 def take_pictures(site, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    for page in ("index.html", "docs/getting-started.html", "docs/training.html", "docs/generated/ops.html",
-                 "docs/generated/ops/nn.html", "docs/report.html", "examples/index.html"):
+    for page in ("index.html", "docs/start/getting-started.html", "docs/how-to/training.html", "docs/generated/ops.html",
+                 "docs/generated/ops/nn.html", "docs/how-it-works/simulated-ipu.html", "examples/index.html"):
         for width in (1400, 400):
             for dark in (False, True):
                 site.show(page, dark)

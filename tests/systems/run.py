@@ -5,7 +5,7 @@
                           test and the static tests of the preset `quick`; members of modules without a macro, where the compiler
                           has reflection
     run.py --package      the Debian package in systems of Debian 12 and 13 that have nothing of what it depends on
-    run.py --matrix       every row of the table in docs/compiling.md; --write writes that table anew
+    run.py --matrix       every row of the table in docs/generated/compile-times.md; --write writes that table anew
 
 A system is made by debootstrap in --folder, and kept for a day. Without --matrix, one that cannot be made (no root, no network,
 packages that cannot be installed) is skipped, and named in the file --skipped. A compiler newer than the table's is printed as

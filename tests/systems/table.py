@@ -1,10 +1,10 @@
-"""The table of compilers in docs/compiling.md."""
+"""The table of compilers in docs/generated/compile-times.md."""
 
 import re
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-PAGE = PROJECT / "docs" / "compiling.md"
+PAGE = PROJECT / "docs/generated/compile-times.md"
 BEGIN, END = "<!-- written by ./dev test --systems --write -->\n", "<!-- to here -->\n"
 
 

@@ -24,7 +24,7 @@ int main(int count, char**) {
 
 def sources(folder):
     """The programs of pages, written to a folder, and the examples."""
-    for page in [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]:
+    for page in [PROJECT / "README.md", *sorted(page for page in (PROJECT / "docs").glob("*/*.md") if page.parent.name != "generated")]:
         command = [sys.executable, PROJECT / "tests/docs/extract.py", page, folder / page.stem]
         for source in subprocess.run(command, check=True, capture_output=True, text=True).stdout.split():
             if not any(part in Path(source).stem for part in ("_fails_", "_mistake_")):

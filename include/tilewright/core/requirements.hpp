@@ -24,7 +24,7 @@
 #include <xsimd/config/xsimd_config.hpp>
 #endif
 
-// The oldest versions with which the tests pass: docs/compiling.md. (Apple numbers Clang in its own way.)
+// The oldest versions with which the tests pass: docs/start/compiling.md. (Apple numbers Clang in its own way.)
 #if defined(__clang__) ? (__clang_major__ < 18 && !defined(__apple_build_version__)) : (!defined(__GNUC__) || __GNUC__ < 12)
 #define TILEWRIGHT_LACKS_REQUIREMENTS
 #elif defined(_LIBCPP_VERSION) && _LIBCPP_VERSION < 200000

@@ -11,7 +11,8 @@ namespace tilewright::distributed {
 enum class AllReduce : std::uint8_t {
   replica_order,  ///< element by element in the order of the replicas: the bits do not depend on the number of processes
   /// Each process reduces the values of its own replicas, then MPI_Allreduce reduces between processes. All processes get equal
-  /// bits, which depend on the number of processes. See docs/instances.md#hierarchical-all-reduce for its requirements.
+  /// bits, which depend on the number of processes. See docs/how-to/instances-shards.md#hierarchical-all-reduce for its
+  /// requirements.
   hierarchical
 };
 

@@ -142,9 +142,9 @@ class BudgetErrors {
     kept = amount(Resource::variables) - weights - state;
     return text(
         head(Resource::variables, set), "; of these ",
-        list_parts({{"weights and other variables", "docs/remote-memory.md#one-variable", weights},
-                    {"optimiser state", "docs/remote-memory.md#training-in-phases, docs/replication.md#sharded-state", state},
-                    {"tensors that are kept between runs", "docs/sessions.md#memory-and-stack", kept}}),
+        list_parts({{"weights and other variables", "docs/how-to/remote-memory.md#one-variable", weights},
+                    {"optimiser state", "docs/how-to/phases.md#training-in-phases, docs/how-to/sharding.md#sharded-state", state},
+                    {"tensors that are kept between runs", "docs/how-to/sessions.md#memory-and-stack", kept}}),
         largest_tensors(tensors), modules.largest());
   }
   constexpr Text frame() const {
@@ -159,21 +159,23 @@ class BudgetErrors {
     }
     const auto of = [&](FramePart part) { return by_part[static_cast<int>(part)]; };
     const List<BudgetPart> parts{
-        {"activations kept for gradients", "recompute_graph: docs/training.md#many-micro-batches-little-memory",
+        {"activations kept for gradients", "recompute_graph: docs/how-to/micro-batches.md#many-micro-batches-little-memory",
          of(FramePart::kept)},
-        {"gradients", "docs/speed.md#gradients-in-the-frame", of(FramePart::gradients)},
-        {"received and sent slices", "available_memory_proportion: docs/simulated-ipu.md#where-tensors-are",
+        {"gradients", "docs/how-it-works/speed.md#gradients-in-the-frame", of(FramePart::gradients)},
+        {"received and sent slices", "available_memory_proportion: docs/how-it-works/simulated-ipu.md#where-tensors-are",
          of(FramePart::exchanged)},
-        {"scratch of vertices", "docs/simulated-ipu.md#memory-of-the-fullest-tile", of(FramePart::scratch)},
-        {"other tensors", "smaller micro-batches: docs/training.md#many-micro-batches-little-memory", of(FramePart::others)},
-        {"gaps", "docs/simulated-ipu.md#memory-of-the-fullest-tile", amount(Resource::frame) - all}};
+        {"scratch of vertices", "docs/how-it-works/simulated-ipu.md#memory-of-the-fullest-tile", of(FramePart::scratch)},
+        {"other tensors", "smaller micro-batches: docs/how-to/micro-batches.md#many-micro-batches-little-memory",
+         of(FramePart::others)},
+        {"gaps", "docs/how-it-works/simulated-ipu.md#memory-of-the-fullest-tile", amount(Resource::frame) - all}};
     return text(head(Resource::frame, set), "; most in the step ", peak.step, ": ", list_parts(parts),
                 largest_tensors(peak.tensors), modules.largest());
   }
   constexpr Text stack(const StackUse& use) const {
     Text result = text(head("stack", use.bytes, limits_.stack, -1), "; of these arrays of kernels ", use.of_set);
     if (use.compute_set >= 0) result += text(", of the step ", step_of_set(use.compute_set));
-    return text(result, " (a thread with more stack: docs/sessions.md#memory-and-stack), functions ", use.bytes - use.of_set);
+    return text(result, " (a thread with more stack: docs/how-to/sessions.md#memory-and-stack), functions ",
+                use.bytes - use.of_set);
   }
   constexpr Text code() const {
     const int set = fullest_set(Resource::code);
@@ -191,11 +193,12 @@ class BudgetErrors {
       modules.add(peaks_.modules()[s], vertex);
       if (largest < 0 || vertex > plan_.compute_sets[largest].code_bytes) largest = of_step;
     }
-    Text result = text(head(Resource::code, set), "; of these ",
-                       list_parts({{"code of vertices", "one graph for equal layers: docs/models.md#calls", bytes.vertex},
-                                   {"state of vertices", "fewer vertices: docs/simulated-ipu.md#where-tensors-are", bytes.state},
-                                   {"code of exchanges", "docs/simulated-ipu.md#what-is-exchanged", bytes.exchange},
-                                   {"control code", "docs/remote-memory.md#code-loading", bytes.control}}));
+    Text result = text(
+        head(Resource::code, set), "; of these ",
+        list_parts({{"code of vertices", "one graph for equal layers: docs/how-to/graphs.md#calls", bytes.vertex},
+                    {"state of vertices", "fewer vertices: docs/how-it-works/simulated-ipu.md#where-tensors-are", bytes.state},
+                    {"code of exchanges", "docs/how-it-works/simulated-ipu.md#what-is-exchanged", bytes.exchange},
+                    {"control code", "docs/how-to/code-loading.md#code-loading", bytes.control}}));
     if (largest >= 0) result += text("; most in the step ", step_of_set(largest), ": ", plan_.compute_sets[largest].code_bytes);
     return text(result, modules.largest());
   }
@@ -210,15 +213,16 @@ class BudgetErrors {
       modules.add(peaks_.modules()[s], in_run);
       if (in_run > most && !plan_.steps[s].is_call()) most = in_run, slowest = s;
     }
-    Text result = text(head(Resource::cycles, -1), "; of these ",
-                       list_parts({{"computation", "docs/simulated-ipu.md#cycles", use.compute},
-                                   {"exchange", "docs/simulated-ipu.md#what-is-exchanged", use.exchange},
-                                   {"barriers", "docs/simulated-ipu.md#the-report", use.sync},
-                                   {"streams", "several micro-batches in a run: docs/simulated-ipu.md#the-report", use.host},
-                                   {"remote memory", "docs/remote-memory.md#what-it-costs", use.remote},
-                                   {"collectives", "docs/replication.md#what-it-costs", use.collectives},
-                                   {"links between IPUs", "docs/several-ipus.md#on-simulated-ipus", use.links},
-                                   {"waiting for other IPUs", "docs/several-ipus.md#pipelines", use.waiting}}));
+    Text result = text(
+        head(Resource::cycles, -1), "; of these ",
+        list_parts({{"computation", "docs/how-it-works/simulated-ipu.md#cycles", use.compute},
+                    {"exchange", "docs/how-it-works/simulated-ipu.md#what-is-exchanged", use.exchange},
+                    {"barriers", "docs/how-it-works/simulated-ipu.md#the-report", use.sync},
+                    {"streams", "several micro-batches in a run: docs/how-it-works/simulated-ipu.md#the-report", use.host},
+                    {"remote memory", "docs/how-to/remote-memory.md#what-it-costs", use.remote},
+                    {"collectives", "docs/reference/collectives.md#what-it-costs", use.collectives},
+                    {"links between IPUs", "docs/how-to/several-ipus.md#on-simulated-ipus", use.links},
+                    {"waiting for other IPUs", "docs/how-to/several-ipus.md#pipelines", use.waiting}}));
     if (most >= 0) result += text("; most in the step ", step_text(slowest), ": ", most);
     return text(result, modules.largest());
   }

@@ -68,7 +68,7 @@ struct MustBeEvaluated {
       "the compiler could not evaluate the program, and its other error says why. A function that the program calls, "
       "such as build, may lack constexpr, or call itself without end. -fconstexpr-* options raise the compiler's limits. "
       "With -fsanitize=undefined, GCC also needs -fno-sanitize=null,returns-nonnull-attribute,nonnull-attribute. "
-      "docs/compiling.md has all options");
+      "docs/start/compiling.md has all options");
 };
 /// Whether the compiler can evaluate the draft, without an error of its own.
 template <auto build, Target target>

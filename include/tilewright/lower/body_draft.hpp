@@ -152,7 +152,7 @@ struct Cut {
   Evaluations evaluations{};
 };
 
-/// A body during planning. Passes fill the lists in order: see docs/adding-a-pass.md.
+/// A body during planning. Passes fill the lists in order: see docs/extend/adding-a-pass.md.
 struct BodyDraft {
   PerStorage<Storage> storages{};
   List<Operation> operations{};  ///< in a valid order of execution

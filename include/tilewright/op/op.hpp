@@ -37,8 +37,8 @@ struct ByTag {
 ///
 ///   constexpr operator Effects() const { return Effects{.modifies = 0}; }
 ///
-/// docs/op-members.md lists all members. Families (op/elementwise.hpp, ops/reduce/sum.hpp) define all except a few lines of an
-/// op. A missing member, or one of another type, is a compile error (op/check_op.hpp).
+/// docs/extend/op-members.md lists all members. Families (op/elementwise.hpp, ops/reduce/sum.hpp) define all except a few lines
+/// of an op. A missing member, or one of another type, is a compile error (op/check_op.hpp).
 template <class D, class Defaults = OpDefaults>
 struct Op : Defaults {
   friend constexpr auto op_of(ByTag<&op_tag<D>>) { return std::type_identity<D>{}; }

@@ -7,7 +7,7 @@
 #include "tilewright/ops/elementwise/unary_with_slope.hpp"
 #include "tilewright/ops/memory/remote.hpp"
 
-/// Names for writing ops: see docs/adding-an-op.md. A minor version may change them; CHANGELOG.md then says how to follow.
+/// Names for writing ops: see docs/extend/adding-an-op.md. A minor version may change them; CHANGELOG.md then says how to follow.
 namespace tilewright::authoring {
 
 // what an op is

@@ -21,7 +21,8 @@ inline constexpr Link infiniband_hdr{
     .bytes_per_second = {23'477'000'000, published,
                          "OSU bandwidth of 8 MiB: HPC Performance and Scalability Results with Azure HBv2 VMs"}};
 
-/// Messages between two processes on cores of an AMD EPYC (Zen 5), by Open MPI 4.1 through shared memory: docs/scaling.md.
+/// Messages between two processes on cores of an AMD EPYC (Zen 5), by Open MPI 4.1 through shared memory:
+/// docs/how-it-works/scaling.md.
 inline constexpr MessageTime shared_memory_messages[] = {{128, 0.52e-6},      {4160, 5.6e-6},      {8192, 8.5e-6},
                                                          {32'768, 17.7e-6},   {131'072, 55e-6},    {524'288, 137e-6},
                                                          {2'097'152, 511e-6}, {8'388'608, 1155e-6}};
@@ -35,7 +36,7 @@ constexpr Cluster hosts(std::string_view name, std::int64_t replicas_per_node, c
           .replicas_per_node = replicas_per_node,
           .inside = shared_memory,
           .between = between,
-          .operand_bytes_per_second = {16'500'000'000, derived, "measured: docs/scaling.md"}};
+          .operand_bytes_per_second = {16'500'000'000, derived, "measured: docs/how-it-works/scaling.md"}};
 }
 
 /// Returns a cluster of pods, in which IPUs form rings and gateways connect the pods. Links and clock are those of a model.

@@ -73,7 +73,7 @@ struct Target {
   }
   /// Returns a machine whose products, convolutions and attention of float16, and their gradients, have partial sums of another
   /// dtype: float16 or float32 (the default). An op's own `partials_type` is stronger. With float16, the host and simulated IPUs
-  /// round sums as an IPU's unit does: docs/numerics.md. Throws std::invalid_argument for other dtypes.
+  /// round sums as an IPU's unit does: docs/reference/numerics.md. Throws std::invalid_argument for other dtypes.
   constexpr Target with_partials_type(DType dtype) const {
     if (dtype != DType::float16 && dtype != DType::float32)
       throw std::invalid_argument("with_partials_type: another dtype than float16 and float32: one of these expected");

@@ -67,9 +67,9 @@ constexpr void put_ops(Ir& ir, GraphId graph, const List<FoundForm<Form>>& found
 }  // namespace detail
 
 /// Replaces composed forms, each of several ops, by one op with the same result: attention composed of matmul, softmax and matmul
-/// becomes scaled_dot_product_attention, see docs/layers.md. `kept`: tensors of the graph with users other than the graph's ops
-/// and outputs. A form stays if another op needs one of its inner tensors, if one of them has a name, or if a call follows it in
-/// the same graph.
+/// becomes scaled_dot_product_attention, see docs/how-to/attention.md. `kept`: tensors of the graph with users other than the
+/// graph's ops and outputs. A form stays if another op needs one of its inner tensors, if one of them has a name, or if a call
+/// follows it in the same graph.
 ///
 /// autodiff calls the function for each graph, and prepare() for the remaining ones, unless replaces_composed_forms(ir, false)
 /// was called. Results change by rounding only, with one exception: for a query that sees no key, because all scores of its

@@ -9,8 +9,8 @@
 namespace tilewright {
 
 /// Sets whether convolutions of the program, and their gradients, may have Winograd's form on the host, where it is faster: its
-/// rounding errors are larger than those of direct sums (docs/numerics.md). The default is true. Simulated IPUs always add
-/// directly, in strict mode and without.
+/// rounding errors are larger than those of direct sums (docs/reference/numerics.md). The default is true. Simulated IPUs always
+/// add directly, in strict mode and without.
 constexpr void uses_winograd(Ir& ir, bool uses) { ir.tables.rewrites.uses_winograd = uses; }
 
 namespace detail {

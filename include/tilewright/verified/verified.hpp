@@ -96,7 +96,7 @@ constexpr Text fault_text_of(const Prepared& prepared, const auto& plan, std::st
 /// Net_subgraph(0)/fc1`; an empty text: the plan is proven. `plan`: a Plan, or a frozen one. It runs graphs and plan on names of
 /// values in place of numbers, so its time grows with the steps that a run makes, and with the columns of tensors that are put
 /// together from others. In long runs, a called graph that only changes what its caller gives runs once, not in each call. Rules:
-/// docs/errors-and-debugging.md. `ignored`: a rule that is not checked.
+/// docs/how-to/proofs.md. `ignored`: a rule that is not checked.
 constexpr Text fault_of_plan(const Prepared& prepared, const auto& plan, std::string_view ignored = {}) {
   return internal::proof::detail::fault_text_of(prepared, plan, ignored);
 }

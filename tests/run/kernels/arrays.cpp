@@ -187,7 +187,7 @@ TEST_CASE("arrays reduced over several axes") {
   CHECK(std::isnan(least(0, 0)));
 }
 
-TEST_CASE("long sums of arrays have the bounds of docs/numerics.md") {
+TEST_CASE("long sums of arrays have the bounds of docs/reference/numerics.md") {
   constexpr std::int64_t terms = 100'000, columns = 20;
   std::vector<float> x(terms * columns, 0.1f);
   std::vector<float> line(1), all(columns);

@@ -1,6 +1,6 @@
 #pragma once
-// The bounds of docs/numerics.md, and the largest errors that the tests of this header's users found: on AMD EPYC (Zen 4,
-// AVX-512) with GCC 12.2. tests/rules/numerics.py compares the page with these lists.
+// The bounds of docs/reference/numerics.md, and the largest errors that the tests of this header's users found: on AMD EPYC (Zen
+// 4, AVX-512) with GCC 12.2. tests/rules/numerics.py compares the page with these lists.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -22,7 +22,7 @@ constexpr void draws(Ir& ir) {
 using Draws = tw::Session<draws>;
 constexpr std::size_t replicas = 4, numbers = 3, groups = 2;
 
-/// A seed that an op makes of another one, by docs/random.md: words 0 and 1 of another counter.
+/// A seed that an op makes of another one, by docs/how-to/random.md: words 0 and 1 of another counter.
 tw::PhiloxKey child_of(tw::PhiloxKey seed, std::uint32_t modifier) {
   const auto words = tw::philox({modifier, 0, 0, static_cast<std::uint32_t>(tw::detail::PhiloxUse::child_seeds)}, seed);
   return {words[0], words[1]};

@@ -1,6 +1,6 @@
 // labels: asan strict tsan ubsan
-// Which arrays a session reads and writes in place, copies or refuses. docs/host-arrays.md is made from what these tests see:
-// after a change, `run_tests "write docs/host-arrays.md"` writes it anew.
+// Which arrays a session reads and writes in place, copies or refuses. docs/generated/host-arrays.md is made from what these
+// tests see: after a change, `run_tests "write docs/generated/host-arrays.md"` writes it anew.
 #include <fstream>
 #include <sstream>
 
@@ -357,9 +357,9 @@ std::string page() {
   text << R"(# Arrays of the host
 
 This page says what a session does with each kind of array. The table comes from
-[tests/run/sessions/host_arrays.cpp](../tests/run/sessions/host_arrays.cpp), which gives each kind of array to a session and
-checks values and addresses. A test compares the page with that file. The elements are float32. The tensor's shape is (2, 3)
-unless a row says something else.
+[tests/run/sessions/host_arrays.cpp](../../tests/run/sessions/host_arrays.cpp), which gives each kind of array to a session and
+checks values and addresses, and writes this page. The elements are float32. The tensor's shape is (2, 3) unless a row says
+something else. [Sessions](../how-to/sessions.md) says how arrays are given.
 
 - **in place**: the run reads or writes the elements where they are.
 - **a copy**: the session copies the elements first. A variable always takes a copy.
@@ -382,54 +382,14 @@ The inputs of `run_with_outputs` follow the rules of `run`. Its outputs must not
 with the session's variables. Otherwise it throws `std::invalid_argument`. An expression has no memory, because it computes its
 elements on demand. A view of an expression has no memory either. A temporary that owns its elements cannot be an output, because
 nobody could read the result.
-)"
-       << R"md(
-## Results as xtensor
-
-Outputs of a run, results of `get_tensor_data`, and your own arrays are arrays of xtensor. You can use all functions of xtensor
-with them.
-
-```cpp
-#include <iostream>
-#include <tilewright/tilewright.hpp>
-#include <tilewright/xtensor.hpp>  // xt::view and the like
-#if __has_include(<xtensor/io/xio.hpp>)  // xtensor 0.26 and later
-#include <xtensor/io/xio.hpp>      // printing
-#include <xtensor/misc/xsort.hpp>  // xt::argmax
-#else
-#include <xtensor/xio.hpp>
-#include <xtensor/xsort.hpp>
-#endif
-
-namespace tw = tilewright;
-using namespace tw::literals;
-
-constexpr void scores(tw::Ir& ir) {
-  const tw::Tensor x = tw::ops::host_load(ir.h2d_stream("x", {2, 3}));
-  const tw::Tensor weight = ir.variable(tw::ones(), {3, 4}, tw::float32, "weight");
-  tw::ops::host_store(ir.d2h_stream("scores", {2, 4}), x.matmul(weight));
-}
-int main() {
-  tw::Session<scores> session;
-  const xt::xtensor<float, 2> x{{1, 2, 3}, {4, 5, 6}};
-  const auto outputs = session.run("x"_s = x);
-  const auto y = outputs["scores"_s];
-  std::cout << y << '\n';                                                // all scores
-  std::cout << xt::argmax(y, 1) << '\n';                                 // the class of each row
-  std::cout << xt::view(y, 0, xt::range(1, 3)) << '\n';                  // a part of the first row
-  std::cout << xt::mean(session.get_tensor_data("weight"_s))() << '\n';  // of a variable
-  const xt::xtensor<float, 2> scaled = x / xt::amax(x)();                // an expression becomes an array before it is given
-  std::cout << xt::sum(session.run("x"_s = scaled)["scores"_s])() << '\n';
-}
-```
-)md";
+)";
   return text.str();
 }
-const char* const page_file = TILEWRIGHT_REFERENCE_DIR "/../../docs/host-arrays.md";
+const char* const page_file = TILEWRIGHT_REFERENCE_DIR "/../../docs/generated/host-arrays.md";
 
 }  // namespace
 
-TEST_CASE("arrays of the host are read in place, copied or refused as docs/host-arrays.md says") {
+TEST_CASE("arrays of the host are read in place, copied or refused as docs/generated/host-arrays.md says") {
   CHECK(page() == file_content(page_file));
 }
-TEST_CASE("write docs/host-arrays.md", "[.]") { std::ofstream(page_file) << page(); }
+TEST_CASE("write docs/generated/host-arrays.md", "[.]") { std::ofstream(page_file) << page(); }

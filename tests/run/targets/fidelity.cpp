@@ -1,5 +1,6 @@
 // labels: none
-// The model of IPUs beside measurements, within the bounds that docs/fidelity.md states. ./dev bench fidelity shows all of them.
+// The model of IPUs beside measurements, within the bounds that docs/generated/fidelity.md states. ./dev bench fidelity shows
+// all.
 #include <cmath>
 
 #include "../../../benchmarks/fidelity/formulas.hpp"

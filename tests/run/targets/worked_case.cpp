@@ -1,5 +1,6 @@
 // labels: more
-// The worked case of docs/simulated-ipu.md: changes that make a step of training faster on an IPU, and leave its losses.
+// The worked case of docs/how-it-works/simulated-ipu.md: changes that make a step of training faster on an IPU, and leave its
+// losses.
 #include <array>
 #include <cmath>
 

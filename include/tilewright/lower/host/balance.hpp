@@ -19,7 +19,7 @@ enum class Sharing : std::uint8_t {
 
 /// Assumed speeds of the cores of a host. The defaults are fitted to one quiet run of seven benchmarks on 1 to 16 threads of a
 /// 16-core Intel Xeon, see tests/run/planner/host_balance.cpp. The fit minimises the mean square of the logarithms of speed-ups.
-/// It is poor: of 28 speed-ups on 8 and 16 threads, 16 are within a fifth (docs/speed.md).
+/// It is poor: of 28 speed-ups on 8 and 16 threads, 16 are within a fifth (docs/how-it-works/speed.md).
 struct HostCosts {
   /// float32 multiply-adds per second of one core alone. Fitted to runs on one thread; independent multiply-adds reach 85e9 in
   /// the same run.

@@ -256,8 +256,9 @@ class Fuser {
 
 }  // namespace detail
 
-/// Forms the groups of a draft, in four passes over its operations. docs/architecture.md explains which operations move where,
-/// and under which conditions. There is no barrier between operations of a group, and a result need not leave the core.
+/// Forms the groups of a draft, in four passes over its operations. docs/how-it-works/architecture.md explains which operations
+/// move where, and under which conditions. There is no barrier between operations of a group, and a result need not leave the
+/// core.
 constexpr void fuse(BodyDraft& draft, const Target& target) { detail::Fuser(draft, target).run(); }
 
 }  // namespace tilewright::internal

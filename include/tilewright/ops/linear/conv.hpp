@@ -317,8 +317,9 @@ namespace ops {
 /// in float32. With `partials_types` {float16}, sums of float16 are rounded after each 16 channels of an element of the kernel,
 /// and those of weights' gradients after each 16 places. If the sum over channels is divided into blocks for tiles, the sums of
 /// blocks have this dtype. Without the option it is the target's (Target::with_partials_type), by default {float32}; float64
-/// keeps float64. On the host, sums of float32 can have Winograd's form (docs/numerics.md). Gradients: of x and weight. Errors:
-/// lists of a wrong length, numbers out of range, groups that do not divide the channels, a kernel larger than the padded input.
+/// keeps float64. On the host, sums of float32 can have Winograd's form (docs/reference/numerics.md). Gradients: of x and weight.
+/// Errors: lists of a wrong length, numbers out of range, groups that do not divide the channels, a kernel larger than the padded
+/// input.
 ///
 ///     y = ops::conv(x, weight, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});
 constexpr Tensor conv(Tensor x, Tensor weight, const ConvOptions& options = {}) {

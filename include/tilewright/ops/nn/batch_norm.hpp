@@ -145,9 +145,9 @@ constexpr Tensor batch_norm_inference(Tensor x, Tensor scale, Tensor bias, Tenso
 /// batch_norm_inference. running_mean, running_var: (C,), variables of x's dtype, or float32 for float16, or tensors by
 /// reference. They become (1 - momentum) running + momentum batch, in place, with the variance divided by the number of elements
 /// less 1. With several replicas, each has the statistics of its own batches, and the host gets those of the first one
-/// (docs/replication.md, What stays equal). Gradients: of x, scale and bias. A graph with this op can be differentiated although
-/// it changes the statistics, but it cannot be recomputed (recompute_graph). Errors: those of batch_norm_inference, and channels
-/// of one element.
+/// (docs/how-to/replication.md, What stays equal). Gradients: of x, scale and bias. A graph with this op can be differentiated
+/// although it changes the statistics, but it cannot be recomputed (recompute_graph). Errors: those of batch_norm_inference, and
+/// channels of one element.
 ///
 ///     y = ops::batch_norm(x, scale, bias, running_mean, running_var, {.momentum = 0.01});
 constexpr Tensor batch_norm(Tensor x, Tensor scale, Tensor bias, Tensor running_mean, Tensor running_var,

@@ -245,16 +245,16 @@ namespace ops {
 /// proportional to its distance to the next one. Other dtypes round to nearest, but high is replaced by the largest number below
 /// it.
 ///
-/// An element depends on the seed and on its row-major index only, so ops with one seed draw equal numbers; see docs/random.md.
-/// No gradient passes. Errors: another seed or dtype; low not below high, or not finite.
+/// An element depends on the seed and on its row-major index only, so ops with one seed draw equal numbers; see
+/// docs/how-to/random.md. No gradient passes. Errors: another seed or dtype; low not below high, or not finite.
 constexpr Tensor random_uniform(Tensor seed, const Shape& shape, double low = 0, double high = 1, DType dtype = float32) {
   return apply<RandomUniform>({seed}, detail::random_attributes(shape, dtype, low, high));
 }
 /// Returns random numbers of a normal distribution, mean + std z, from a seed, (2,) uint32. shape: extents above 0. dtype:
 /// float16, bfloat16, float32 or float64. |z| is at most 6.67 (float64: 8.66).
 ///
-/// An element depends on the seed and on its row-major index only, so ops with one seed draw equal numbers; see docs/random.md.
-/// No gradient passes. Errors: another seed or dtype; mean or std not finite, or std below 0.
+/// An element depends on the seed and on its row-major index only, so ops with one seed draw equal numbers; see
+/// docs/how-to/random.md. No gradient passes. Errors: another seed or dtype; mean or std not finite, or std below 0.
 constexpr Tensor random_normal(Tensor seed, const Shape& shape, double mean = 0, double std = 1, DType dtype = float32) {
   return apply<RandomNormal>({seed}, detail::random_attributes(shape, dtype, mean, std));
 }
