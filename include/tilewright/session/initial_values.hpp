@@ -64,39 +64,97 @@ inline void write_uniform(DType dtype, std::span<const double> values, std::byte
   else if (dtype == bfloat16) write(std::type_identity<element_t<bfloat16>>());
   else write_values(dtype, values.size(), values, memory);
 }
+/// A number of a user's function that a dtype does not have.
+struct UnfitNumber {
+  std::string_view function{};  ///< computed_by or drawn_by; empty: all numbers fit
+  double number = 0;
+  DType dtype{};
+};
+inline UnfitNumber find_unfit_of(std::string_view function, std::span<const double> values, DType dtype) {
+  const std::ptrdiff_t unfit = find_unfit(values, dtype);
+  return unfit < 0 ? UnfitNumber{} : UnfitNumber{function, values[static_cast<std::size_t>(unfit)], dtype};
+}
 /// Throws std::invalid_argument for a number of a user's function that a dtype does not have.
-[[gnu::cold]] inline void require_fit(std::string_view function, std::span<const double> values, DType dtype) {
-  if (const std::ptrdiff_t unfit = find_unfit(values, dtype); unfit >= 0)
-    throw std::invalid_argument(text(function, ": ", number_text(values[static_cast<std::size_t>(unfit)]), " as ", to_text(dtype),
-                                     ": ", expected_number(dtype), " expected")
-                                    .string());
+[[gnu::cold]] inline void require_fit(const UnfitNumber& unfit) {
+  if (unfit.function.empty()) return;
+  throw std::invalid_argument(text(unfit.function, ": ", number_text(unfit.number), " as ", to_text(unfit.dtype), ": ",
+                                   expected_number(unfit.dtype), " expected")
+                                  .string());
 }
 inline void scale_values(std::span<double> values, double scale) {
   if (scale == 1) return;
   for (double& value : values) value *= scale;
 }
-/// Writes the elements of a tensor from a generator.
-[[gnu::cold]] inline void write_generator(const Generator& generator, const TensorSpec& spec, std::byte* memory) {
+/// Writes the elements of a tensor from a generator, up to numbers that do not fit.
+[[nodiscard, gnu::cold]] inline UnfitNumber write_generator(const Generator& generator, const TensorSpec& spec,
+                                                            std::byte* memory) {
   double block[1024];  // which stays in the nearest cache
   const auto count = static_cast<std::size_t>(spec.nelms());
   for (std::size_t first = 0; first < count; first += std::size(block)) {
     const std::span values(block, (std::min)(std::size(block), count - first));
     generator.write(values, static_cast<std::int64_t>(first), spec.shape, generator.a, generator.b);
     scale_values(values, generator.scale);
-    if (generator.is_checked_later) require_fit("computed_by", values, spec.dtype);
+    if (generator.is_checked_later)
+      if (const UnfitNumber unfit = find_unfit_of("computed_by", values, spec.dtype); !unfit.function.empty()) return unfit;
     write_values(spec.dtype, values.size(), values, memory + first * static_cast<std::size_t>(size_of(spec.dtype)));
   }
+  return {};
+}
+/// Writes a constant. `values`: its numbers, if it has no generator.
+[[nodiscard, gnu::cold]] inline UnfitNumber fill_constant(const internal::FrozenConstant& constant,
+                                                          std::span<const double> values, std::byte* memory) {
+  if (constant.generator.write) return write_generator(constant.generator, constant.spec, memory);
+  write_values(constant.spec.dtype, static_cast<std::size_t>(constant.spec.nelms()), values, memory, constant.has_rests);
+  return {};
+}
+/// Writes the initial values of a variable, of all groups of replicas, up to numbers that do not fit. Random values continue with
+/// `random`. `given`: the numbers of an initialiser with explicit values.
+[[nodiscard, gnu::cold]] inline UnfitNumber fill_variable(const internal::FrozenVariable& variable, std::span<const double> given,
+                                                          std::byte* elements, Random& random) {
+  const auto& distribution = variable.distribution;
+  const DType dtype = variable.spec.dtype;
+  const std::size_t size = static_cast<std::size_t>(size_of(dtype));
+  const std::size_t tensor = static_cast<std::size_t>(distribution.shape.nelms());
+  const std::size_t count = tensor * static_cast<std::size_t>(distribution.groups);
+  if (variable.generator.write) {
+    for (int group = 0; group < distribution.groups; ++group)
+      if (const UnfitNumber unfit = write_generator(variable.generator, {distribution.shape, dtype},
+                                                    elements + static_cast<std::size_t>(group) * tensor * size);
+          !unfit.function.empty())
+        return unfit;
+  } else if (!variable.fill) {
+    write_values(dtype, count, given, elements, variable.has_rests);
+  }
+  double block[1024];  // which stays in the nearest cache
+  for (std::size_t first = 0; variable.fill && first < count; first += std::size(block)) {
+    const std::span values(block, (std::min)(std::size(block), count - first));
+    variable.fill(values, variable.a, variable.b, random);
+    scale_values(values, variable.scale);
+    if (variable.fill != fill_uniform && variable.fill != fill_normal)
+      if (const UnfitNumber unfit = find_unfit_of("drawn_by", values, dtype); !unfit.function.empty()) return unfit;
+    std::byte* const to = elements + first * size;
+    if (variable.fill == fill_uniform) write_uniform(dtype, values, to);
+    else write_values(dtype, values.size(), values, to);
+  }
+  for (int group = 0; variable.zero_count > 0 && group < distribution.groups; ++group)
+    std::memset(elements + (static_cast<std::size_t>(group) * tensor + static_cast<std::size_t>(variable.first_zero)) * size, 0,
+                static_cast<std::size_t>(variable.zero_count) * size);
+  return {};
+}
+/// Draws the random values of a variable and drops them, so that those of other variables stay.
+[[gnu::cold]] inline void skip_variable(const internal::FrozenVariable& variable, Random& random) {
+  if (!variable.fill) return;
+  const auto count = static_cast<std::size_t>(variable.distribution.shape.nelms() * variable.distribution.groups);
+  double block[1024];
+  for (std::size_t first = 0; first < count; first += std::size(block))
+    variable.fill({block, (std::min)(std::size(block), count - first)}, variable.a, variable.b, random);
 }
 }  // namespace detail
 
 /// Writes a program's constants to their memory.
 [[gnu::cold]] inline void fill_constants(const internal::ProgramView& program, std::byte* memory) {
-  for (const internal::FrozenConstant& constant : program.constants) {
-    if (constant.generator.write) detail::write_generator(constant.generator, constant.spec, memory + constant.offset);
-    else
-      detail::write_values(constant.spec.dtype, static_cast<std::size_t>(constant.spec.nelms()), program.numbers(constant.values),
-                           memory + constant.offset, constant.has_rests);
-  }
+  for (const internal::FrozenConstant& constant : program.constants)
+    detail::require_fit(detail::fill_constant(constant, program.numbers(constant.values), memory + constant.offset));
 }
 
 /// Writes the initial values of a program's variables, those of variable v to memory_of(v), in the host's layout. Equal seeds
@@ -105,41 +163,17 @@ inline void scale_values(std::span<double> values, double scale) {
 [[gnu::cold]] inline void fill_variables(const internal::ProgramView& program,
                                          const std::function<std::byte*(std::size_t)>& memory_of, std::uint64_t seed) {
   Random random(seed);
-  double block[1024];  // which stays in the nearest cache
   for (std::size_t v = 0; v < program.variables.size(); ++v) {
     const internal::FrozenVariable& variable = program.variables[v];
-    const auto& distribution = variable.distribution;
-    const DType dtype = variable.spec.dtype;
-    const std::size_t tensor = static_cast<std::size_t>(distribution.shape.nelms());
-    const std::size_t count = tensor * static_cast<std::size_t>(distribution.groups);
     std::byte* const elements = memory_of(v);
     if (elements == nullptr) {
-      for (std::size_t first = 0; variable.fill && first < count; first += std::size(block))
-        variable.fill({block, (std::min)(std::size(block), count - first)}, variable.a, variable.b, random);
+      detail::skip_variable(variable, random);
       continue;
     }
-    if (variable.generator.write)
-      for (int group = 0; group < distribution.groups; ++group)
-        detail::write_generator(variable.generator, {distribution.shape, dtype},
-                                elements + static_cast<std::size_t>(group) * tensor * static_cast<std::size_t>(size_of(dtype)));
-    else if (!variable.fill) detail::write_values(dtype, count, program.numbers(variable.values), elements, variable.has_rests);
-    for (std::size_t first = 0; variable.fill && first < count; first += std::size(block)) {
-      const std::span values(block, (std::min)(std::size(block), count - first));
-      variable.fill(values, variable.a, variable.b, random);
-      detail::scale_values(values, variable.scale);
-      if (variable.fill != detail::fill_uniform && variable.fill != detail::fill_normal)
-        detail::require_fit("drawn_by", values, dtype);
-      std::byte* const to = elements + first * static_cast<std::size_t>(size_of(dtype));
-      if (variable.fill == detail::fill_uniform) detail::write_uniform(dtype, values, to);
-      else detail::write_values(dtype, values.size(), values, to);
-    }
-    for (int group = 0; variable.zero_count > 0 && group < distribution.groups; ++group)
-      std::memset(elements + (static_cast<std::size_t>(group) * tensor + static_cast<std::size_t>(variable.first_zero)) *
-                                 static_cast<std::size_t>(size_of(dtype)),
-                  0, static_cast<std::size_t>(variable.zero_count) * static_cast<std::size_t>(size_of(dtype)));
-    if (!distribution.all_replicas) continue;
+    detail::require_fit(detail::fill_variable(variable, program.numbers(variable.values), elements, random));
+    if (!variable.distribution.all_replicas) continue;
     // from the last: groups are numbered as they appear, so that what is still needed is not overwritten
-    const std::size_t bytes = tensor * static_cast<std::size_t>(size_of(dtype));
+    const auto bytes = static_cast<std::size_t>(TensorSpec{variable.distribution.shape, variable.spec.dtype}.bytes());
     for (int replica = program.replicas; replica-- > 0;) {
       const std::size_t to = static_cast<std::size_t>(replica), group = group_of(program, variable, replica);
       if (group != to) std::memcpy(elements + to * bytes, elements + group * bytes, bytes);

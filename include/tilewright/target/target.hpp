@@ -135,6 +135,10 @@ constexpr Target io_tiles_alone(const Target& target) {
 /// With 4 and with 16 tiles, all workloads of ./dev bench get other vertices.
 inline constexpr Target cpu{.tiles = 8, .vector_bytes = 64, .keeps_weights = true};
 
+/// One core of the host that has all the work to itself, such as that of a small processor: work is divided only if its data are
+/// larger than a first-level cache. Its programs have less code and fewer steps than those of `cpu`, and other bits.
+inline constexpr Target one_core{.tiles = 1, .vector_bytes = 64};
+
 /// Returns an IPU. Work is divided at multiples of 32 bytes, the output of one 8-row float32 matrix product.
 constexpr Target ipu_target(const IpuModel* model) {
   return Target{.vector_bytes = 32, .shortest_reduction = 32, .barrier_cost = 256}.with_ipu(model);
