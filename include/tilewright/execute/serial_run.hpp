@@ -10,7 +10,8 @@
 
 namespace tilewright::internal {
 
-/// The tables of a frozen plan that a run on one thread reads. The plan is for the host and has one replica.
+/// The tables of a frozen plan that a run on one thread reads. The plan is for the host, and has one replica and no mapped
+/// buffers.
 struct SerialProgram {
   std::span<const Body> bodies;
   std::span<const Step> steps;
@@ -22,7 +23,7 @@ struct SerialProgram {
 
 /// The memory of such a run. All of it belongs to the caller.
 struct SerialMemory {
-  std::byte *variables = nullptr, *constants = nullptr, *frame = nullptr;
+  std::byte *variables = nullptr, *constants = nullptr, *remote = nullptr, *frame = nullptr;
   std::byte** streams = nullptr;  ///< by stream: the host's array; a run moves the pointers to the next elements
   std::byte** arguments = nullptr;  ///< room for the arguments of all calls on the way to any body
   FaultRecord* faults = nullptr;  ///< by fault site
@@ -95,10 +96,10 @@ class SerialRun {
       case Base::variable: return memory_.variables;
       case Base::constant: return memory_.constants;
       case Base::position: return const_cast<std::byte*>(&position_origin);
-      case Base::stream: return memory_.streams[location.index];
-      case Base::remote: break;  // no program of one object has remote memory
+      case Base::remote: return memory_.remote;  // no buffer is mapped
+      case Base::stream: break;
     }
-    return nullptr;
+    return memory_.streams[location.index];
   }
 
   const SerialProgram& program_;

@@ -18,11 +18,12 @@ namespace tilewright {
 struct StaticBytes {
   std::int64_t variables = 0;  ///< with tensors that ops of other execution contexts keep
   std::int64_t constants = 0;
+  std::int64_t remote = 0;  ///< of remote buffers, with the variables in them, such as seeds
   std::int64_t frame = 0;  ///< tensors of a run
   std::int64_t streams = 0;  ///< the arrays of all streams
   std::int64_t faults = 0;  ///< what ops report of values with which they cannot compute
   std::int64_t state = 0;  ///< pointers to streams and arguments, and whether there are initial values
-  constexpr std::int64_t total() const { return variables + constants + frame + streams + faults + state; }
+  constexpr std::int64_t total() const { return variables + constants + remote + frame + streams + faults + state; }
   constexpr bool operator==(const StaticBytes&) const = default;
 };
 
@@ -93,6 +94,7 @@ struct StaticProgram {
     const auto pointers = argument_count + plan.streams.size();
     return StaticBytes{.variables = internal::align(plan.memory.variables),
                        .constants = internal::align(plan.memory.constants),
+                       .remote = internal::align(plan.memory.remote),
                        .frame = internal::align(plan.memory.frame),
                        .streams = stream_offsets.back(),
                        .faults = internal::align(static_cast<std::int64_t>(plan.fault_sites.size() * sizeof(FaultRecord))),
@@ -112,10 +114,8 @@ template <const auto& plan, Target target>
 constexpr Text host_need() {
   if (target.ipu != nullptr) return "a simulated IPU: a target of the host, such as tw::one_core, expected";
   if (plan.replicas > 1) return text(plan.replicas, " replicas: one expected");
-  if (plan.memory.remote > 0 || plan.remote_buffers.size() > 0)
-    return "remote memory: variables and tensors in the memory of the object expected";
-  for (const auto& step : plan.steps)
-    if (step.kind == internal::StepKind::load_code) return "remote_code_load: a program that holds all its code expected";
+  for (const auto& buffer : plan.remote_buffers)
+    if (buffer.mapping > 0) return text("mapped buffer '", plan.text(buffer.name), "': a remote buffer in memory expected");
   if (prints<plan>()) return "print_tensor or print_text: a program that prints nothing expected; streams give tensors out";
   return {};
 }

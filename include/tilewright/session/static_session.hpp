@@ -24,8 +24,9 @@ namespace tilewright {
 ///     if (const tw::RunStatus status = net.run(); !status.is_done()) ...
 ///     const float loss = net.stream("loss"_s)[0];
 ///
-/// The target is the host, with one replica. Programs that print or have remote memory, several replicas or code that is loaded
-/// do not compile. A copy of the object is a copy of the network. One thread at a time may use it.
+/// The target is the host, with one replica. Programs that print, or whose remote buffers are files, do not compile. Remote
+/// memory is in the object, and remote_code_load does nothing. A copy of the object is a copy of the network. One thread at a
+/// time may use it.
 template <auto build, Target machine = cpu>
 class StaticSession {
   using program = internal::Program<build, machine>;
@@ -128,9 +129,9 @@ class StaticSession {
 
  private:
   static constexpr StaticBytes bytes = tables::bytes;
-  static constexpr std::int64_t at_constants = bytes.variables, at_frame = at_constants + bytes.constants,
-                                at_streams = at_frame + bytes.frame, at_faults = at_streams + bytes.streams,
-                                at_state = at_faults + bytes.faults;
+  static constexpr std::int64_t at_constants = bytes.variables, at_remote = at_constants + bytes.constants,
+                                at_frame = at_remote + bytes.remote, at_streams = at_frame + bytes.frame,
+                                at_faults = at_streams + bytes.streams, at_state = at_faults + bytes.faults;
   static constexpr std::size_t stream_count = plan.streams.size(), fault_count = plan.fault_sites.size();
   static constexpr std::string_view unfit_text = ": a number that the dtype does not have: others expected";
   static constexpr std::string_view shared_text =
@@ -146,8 +147,14 @@ class StaticSession {
   }
   static std::span<const double> numbers(internal::PoolRange range) { return {tables::values.data() + range.first, range.count}; }
 
-  std::byte* data_of(std::size_t v) { return memory_ + plan.variables[v].offset; }
-  const std::byte* data_of(std::size_t v) const { return memory_ + plan.variables[v].offset; }
+  static constexpr auto variable_offsets = [] {
+    std::array<std::int64_t, plan.variables.size()> offsets{};
+    for (std::size_t v = 0; v < offsets.size(); ++v)
+      offsets[v] = plan.variables[v].offset + (plan.variables[v].base == internal::Base::remote ? at_remote : 0);
+    return offsets;
+  }();
+  std::byte* data_of(std::size_t v) { return memory_ + variable_offsets[v]; }
+  const std::byte* data_of(std::size_t v) const { return memory_ + variable_offsets[v]; }
   std::byte** arguments() { return reinterpret_cast<std::byte**>(memory_ + at_state); }
   std::byte** streams() { return arguments() + tables::argument_count; }
   bool& is_initialised() { return *reinterpret_cast<bool*>(streams() + stream_count); }
@@ -195,8 +202,13 @@ class StaticSession {
   RunStatus run_root(internal::BodyId root) {
     if (!is_initialised()) return {.result = RunResult::not_initialised, .before = uninitialised_text};
     const std::span faults(reinterpret_cast<FaultRecord*>(memory_ + at_faults), fault_count);
-    const internal::SerialMemory memory{memory_,     memory_ + at_constants, memory_ + at_frame, streams(),
-                                        arguments(), faults.data()};
+    const internal::SerialMemory memory{.variables = memory_,
+                                        .constants = memory_ + at_constants,
+                                        .remote = memory_ + at_remote,
+                                        .frame = memory_ + at_frame,
+                                        .streams = streams(),
+                                        .arguments = arguments(),
+                                        .faults = faults.data()};
     internal::SerialRun(tables::serial, memory).run(root);
     return internal::take_faults(faults, tables::fault_sites, {tables::fault_texts.data(), tables::fault_texts.size()});
   }

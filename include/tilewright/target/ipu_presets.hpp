@@ -81,8 +81,7 @@ inline constexpr IpuModel gc200{
     .accumulator_bytes = {16, published, "poplibs sdk-release-3.4: popops estimates of reductions"},
     .memory_element_bytes = {0x4000, published, "poplibs sdk-release-3.4: TileConstants.hpp"},
     // from address 0x80000 on; the 624 KiB begin at 0x4c000
-    .interleaved_bytes = {416 * 1024, derived,
-                          "poplibs sdk-release-3.4: ScaledAddSupervisor_fp.S; a third-party compiler for ipu21"},
+    .interleaved_bytes = {416 * 1024, derived, "poplibs sdk-release-3.4: ScaledAddSupervisor_fp.S; a third-party compiler for ipu21"},
     .launch_cycles = {11, published, "poplibs sdk-release-3.4: basicOpSupervisorOverhead"},
     .copy_call_cycles = {288, published, ipu21},
     .products = product_units(16, 16,
