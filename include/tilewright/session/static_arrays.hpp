@@ -39,15 +39,15 @@ template <NameText what, NameText name, TensorSpec spec, bool is_written, class 
 auto static_elements(Array& array) -> std::byte* {
   using Element = std::remove_pointer_t<decltype(first_of(array))>;
   constexpr std::size_t size = fixed_size<std::remove_const_t<Array>>, expected = static_cast<std::size_t>(spec.nelms());
-  constexpr bool fits = std::is_same_v<std::remove_const_t<Element>, element_t<spec.dtype>> && size == expected;
-  if constexpr (!fits || (is_written && std::is_const_v<Element>)) {
+  constexpr bool has_dtype = std::is_same_v<std::remove_const_t<Element>, element_t<spec.dtype>>;
+  if constexpr (!has_dtype || size != expected || (is_written && std::is_const_v<Element>)) {
     constexpr auto message = [] {
-      return text(what.view(), ": '", name.view(), "' with ",
-                  size == std::dynamic_extent ? Text("an array without a constant size")
-                  : !std::is_same_v<std::remove_const_t<Element>, element_t<spec.dtype>> ? Text("an array of another dtype")
-                  : size != expected                                                     ? text(size, " elements")
-                                                                                         : Text("an array of constants"),
-                  ": ", to_text(spec), ", as a span or array of ", expected, " elements, expected");
+      Text given = "an array of constants";
+      if (size == std::dynamic_extent) given = "an array without a constant size";
+      else if (!has_dtype) given = "an array of another dtype";
+      else if (size != expected) given = text(size, " elements");
+      return text(what.view(), ": '", name.view(), "' with ", given, ": ", to_text(spec), ", as a span or array of ", expected,
+                  " elements, expected");
     };
     Report<message>();
     return nullptr;
