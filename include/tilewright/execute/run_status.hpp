@@ -62,8 +62,8 @@ inline RunStatus take_faults(std::span<FaultRecord> faults, std::span<const Froz
   if (first == faults.end()) return {};
   const FrozenFaultSite& site = sites[static_cast<std::size_t>(first - faults.begin())];
   const RunStatus status{.result = RunResult::fault,
-                         .before = characters.substr(site.before.first, site.before.count),
-                         .after = characters.substr(site.after.first, site.after.count),
+                         .before = {characters.data() + site.before.first, site.before.count},
+                         .after = {characters.data() + site.after.first, site.after.count},
                          .value = first->value,
                          .more = first->count / site.reports - 1,
                          .others = std::count_if(first + 1, faults.end(), has_faults)};

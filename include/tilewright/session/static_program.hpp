@@ -10,6 +10,7 @@
 #include "tilewright/execute/expression.hpp"
 #include "tilewright/execute/program.hpp"
 #include "tilewright/execute/serial_run.hpp"
+#include "tilewright/session/fill_elements.hpp"
 #include "tilewright/session/streams.hpp"
 
 namespace tilewright {
@@ -83,6 +84,19 @@ struct StaticProgram {
       next += site.after.count;
     }
     return sites;
+  }();
+  static constexpr FillNeeds fill_needs = [] {
+    FillNeeds needs{.dtypes = 0, .checks = false};
+    for (const auto& variable : plan.variables) {
+      needs.dtypes |= 1u << static_cast<unsigned>(variable.spec.dtype);
+      needs.checks |= variable.generator.is_checked_later ||
+                      (variable.fill && variable.fill != fill_uniform && variable.fill != fill_normal);
+    }
+    for (const auto& constant : plan.constants) {
+      needs.dtypes |= 1u << static_cast<unsigned>(constant.spec.dtype);
+      needs.checks |= constant.generator.is_checked_later;
+    }
+    return needs;
   }();
   /// Pointers to arguments of all calls on the way to any body.
   static constexpr std::size_t argument_count = [] {

@@ -7,11 +7,11 @@
 
 #include "tilewright/core/name.hpp"
 #include "tilewright/execute/run_status.hpp"
-#include "tilewright/session/host_tensor.hpp"
-#include "tilewright/session/initial_values.hpp"
+#include "tilewright/session/fill_elements.hpp"
 #include "tilewright/session/names.hpp"
 #include "tilewright/session/static_arrays.hpp"
 #include "tilewright/session/static_program.hpp"
+#include "tilewright/session/tensor_view.hpp"
 
 namespace tilewright {
 
@@ -50,11 +50,12 @@ class StaticSession {
     is_initialised() = false;
     detail::UnfitNumber unfit;
     for (std::size_t c = 0; c < tables::constants.size() && unfit.function.empty(); ++c)
-      unfit = detail::fill_constant(tables::constants[c], numbers(tables::constants[c].values),
-                                    memory_ + at_constants + tables::constants[c].offset);
+      unfit = detail::fill_constant<tables::fill_needs>(tables::constants[c], numbers(tables::constants[c].values),
+                                                        memory_ + at_constants + tables::constants[c].offset);
     Random random(seed);
     for (std::size_t v = 0; v < tables::variables.size() && unfit.function.empty(); ++v)
-      unfit = detail::fill_variable(tables::variables[v], numbers(tables::variables[v].values), data_of(v), random);
+      unfit = detail::fill_variable<tables::fill_needs>(tables::variables[v], numbers(tables::variables[v].values), data_of(v),
+                                                        random);
     if (!unfit.function.empty()) return {.result = RunResult::unfit_number, .before = unfit.function, .after = unfit_text};
     is_initialised() = true;
     (write_variable(arrays), ...);
