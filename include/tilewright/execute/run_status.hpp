@@ -18,6 +18,7 @@ enum class RunResult : std::uint8_t {
   fault,  ///< an op met values with which it cannot compute: where a Session throws FaultError
   not_initialised,  ///< nothing ran: variables and constants have no values yet
   shared_memory,  ///< nothing ran: an array shares memory with another one, or with the session
+  missing_array,  ///< nothing ran: a stream has no array
   unfit_number  ///< a function of the program gave a number for an initial value that the dtype does not have
 };
 

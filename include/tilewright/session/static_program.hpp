@@ -36,13 +36,11 @@ struct StaticProgram {
   static constexpr const auto& plan = Program::plan;
   static constexpr auto bodies = plan.bodies;
   static constexpr auto steps = plan.steps;
-  static constexpr auto locations = plan.locations;
   static constexpr auto strides = plan.strides;
   static constexpr auto variables = plan.variables;
   static constexpr auto constants = plan.constants;
   static constexpr auto values = plan.values;
-  static constexpr internal::SerialProgram serial{
-      bodies, steps, locations, internal::compute_functions<plan>, strides, Program::stream_bytes};
+  static constexpr const auto& element_bytes = Program::stream_bytes;
 
   /// Offsets of the arrays of streams in one block of memory; the last entry is its size. `stream_bytes`: their sizes.
   static constexpr auto stream_offsets = [] {
