@@ -155,8 +155,7 @@ constexpr DType dtype_from_name(std::string_view name) {
   if (name == "half") return float16;
   if (name == "float") return float32;
   if (name == "double") return float64;
-  TILEWRIGHT_THROW std::invalid_argument("dtype_from_name: '" + std::string(name) +
-                                         "': a dtype's name, such as 'float32', expected");
+  TW_THROW std::invalid_argument("dtype_from_name: '" + std::string(name) + "': a dtype's name, such as 'float32', expected");
 }
 
 /// Returns the bytes of one element.

@@ -14,7 +14,7 @@ struct FixedVector {
 
   constexpr int size() const { return count; }
   constexpr void push_back(const T& item) {
-    if (count == Capacity) TILEWRIGHT_THROW std::length_error("FixedVector: capacity exceeded");
+    if (count == Capacity) TW_THROW std::length_error("FixedVector: capacity exceeded");
     items[count++] = item;
   }
   constexpr T& operator[](int i) { return items[i]; }

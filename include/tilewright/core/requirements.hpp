@@ -56,9 +56,9 @@ TILEWRIGHT_FOREIGN_HEADERS_END
 // evaluates a program, and the error is one of the compiler, at the same line. (A macro, because compilers show this line, which
 // has the text, only if it throws itself.)
 #if defined(__cpp_exceptions)
-#define TILEWRIGHT_THROW throw
+#define TW_THROW throw
 #else
-#define TILEWRIGHT_THROW ::tilewright::detail::EndOfProgram() =
+#define TW_THROW ::tilewright::detail::EndOfProgram() =
 #endif
 
 // What stops the compilation with a text. It stands here because compilers first print by which files an error's file is

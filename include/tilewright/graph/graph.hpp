@@ -22,7 +22,7 @@ class Graph {
 
   constexpr Ir& ir() const {
     if (id_ == no_graph)
-      TILEWRIGHT_THROW TraceError("Graph: a Graph() of no program: a graph that create_graph or autodiff gave expected");
+      TW_THROW TraceError("Graph: a Graph() of no program: a graph that create_graph or autodiff gave expected");
     return *ir_;
   }
   constexpr Graph main_graph() const { return {ir(), GraphId::main}; }

@@ -37,9 +37,9 @@ struct SharedVariables {
       for (std::size_t v = 0; q < p && !found && v < T::variables.size(); ++v) {
         if (T::variables[v].base != internal::Base::variable || T::plan.variable_name(v) != name) continue;
         if (T::variables[v].spec != spec)
-          TILEWRIGHT_THROW TraceError(text("programs: variable '", name, "' is ", to_text(T::variables[v].spec), " and ",
-                                           to_text(spec), ": one spec in all programs expected")
-                                          .string());
+          TW_THROW TraceError(text("programs: variable '", name, "' is ", to_text(T::variables[v].spec), " and ", to_text(spec),
+                                   ": one spec in all programs expected")
+                                  .string());
         offset = result.variables[q][v];
         found = true;
       }

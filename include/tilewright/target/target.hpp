@@ -52,9 +52,9 @@ struct Target {
   /// Returns a machine whose replicas have several IPUs, each like this one; tw::ipu selects them. Throws std::invalid_argument
   /// for fewer than 1 and more than 64, and for several simulated IPUs without links.
   constexpr Target with_ipus(int count) const {
-    if (count < 1 || count > max_ipus) TILEWRIGHT_THROW std::invalid_argument("with_ipus: from 1 to 64 IPUs expected");
+    if (count < 1 || count > max_ipus) TW_THROW std::invalid_argument("with_ipus: from 1 to 64 IPUs expected");
     if (count > 1 && ipu != nullptr && ipu->link.linked_ipus < count)
-      TILEWRIGHT_THROW std::invalid_argument("with_ipus: too many IPUs for the links: at most ipu->link.linked_ipus expected");
+      TW_THROW std::invalid_argument("with_ipus: too many IPUs for the links: at most ipu->link.linked_ipus expected");
     Target result = *this;
     result.ipus = count;
     return result;
@@ -64,10 +64,9 @@ struct Target {
   /// std::invalid_argument for the host, which has no such tiles, and for a number that is odd, below 32, or not below `tiles`.
   constexpr Target with_io_tiles(std::int64_t count) const {
     if (ipu == nullptr)
-      TILEWRIGHT_THROW std::invalid_argument("with_io_tiles: the host has no IO tiles: a simulated IPU, such as gc200, expected");
+      TW_THROW std::invalid_argument("with_io_tiles: the host has no IO tiles: a simulated IPU, such as gc200, expected");
     if (count < min_io_tiles || count % 2 != 0 || count >= tiles)
-      TILEWRIGHT_THROW std::invalid_argument(
-          "with_io_tiles: an even number of at least 32, and below the number of tiles, expected");
+      TW_THROW std::invalid_argument("with_io_tiles: an even number of at least 32, and below the number of tiles, expected");
     Target result = *this;
     result.io_tiles = count;
     return result;
@@ -77,7 +76,7 @@ struct Target {
   /// round sums as an IPU's unit does: docs/numerics.md. Throws std::invalid_argument for other dtypes.
   constexpr Target with_partials_type(DType dtype) const {
     if (dtype != DType::float16 && dtype != DType::float32)
-      TILEWRIGHT_THROW std::invalid_argument("with_partials_type: another dtype than float16 and float32: one of these expected");
+      TW_THROW std::invalid_argument("with_partials_type: another dtype than float16 and float32: one of these expected");
     Target result = *this;
     result.partials_type = dtype;
     return result;
