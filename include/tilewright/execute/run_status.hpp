@@ -19,11 +19,12 @@ enum class RunResult : std::uint8_t {
   not_initialised,  ///< nothing ran: variables and constants have no values yet
   shared_memory,  ///< nothing ran: an array shares memory with another one, or with the session
   missing_array,  ///< nothing ran: a stream has no array
+  misaligned_memory,  ///< nothing ran: the object's memory, which a C program gave, has not its alignment
   unfit_number  ///< a function of the program gave a number for an initial value that the dtype does not have
 };
 
 /// The end of a run. For a fault, it has the facts of a FaultError: they name the first op, in the order of the plan, that met
-/// values with which it cannot compute. The run continued to its end with another value in their place. The texts are constants.
+/// values with which it cannot compute. The run continued to its end with another value in their place. The texts are constants, and a zero follows each.
 struct [[nodiscard]] RunStatus {
   RunResult result = RunResult::done;
   std::string_view before{};  ///< fault: the op and what the value is, such as "Div: divisor "; otherwise all that is wrong

@@ -59,18 +59,20 @@ struct StaticProgram {
     for (std::size_t i = 0; i < plan.streams.size(); ++i) directions[i] = plan.streams[i].direction;
     return directions;
   }();
-  /// Fault sites, whose texts are in `fault_texts`.
+  /// Fault sites, whose texts are in `fault_texts`. A zero follows each text, for C.
   static constexpr auto fault_texts = [] {
     constexpr std::size_t size = [] {
       std::size_t sum = 0;
-      for (const auto& site : plan.fault_sites) sum += site.before.count + site.after.count;
+      for (const auto& site : plan.fault_sites) sum += site.before.count + site.after.count + 2;
       return sum;
     }();
     std::array<char, size> texts{};
     std::size_t next = 0;
     for (const auto& site : plan.fault_sites)
-      for (const auto& range : {site.before, site.after})
+      for (const auto& range : {site.before, site.after}) {
         for (const char c : plan.text(range)) texts[next++] = c;
+        ++next;
+      }
     return texts;
   }();
   static constexpr auto fault_sites = [] {
@@ -78,8 +80,8 @@ struct StaticProgram {
     std::size_t next = 0;
     for (auto& site : sites) {
       site.before.first = next;
-      site.after.first = next += site.before.count;
-      next += site.after.count;
+      site.after.first = next += site.before.count + 1;
+      next += site.after.count + 1;
     }
     return sites;
   }();

@@ -94,6 +94,15 @@ class StaticPrograms {
     if (is_given && !are_apart<p>(arrays)) return {.result = RunResult::shared_memory, .before = shared_text};
     return run_root<p>(internal::BodyId::main);
   }
+  /// Number of arrays that `run` takes.
+  template <std::size_t p>
+  static constexpr std::size_t array_count = Tables<p>::plan.streams.size();
+  /// Returns whether a program is the first one that has its variable v.
+  template <std::size_t p>
+  static constexpr bool is_first(std::size_t v) {
+    return Shared::places.is_first[p][v];
+  }
+
   /// Runs a root body that moves no streams, or after `run` has set them.
   template <std::size_t p>
   RunStatus run_root(internal::BodyId root) {
