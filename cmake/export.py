@@ -67,7 +67,9 @@ extern "C" {{
 #define {NAME}_ALIGNMENT {alignment}
 #define {NAME}_VARIABLES {variable_count}
 
-enum {name}_result {{ {results} }};
+enum {name}_result {{
+{results}
+}};
 
 /* What is wrong. A fault: an op met values with which it cannot compute, and the run went on with others in their place. Its
    text is `before`, `value`, `after`. */
@@ -83,6 +85,8 @@ typedef struct {name}_variable {{
   int64_t shape[6];
 }} {name}_variable;
 extern const {name}_variable {name}_variables[{table_size}];
+/* The numbers above, for languages that do not read this header. */
+extern const size_t {name}_bytes, {name}_alignment, {name}_variable_count;
 
 /* Gives the variables the initial values of a seed. Call it first, and again to start anew. */
 int {name}_init(void* memory, uint64_t seed, {name}_status* status);
@@ -123,7 +127,9 @@ def write_c(name, source, names, facts):
     numbers, variables, programs = facts
     declarations, lines = [], [f'#include "{name}.h"', ""]
     rows = [f'  {{"{v}", "{dtype}", {offset}, {len(shape)}, {{{", ".join(shape) or "0"}}}}},' for v, dtype, offset, shape in variables]
-    lines += [f"const {name}_variable {name}_variables[{max(1, len(rows))}] = {{", *(rows or ["  {0}"]), "};", ""]
+    lines += [f"const {name}_variable {name}_variables[{max(1, len(rows))}] = {{", *(rows or ["  {0}"]), "};",
+              f"const size_t {name}_bytes = {name.upper()}_BYTES, {name}_alignment = {name.upper()}_ALIGNMENT;",
+              f"const size_t {name}_variable_count = {name.upper()}_VARIABLES;", ""]
     for p, (program, streams) in enumerate(zip(names, programs)):
         arguments = [f"{'const ' if is_input else ''}{c_type(dtype)}* {c_name(stream)}" for stream, is_input, _, dtype, _ in streams]
         head = f"int {name}_run_{program}({', '.join(['void* memory', *arguments, f'{name}_status* status'])})"
@@ -140,7 +146,7 @@ def write_c(name, source, names, facts):
         lines += [f"{head} {{ return ({c_type(dtype)}*)((char*)memory + {offset}); }}"]
     header = HEADER.format(name=name, NAME=name.upper(), source=Path(source).name, programs=" and ".join(names),
                            bytes=numbers["bytes"], alignment=numbers["alignment"], variable_count=len(variables),
-                           table_size=max(1, len(variables)), results=", ".join(f"{name}_{result}" for result in RESULTS),
+                           table_size=max(1, len(variables)), results=",\n".join(f"  {name}_{result}" for result in RESULTS),
                            declarations="\n".join(declarations))
     return header, "\n".join(lines) + "\n"
 
@@ -160,7 +166,8 @@ def main():
     parser.add_argument("--target", default="one_core", help="such as one_core (the default) or cpu")
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--flags", default="-O3 -march=native", help="as in a shell (%(default)s); write --flags=...")
-    parser.add_argument("--include", type=Path, default=PREFIX.parent / "include", help=argparse.SUPPRESS)
+    parser.add_argument("--include", default=str(PREFIX.parent / "include"), help="folders of headers, with ; between them")
+    parser.add_argument("--depfile", type=Path, metavar="FILE", help="where the files that the library depends on are written")
     options = parser.parse_args()
     name = options.name or options.c.resolve().name
     if not re.fullmatch(r"[A-Za-z]\w*", name):
@@ -176,7 +183,10 @@ def main():
         (folder / "net.cpp").write_text(SOURCE.format(
             source=options.source.resolve(), name=name, target=options.target, programs=programs, list=", ".join(names),
             runs="\n".join(RUN.format(name=name, p=p) for p in range(len(names)))))
-        own = ["-c", *shlex.split(options.flags), f"-I{options.include}", f"-I{options.source.resolve().parent}"]
+        includes = [f"-I{include}" for include in options.include.split(";") if include]
+        own = ["-c", *shlex.split(options.flags), *includes, f"-I{options.source.resolve().parent}"]
+        if options.depfile:
+            own += ["-MD", "-MF", options.depfile, "-MT", options.c.resolve() / f"lib{name}.a"]
         run([options.compiler, *OPTIONS, *shlex.split(LIMITS[vendor]), *own, folder / "net.cpp", "-o", folder / "programs.o"])
         run(["objcopy", "-O", "binary", "--only-section=.tilewright", folder / "programs.o", folder / "facts"])
         run(["objcopy", "--remove-section=.tilewright", folder / "programs.o"])
