@@ -188,6 +188,8 @@ def main():
         if options.depfile:
             own += ["-MD", "-MF", options.depfile, "-MT", options.c.resolve() / f"lib{name}.a"]
         run([options.compiler, *OPTIONS, *shlex.split(LIMITS[vendor]), *own, folder / "net.cpp", "-o", folder / "programs.o"])
+        if options.depfile:
+            options.depfile.write_text(options.depfile.read_text().replace(str(folder / "net.cpp"), ""))
         run(["objcopy", "-O", "binary", "--only-section=.tilewright", folder / "programs.o", folder / "facts"])
         run(["objcopy", "--remove-section=.tilewright", folder / "programs.o"])
         header, code = write_c(name, options.source, names, read_facts((folder / "facts").read_text()))

@@ -13,7 +13,7 @@
 
 namespace tilewright {
 
-/// The status of a run for C, with the members of RunStatus but for its result.
+/// The status of a run for C, with the members of RunStatus except its result.
 struct ExportedStatus {
   const char *before = "", *after = "";
   std::int64_t value = 0, more = 0, others = 0;

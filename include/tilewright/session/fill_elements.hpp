@@ -18,7 +18,7 @@
 
 namespace tilewright::detail {
 
-/// What the initial values of a program need: code for other dtypes, and for checks, is left out.
+/// Needs of the initial values of a program: code for other dtypes, and for checks, is left out.
 struct FillNeeds {
   std::uint32_t dtypes = ~0u;  ///< bit d: those of variables and constants
   bool checks = true;  ///< whether functions of the user give numbers

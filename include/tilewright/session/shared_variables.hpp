@@ -23,7 +23,7 @@ struct SharedVariables {
   struct Places {
     std::array<std::array<std::int64_t, most>, count> variables{};  ///< by program and variable, in bytes
     std::array<std::array<bool, most>, count> is_first{};  ///< whether no earlier program has the variable
-    std::array<std::int64_t, count> kept{};  ///< what is added to the offsets of a program's kept tensors
+    std::array<std::int64_t, count> kept{};  ///< distance that a program's kept tensors move
     std::int64_t bytes = 0;
   };
 

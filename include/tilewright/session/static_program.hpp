@@ -22,7 +22,7 @@ struct StaticBytes {
   std::int64_t remote = 0;  ///< of remote buffers, with the variables in them, such as seeds
   std::int64_t frame = 0;  ///< tensors of a run
   std::int64_t streams = 0;  ///< the arrays of all streams
-  std::int64_t faults = 0;  ///< what ops report of values with which they cannot compute
+  std::int64_t faults = 0;  ///< reports of ops about values with which they cannot compute
   std::int64_t state = 0;  ///< pointers to streams and arguments, and whether there are initial values
   constexpr std::int64_t total() const { return variables + constants + remote + frame + streams + faults + state; }
   constexpr bool operator==(const StaticBytes&) const = default;

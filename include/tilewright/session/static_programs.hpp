@@ -177,7 +177,7 @@ class StaticPrograms {
         unfit = fill_variable<T::fill_needs>(T::variables[v], numbers(T::variables[v].values), variable<p>(v), random);
       else skip_variable(T::variables[v], random);
   }
-  /// Returns whether outputs share memory with no other array, and arrays of the caller none with the object, but for the
+  /// Returns whether outputs share memory with no other array, and arrays of the caller none with the object, except the
   /// object's array of the same stream.
   template <std::size_t p>
   bool are_apart(std::span<std::byte* const> given) {
