@@ -6,6 +6,7 @@
 #include <new>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "tilewright/core/text.hpp"
@@ -47,7 +48,7 @@ class ExportedPrograms {
   static constexpr Text facts() {
     Text lines = text("bytes ", sizeof(Programs), "\nalignment ", alignof(Programs), "\n");
     [&]<std::size_t... p>(std::index_sequence<p...>) {
-      (add_facts<p, internal::Program<builds, target>::plan>(lines), ...);
+      (add_facts<p>(lines), ...);
     }(std::make_index_sequence<sizeof...(builds)>());
     return lines;
   }
@@ -67,8 +68,9 @@ class ExportedPrograms {
     for (int axis = 0; axis < shape.rank; ++axis) result += text(" ", shape[axis]);
     return result;
   }
-  template <std::size_t p, const auto& plan>
+  template <std::size_t p>
   static constexpr void add_facts(Text& lines) {
+    constexpr const auto& plan = std::tuple_element_t<p, std::tuple<internal::Program<builds, target>...>>::plan;
     lines += "program\n";
     for (std::size_t v = 0; v < plan.variables.size(); ++v)
       if (Programs::template is_first<p>(v))
