@@ -84,6 +84,10 @@ def scaling(arguments):
     script("scaling.py", arguments)
 
 
+def size(arguments):
+    script("size.py", arguments)
+
+
 def readme(arguments):
     build("readme_benchmarks")
     build("mnist")
@@ -163,6 +167,7 @@ KINDS = {
                     "run.sh measures there", threads, "threads.py"),
     "scaling": Kind("steps on 2 to 4,096 replicas by the simulation, which is checked with steps measured here", scaling,
                     "scaling.py", ("mpi",)),
+    "size": Kind("bytes of networks as C libraries, by section and kernel", size, "size.py", peers=()),
     "kernels": Kind("single kernels, and a barrier; the options are Google Benchmark's, such as --benchmark_filter=MatMul", kernels),
     "readme": Kind("measures what the table in README.md shows, and updates its figures", readme, "readme.py",
                    peers=("pytorch", "onednn")),

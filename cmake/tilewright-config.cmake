@@ -7,6 +7,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/tilewright-runtime.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-targets.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-components.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-check.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/tilewright-export.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-precompile.cmake)
 
 # A component that is asked for by name must be there.

@@ -12,7 +12,7 @@ constexpr void program(tw::Ir& ir) {
 // CASE no_exceptions
 // flags: -fno-exceptions
 // precompiled: no
-// expect: tilewright tells of errors by exceptions: compile without -fno-exceptions
+// expect: tilewright tells of errors by exceptions: compile without -fno-exceptions, or include <tilewright/embedded.hpp> first
 #ifdef CASE_no_exceptions
 #endif
 

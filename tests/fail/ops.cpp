@@ -6,7 +6,7 @@ template <auto function>
 using Case = InNet<Shape{8, 5}, function>;
 
 // CASE endless_loop
-// expect-in-source: over 32768 ops while a program compiles: a loop that ends, tw::repeat, or tw::trace at run time expected
+// expect-in-source: over 32768 ops while compiling: a loop that ends, tw::repeat, or tw::trace at run time expected
 Case<[](Tensor x) {
   x.ir().tables.next_op_id = 32768;  // the limit, as if the program had that many ops
   for (;;) x = ops::exp(x);
@@ -15,7 +15,7 @@ Case<[](Tensor x) {
     endless_loop;
 
 // CASE many_numbers
-// expect-in-source: over 1048576 numbers while a program compiles: a variable of given(), a stream or computed_by expected
+// expect-in-source: over 1048576 numbers while compiling: a variable of given(), a stream or computed_by expected
 inline constexpr double zeros[1048577]{};
 Case<[](Tensor x) { return x.ir().constant(std::vector<double>(zeros, std::end(zeros)), {1048577}); }> many_numbers;
 

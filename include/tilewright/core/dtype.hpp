@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -95,6 +97,12 @@ constexpr auto facts_of(const DTypeTable<DTypeRow<d, T>...>& table) {
 inline constexpr auto dtype_facts_table = facts_of(dtype_table);
 inline constexpr const auto& dtype_facts = dtype_facts_table.row;
 inline constexpr std::size_t dtype_count = std::size(dtype_facts);
+/// By dtype: `size` of its facts, for programs that need no other facts.
+inline constexpr auto dtype_sizes = [] {
+  std::array<std::uint8_t, dtype_count> sizes{};
+  for (std::size_t i = 0; i < dtype_count; ++i) sizes[i] = static_cast<std::uint8_t>(dtype_facts[i].size);
+  return sizes;
+}();
 
 constexpr bool is_in_order() {
   std::size_t i = 0;
@@ -147,11 +155,11 @@ constexpr DType dtype_from_name(std::string_view name) {
   if (name == "half") return float16;
   if (name == "float") return float32;
   if (name == "double") return float64;
-  throw std::invalid_argument("dtype_from_name: '" + std::string(name) + "': a dtype's name, such as 'float32', expected");
+  TW_THROW std::invalid_argument("dtype_from_name: '" + std::string(name) + "': a dtype's name, such as 'float32', expected");
 }
 
 /// Returns the bytes of one element.
-constexpr std::int64_t size_of(DType dtype) { return detail::dtype_facts[static_cast<std::size_t>(dtype)].size; }
+constexpr std::int64_t size_of(DType dtype) { return detail::dtype_sizes[static_cast<std::size_t>(dtype)]; }
 
 /// Returns whether kernels compute in float32 on elements of the dtype.
 constexpr bool computes_in_float(DType dtype) { return is_half(dtype) || dtype == float32; }

@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include <cstddef>
 #include <stdexcept>
 
@@ -12,7 +14,7 @@ struct FixedVector {
 
   constexpr int size() const { return count; }
   constexpr void push_back(const T& item) {
-    if (count == Capacity) throw std::length_error("FixedVector: capacity exceeded");
+    if (count == Capacity) TW_THROW std::length_error("FixedVector: capacity exceeded");
     items[count++] = item;
   }
   constexpr T& operator[](int i) { return items[i]; }

@@ -110,7 +110,7 @@ class List {
   /// Returns the first `count` items: `const auto [a, b] = list.as<2>()`. Throws std::length_error for a shorter list.
   template <std::size_t count>
   constexpr std::array<T, count> as() const {
-    if (count > size_) throw std::length_error("List::as: a count above the size of the list: at most its size expected");
+    if (count > size_) TW_THROW std::length_error("List::as: a count above the size of the list: at most its size expected");
     return [this]<std::size_t... i>(std::index_sequence<i...>) {
       return std::array<T, count>{data_[i]...};
     }(std::make_index_sequence<count>());

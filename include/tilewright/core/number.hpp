@@ -41,7 +41,7 @@ class Numbers {
   // before their users: Clang would not know their bodies when it reads those
   static constexpr const std::vector<double>& checked(const std::vector<double>& numbers) {
     if (std::is_constant_evaluated() && numbers.size() > 1 << 20)  // compilers show the line of the error, with its text
-      throw TraceError("over 1048576 numbers while a program compiles: a variable of given(), a stream or computed_by expected");
+      TW_THROW TraceError("over 1048576 numbers while compiling: a variable of given(), a stream or computed_by expected");
     return numbers;
   }
   template <class T>
@@ -104,7 +104,7 @@ namespace detail {
 /// Returns 2^log2_scale. Throws std::invalid_argument for an exponent outside of -32 to 31.
 constexpr double power_of_two(const char* function, int log2_scale) {
   if (log2_scale < -32 || log2_scale > 31)
-    throw std::invalid_argument(text(function, ": log2_scale ", log2_scale, ": from -32 to 31 expected").string());
+    TW_THROW std::invalid_argument(text(function, ": log2_scale ", log2_scale, ": from -32 to 31 expected").string());
   double power = 1;
   for (int i = 0; i < log2_scale; ++i) power *= 2;
   for (int i = 0; i > log2_scale; --i) power /= 2;

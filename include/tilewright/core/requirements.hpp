@@ -4,8 +4,8 @@
 #if __cplusplus < 202002L
 #error "tilewright needs C++20: -std=c++20"
 #include "tilewright needs C++20"
-#elif !defined(__cpp_exceptions)
-#error "tilewright tells of errors by exceptions: compile without -fno-exceptions"
+#elif !defined(__cpp_exceptions) && !defined(TILEWRIGHT_EMBEDDED)
+#error "tilewright tells of errors by exceptions: compile without -fno-exceptions, or include <tilewright/embedded.hpp> first"
 #include "tilewright needs exceptions"
 #elif defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ != 0 && !defined(TILEWRIGHT_ALLOW_FINITE_MATH)
 #error "tilewright needs NaN and infinities: compile without -ffast-math, -Ofast and -ffinite-math-only"
@@ -39,6 +39,15 @@
 #include "tilewright/tilewright.hpp"  // says what is needed: compilers print less for a header that a program includes itself
 #endif
 
+// Throws the error that follows. Without exceptions, the program ends there at run time; such functions run while the compiler
+// evaluates a program, and the error is one of the compiler, at the same line. (A macro, because compilers show this line, which
+// has the text, only if it throws itself.)
+#if defined(__cpp_exceptions)
+#define TW_THROW throw
+#else
+#define TW_THROW ::tilewright::detail::EndOfProgram() =
+#endif
+
 // What stops the compilation with a text. It stands here because compilers first print by which files an error's file is
 // included: headers that programs include have this one first.
 #include <algorithm>
@@ -65,6 +74,14 @@ template <Message... message>
 struct error;
 
 namespace detail {
+/// Ends the program when an error is assigned to it.
+struct EndOfProgram {
+  template <class Error>
+  [[noreturn]] void operator=(const Error&) const {
+    __builtin_trap();
+  }
+};
+
 // Clang prints no more than 36 characters of one argument, so that it gets the message in pieces.
 #if defined(__clang__)
 inline constexpr std::size_t longest_piece = 32;

@@ -27,7 +27,7 @@ struct Shape {
 
   constexpr void push_back(std::int64_t extent) {
     if (rank == max_rank)  // compilers show the line of the error, with its text
-      throw TraceError(text("Shape: ", to_text(*this), " and an axis of ", extent, ": at most 6 axes expected").string());
+      TW_THROW TraceError(text("Shape: ", to_text(*this), " and an axis of ", extent, ": at most 6 axes expected").string());
     extents[rank++] = extent;
   }
   /// Extent of an axis; -1 is the last one.

@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -114,7 +116,7 @@ class Text {
     size_ = capacity_ = 0;
   }
   static constexpr std::uint32_t checked_size(std::size_t size) {
-    if (size > UINT32_MAX) throw std::length_error("Text: more than 4 GB");
+    if (size > UINT32_MAX) TW_THROW std::length_error("Text: more than 4 GB");
     return static_cast<std::uint32_t>(size);
   }
   static constexpr void copy(const char* from, std::size_t count, char* to) {

@@ -23,18 +23,30 @@ template <const auto& plan, std::size_t index>
 struct Grid {
   static constexpr const ComputeSet& set = plan.compute_sets[index];
   static constexpr int axes = set.blocks.size();
+  // `strides` and `counts` are copies: code that read them in the plan would keep the whole plan in the executable.
+  static constexpr auto strides = [] {
+    std::array<std::int64_t, static_cast<std::size_t>(axes * set.location_count)> strides{};
+    for (std::size_t i = 0; i < strides.size(); ++i) strides[i] = plan.strides[static_cast<std::size_t>(set.first_stride) + i];
+    return strides;
+  }();
 
   static constexpr bool can_fault = [] {
     for (int s = 0; s < set.stage_count; ++s)
       if (plan.stages[static_cast<std::size_t>(set.first_stage + s)].can_fault) return true;
     return false;
   }();
-  static constexpr std::int64_t count(int axis) { return block_count(set.extents[axis], set.blocks[axis]); }
+  /// Blocks along each axis.
+  static constexpr auto counts = [] {
+    std::array<std::int64_t, static_cast<std::size_t>(axes)> counts{};
+    for (int a = 0; a < axes; ++a) counts[static_cast<std::size_t>(a)] = block_count(set.extents[a], set.blocks[a]);
+    return counts;
+  }();
+  static constexpr std::int64_t count(int axis) { return counts[static_cast<std::size_t>(axis)]; }
   /// Returns the extent of the last block along an axis if it is shorter than the others, otherwise 0.
   static constexpr std::int64_t rest(int axis) { return set.extents[axis] % set.blocks[axis]; }
   /// Returns the bytes from one block to the next along an axis.
   static constexpr std::int64_t stride(int axis, std::size_t location) {
-    return plan.strides[static_cast<std::size_t>(set.first_stride + axis) + location * static_cast<std::size_t>(axes)];
+    return strides[static_cast<std::size_t>(axis) + location * static_cast<std::size_t>(axes)];
   }
   /// Variants of the codelet: bit a means the shorter last block along axis a. Only variants that occur are compiled.
   static constexpr unsigned variant_bits = [] {

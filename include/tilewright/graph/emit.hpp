@@ -235,7 +235,7 @@ constexpr NodeId append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> i
                              const PackedAttributes& attributes = {}, GraphId called_graph = GraphId::none,
                              const Placement& placement = {}) {
   if (std::is_constant_evaluated() && ir.tables.next_op_id > 32768)  // compilers show the line of the error, with its text
-    throw TraceError("over 32768 ops while a program compiles: a loop that ends, tw::repeat, or tw::trace at run time expected");
+    TW_THROW TraceError("over 32768 ops while compiling: a loop that ends, tw::repeat, or tw::trace at run time expected");
   auto& graph = ir.tables.current();
   const auto index = NodeId(graph.nodes.size());
   Node node{.op = &op,

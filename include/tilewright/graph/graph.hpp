@@ -21,7 +21,8 @@ class Graph {
   constexpr Graph(Ir& ir, GraphId id) : ir_(&ir), id_(id) {}
 
   constexpr Ir& ir() const {
-    if (id_ == no_graph) throw TraceError("Graph: a Graph() of no program: a graph that create_graph or autodiff gave expected");
+    if (id_ == no_graph)
+      TW_THROW TraceError("Graph: a Graph() of no program: a graph that create_graph or autodiff gave expected");
     return *ir_;
   }
   constexpr Graph main_graph() const { return {ir(), GraphId::main}; }

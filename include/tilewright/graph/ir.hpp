@@ -178,7 +178,7 @@ class Ir {
   /// Reports an error of the model, and adds ", in <module path>" to the message.
   constexpr Tensor fail(Text message) {
     if (!tables.module_path.empty()) message += text(", in ", join(tables.module_path, "/"));
-    if (tables.on_error == OnError::raise) throw TraceError(message.string());
+    if (tables.on_error == OnError::raise) TW_THROW TraceError(message.string());
     if (failure_.empty()) failure_ = message;
     return {*this, tables.current_graph, TensorId::none};
   }

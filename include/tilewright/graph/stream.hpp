@@ -16,7 +16,7 @@ struct Stream {
   constexpr std::string_view name() const;
   /// Returns the program of the stream. Throws TraceError if it has none.
   constexpr Ir& program() const {
-    if (id < 0) throw TraceError("Stream: a stream of no program: one that ir.h2d_stream or ir.d2h_stream gave expected");
+    if (id < 0) TW_THROW TraceError("Stream: a stream of no program: one that ir.h2d_stream or ir.d2h_stream gave expected");
     return *ir;
   }
   constexpr bool operator==(const Stream&) const = default;

@@ -46,7 +46,7 @@ class Tensor : public detail::AbsentFromTensors {
   constexpr bool valid() const { return id_ != TensorId::none; }
   constexpr Ir& ir() const {
     if (graph_ == no_graph)  // no question for ir_: GCC 12 cannot compare temporaries' addresses with null
-      throw TraceError("Tensor: a Tensor() of no graph: a tensor that an op, a stream or an input gave expected");
+      TW_THROW TraceError("Tensor: a Tensor() of no graph: a tensor that an op, a stream or an input gave expected");
     return *ir_;
   }
   /// Returns whether the tensor is valid. Ops ask this, because they pass on invalid tensors. Throws TraceError for a Tensor() of

@@ -368,7 +368,7 @@ struct Plan : PlanTotals {
   Text failure{};  ///< with OnError::record: first error of the program or of its planning; the plan is then incomplete
 
   constexpr void fail(Text message) {
-    if (on_error == OnError::raise) throw TraceError(message.string());
+    if (on_error == OnError::raise) TW_THROW TraceError(message.string());
     if (failure.empty()) failure = std::move(message);
   }
 };

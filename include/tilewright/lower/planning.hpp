@@ -35,7 +35,7 @@ constexpr void run_shared(Pass pass, BodyId body, BodyDraft& draft, Planning& pl
       planning.plan.bodies[body] = place(planning.ir, draft, body, planning.target, planning.compute_sets, planning.plan);
       return;
     case Pass::place_barriers: return place_barriers(planning.plan, body);
-    default: throw std::logic_error("planner: a pass of one machine");
+    default: TW_THROW std::logic_error("planner: a pass of one machine");
   }
 }
 

@@ -111,7 +111,7 @@ constexpr CreatedGraph&& create_graph(M&& module, const Arguments&... arguments)
                 "create_graph: no argument is a Tensor: create_graph(ir, module, ...) expected");
   if constexpr (detail::has_tensor<Arguments...>) {
     Ir* ir = detail::find_ir(arguments...);
-    if (!ir) throw TraceError("create_graph: all ranges of tensors are empty: create_graph(ir, module, ...) expected");
+    if (!ir) TW_THROW TraceError("create_graph: all ranges of tensors are empty: create_graph(ir, module, ...) expected");
     return create_graph(*ir, std::forward<M>(module), arguments...);
   }
 }

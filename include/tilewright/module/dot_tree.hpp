@@ -36,7 +36,7 @@ class DotTree {
   /// Builds a tree from two lists of equal length, names and leaves.
   constexpr static DotTree pack(const List<Text>& names, const List<Leaf>& leaves) {
     DotTree result;
-    if (names.size() != leaves.size()) throw std::out_of_range("DotTree::pack: as many names as leaves expected");
+    if (names.size() != leaves.size()) TW_THROW std::out_of_range("DotTree::pack: as many names as leaves expected");
     for (std::size_t i = 0; i < names.size(); ++i) result.insert(names[i].view(), leaves[i]);
     return result;
   }
@@ -226,7 +226,7 @@ class DotTree {
         return Leaf::invalid(leaf->ir());
       }
     }
-    throw std::out_of_range(text("DotTree: ", message).string());
+    TW_THROW std::out_of_range(text("DotTree: ", message).string());
   }
 
  private:

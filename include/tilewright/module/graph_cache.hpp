@@ -81,7 +81,7 @@ class GraphCache {
   template <class... Arguments>
   static constexpr Ir& ir_of(const Arguments&... arguments) {
     if (Ir* ir = detail::find_ir(arguments...)) return *ir;
-    throw TraceError("GraphCache: no argument is a Tensor: create_graph(ir, module, ...) expected");
+    TW_THROW TraceError("GraphCache: no argument is a Tensor: create_graph(ir, module, ...) expected");
   }
   template <class M>
   static constexpr void add_module(Key& key, const M& module) {

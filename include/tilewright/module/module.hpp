@@ -162,7 +162,7 @@ class ModuleBase {
   constexpr bool traced() const { return trace_ != nullptr; }
   constexpr detail::ModuleTrace& trace() const {
     if (trace_) return *trace_;
-    throw TraceError(
+    TW_THROW TraceError(
         "Module: used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, or create_graph, expected");
   }
   /// Returns the module's name in its parent module: fc1 for net.fc1, layers.0 for net.layers.0.

@@ -53,7 +53,7 @@ class VariableFactory {
   static constexpr VariableFactory invalid(Ir& ir) { return {ir, zeros(), {}}; }
 
   constexpr Ir& ir() const {
-    if (!is_made_) throw TraceError("VariableFactory: a VariableFactory() of no program: one that create_graph gave expected");
+    if (!is_made_) TW_THROW TraceError("VariableFactory: a VariableFactory() of no program: one that create_graph gave expected");
     return *ir_;
   }
   /// Returns the spec of the variable on each replica.

@@ -23,7 +23,7 @@ constexpr Tensor clip_factor(Tensor norm, double max_norm) { return ops::minimum
 
 /// Checks that the gradients can be clipped to the norm; fails if not.
 constexpr bool check_clip(std::span<const Tensor> gradients, double max_norm) {
-  if (gradients.empty()) throw TraceError("clip_by_global_norm: no gradients: at least one expected");
+  if (gradients.empty()) TW_THROW TraceError("clip_by_global_norm: no gradients: at least one expected");
   if (max_norm > 0) return true;
   gradients[0].ir().fail(text("clip_by_global_norm: max_norm ", number_text(max_norm), ": above 0 expected"));
   return false;

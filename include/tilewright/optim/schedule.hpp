@@ -16,7 +16,8 @@ namespace tilewright::optim {
 namespace detail {
 inline void require_schedule(bool fact, std::string_view found, auto number, std::string_view expected) {
   if (!fact)
-    throw std::invalid_argument(std::string(found) + " " + std::to_string(number) + ": " + std::string(expected) + " expected");
+    TW_THROW std::invalid_argument(std::string(found) + " " + std::to_string(number) + ": " + std::string(expected) +
+                                   " expected");
 }
 inline void require_rate(std::string_view name, double rate) {
   require_schedule(rate - rate == 0, name, rate, "a finite number");

@@ -14,7 +14,8 @@ constexpr std::string_view name_of_part(std::string_view what) {
 }
 /// Checks that the replicas can be divided into parts of `part` consecutive ones. Fails if not; the error names `what`.
 constexpr bool check_parts(std::string_view what, const ReplicaGrouping& grouping, std::int64_t part) {
-  if (!grouping.valid()) throw TraceError(text(what, ": a grouping without an Ir: one of ir.replica_grouping expected").string());
+  if (!grouping.valid())
+    TW_THROW TraceError(text(what, ": a grouping without an Ir: one of ir.replica_grouping expected").string());
   if (part >= 1 && grouping.num_replicas() % part == 0) return true;
   grouping.ir().fail(text(what, ": ", to_text(grouping), " with ", part, " replicas in each ", name_of_part(what),
                           ": a divisor of ", grouping.num_replicas(), " expected"));

@@ -32,7 +32,7 @@ class RemoteBuffer {
   constexpr bool valid() const { return index_ >= 0; }
   constexpr Ir& ir() const {
     if (index_ == no_buffer)
-      throw TraceError("RemoteBuffer: a RemoteBuffer() of no program: one that ir.remote_buffer gave expected");
+      TW_THROW TraceError("RemoteBuffer: a RemoteBuffer() of no program: one that ir.remote_buffer gave expected");
     return *ir_;
   }
   /// Returns whether the handle is valid. Throws TraceError for a RemoteBuffer() of no program.

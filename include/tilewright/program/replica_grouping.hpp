@@ -23,7 +23,7 @@ class ReplicaGrouping {
   constexpr bool valid() const { return ir_ != nullptr; }
   constexpr Ir& ir() const {
     if (!valid())
-      throw TraceError("ReplicaGrouping: a ReplicaGrouping() of no program: one that ir.replica_grouping gave expected");
+      TW_THROW TraceError("ReplicaGrouping: a ReplicaGrouping() of no program: one that ir.replica_grouping gave expected");
     return *ir_;
   }
   constexpr std::int64_t num_replicas() const { return groups_.num_replicas; }
@@ -141,7 +141,7 @@ class ReplicaGrouping {
   constexpr bool check_number(std::string_view name, std::int64_t number, std::int64_t count) const {
     if (number >= 0 && number < count) return true;
     const Text message = text("replica_grouping: ", name, " ", number, ": a number from 0 to ", count - 1, " expected");
-    if (!valid()) throw TraceError(message.string());
+    if (!valid()) TW_THROW TraceError(message.string());
     ir_->fail(message);
     return false;
   }

@@ -16,23 +16,9 @@
 #include "tilewright/core/number.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/session/cast_elements.hpp"
+#include "tilewright/session/tensor_view.hpp"
 
 namespace tilewright {
-
-/// A tensor in host memory whose spec is known at run time only: row-major elements without gaps, of any alignment.
-struct HostTensor {
-  std::string_view name{};
-  TensorSpec spec{};
-  std::span<const std::byte> bytes{};
-  int log2_scale = 0;  ///< float8: scale of pow2scale_then_cast that made the elements, for files
-  bool may_round = false;  ///< whether load_tensors may round the elements to the variable's dtype: the rule cast()
-};
-
-/// Tensors and their source for errors, such as the path of a file.
-struct HostTensors {
-  std::string_view source{};
-  std::span<const HostTensor> tensors{};
-};
 
 /// Thrown for tensors that cannot be loaded. The text names the function, the file, the tensor if one is concerned, what was
 /// found and what was expected: "load_tensors: net.npz: 'fc1.bias': (3,) float32: (4,) float32 expected". If several tensors do

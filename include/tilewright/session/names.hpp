@@ -55,6 +55,17 @@ struct PlanNames {
     return detail::Unknown();
   }
   template <NameText what, NameText name>
+  static auto no_stream() {
+    if constexpr (exist) {
+      constexpr auto message = [] {
+        return text(what.view(), ": no stream '", name.view(), "' that the program uses: ", one_of_streams(true, true),
+                    " expected");
+      };
+      Report<message>();
+    }
+    return detail::Unknown();
+  }
+  template <NameText what, NameText name>
   static auto no_variable() {
     constexpr auto message = [] { return tensor_problem(what.view(), name.view(), false); };
     if constexpr (exist) Report<message>();

@@ -41,9 +41,6 @@ template <const auto& plan>
 std::span<const std::byte> array_of(const StreamMemory<plan>& memory, std::size_t stream, std::int64_t replicas) {
   return {memory[stream], static_cast<std::size_t>(array_bytes(plan, stream, replicas))};
 }
-inline bool share_memory(std::span<const std::byte> a, std::span<const std::byte> b) {
-  return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
-}
 
 /// Throws std::invalid_argument if the array of an output stream shares memory with another stream's array or with a block of
 /// `variables`. `variables`: the memory of the session's variables, in blocks.

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "tilewright/core/tensor_spec.hpp"
@@ -26,6 +27,9 @@ namespace detail {
 /// Returns the bytes of the host's array for a stream.
 constexpr std::int64_t array_bytes(const auto& plan, std::size_t stream, std::int64_t replicas) {
   return TensorSpec{host_shape(plan, stream, replicas), plan.streams[stream].spec.dtype}.bytes();
+}
+inline bool share_memory(std::span<const std::byte> a, std::span<const std::byte> b) {
+  return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
 }
 /// Returns the offsets, in bytes, of the host's arrays in one block of memory, for all streams of a frozen plan in one direction.
 /// The last entry is the size of the block.

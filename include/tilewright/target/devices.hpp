@@ -16,8 +16,8 @@ struct Device {
   std::string_view name;
   Target target;
 };
-inline constexpr Device devices[] = {{"cpu", cpu},  {"ipu_model", ipu_model}, {"gc2", gc2}, {"gc200", gc200}, {"bow", bow},
-                                     {"c600", c600}};
+inline constexpr Device devices[] = {
+    {"cpu", cpu}, {"one_core", one_core}, {"ipu_model", ipu_model}, {"gc2", gc2}, {"gc200", gc200}, {"bow", bow}, {"c600", c600}};
 
 /// Returns the name of a target, the first one if it has two. Returns "custom" for a target that is not in `devices`, such as
 /// ipu_model.with_tiles(64).

@@ -52,9 +52,9 @@ struct Target {
   /// Returns a machine whose replicas have several IPUs, each like this one; tw::ipu selects them. Throws std::invalid_argument
   /// for fewer than 1 and more than 64, and for several simulated IPUs without links.
   constexpr Target with_ipus(int count) const {
-    if (count < 1 || count > max_ipus) throw std::invalid_argument("with_ipus: from 1 to 64 IPUs expected");
+    if (count < 1 || count > max_ipus) TW_THROW std::invalid_argument("with_ipus: from 1 to 64 IPUs expected");
     if (count > 1 && ipu != nullptr && ipu->link.linked_ipus < count)
-      throw std::invalid_argument("with_ipus: too many IPUs for the links: at most ipu->link.linked_ipus expected");
+      TW_THROW std::invalid_argument("with_ipus: too many IPUs for the links: at most ipu->link.linked_ipus expected");
     Target result = *this;
     result.ipus = count;
     return result;
@@ -64,9 +64,9 @@ struct Target {
   /// std::invalid_argument for the host, which has no such tiles, and for a number that is odd, below 32, or not below `tiles`.
   constexpr Target with_io_tiles(std::int64_t count) const {
     if (ipu == nullptr)
-      throw std::invalid_argument("with_io_tiles: the host has no IO tiles: a simulated IPU, such as gc200, expected");
+      TW_THROW std::invalid_argument("with_io_tiles: the host has no IO tiles: a simulated IPU, such as gc200, expected");
     if (count < min_io_tiles || count % 2 != 0 || count >= tiles)
-      throw std::invalid_argument("with_io_tiles: an even number of at least 32, and below the number of tiles, expected");
+      TW_THROW std::invalid_argument("with_io_tiles: an even number of at least 32, and below the number of tiles, expected");
     Target result = *this;
     result.io_tiles = count;
     return result;
@@ -76,7 +76,7 @@ struct Target {
   /// round sums as an IPU's unit does: docs/reference/numerics.md. Throws std::invalid_argument for other dtypes.
   constexpr Target with_partials_type(DType dtype) const {
     if (dtype != DType::float16 && dtype != DType::float32)
-      throw std::invalid_argument("with_partials_type: another dtype than float16 and float32: one of these expected");
+      TW_THROW std::invalid_argument("with_partials_type: another dtype than float16 and float32: one of these expected");
     Target result = *this;
     result.partials_type = dtype;
     return result;
@@ -134,6 +134,10 @@ constexpr Target io_tiles_alone(const Target& target) {
 /// tiles, 8 threads have work in each step; twice as many tiles would have twice as many partials of sums, and shorter loops.
 /// With 4 and with 16 tiles, all workloads of ./dev bench get other vertices.
 inline constexpr Target cpu{.tiles = 8, .vector_bytes = 64, .keeps_weights = true};
+
+/// One core of the host that has all the work to itself, such as that of a small processor: work is divided only if its data are
+/// larger than a first-level cache. Its programs have less code and fewer steps than those of `cpu`, and other bits.
+inline constexpr Target one_core{.tiles = 1, .vector_bytes = 64};
 
 /// Returns an IPU. Work is divided at multiples of 32 bytes, the output of one 8-row float32 matrix product.
 constexpr Target ipu_target(const IpuModel* model) {

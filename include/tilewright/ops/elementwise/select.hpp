@@ -56,7 +56,7 @@ struct Minimum : ExtremeOp<Minimum, false> {
 namespace detail {
 template <class D>
 constexpr Tensor fold(std::span<const Tensor> tensors) {
-  if (tensors.empty()) throw TraceError("maximum, minimum: no tensors: at least one expected");
+  if (tensors.empty()) TW_THROW TraceError("maximum, minimum: no tensors: at least one expected");
   Tensor result = tensors[0];
   for (std::size_t i = 1; i < tensors.size(); ++i) result = apply<D>({result, tensors[i]});
   return result;

@@ -19,7 +19,7 @@ namespace ops {
 /// extents along the other axes. The op copies, but an op that computes an input writes it directly to its place where possible.
 /// Gradient: slices of dy, which are views. Errors: no tensors; different dtypes, ranks or extents; an axis out of range.
 constexpr Tensor concat(std::span<const Tensor> tensors, int axis = 0) {
-  if (tensors.empty()) throw TraceError("Concat: no tensors: at least one expected");
+  if (tensors.empty()) TW_THROW TraceError("Concat: no tensors: at least one expected");
   Ir& ir = tensors[0].ir();
   return at_or_invalid(ir, apply_all<Concat>(ir, tensors, {axis}), 0);
 }
@@ -29,7 +29,7 @@ constexpr Tensor concat(std::initializer_list<Tensor> tensors, int axis = 0) {
 /// Concatenates tensors along an axis, like concat, and refuses in-place ops on the result. PopXL's concat_ is an alias; here the
 /// result is a copy, because separate inputs cannot form one tensor without a copy. Later changes of inputs do not change it.
 constexpr Tensor concat_(std::span<const Tensor> tensors, int axis = 0) {
-  if (tensors.empty()) throw TraceError("ConcatInplace: no tensors: at least one expected");
+  if (tensors.empty()) TW_THROW TraceError("ConcatInplace: no tensors: at least one expected");
   Ir& ir = tensors[0].ir();
   return at_or_invalid(ir, apply_all<ConcatInplace>(ir, tensors, {axis}), 0);
 }

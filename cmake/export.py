@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Makes a C library of programs: this is `./dev export SOURCE PROGRAM... --c FOLDER`, and tilewright_export of CMake.
+
+SOURCE is a C++ header with modules and programs; it needs no includes but those of layers and the like, and has no sessions. In
+FOLDER appear net.h and libnet.a, where `net` is the folder's name, or --name. The programs share variables of equal names, and
+one block of memory that the caller gives:
+
+    ./dev export net.hpp train_step infer --c net
+    gcc main.c -Inet -Lnet -lnet -lm
+"""
+
+import argparse
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PREFIX = Path(__file__).resolve().parent
+# Code without exceptions, run-time types, and what else needs a library of C++.
+OPTIONS = shlex.split("-std=c++20 -DXTENSOR_USE_XSIMD -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-math-errno -fPIC "
+                      "-fvisibility=hidden -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables")
+LIMITS = {"GNU": "-fconstexpr-ops-limit=4000000000 -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096",
+          "Clang": "-fconstexpr-steps=2000000000 -fconstexpr-depth=4096 -fbracket-depth=4096 -ftemplate-depth=4096"}
+TYPES = {"bool": "bool", "float32": "float", "float64": "double", "float16": "uint16_t", "bfloat16": "uint16_t",
+         "float8_143": "uint8_t", "float8_152": "uint8_t"}
+RESULTS = ["done", "fault", "not_initialised", "shared_memory", "missing_array", "misaligned_memory", "unfit_number"]
+
+SOURCE = """#include <tilewright/embedded.hpp>
+#include <tilewright/session/exported_programs.hpp>
+#include "{source}"
+
+// programs of this library alone: two libraries may have programs of one name
+namespace tilewright_export_{name} {{
+{programs}
+using Programs = tilewright::ExportedPrograms<tilewright::{target}, {list}>;
+[[gnu::section(".tilewright"), gnu::used]] constexpr auto facts = tilewright::exported_text<[] {{ return Programs::facts(); }}>;
+}}  // namespace tilewright_export_{name}
+
+using tilewright_export_{name}::Programs;
+extern "C" [[gnu::visibility("default")]] int {name}_init(void* memory, std::uint64_t seed, tilewright::ExportedStatus* status) {{
+  return Programs::init(memory, seed, status);
+}}
+{runs}
+"""
+RUN = """extern "C" int {name}_run_arrays_{p}(void* memory, void* const* arrays, tilewright::ExportedStatus* status) {{
+  return Programs::run<{p}>(memory, arrays, status);
+}}"""
+
+HEADER = """/* {programs} of {source}, for C. Written by tilewright's cmake/export.py.
+
+   All functions take the memory of a network: {NAME}_BYTES bytes at a multiple of {NAME}_ALIGNMENT. A copy of these bytes is a
+   copy of the network. One thread at a time may use it. Functions return {name}_done, or what is wrong; if `status` is not null,
+   it gets the details. Arrays are dense, in row-major order, aligned as their elements, and share no memory. float16, bfloat16
+   and float8 are given by their bits. */
+#ifndef {NAME}_H
+#define {NAME}_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+#define {NAME}_BYTES {bytes}
+#define {NAME}_ALIGNMENT {alignment}
+#define {NAME}_VARIABLES {variable_count}
+
+enum {name}_result {{
+{results}
+}};
+
+/* What is wrong. A fault: an op met values with which it cannot compute, and the run went on with others in their place. Its
+   text is `before`, `value`, `after`. */
+typedef struct {name}_status {{
+  const char *before, *after;
+  int64_t value, more, others; /* one of the values, the number of others at this op, and of other ops with such values */
+}} {name}_status;
+
+typedef struct {name}_variable {{
+  const char *name, *dtype;
+  size_t offset; /* in bytes, in the memory */
+  int rank;
+  int64_t shape[6];
+}} {name}_variable;
+extern const {name}_variable {name}_variables[{table_size}];
+/* The numbers above, for languages that do not read this header. */
+extern const size_t {name}_bytes, {name}_alignment, {name}_variable_count;
+
+/* Gives the variables the initial values of a seed. Call it first, and again to start anew. */
+int {name}_init(void* memory, uint64_t seed, {name}_status* status);
+{declarations}
+#ifdef __cplusplus
+}}
+#endif
+#endif
+"""
+
+
+def c_type(dtype):
+    return TYPES.get(dtype, f"{dtype}_t")
+
+
+def c_name(name):
+    return re.sub(r"\W", "_", name)
+
+
+def read_facts(text):
+    """The numbers, variables, and streams of each program."""
+    numbers, variables, programs = {}, [], []
+    for line in text.splitlines():
+        kind, *words = line.split(" ")
+        if kind == "program":
+            programs.append([])
+        elif kind == "variable":
+            variables.append((words[-1], words[0], int(words[1]), words[2:-1]))
+        elif kind == "stream":
+            programs[-1].append((words[-1], words[0] == "in", int(words[1]), words[2], words[3:-1]))
+        else:
+            numbers[kind] = int(words[0])
+    return numbers, variables, programs
+
+
+def write_c(name, source, names, facts):
+    """The text of the header, and of a C source with the table of variables and the functions that run programs."""
+    numbers, variables, programs = facts
+    declarations, lines = [], [f'#include "{name}.h"', ""]
+    rows = [f'  {{"{v}", "{dtype}", {offset}, {len(shape)}, {{{", ".join(shape) or "0"}}}}},' for v, dtype, offset, shape in variables]
+    lines += [f"const {name}_variable {name}_variables[{max(1, len(rows))}] = {{", *(rows or ["  {0}"]), "};",
+              f"const size_t {name}_bytes = {name.upper()}_BYTES, {name}_alignment = {name.upper()}_ALIGNMENT;",
+              f"const size_t {name}_variable_count = {name.upper()}_VARIABLES;", ""]
+    for p, (program, streams) in enumerate(zip(names, programs)):
+        arguments = [f"{'const ' if is_input else ''}{c_type(dtype)}* {c_name(stream)}" for stream, is_input, _, dtype, _ in streams]
+        head = f"int {name}_run_{program}({', '.join(['void* memory', *arguments, f'{name}_status* status'])})"
+        shapes = ", ".join(f"{c_name(stream)} ({', '.join(shape)}) {dtype}" for stream, _, _, dtype, shape in streams)
+        declarations.append(f"/* {shapes} */\n{head};")
+        count = 1 + max((number for _, _, number, _, _ in streams), default=0)
+        lines += [f"int {name}_run_arrays_{p}(void* memory, void* const* arrays, {name}_status* status);", f"{head} {{",
+                  f"  void* arrays[{count}] = {{0}};",
+                  *(f"  arrays[{number}] = (void*){c_name(stream)};" for stream, _, number, _, _ in streams),
+                  f"  return {name}_run_arrays_{p}(memory, arrays, status);", "}", ""]
+    for variable, dtype, offset, shape in variables:
+        head = f"{c_type(dtype)}* {name}_variable_{c_name(variable)}(void* memory)"
+        declarations.append(f"/* ({', '.join(shape)}) {dtype} */\n{head};")
+        lines += [f"{head} {{ return ({c_type(dtype)}*)((char*)memory + {offset}); }}"]
+    header = HEADER.format(name=name, NAME=name.upper(), source=Path(source).name, programs=" and ".join(names),
+                           bytes=numbers["bytes"], alignment=numbers["alignment"], variable_count=len(variables),
+                           table_size=max(1, len(variables)), results=",\n".join(f"  {name}_{result}" for result in RESULTS),
+                           declarations="\n".join(declarations))
+    return header, "\n".join(lines) + "\n"
+
+
+def run(command):
+    result = subprocess.run([str(word) for word in command], stderr=subprocess.PIPE, text=True)
+    if result.returncode != 0:
+        sys.exit(result.stderr + f"export: {Path(command[0]).name} failed")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev export", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source", type=Path, metavar="SOURCE")
+    parser.add_argument("programs", nargs="+", metavar="PROGRAM")
+    parser.add_argument("--c", type=Path, required=True, metavar="FOLDER", help="where the header and the library are written")
+    parser.add_argument("--name", help="of the library, and before all names in it; without it, that of the folder")
+    parser.add_argument("--target", default="one_core", help="such as one_core (the default) or cpu")
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--flags", default="-O3 -march=native", help="as in a shell (%(default)s); write --flags=...")
+    parser.add_argument("--include", default=str(PREFIX.parent / "include"), help="folders of headers, with ; between them")
+    parser.add_argument("--depfile", type=Path, metavar="FILE", help="where the files that the library depends on are written")
+    options = parser.parse_args()
+    name = options.name or options.c.resolve().name
+    if not re.fullmatch(r"[A-Za-z]\w*", name):
+        sys.exit(f"export: name '{name}': a name of C expected, by --name")
+    if not options.source.is_file():
+        sys.exit(f"export: {options.source}: a file with the programs expected")
+    names = [program.split("::")[-1] for program in options.programs]
+    vendor = "Clang" if "clang" in subprocess.run([options.compiler, "--version"], capture_output=True, text=True).stdout else "GNU"
+    options.c.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        programs = "\n".join(f"constexpr void {c}(tilewright::Ir& ir) {{ ::{cpp}(ir); }}" for c, cpp in zip(names, options.programs))
+        (folder / "net.cpp").write_text(SOURCE.format(
+            source=options.source.resolve(), name=name, target=options.target, programs=programs, list=", ".join(names),
+            runs="\n".join(RUN.format(name=name, p=p) for p in range(len(names)))))
+        includes = [f"-I{include}" for include in options.include.split(";") if include]
+        own = ["-c", *shlex.split(options.flags), *includes, f"-I{options.source.resolve().parent}"]
+        if options.depfile:
+            own += ["-MD", "-MF", options.depfile, "-MT", options.c.resolve() / f"lib{name}.a"]
+        run([options.compiler, *OPTIONS, *shlex.split(LIMITS[vendor]), *own, folder / "net.cpp", "-o", folder / "programs.o"])
+        if options.depfile:
+            options.depfile.write_text(options.depfile.read_text().replace(str(folder / "net.cpp"), ""))
+        run(["objcopy", "-O", "binary", "--only-section=.tilewright", folder / "programs.o", folder / "facts"])
+        run(["objcopy", "--remove-section=.tilewright", folder / "programs.o"])
+        header, code = write_c(name, options.source, names, read_facts((folder / "facts").read_text()))
+        (options.c / f"{name}.h").write_text(header)
+        (folder / "interface.c").write_text(code)
+        run(["gcc" if vendor == "GNU" else "clang", "-c", "-Os", "-fPIC", f"-I{options.c.resolve()}", folder / "interface.c", "-o",
+             folder / "interface.o"])
+        library = options.c / f"lib{name}.a"
+        library.unlink(missing_ok=True)
+        run(["ar", "rcs", library, folder / "programs.o", folder / "interface.o"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+# tilewright_export(NAME SOURCE net.hpp PROGRAMS program... [TARGET one_core] [FLAGS option...])
+#
+# Makes a C library of programs: NAME is a target that C and C++ targets link, and that has NAME.h. Its memory, its functions and its
+# variables are in that header. SOURCE: a C++ header with the programs. TARGET: the machine, tilewright::one_core without it. FLAGS:
+# options of the compiler, in place of -O3 -march=native. The library is made again when SOURCE changes, or one of tilewright's own headers.
+function(tilewright_export name)
+  cmake_parse_arguments(PARSE_ARGV 1 given "" "SOURCE;TARGET" "PROGRAMS;FLAGS")
+  if(NOT given_SOURCE OR NOT given_PROGRAMS OR given_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "tilewright_export(${ARGV}): NAME SOURCE file PROGRAMS program... [TARGET machine] [FLAGS option...] expected")
+  endif()
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(script ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/export.py)
+  cmake_path(ABSOLUTE_PATH given_SOURCE BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name})
+  set(options)
+  if(given_TARGET)
+    list(APPEND options --target ${given_TARGET})
+  endif()
+  if(given_FLAGS)
+    list(JOIN given_FLAGS " " flags)
+    list(APPEND options "--flags=${flags}")
+  endif()
+  set(library ${folder}/lib${name}.a)
+  add_custom_command(
+    OUTPUT ${library} ${folder}/${name}.h
+    COMMAND Python3::Interpreter ${script} ${given_SOURCE} ${given_PROGRAMS} --c ${folder} --name ${name}
+            --compiler ${CMAKE_CXX_COMPILER} --depfile ${folder}/${name}.d
+            "--include=$<TARGET_PROPERTY:tilewright::headers,INTERFACE_INCLUDE_DIRECTORIES>" ${options}
+    DEPENDS ${given_SOURCE} ${script}
+    DEPFILE ${folder}/${name}.d
+    COMMENT "Exporting ${name} for C"
+    VERBATIM)
+  add_custom_target(${name}_export DEPENDS ${library})
+  add_library(${name} INTERFACE)
+  add_dependencies(${name} ${name}_export)
+  target_include_directories(${name} INTERFACE ${folder})
+  target_link_libraries(${name} INTERFACE ${library} m)
+endfunction()

@@ -1,0 +1,98 @@
+#pragma once
+#include "tilewright/core/requirements.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "tilewright/core/text.hpp"
+#include "tilewright/lower/plan.hpp"
+
+namespace tilewright::detail {
+
+/// Places of the variables of several programs in one memory: variables with the same name are one variable. `Tables`: the
+/// StaticProgram of each. Variables in remote memory are not shared.
+template <class... Tables>
+struct SharedVariables {
+  static constexpr std::size_t count = sizeof...(Tables), most = (std::max)({std::size_t{1}, Tables::variables.size()...});
+
+  struct Places {
+    std::array<std::array<std::int64_t, most>, count> variables{};  ///< by program and variable, in bytes
+    std::array<std::array<bool, most>, count> is_first{};  ///< whether no earlier program has the variable
+    std::array<std::int64_t, count> kept{};  ///< distance that a program's kept tensors move
+    std::int64_t bytes = 0;
+  };
+
+ private:
+  /// Finds a variable of a program that comes before program p.
+  static constexpr bool find(std::size_t p, std::string_view name, const TensorSpec& spec, const Places& result,
+                             std::int64_t& offset) {
+    std::size_t q = 0;
+    bool found = false;
+    const auto look = [&]<class T>() {
+      for (std::size_t v = 0; q < p && !found && v < T::variables.size(); ++v) {
+        if (T::variables[v].base != internal::Base::variable || T::plan.variable_name(v) != name) continue;
+        if (T::variables[v].spec != spec)
+          TW_THROW TraceError(text("programs: variable '", name, "' is ", to_text(T::variables[v].spec), " and ", to_text(spec),
+                                   ": one spec in all programs expected")
+                                  .string());
+        offset = result.variables[q][v];
+        found = true;
+      }
+      ++q;
+    };
+    (look.template operator()<Tables>(), ...);
+    return found;
+  }
+  template <class T>
+  static constexpr void place(Places& result, std::size_t p) {
+    std::int64_t end = 0;  // of the variables in the plan; kept tensors follow
+    for (std::size_t v = 0; v < T::variables.size(); ++v) {
+      const auto& variable = T::variables[v];
+      result.is_first[p][v] = true;
+      if (variable.base != internal::Base::variable) continue;
+      end = (std::max)(end, internal::align(variable.offset + variable.spec.bytes()));
+      if (find(p, T::plan.variable_name(v), variable.spec, result, result.variables[p][v])) {
+        result.is_first[p][v] = false;
+      } else {
+        result.variables[p][v] = result.bytes;
+        result.bytes += internal::align(variable.spec.bytes());
+      }
+    }
+    result.kept[p] = result.bytes - end;
+    result.bytes += internal::align(T::plan.memory.variables) - end;
+  }
+
+ public:
+  static constexpr Places places = [] {
+    Places result;
+    std::size_t p = 0;
+    (place<Tables>(result, p++), ...);
+    return result;
+  }();
+  static constexpr std::int64_t bytes = places.bytes;
+
+  /// Returns the locations of a program's operands in this memory.
+  template <std::size_t p>
+  static constexpr auto locations() {
+    using T = std::tuple_element_t<p, std::tuple<Tables...>>;
+    auto result = T::plan.locations;
+    for (internal::Location& location : result) {
+      if (location.base != internal::Base::variable) continue;
+      std::int64_t moved = location.offset + places.kept[p];
+      for (std::size_t v = 0; v < T::variables.size(); ++v)
+        if (const auto& variable = T::variables[v]; variable.base == internal::Base::variable &&
+                                                    location.offset >= variable.offset &&
+                                                    location.offset < variable.offset + variable.spec.bytes())
+          moved = places.variables[p][v] + location.offset - variable.offset;
+      location.offset = moved;
+    }
+    return result;
+  }
+};
+
+}  // namespace tilewright::detail

@@ -1,0 +1,31 @@
+#pragma once
+// Networks for signals: a perceptron, a GRU and a dilated convolution, each on 784 numbers or fewer.
+#include <tilewright/layers/conv.hpp>
+#include <tilewright/layers/linear.hpp>
+#include <tilewright/layers/recurrent.hpp>
+
+namespace tw = tilewright;
+
+struct Perceptron : tw::Module<Perceptron> {
+  BOOST_HANA_DEFINE_STRUCT(Perceptron, (tw::layers::Linear<32>, fc1), (tw::layers::Linear<10>, fc2));
+  constexpr tw::Tensor build(tw::Tensor x) { return fc2(tw::ops::gelu(fc1(x))); }
+};
+struct Gru : tw::Module<Gru> {
+  BOOST_HANA_DEFINE_STRUCT(Gru, (tw::layers::GRU<64>, gru));
+  constexpr tw::Tensor build(tw::Tensor x) { return gru(x).first; }
+};
+struct Dilated : tw::Module<Dilated> {
+  using Conv = tw::layers::Conv1d<16, 3, {.dilation = 4}>;
+  BOOST_HANA_DEFINE_STRUCT(Dilated, (Conv, conv));
+  constexpr tw::Tensor build(tw::Tensor x) { return tw::ops::tanh(conv(x)); }
+};
+template <class Net>
+constexpr void answer(tw::Ir& ir, const tw::Shape& shape) {
+  const auto x = tw::ops::host_load(ir.h2d_stream("x", shape));
+  const auto [factories, net] = tw::create_graph(Net{}, x);
+  const tw::Tensor y = net.bind(factories.init()).call(x);
+  tw::ops::host_store(ir.d2h_stream("y", y.spec()), y);
+}
+constexpr void perceptron(tw::Ir& ir) { answer<Perceptron>(ir, {1, 784}); }
+constexpr void gru(tw::Ir& ir) { answer<Gru>(ir, {1, 8, 16}); }
+constexpr void dilated(tw::Ir& ir) { answer<Dilated>(ir, {1, 16, 40}); }

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Exports networks as C libraries, and links programs in C with them, without C++'s library. They leave the bits of sessions.
+
+The libraries ask for no function but those of memory and, if programs compute with them, C's exp and log: see docs/how-to/embedded.md."""
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+PROJECT = FOLDER.parents[1]
+MEMORY = {"memcpy", "memmove", "memset", "memcmp"}
+MATHS = {"expf", "log"}  # of the cross entropy of the network
+EXPECTED = """\
+before init: 2 run: a session without initial values: init() first expected
+misaligned: 5 memory that is not aligned: a multiple of the alignment expected
+no array: 4 run: a stream without an array: one for each stream expected
+shared: 3 run: an array shares memory with another one or with the session: memory of its own expected
+"""
+FAULT = "other: 1 Div: divisor 0: a number other than 0 expected, in the main graph, 1 more, 6\n"
+
+
+def run(command, **options):
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    if result.returncode != 0:
+        sys.exit(f"{shlex.join(map(str, command))[:2000]}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def undefined(library):
+    """The functions that a library needs of others."""
+    needed, own = set(), set()
+    for line in run(["nm", library]).splitlines():
+        words = line.split()
+        if len(words) >= 2:
+            (needed if words[-2] == "U" else own).add(words[-1])
+    return needed - own - {"_GLOBAL_OFFSET_TABLE_"}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--flags", default="", help="as in a shell; write --flags=...")
+    parser.add_argument("--level", default="-O1 -march=native", help="options of optimisation (%(default)s)")
+    options = parser.parse_args()
+    problems = []
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        for name, program in (("net", ["train_step", "infer"]), ("other", ["other::train_step"])):
+            run([sys.executable, PROJECT / "cmake" / "export.py", FOLDER / f"{name}.hpp", *program, "--c", folder, "--name", name,
+                 "--compiler", options.compiler, f"--flags={options.level}"])
+        for name, maths in (("net", MATHS), ("other", set())):
+            if more := undefined(folder / f"lib{name}.a") - MEMORY - maths:
+                problems.append(f"lib{name}.a: needs {', '.join(sorted(more))}: functions of memory expected")
+        run(["gcc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", FOLDER / "in_c.c", f"-I{folder}", f"-I{FOLDER}",
+             f"-L{folder}", "-lnet", "-lother", "-lm", "-o", folder / "in_c"])
+        run([options.compiler, "-std=c++20", *shlex.split(options.flags), f"-I{PROJECT / 'include'}", *shlex.split(options.level),
+             FOLDER / "in_cpp.cpp", "-o", folder / "in_cpp", "-lpthread"])
+        in_c, in_cpp = run([folder / "in_c"]), run([folder / "in_cpp"], env=os.environ | {"TILEWRIGHT_LOG_LEVEL": "ERROR"})
+        if not in_c.startswith(EXPECTED) or not in_c.endswith(FAULT):
+            problems.append(f"in C:\n{in_c}\nwhere this is expected:\n{EXPECTED}...\n{FAULT}")
+        bits = in_c.removeprefix(EXPECTED).removesuffix(FAULT)
+        if sorted(bits.splitlines()) != sorted(in_cpp.splitlines()):
+            problems.append(f"in C:\n{bits}\nin sessions:\n{in_cpp}")
+    print("\n".join(problems) or f"programs in C and in sessions have equal bits:\n{bits}", end="")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()
