@@ -37,7 +37,7 @@ class BothSessions {
   static constexpr const auto& plan = Session::plan;
 
  public:
-  /// `integers_below`: the limit of random integers in streams and variables.
+  /// `integers_below`: random integers in streams and variables are from 1 to the number before it.
   explicit BothSessions(std::uint64_t seed = 1, int integers_below = 10)
       : session_({.seed = seed, .threads = 1}),
         one_(std::make_unique<tw::StaticSession<build, target>>()),
@@ -106,7 +106,7 @@ class BothSessions {
   void draw(tw::DType dtype, std::span<std::byte> memory) {
     tw::visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
       for (std::size_t i = 0; i < memory.size() / sizeof(T); ++i) {
-        double number = static_cast<double>(random_() % static_cast<unsigned>(below_));
+        double number = 1 + static_cast<double>(random_() % static_cast<unsigned>(below_ - 1));  // none is 0, to divide by
         if (tw::is_floating_point(dtype)) number = static_cast<double>(random_() % 2001) / 500 - 2;
         if (dtype == tw::boolean) number = static_cast<double>(random_() % 2);
         reinterpret_cast<T*>(memory.data())[i] = static_cast<T>(number);

@@ -8,7 +8,7 @@
 
 namespace {
 
-/// Runs a program of cases on random variables. Integers are small, so that they are indices.
+/// Runs a program of cases on random variables. Integers are 1, so that they are indices and divisors.
 template <auto build>
 void run_cases() {
   support::BothSessions<build> both(1, 2);
