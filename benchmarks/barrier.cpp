@@ -1,7 +1,7 @@
 // What it costs that threads meet: once between supersteps, and once a run to wake the workers.
 #include <benchmark/benchmark.h>
 
-#include <tilewright/execute/workers.hpp>
+#include <tilewright/execute/threads/workers.hpp>
 
 namespace tw = tilewright;
 

@@ -1,6 +1,6 @@
 // The library of tilewright_precompile: code that is equal in all programs, compiled with the options of the user's targets.
-#include <tilewright/data/loader_order_code.hpp>
-#include <tilewright/data/prefetch_thread_code.hpp>
+#include <tilewright/data/loading/loader_order_code.hpp>
+#include <tilewright/data/loading/prefetch_thread_code.hpp>
 #include <tilewright/session/session_core_code.hpp>
 
 template class tilewright::detail::SessionCore<tilewright::ThisBuild>;

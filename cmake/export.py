@@ -28,7 +28,7 @@ TYPES = {"bool": "bool", "float32": "float", "float64": "double", "float16": "ui
 RESULTS = ["done", "fault", "not_initialised", "shared_memory", "missing_array", "misaligned_memory", "unfit_number"]
 
 SOURCE = """#include <tilewright/embedded.hpp>
-#include <tilewright/session/exported_programs.hpp>
+#include <tilewright/session/one_object/exported_programs.hpp>
 #include "{source}"
 
 // programs of this library alone: two libraries may have programs of one name

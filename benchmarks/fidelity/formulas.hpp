@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tilewright/lower/ipu/product_partition.hpp>
+#include <tilewright/lower/products/product_partition.hpp>
 #include <tilewright/lower/tile_figures.hpp>
 #include <tilewright/target/ipu_cycles.hpp>
 #include <tilewright/target/ipu_exchange_cycles.hpp>

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
-#include <tilewright/lower/ipu/product_partition.hpp>
+#include <tilewright/lower/products/product_partition.hpp>
 
 namespace tw = tilewright;
 using std::int64_t;

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "tilewright/core/constant_text.hpp"
+#include "tilewright/core/text/constant_text.hpp"
 #include "tilewright/execute/budget_errors.hpp"
 #include "tilewright/execute/program.hpp"
 

@@ -43,7 +43,7 @@ program, samplers of tokens, and the profile of a simulated IPU. [Data](../how-t
 REFERENCE = {
     "reference.md": {
         "Sessions": ["session/session_options.hpp", "session/given_array.hpp", "session/session.hpp", "session/context.hpp", "session/host_outputs.hpp",
-                     "session/tensor_view.hpp", "session/host_tensor.hpp", "session/static_session.hpp", "session/static_program.hpp", "execute/run_status.hpp", "session/seeds.hpp", "execute/memory_error.hpp", "execute/recording.hpp",
+                     "session/tensor_view.hpp", "session/host_tensor.hpp", "session/static_session.hpp", "session/one_object/static_program.hpp", "execute/run_status.hpp", "session/seeds.hpp", "execute/memory_error.hpp", "execute/recording.hpp",
                      "target/devices.hpp", "session/array_munging.hpp"],
         "Programs": ["graph/ir.hpp", "graph/initialiser.hpp", "program/replicated_variable.hpp", "program/replica_grouping.hpp",
                      "program/comm_group.hpp", "program/instance_grouping.hpp", "ops/collective/replica_sharding.hpp",
@@ -89,8 +89,8 @@ ONLY = {"data/generated_digits.hpp": ["generated_digits"], "data/generated_text.
 
 
 # Of these folders, what only the library uses.
-NOT_SHOWN = {"data/canvas.hpp", "data/csv_rows.hpp", "data/digit_strokes.hpp", "data/file_reader.hpp", "data/loader_order.hpp", "data/loader_order_code.hpp",
-             "data/prefetch.hpp", "data/prefetch_thread.hpp", "data/prefetch_thread_code.hpp", "data/shuffle.hpp"}
+NOT_SHOWN = {"data/canvas.hpp", "data/csv_rows.hpp", "data/digit_strokes.hpp", "data/file_reader.hpp", "data/loading/loader_order.hpp", "data/loading/loader_order_code.hpp",
+             "data/prefetch.hpp", "data/loading/prefetch_thread.hpp", "data/loading/prefetch_thread_code.hpp", "data/shuffle.hpp"}
 
 
 def headers_of(part):

@@ -11,7 +11,7 @@
 
 #include "program.hpp"
 #include "semantics.hpp"
-#include "tilewright/session/static_programs.hpp"
+#include "tilewright/session/one_object/static_programs.hpp"
 
 namespace random_programs {
 

@@ -69,8 +69,8 @@ EXCEPTIONS = {
     "RowBlocks": "the planner makes it of convolutions: tests/run/targets/convolution_blocks.cpp",
     "PrintTensor": "writes a text: tests/run/ops/print_tensor.cpp",
     "BiasAdd": "a part of linear layers: tests/run/layers/half.cpp",
-    "ScaledDotProductAttention": "compared with float64: tests/run/ops/attention.cpp",
-    "ScaledDotProductAttentionGrad": "compared with float64: tests/run/ops/attention.cpp",
+    "ScaledDotProductAttention": "compared with float64: tests/run/nn/attention.cpp",
+    "ScaledDotProductAttentionGrad": "compared with float64: tests/run/nn/attention.cpp",
 }
 
 

@@ -1,4 +1,4 @@
-"""Writes rounded_attention.txt, which tests/run/ops/rounded_attention.cpp expects: attention of float16, and its gradients, whose
+"""Writes rounded_attention.txt, which tests/run/nn/rounded_attention.cpp expects: attention of float16, and its gradients, whose
 products NumPy sums in float16.
 
 After each group of 16 products a sum is rounded to float16. Operands of products are float16: weights and the gradients of scores

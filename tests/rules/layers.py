@@ -3,7 +3,8 @@
 
 The second table has the extras: no other directory includes one, nor does a header beside the directories, such as tilewright.hpp,
 and each is a component of CMake. A row that says "(uses `a/` and `b/x.hpp` only)" is a directory that may include these and no
-others. A row that says "(`c/` in `y.hpp` only)" is one whose file y.hpp alone includes c/. No file includes itself by others.
+others. A row that says "(`c/` in `y.hpp` only)" is one whose file y.hpp alone includes c/. The third table has the files and folders
+of lower/: each includes only itself and those above it. No file includes itself by others.
 """
 
 import re
@@ -77,6 +78,20 @@ def check(order, extras, only, doors):
                 yield f"{where}: only {doors[directory, target]} includes `{target}/`"
 
 
+def floors():
+    """What includes upwards within lower/, one line each."""
+    rows = re.search(r"^\| of `lower/` \|.*?\n\n", PAGE.read_text(), re.MULTILINE | re.DOTALL)[0].strip().splitlines()[2:]
+    order = [room for row in rows for room in re.findall(r"`lower/([\w.]+)/?`", row.split("|")[1])]
+    for header in sorted((LIBRARY / "lower").rglob("*.hpp")):
+        room = header.relative_to(LIBRARY / "lower").parts[0]
+        if room not in order:
+            yield f"{header}: `{room}` is not in the table of lower/ of {PAGE}"
+            continue
+        for number, included in includes(header):
+            if included.parts[0] == "lower" and order.index(included.parts[1]) > order.index(room):
+                yield f"{header}:{number}: includes {included}: a room of lower/ above `{room}` expected"
+
+
 def circles():
     """Files that include each other, one line for each circle that is found."""
     state, path = {}, []  # by file: whether all that it includes is known
@@ -101,9 +116,9 @@ def circles():
 
 def main():
     order, extras, *limits = read_tables()
-    problems = [*check(order, extras, *limits), *circles()]
-    print("\n".join(problems) or f"{len(order)} directories, {len(extras)} of them extras: each includes only those above it, the "
-                                 "library no extra, and no file itself by others")
+    problems = [*check(order, extras, *limits), *floors(), *circles()]
+    print("\n".join(problems) or f"{len(order)} directories, {len(extras)} of them extras: each includes only those above it, as "
+                                 "do the rooms of lower/, the library no extra, and no file itself by others")
     sys.exit(bool(problems))
 
 

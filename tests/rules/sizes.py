@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A header of the library and a file of the report's page have at most 400 lines, and a line of a page of docs/ has 130 columns, if
-it is not of a table or code. What a script makes of other files may have more. TOO_LONG and TOO_WIDE name what still has more; the
-test fails when one has not.
+it is not of a table or code. What a script makes of other files may have more. A folder of include/, tests/run and tests/static has
+at most 30 sources. TOO_LONG and TOO_WIDE name what still has more; the test fails when one has not.
 """
 
 import re
@@ -12,7 +12,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 LIBRARY = PROJECT / "include" / "tilewright"
 REPORT, RECORDING = LIBRARY / "profile" / "page", LIBRARY / "profile" / "recording_page"
 PAGES = PROJECT / "docs"
-MOST_LINES, MOST_COLUMNS = 400, 130
+MOST_LINES, MOST_COLUMNS, MOST_SOURCES = 400, 130, 30
 TOO_LONG = set()
 TOO_WIDE: set[str] = set()
 GENERATED = {"profile/report_page.hpp", "profile/recording_page.hpp"}
@@ -39,10 +39,13 @@ def main():
              for path in sorted(folder.rglob(f"*.{ending}"))}
     lines = {name: len(path.read_text().splitlines()) for name, path in files.items() if name not in GENERATED}
     columns = {str(page.relative_to(PAGES)): columns_of(page) for page in sorted(PAGES.rglob("*.md")) if "generated" not in page.parts}
-    problems = [*beyond(lines, MOST_LINES, "lines", TOO_LONG, "TOO_LONG"),
+    folders = {str(folder.relative_to(PROJECT)): sum(path.suffix in (".hpp", ".cpp") for path in folder.iterdir())
+               for top in ("include", "tests/run", "tests/static") for folder in (PROJECT / top, *(PROJECT / top).rglob("*")) if folder.is_dir()}
+    problems = [*beyond(folders, MOST_SOURCES, "sources", set(), ""), *beyond(lines, MOST_LINES, "lines", TOO_LONG, "TOO_LONG"),
                 *beyond(columns, MOST_COLUMNS, "columns", TOO_WIDE, "TOO_WIDE")]
     print("\n".join(problems) or f"{len(lines)} headers and files of the report of at most {max(lines.values())} lines, "
-                                 f"{len(columns)} pages of at most {MOST_COLUMNS} columns")
+                                 f"{len(columns)} pages of at most {MOST_COLUMNS} columns, {len(folders)} folders of "
+                                 f"at most {max(folders.values())} sources")
     sys.exit(bool(problems))
 
 

@@ -2,7 +2,7 @@
 // Text, shapes, dtypes and names of types.
 #include "tilewright/core/fixed_vector.hpp"
 #include "tilewright/core/tensor_spec.hpp"
-#include "tilewright/core/type_name.hpp"
+#include "tilewright/core/text/type_name.hpp"
 #include "tilewright/operand/view.hpp"
 
 namespace tw = tilewright;

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "tilewright/execute/shares.hpp"
 #include "tilewright/execute/thread_choice.hpp"
+#include "tilewright/execute/threads/shares.hpp"
 
 /// Times of a run with 1, 2, ... threads.
 using Curve = std::vector<double>;

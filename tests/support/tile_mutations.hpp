@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tilewright/lower/ipu/tile_table.hpp"
-#include "tilewright/verified/tile_table.hpp"
+#include "tilewright/verified/tiles/tile_table.hpp"
 
 namespace tile_mutations {
 

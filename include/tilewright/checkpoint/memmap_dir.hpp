@@ -13,9 +13,9 @@
 #include "tilewright/checkpoint/mapped_npy.hpp"
 #include "tilewright/checkpoint/partial_file.hpp"
 #include "tilewright/core/flag.hpp"
-#include "tilewright/core/name_pattern.hpp"
+#include "tilewright/core/text/name_pattern.hpp"
+#include "tilewright/session/arrays/replica_parts.hpp"
 #include "tilewright/session/given_array.hpp"
-#include "tilewright/session/replica_parts.hpp"
 
 namespace tilewright {
 

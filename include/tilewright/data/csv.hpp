@@ -19,7 +19,7 @@
 
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/core/flag.hpp"
-#include "tilewright/core/parse_number.hpp"
+#include "tilewright/core/text/parse_number.hpp"
 #include "tilewright/core/xtensor.hpp"
 #include "tilewright/data/csv_rows.hpp"
 #include "tilewright/data/data_error.hpp"

@@ -19,11 +19,11 @@
 
 #include "tilewright/data/dataset.hpp"
 #include "tilewright/data/loader_options.hpp"
-#include "tilewright/data/loader_order.hpp"
+#include "tilewright/data/loading/loader_order.hpp"
 #include "tilewright/data/prefetch.hpp"
 #include "tilewright/data/sample.hpp"
 #ifndef TILEWRIGHT_COMPILED  // then a library of the user's build has this code: cmake/compiled.cpp
-#include "tilewright/data/loader_order_code.hpp"
+#include "tilewright/data/loading/loader_order_code.hpp"
 #endif
 
 namespace tilewright::data {

@@ -4,9 +4,9 @@
 #include <functional>
 #include <utility>
 
-#include "tilewright/data/prefetch_thread.hpp"
+#include "tilewright/data/loading/prefetch_thread.hpp"
 #ifndef TILEWRIGHT_COMPILED  // then a library of the user's build has this code: cmake/compiled.cpp
-#include "tilewright/data/prefetch_thread_code.hpp"
+#include "tilewright/data/loading/prefetch_thread_code.hpp"
 #endif
 
 namespace tilewright::data {

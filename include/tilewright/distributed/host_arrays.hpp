@@ -6,7 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "tilewright/session/stream_arrays.hpp"
+#include "tilewright/session/streams/stream_arrays.hpp"
 
 namespace tilewright::distributed::detail {
 

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "tilewright/core/parse_number.hpp"
 #include "tilewright/core/platform/platform.hpp"
+#include "tilewright/core/text/parse_number.hpp"
 #include "tilewright/distributed/mpi.hpp"
 #include "tilewright/distributed/platform.hpp"
 

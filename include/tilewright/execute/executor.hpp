@@ -10,20 +10,20 @@
 #include <utility>
 #include <vector>
 
-#include "tilewright/core/logger.hpp"
+#include "tilewright/core/log/logger.hpp"
+#include "tilewright/core/log/print_stream.hpp"
 #include "tilewright/core/platform/cores.hpp"
-#include "tilewright/core/print_stream.hpp"
 #include "tilewright/execute/arithmetic_mode.hpp"
-#include "tilewright/execute/crew.hpp"
 #include "tilewright/execute/fault_report.hpp"
 #include "tilewright/execute/held_replicas.hpp"
 #include "tilewright/execute/program_view.hpp"
 #include "tilewright/execute/recorder.hpp"
 #include "tilewright/execute/run_memory.hpp"
-#include "tilewright/execute/shares.hpp"
 #include "tilewright/execute/strict_mode.hpp"
 #include "tilewright/execute/thread_choice.hpp"
-#include "tilewright/execute/workers.hpp"
+#include "tilewright/execute/threads/crew.hpp"
+#include "tilewright/execute/threads/shares.hpp"
+#include "tilewright/execute/threads/workers.hpp"
 #include "tilewright/lower/host/useful_threads.hpp"
 
 namespace tilewright::internal {

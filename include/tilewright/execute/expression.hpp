@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "tilewright/kernel/vector/half.hpp"
+#include "tilewright/lower/draft/partition.hpp"
 #include "tilewright/lower/plan.hpp"
-#include "tilewright/lower/steps/partition.hpp"
 #include "tilewright/op/elementwise.hpp"
 #include "tilewright/operand/faults.hpp"
 

@@ -6,9 +6,9 @@
 
 #include "tilewright/execute/codelet.hpp"
 #include "tilewright/execute/frozen_plan.hpp"
-#include "tilewright/lower/ipu/tile_sets.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/operand/faults.hpp"
+#include "tilewright/target/tile_sets.hpp"
 
 namespace tilewright::internal {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tilewright/core/logger.hpp"
+#include "tilewright/core/log/logger.hpp"
 #include "tilewright/core/with_memory.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/memory_error.hpp"

@@ -5,8 +5,8 @@
 
 #include "tilewright/execute/arithmetic_mode.hpp"
 #include "tilewright/execute/codelet.hpp"
-#include "tilewright/operand/faults.hpp"
 #include "tilewright/lower/plan.hpp"
+#include "tilewright/operand/faults.hpp"
 
 namespace tilewright::internal {
 

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "tilewright/core/logger.hpp"
+#include "tilewright/core/log/logger.hpp"
 #include "tilewright/core/platform/cores.hpp"
-#include "tilewright/execute/joint_trial.hpp"
-#include "tilewright/execute/thread_trial.hpp"
+#include "tilewright/execute/threads/joint_trial.hpp"
+#include "tilewright/execute/threads/thread_trial.hpp"
 
 namespace tilewright::internal {
 

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "tilewright/lower/body_draft.hpp"
+#include "tilewright/lower/draft/body_draft.hpp"
 
 namespace tilewright::internal {
 

@@ -1,28 +1,16 @@
 #pragma once
 #include <stdexcept>
 
-#include "tilewright/lower/memory/compute_sets.hpp"
+#include "tilewright/lower/memory/cut.hpp"
 #include "tilewright/lower/memory/internal_storages.hpp"
 #include "tilewright/lower/memory/place.hpp"
+#include "tilewright/lower/memory/planned_program.hpp"
 #include "tilewright/lower/memory/reuse.hpp"
 #include "tilewright/lower/pass.hpp"
 #include "tilewright/lower/steps/barriers.hpp"
-#include "tilewright/lower/steps/cut.hpp"
-#include "tilewright/lower/steps/dead_code.hpp"
 #include "tilewright/lower/steps/order_updates.hpp"
 
 namespace tilewright::internal {
-
-/// A program during planning: data that the planners of all machines share.
-struct Planning {
-  const Ir& ir;
-  const Target& target;
-  const LiveCode& live;
-  Plan& plan;
-  List<BodyId, GraphId> body_of;  ///< none: the graph is dead or inlined
-  List<GraphId, BodyId> bodies;  ///< graph of each body
-  ComputeSets compute_sets{};
-};
 
 /// Runs a pass that is equal for all machines.
 constexpr void run_shared(Pass pass, BodyId body, BodyDraft& draft, Planning& planning) {

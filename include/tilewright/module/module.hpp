@@ -13,7 +13,7 @@
 #endif
 
 #include "tilewright/core/diagnostic.hpp"
-#include "tilewright/core/type_name.hpp"
+#include "tilewright/core/text/type_name.hpp"
 #include "tilewright/module/graph_arguments.hpp"
 #include "tilewright/module/module_trace.hpp"
 #include "tilewright/program/scopes.hpp"

@@ -7,7 +7,7 @@
 
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/text.hpp"
-#include "tilewright/core/type_name.hpp"
+#include "tilewright/core/text/type_name.hpp"
 #include "tilewright/op/stated_op.hpp"
 
 namespace tilewright {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tilewright/core/logger.hpp"
+#include "tilewright/core/log/logger.hpp"
 #include "tilewright/lower/figures/flops.hpp"
 #include "tilewright/lower/figures/parameters.hpp"
 #include "tilewright/profile/print_profile.hpp"

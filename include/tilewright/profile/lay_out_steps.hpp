@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "tilewright/lower/ipu/tile_sets.hpp"
 #include "tilewright/lower/program/fold_bodies.hpp"
 #include "tilewright/profile/profile.hpp"
+#include "tilewright/target/tile_sets.hpp"
 
 namespace tilewright::internal {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tilewright/core/table_text.hpp"
+#include "tilewright/core/text/table_text.hpp"
 #include "tilewright/profile/profile.hpp"
 
 namespace tilewright {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "tilewright/core/figure.hpp"
+#include "tilewright/core/figures/figure.hpp"
 
 /// Simulates the time of a program's step on many replicas: messages of its collectives over links of given latency and
 /// bandwidth.

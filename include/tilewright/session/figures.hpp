@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "tilewright/core/logger.hpp"
+#include "tilewright/core/log/logger.hpp"
 #include "tilewright/execute/recording.hpp"
 #include "tilewright/lower/print_plan.hpp"
 #include "tilewright/target/target.hpp"

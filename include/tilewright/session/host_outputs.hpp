@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "tilewright/session/stream_arrays.hpp"
+#include "tilewright/session/streams/stream_arrays.hpp"
 
 namespace tilewright {
 

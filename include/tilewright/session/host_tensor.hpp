@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "tilewright/core/flag.hpp"
-#include "tilewright/core/name_pattern.hpp"
 #include "tilewright/core/number.hpp"
 #include "tilewright/core/tensor_spec.hpp"
-#include "tilewright/session/cast_elements.hpp"
+#include "tilewright/core/text/name_pattern.hpp"
+#include "tilewright/session/arrays/cast_elements.hpp"
 #include "tilewright/session/tensor_view.hpp"
 
 namespace tilewright {

@@ -8,8 +8,8 @@
 #include "tilewright/core/random/random.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/execute/program_view.hpp"
+#include "tilewright/session/arrays/replica_parts.hpp"
 #include "tilewright/session/fill_elements.hpp"
-#include "tilewright/session/replica_parts.hpp"
 
 namespace tilewright {
 

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <string_view>
 
-#include "tilewright/core/logger.hpp"
+#include "tilewright/core/log/logger.hpp"
 #include "tilewright/execute/program_view.hpp"
 
 namespace tilewright::internal {

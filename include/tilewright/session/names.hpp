@@ -11,7 +11,7 @@
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/name.hpp"
 #include "tilewright/graph/ir.hpp"
-#include "tilewright/session/replica_parts.hpp"
+#include "tilewright/session/arrays/replica_parts.hpp"
 
 namespace tilewright {
 

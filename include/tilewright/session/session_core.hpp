@@ -6,12 +6,12 @@
 #include <string_view>
 
 #include "tilewright/core/built_with.hpp"
-#include "tilewright/core/logger.hpp"
+#include "tilewright/core/log/logger.hpp"
 #include "tilewright/execute/held_replicas.hpp"
 #include "tilewright/execute/program_view.hpp"
 #include "tilewright/execute/recording.hpp"
 #include "tilewright/session/session_options.hpp"
-#include "tilewright/session/transfers.hpp"
+#include "tilewright/session/streams/transfers.hpp"
 
 namespace tilewright::detail {
 

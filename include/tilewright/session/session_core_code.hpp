@@ -1,6 +1,6 @@
 #pragma once
 #include "tilewright/execute/executor.hpp"
-#include "tilewright/session/given_arrays.hpp"
+#include "tilewright/session/arrays/given_arrays.hpp"
 #include "tilewright/session/initial_values.hpp"
 #include "tilewright/session/log_session.hpp"
 #include "tilewright/session/session_core.hpp"

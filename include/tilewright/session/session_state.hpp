@@ -8,8 +8,8 @@
 #include "tilewright/execute/fault_error.hpp"  // what a run may throw
 #include "tilewright/session/exclusive_use.hpp"
 #include "tilewright/session/host_outputs.hpp"
-#include "tilewright/session/input_copies.hpp"
 #include "tilewright/session/session_core.hpp"
+#include "tilewright/session/streams/input_copies.hpp"
 #ifndef TILEWRIGHT_COMPILED  // then a library of the user's build has this code: cmake/compiled.cpp
 #include "tilewright/session/session_core_code.hpp"
 #endif

@@ -8,8 +8,8 @@
 #include "tilewright/core/name.hpp"
 #include "tilewright/execute/run_status.hpp"
 #include "tilewright/session/names.hpp"
-#include "tilewright/session/static_arrays.hpp"
-#include "tilewright/session/static_programs.hpp"
+#include "tilewright/session/one_object/static_arrays.hpp"
+#include "tilewright/session/one_object/static_programs.hpp"
 #include "tilewright/session/tensor_view.hpp"
 
 namespace tilewright {

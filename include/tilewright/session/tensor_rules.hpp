@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "tilewright/core/name_pattern.hpp"
+#include "tilewright/core/text/name_pattern.hpp"
 #include "tilewright/session/host_tensor.hpp"
 
 namespace tilewright {

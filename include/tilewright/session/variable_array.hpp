@@ -4,7 +4,7 @@
 
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/core/text.hpp"
-#include "tilewright/session/replica_parts.hpp"
+#include "tilewright/session/arrays/replica_parts.hpp"
 
 namespace tilewright::detail {
 

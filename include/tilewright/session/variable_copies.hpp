@@ -8,10 +8,10 @@
 
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/executor.hpp"
-#include "tilewright/session/given_arrays.hpp"
+#include "tilewright/session/arrays/given_arrays.hpp"
+#include "tilewright/session/arrays/replica_parts.hpp"
 #include "tilewright/session/initial_values.hpp"
-#include "tilewright/session/replica_parts.hpp"
-#include "tilewright/session/transfers.hpp"
+#include "tilewright/session/streams/transfers.hpp"
 
 namespace tilewright {
 

@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tilewright/core/figure.hpp"
+#include "tilewright/core/figures/figure.hpp"
 #include "tilewright/graph/op_info/work_kind.hpp"
 
 namespace tilewright {

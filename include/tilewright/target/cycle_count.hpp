@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tilewright/core/figure.hpp"
+#include "tilewright/core/figures/figure.hpp"
 
 namespace tilewright {
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "tilewright/core/figure.hpp"
+#include "tilewright/core/figures/figure.hpp"
 
 namespace tilewright {
 

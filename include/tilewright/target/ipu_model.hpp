@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "tilewright/core/dtype.hpp"
-#include "tilewright/core/figure.hpp"
+#include "tilewright/core/figures/figure.hpp"
 #include "tilewright/target/amp.hpp"
 #include "tilewright/target/code_sizes.hpp"
 #include "tilewright/target/ipu_link.hpp"

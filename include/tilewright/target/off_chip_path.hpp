@@ -4,7 +4,7 @@
 #include <numeric>
 #include <span>
 
-#include "tilewright/core/figure.hpp"
+#include "tilewright/core/figures/figure.hpp"
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 

@@ -26,7 +26,7 @@
 #include "tilewright/core/xtensor.hpp"
 #include "tilewright/session/names.hpp"
 #include "tilewright/session/seeds.hpp"
-#include "tilewright/session/streams.hpp"
+#include "tilewright/session/streams/streams.hpp"
 
 namespace tilewright::train::detail {
 

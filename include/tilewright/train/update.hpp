@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/core/name_pattern.hpp"
+#include "tilewright/core/text/name_pattern.hpp"
 #include "tilewright/module/graph_cache.hpp"
 #include "tilewright/optim/sgd.hpp"
 #include "tilewright/train/step_options.hpp"

@@ -4,8 +4,8 @@
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/graph.hpp"
-#include "tilewright/transform/ops_before_calls.hpp"
-#include "tilewright/transform/ops_behind_calls.hpp"
+#include "tilewright/transform/calls/ops_before_calls.hpp"
+#include "tilewright/transform/calls/ops_behind_calls.hpp"
 
 namespace tilewright {
 

@@ -4,7 +4,7 @@
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/module/graph_with_named_args.hpp"
-#include "tilewright/transform/called_gradients.hpp"
+#include "tilewright/transform/calls/called_gradients.hpp"
 
 namespace tilewright {
 

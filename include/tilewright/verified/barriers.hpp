@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "tilewright/verified/footprints.hpp"
+#include "tilewright/verified/tiles/footprints.hpp"
 
 namespace tilewright::internal::proof::detail {
 

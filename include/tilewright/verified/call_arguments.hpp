@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tilewright/verified/exchange_counts.hpp"
+#include "tilewright/verified/tiles/exchange_counts.hpp"
 
 namespace tilewright::internal::proof::detail {
 

@@ -7,7 +7,7 @@
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/ir.hpp"
 #include "tilewright/lower/plan.hpp"
-#include "tilewright/lower/steps/dead_code.hpp"
+#include "tilewright/lower/program/dead_code.hpp"
 #include "tilewright/verified/values.hpp"
 
 namespace tilewright::internal::proof::detail {

@@ -4,7 +4,7 @@
 
 #include "tilewright/target/target.hpp"
 #include "tilewright/verified/set_stages.hpp"
-#include "tilewright/verified/tile_table.hpp"
+#include "tilewright/verified/tiles/tile_table.hpp"
 
 namespace tilewright::internal::proof::detail {
 

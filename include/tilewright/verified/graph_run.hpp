@@ -14,8 +14,8 @@
 #include "tilewright/verified/called_graphs.hpp"
 #include "tilewright/verified/graph_tensors.hpp"
 #include "tilewright/verified/slices.hpp"
-#include "tilewright/verified/strips.hpp"
 #include "tilewright/verified/terms.hpp"
+#include "tilewright/verified/tiles/strips.hpp"
 
 namespace tilewright::internal::proof::detail {
 

@@ -4,7 +4,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/ir.hpp"
-#include "tilewright/verified/shared_memories.hpp"
+#include "tilewright/verified/memory/shared_memories.hpp"
 #include "tilewright/verified/terms.hpp"
 
 namespace tilewright::internal::proof::detail {

@@ -4,8 +4,8 @@
 
 #include "tilewright/graph/ir.hpp"
 #include "tilewright/ops/reduce/sum.hpp"
-#include "tilewright/verified/strips.hpp"
 #include "tilewright/verified/terms.hpp"
+#include "tilewright/verified/tiles/strips.hpp"
 
 namespace tilewright::internal::proof::detail {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "tilewright/verified/written_bytes.hpp"
+#include "tilewright/verified/memory/written_bytes.hpp"
 
 namespace tilewright::internal::proof::detail {
 

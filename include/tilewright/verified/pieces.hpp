@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "tilewright/verified/set_stages.hpp"
-#include "tilewright/verified/tile_slices.hpp"
+#include "tilewright/verified/tiles/tile_slices.hpp"
 
 namespace tilewright::internal::proof::detail {
 

@@ -4,7 +4,7 @@
 
 #include "tilewright/core/text.hpp"
 #include "tilewright/verified/graph_run.hpp"
-#include "tilewright/verified/plan_memory.hpp"
+#include "tilewright/verified/memory/plan_memory.hpp"
 #include "tilewright/verified/step_text.hpp"
 
 namespace tilewright::internal::proof::detail {

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "tilewright/verified/frozen_rows.hpp"
-#include "tilewright/verified/tile_table.hpp"
+#include "tilewright/verified/tiles/tile_table.hpp"
 
 namespace tilewright::internal::proof::detail {
 

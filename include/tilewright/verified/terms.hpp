@@ -8,7 +8,7 @@
 #include "tilewright/graph/op_info/op_info.hpp"
 #include "tilewright/graph/op_info/packed_attributes.hpp"
 #include "tilewright/ops/update/accumulate.hpp"
-#include "tilewright/verified/memory.hpp"
+#include "tilewright/verified/memory/memory.hpp"
 
 namespace tilewright::internal::proof::detail {
 

@@ -5,19 +5,19 @@
 #include <string_view>
 #include <utility>
 
-#include "tilewright/core/constant_text.hpp"
+#include "tilewright/core/text/constant_text.hpp"
 #include "tilewright/execute/program.hpp"
 #include "tilewright/lower/figures/frame_peak.hpp"
 #include "tilewright/transform/prepare.hpp"
 #include "tilewright/verified/called_graphs.hpp"
 #include "tilewright/verified/globals.hpp"
+#include "tilewright/verified/memory/ranges.hpp"
 #include "tilewright/verified/op_uses.hpp"
 #include "tilewright/verified/plan_run.hpp"
 #include "tilewright/verified/plan_tables.hpp"
 #include "tilewright/verified/plan_with_moves.hpp"
-#include "tilewright/verified/ranges.hpp"
 #include "tilewright/verified/step_text.hpp"
-#include "tilewright/verified/tiles.hpp"
+#include "tilewright/verified/tiles/tiles.hpp"
 
 namespace tilewright {
 

@@ -5,8 +5,8 @@
 
 #include "tilewright/core/text.hpp"
 #include "tilewright/graph/op_info/layout.hpp"
-#include "tilewright/verified/footprints.hpp"
 #include "tilewright/verified/set_stages.hpp"
+#include "tilewright/verified/tiles/footprints.hpp"
 
 namespace tilewright::internal::proof::detail {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <random>
-#include <tilewright/verified/shared_memories.hpp>
+#include <tilewright/verified/memory/shared_memories.hpp>
 #include <vector>
 
 #include "../../catch.hpp"

@@ -90,7 +90,7 @@ TEST_CASE("bfloat16: ops agree with PyTorch") {
   // Means and deviations are kept in bfloat16. In dweight that is for each of 3 rows a part of 2^-9 of a normal number below 3
   // and of its mean, times dy, both below 2.
   check_reference<bfloat16_norm, tw::cpu>(0.04);
-  check_reference<bfloat16_attention, tw::cpu>(0.032);  // 8 times the bound of float16 in tests/run/ops/attention.cpp
+  check_reference<bfloat16_attention, tw::cpu>(0.032);  // 8 times the bound of float16 in tests/run/nn/attention.cpp
 }
 TEST_CASE("the cases of bfloat16 are those of the reference") {
   check_same_cases("ops_bfloat16.txt", {bfloat16_arithmetic, bfloat16_networks, bfloat16_norm, bfloat16_attention});

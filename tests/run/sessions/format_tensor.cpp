@@ -11,7 +11,7 @@
 #include <string>
 
 #include "../../catch.hpp"
-#include "tilewright/core/table_text.hpp"
+#include "tilewright/core/text/table_text.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // labels: tsan
 // What is logged at which level, and where.
-#include "tilewright/core/logger.hpp"
+#include "tilewright/core/log/logger.hpp"
 
 #include <fcntl.h>
 #include <sched.h>

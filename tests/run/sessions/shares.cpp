@@ -1,12 +1,12 @@
 // labels: tsan optimised
 // Workers that take over parts of steps from each other: whoever computes a part, and when, results are the same, to the bit.
-#include "tilewright/execute/shares.hpp"
+#include "tilewright/execute/threads/shares.hpp"
 
 #include <cmath>
 #include <cstring>
 #include <thread>
 #include <tilewright/execute/executor.hpp>
-#include <tilewright/execute/workers.hpp>
+#include <tilewright/execute/threads/workers.hpp>
 #include <tilewright/layers/layer_norm.hpp>
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/session/initial_values.hpp>

@@ -15,7 +15,7 @@
 
 #include "../../catch.hpp"
 #include "../../support/environment.hpp"
-#include "tilewright/execute/workers.hpp"
+#include "tilewright/execute/threads/workers.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // labels: none
 // How products are cut for the tiles of an IPU, and what that takes.
-#include "tilewright/lower/ipu/product_partition.hpp"
+#include "tilewright/lower/products/product_partition.hpp"
 
 #include "tilewright/tilewright.hpp"
 

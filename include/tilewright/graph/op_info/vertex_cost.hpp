@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "tilewright/core/figure.hpp"
+#include "tilewright/core/figures/figure.hpp"
 #include "tilewright/graph/op_info/work_kind.hpp"
 
 namespace tilewright {

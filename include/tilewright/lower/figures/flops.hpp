@@ -4,11 +4,11 @@
 #include <string_view>
 #include <utility>
 
-#include "tilewright/core/module_figures.hpp"
+#include "tilewright/core/figures/module_figures.hpp"
 #include "tilewright/core/name.hpp"
-#include "tilewright/lower/ipu/product_blocks.hpp"
 #include "tilewright/lower/memory/fault_sites.hpp"
-#include "tilewright/lower/steps/dead_code.hpp"
+#include "tilewright/lower/products/product_blocks.hpp"
+#include "tilewright/lower/program/dead_code.hpp"
 #include "tilewright/ops/nn/attention.hpp"
 #include "tilewright/transform/prepare.hpp"
 

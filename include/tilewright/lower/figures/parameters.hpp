@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tilewright/core/module_figures.hpp"
+#include "tilewright/core/figures/module_figures.hpp"
 #include "tilewright/graph/graph.hpp"
 #include "tilewright/module/named_tensors.hpp"
 

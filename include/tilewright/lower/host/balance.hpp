@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "tilewright/lower/draft/partition.hpp"
 #include "tilewright/lower/program/fold_bodies.hpp"
-#include "tilewright/lower/steps/partition.hpp"
 
 namespace tilewright {
 

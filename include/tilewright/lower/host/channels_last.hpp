@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/lower/body_draft.hpp"
+#include "tilewright/lower/draft/body_draft.hpp"
 
 namespace tilewright::internal {
 

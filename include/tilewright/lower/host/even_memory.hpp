@@ -3,7 +3,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/memory/compute_sets.hpp"
 #include "tilewright/lower/program/code_memory.hpp"
-#include "tilewright/lower/steps/dead_code.hpp"
+#include "tilewright/lower/program/dead_code.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {

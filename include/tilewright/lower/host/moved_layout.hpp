@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "tilewright/lower/body_draft.hpp"
+#include "tilewright/lower/draft/body_draft.hpp"
 
 namespace tilewright::internal {
 

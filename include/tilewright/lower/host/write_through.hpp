@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/lower/draft/intrinsics.hpp"
 #include "tilewright/lower/host/moved_layout.hpp"
-#include "tilewright/lower/intrinsics.hpp"
 
 namespace tilewright::internal {
 

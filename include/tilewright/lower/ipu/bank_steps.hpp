@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "tilewright/lower/intrinsics.hpp"
+#include "tilewright/lower/draft/intrinsics.hpp"
 #include "tilewright/lower/ipu/product_vertex.hpp"
 #include "tilewright/lower/ipu/tile_draft.hpp"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tilewright/lower/body_draft.hpp"
+#include "tilewright/lower/draft/body_draft.hpp"
 #include "tilewright/lower/ipu/tile_layout.hpp"
 
 namespace tilewright::internal {

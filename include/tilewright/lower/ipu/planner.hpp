@@ -7,13 +7,13 @@
 #include "tilewright/lower/ipu/tile_addresses.hpp"
 #include "tilewright/lower/ipu/tile_exchange.hpp"
 #include "tilewright/lower/ipu/tile_memory.hpp"
-#include "tilewright/lower/ipu/tile_sets.hpp"
 #include "tilewright/lower/ipu/tile_table.hpp"
 #include "tilewright/lower/planning.hpp"
 #include "tilewright/lower/steps/flatten.hpp"
 #include "tilewright/lower/steps/fuse.hpp"
 #include "tilewright/lower/steps/roots.hpp"
 #include "tilewright/lower/steps/split_operations.hpp"
+#include "tilewright/target/tile_sets.hpp"
 
 namespace tilewright::internal {
 

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tilewright/lower/ipu/product_blocks.hpp"
 #include "tilewright/lower/ipu/tile_draft.hpp"
+#include "tilewright/lower/products/product_blocks.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tilewright/lower/ipu/tile_sets.hpp"
 #include "tilewright/lower/program/fold_bodies.hpp"
+#include "tilewright/target/tile_sets.hpp"
 
 namespace tilewright::internal {
 

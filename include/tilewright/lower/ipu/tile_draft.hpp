@@ -1,5 +1,5 @@
 #pragma once
-#include "tilewright/lower/body_draft.hpp"
+#include "tilewright/lower/draft/body_draft.hpp"
 #include "tilewright/lower/ipu/tile_map.hpp"
 
 namespace tilewright::internal {

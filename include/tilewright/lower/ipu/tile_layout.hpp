@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "tilewright/graph/op_info/work.hpp"
-#include "tilewright/lower/ipu/tile_sets.hpp"
-#include "tilewright/lower/steps/partition.hpp"
+#include "tilewright/lower/draft/partition.hpp"
+#include "tilewright/target/tile_sets.hpp"
 
 namespace tilewright::internal {
 

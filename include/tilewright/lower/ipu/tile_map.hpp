@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/lower/draft/storage_id.hpp"
 #include "tilewright/lower/ipu/tile_layout.hpp"
 #include "tilewright/lower/plan.hpp"
-#include "tilewright/lower/storage_id.hpp"
 
 namespace tilewright::internal {
 

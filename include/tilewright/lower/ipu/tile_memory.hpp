@@ -6,7 +6,7 @@
 #include "tilewright/lower/memory/compute_sets.hpp"
 #include "tilewright/lower/memory/fault_sites.hpp"
 #include "tilewright/lower/program/code_memory.hpp"
-#include "tilewright/lower/steps/dead_code.hpp"
+#include "tilewright/lower/program/dead_code.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "tilewright/lower/body_draft.hpp"
+#include "tilewright/lower/draft/body_draft.hpp"
 #include "tilewright/lower/ipu/tile_map.hpp"
 #include "tilewright/target/ipu_cycles.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/lower/body_draft.hpp"
+#include "tilewright/lower/draft/body_draft.hpp"
 
 namespace tilewright::internal {
 

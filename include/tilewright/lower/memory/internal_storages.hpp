@@ -3,7 +3,7 @@
 // gives: Storage::internal: only one group uses the storage, each vertex its own block
 // keeps: all else
 #include "tilewright/core/list.hpp"
-#include "tilewright/lower/body_draft.hpp"
+#include "tilewright/lower/draft/body_draft.hpp"
 
 namespace tilewright::internal {
 

@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/lower/memory/call_arguments.hpp"
 #include "tilewright/lower/memory/compute_sets.hpp"
 #include "tilewright/lower/memory/fault_sites.hpp"
 #include "tilewright/lower/memory/memory.hpp"
 #include "tilewright/lower/memory/vertex_work.hpp"
 #include "tilewright/lower/program/collective_traffic.hpp"
-#include "tilewright/lower/steps/call_arguments.hpp"
 
 namespace tilewright::internal {
 

@@ -2,7 +2,7 @@
 // takes: groups and final Storage::internal
 // gives: Storage::reuses: a forest of storages with the same bytes, whose live ranges follow each other
 // keeps: all else
-#include "tilewright/lower/body_draft.hpp"
+#include "tilewright/lower/draft/body_draft.hpp"
 
 namespace tilewright::internal {
 

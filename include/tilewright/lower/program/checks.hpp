@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "tilewright/lower/plan.hpp"
-#include "tilewright/lower/steps/dead_code.hpp"
+#include "tilewright/lower/program/dead_code.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {

@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/lower/ipu/tile_sets.hpp"
 #include "tilewright/lower/program/fold_bodies.hpp"
 #include "tilewright/target/target.hpp"
+#include "tilewright/target/tile_sets.hpp"
 
 namespace tilewright::internal {
 

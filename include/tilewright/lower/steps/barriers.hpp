@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/lower/draft/partition.hpp"
 #include "tilewright/lower/plan.hpp"
-#include "tilewright/lower/steps/partition.hpp"
 
 namespace tilewright::internal {
 

@@ -4,9 +4,9 @@
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
-#include "tilewright/lower/intrinsics.hpp"
+#include "tilewright/lower/draft/intrinsics.hpp"
+#include "tilewright/lower/program/dead_code.hpp"
 #include "tilewright/lower/steps/copied_views.hpp"
-#include "tilewright/lower/steps/dead_code.hpp"
 
 namespace tilewright::internal::detail {
 

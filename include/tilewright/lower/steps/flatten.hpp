@@ -7,8 +7,8 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/op_order.hpp"
-#include "tilewright/lower/ipu/convolution_blocks.hpp"
-#include "tilewright/lower/planning.hpp"
+#include "tilewright/lower/memory/planned_program.hpp"
+#include "tilewright/lower/products/convolution_blocks.hpp"
 #include "tilewright/lower/steps/calls.hpp"
 #include "tilewright/lower/steps/roots.hpp"
 #include "tilewright/lower/steps/transfers.hpp"

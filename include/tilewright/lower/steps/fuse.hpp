@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/lower/memory/alignment.hpp"
-#include "tilewright/lower/tile_fit.hpp"
+#include "tilewright/lower/draft/alignment.hpp"
+#include "tilewright/lower/draft/tile_fit.hpp"
 
 namespace tilewright::internal {
 

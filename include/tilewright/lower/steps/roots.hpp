@@ -6,7 +6,7 @@
 
 #include "tilewright/graph/call_site.hpp"
 #include "tilewright/lower/plan.hpp"
-#include "tilewright/lower/steps/dead_code.hpp"
+#include "tilewright/lower/program/dead_code.hpp"
 
 namespace tilewright::internal {
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/lower/intrinsics.hpp"
-#include "tilewright/lower/ipu/product_slices.hpp"
-#include "tilewright/lower/ipu/reduction_stages.hpp"
-#include "tilewright/lower/steps/partition.hpp"
+#include "tilewright/lower/draft/intrinsics.hpp"
+#include "tilewright/lower/draft/partition.hpp"
+#include "tilewright/lower/products/product_slices.hpp"
+#include "tilewright/lower/products/reduction_stages.hpp"
 
 namespace tilewright::internal {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "tilewright/core/log_level.hpp"
+#include "tilewright/core/log/log_level.hpp"
 #include "tilewright/core/tensor_format.hpp"
 #include "tilewright/op/op.hpp"
 #include "tilewright/operand/view.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "tilewright/core/format_tensor.hpp"
-#include "tilewright/core/print_stream.hpp"
+#include "tilewright/core/log/print_stream.hpp"
 #include "tilewright/ops/memory/print_tensor.hpp"
 
 namespace tilewright {

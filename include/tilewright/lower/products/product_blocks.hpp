@@ -1,0 +1,120 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "tilewright/lower/draft/body_draft.hpp"
+#include "tilewright/lower/products/product_partition.hpp"
+
+namespace tilewright::internal {
+
+/// Role of an axis in the work of a product, which follows from the operands that have it.
+enum class ProductAxis : std::uint8_t { group, row, inner, column, other };
+
+namespace detail {
+
+constexpr ProductAxis product_axis(const Work& work, int axis) {
+  const bool first = work.has_follower(0, axis), second = work.has_follower(1, axis), result = work.has_follower(2, axis);
+  if (first && second) return result ? ProductAxis::group : ProductAxis::inner;
+  if (!result) return ProductAxis::other;
+  return first ? ProductAxis::row : second ? ProductAxis::column : ProductAxis::other;
+}
+
+/// Calls f with the extents of the operand's axes that no axis of the work divides, the last ones of a tensor: positions of a
+/// convolution.
+constexpr void for_each_uncut_axis(const Work& work, int operand, const Shape& shape, auto f) {
+  int place = 2;
+  for (int axis = shape.rank - 1; axis >= 0 && place >= 0; --axis)
+    if (work.follows(operand, axis) < 0) f(place--, shape[axis]);
+}
+
+/// Returns the product that an op of two inputs and a result computes.
+constexpr ProductProblem problem_of(const OpInfo& op, std::span<const TensorSpec> operands, const Work& work, DType partials,
+                                    const Target& target) {
+  const DType result = operands[2].dtype;
+  ProductProblem problem;
+  problem.element_bytes = size_of(operands[0].dtype);
+  problem.partial_bytes = size_of(partials);
+  problem.output_bytes = size_of(result);
+  for (int i = 0; i < work.axes.size(); ++i) {
+    const WorkAxis& axis = work.axes[i];
+    const std::int64_t grain = (std::min)(grain_of(axis, result, target), axis.extent);
+    switch (product_axis(work, i)) {
+      case ProductAxis::group: problem.groups *= axis.extent; break;
+      case ProductAxis::row: problem.rows *= axis.extent; break;  // of any number: the grain is the host kernel's
+      case ProductAxis::inner: problem.inner *= axis.extent, problem.inner_grain = grain; break;
+      case ProductAxis::column: problem.columns *= axis.extent, problem.column_grain = grain; break;
+      case ProductAxis::other: break;
+    }
+  }
+  if (op.work_kind != WorkKind::convolution) return problem;
+  problem.is_convolution = true;
+  for_each_uncut_axis(work, 2, operands[2].shape, [&](int place, std::int64_t extent) {
+    problem.axes[place].field = extent;
+    problem.rows *= extent, problem.row_grain *= extent;
+  });
+  for_each_uncut_axis(work, 1, operands[1].shape, [&](int place, std::int64_t extent) { problem.axes[place].kernel = extent; });
+  for_each_uncut_axis(work, 0, operands[0].shape, [&](int place, std::int64_t extent) {
+    ConvolutionAxis& axis = problem.axes[place];
+    if (axis.field > 1)  // as if there were no padding; rounded to the nearest
+      axis.stride = std::max<std::int64_t>(1, (extent - axis.kernel + (axis.field - 1) / 2) / (axis.field - 1));
+  });
+  return problem;
+}
+
+constexpr ProductProblem problem_of(const Operation& product, DType partials, const Target& target) {
+  const List<TensorSpec> operands = operand_specs(product);
+  return problem_of(*product.op, {operands.data(), operands.size()}, product.work, partials, target);
+}
+
+/// Sets the blocks of those axes of the work that have the role `kind`, `parts` altogether, from the first axis to the last.
+constexpr void set_blocks(Work& work, ProductAxis kind, std::int64_t parts, std::int64_t grain) {
+  for (int i = 0; i < work.axes.size(); ++i) {
+    WorkAxis& axis = work.axes[i];
+    if (axis.kind == WorkAxisKind::whole || product_axis(work, i) != kind) continue;
+    const std::int64_t least = kind == ProductAxis::group ? axis.grain : grain;  // groups of a convolution are not cut
+    axis.block = block_for(axis, (std::min)(least, axis.extent), parts);
+    parts /= block_count(axis.extent, axis.block);
+  }
+}
+
+}  // namespace detail
+
+/// Returns whether it is a product of two operands whose partition is chosen by cycles.
+constexpr bool is_product(const Operation& operation) {
+  const WorkKind kind = operation.op->work_kind;
+  return (kind == WorkKind::product || kind == WorkKind::convolution) && operation.input_count == 2 &&
+         operation.operands.size() == 3;
+}
+
+/// Partition of a product, and the grains of its blocks and slices.
+struct ProductCut {
+  ProductPartition part{};
+  detail::ProductGrains grains{};
+};
+
+/// Returns the dtype of an op's parts of an output.
+constexpr DType dtype_of_parts(const OpInfo& op, const PackedAttributes& attributes, DType output) {
+  if (op.partials_dtype) return op.partials_dtype(attributes, output);
+  return computed_dtype(output);
+}
+/// Returns the partition with the fewest cycles on a simulated IPU, for a product or a convolution. `operands` are its two
+/// operands and its result.
+constexpr ProductCut cut_product_on_tiles(const OpInfo& op, std::span<const TensorSpec> operands,
+                                          const PackedAttributes& attributes, const Work& work, const Target& target,
+                                          ProductPartitions& partitions) {
+  const ProductProblem problem = detail::problem_of(op, operands, work, dtype_of_parts(op, attributes, operands[2].dtype),
+                                                    target);
+  const double given = op.memory_proportion ? op.memory_proportion(attributes) : -1;
+  const ProductPartition& part = partitions.find(problem, given < 0 ? default_memory_proportion : given);
+  return {part, detail::grains_of(problem, partitions.machine(), part.method)};
+}
+/// Sets the blocks of a product's work, or of a slice's.
+constexpr void set_blocks(Work& work, const ProductCut& cut) {
+  detail::set_blocks(work, ProductAxis::group, cut.part.group_parts, 1);
+  detail::set_blocks(work, ProductAxis::row, cut.part.row_parts, 1);
+  detail::set_blocks(work, ProductAxis::column, cut.part.column_parts, cut.grains.columns);
+  detail::set_blocks(work, ProductAxis::inner, cut.part.inner_parts, cut.grains.inner);
+}
+
+}  // namespace tilewright::internal

@@ -1,0 +1,95 @@
+#pragma once
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "tilewright/core/text.hpp"
+#include "tilewright/session/one_object/static_programs.hpp"
+
+namespace tilewright {
+
+/// The status of a run for C, with the members of RunStatus except its result.
+struct ExportedStatus {
+  const char *before = "", *after = "";
+  std::int64_t value = 0, more = 0, others = 0;
+};
+
+/// Programs that share their variables, for the C interface that cmake/export.py writes. Programs are numbered from 0.
+template <Target target, auto... builds>
+class ExportedPrograms {
+  using Programs = detail::StaticPrograms<false, internal::Program<builds, target>...>;
+  static_assert((detail::require_no_host<internal::Program<builds, target>::plan, target>() && ...));
+
+ public:
+  static int init(void* memory, std::uint64_t seed, ExportedStatus* status) {
+    if (!is_aligned(memory)) return result_of(misaligned, status);
+    auto& programs = *new (memory) Programs;
+    const RunStatus filled = programs.fill(seed);
+    return result_of(filled.is_done() ? programs.upload() : filled, status);
+  }
+  /// `arrays`: by stream; those of streams that the program does not use are null.
+  template <std::size_t p>
+  static int run(void* memory, void* const* arrays, ExportedStatus* status) {
+    if (!is_aligned(memory)) return result_of(misaligned, status);
+    std::array<std::byte*, Programs::template array_count<p>> given{};
+    for (std::size_t i = 0; i < given.size(); ++i) given[i] = static_cast<std::byte*>(arrays[i]);
+    return result_of(static_cast<Programs*>(memory)->template run<p>(given), status);
+  }
+
+  /// Returns what the writer of the header must know, in lines: `bytes N`, `alignment N`, and for each program `program`,
+  /// `variable DTYPE OFFSET EXTENTS... NAME` for those of no earlier program, and `stream DIRECTION NUMBER DTYPE EXTENTS...
+  /// NAME`.
+  static constexpr Text facts() {
+    Text lines = text("bytes ", sizeof(Programs), "\nalignment ", alignof(Programs), "\n");
+    [&]<std::size_t... p>(std::index_sequence<p...>) {
+      (add_facts<p>(lines), ...);
+    }(std::make_index_sequence<sizeof...(builds)>());
+    return lines;
+  }
+
+ private:
+  static constexpr RunStatus misaligned{.result = RunResult::misaligned_memory,
+                                        .before = "memory that is not aligned: a multiple of the alignment expected"};
+  static bool is_aligned(const void* memory) { return std::bit_cast<std::uintptr_t>(memory) % alignof(Programs) == 0; }
+  static int result_of(const RunStatus& status, ExportedStatus* exported) {
+    if (exported != nullptr && !status.is_done())
+      *exported = {status.before.data(), status.after.empty() ? "" : status.after.data(), status.value, status.more,
+                   status.others};
+    return static_cast<int>(status.result);
+  }
+  static constexpr Text extents(const Shape& shape) {
+    Text result;
+    for (int axis = 0; axis < shape.rank; ++axis) result += text(" ", shape[axis]);
+    return result;
+  }
+  template <std::size_t p>
+  static constexpr void add_facts(Text& lines) {
+    constexpr const auto& plan = std::tuple_element_t<p, std::tuple<internal::Program<builds, target>...>>::plan;
+    lines += "program\n";
+    for (std::size_t v = 0; v < plan.variables.size(); ++v)
+      if (Programs::template is_first<p>(v))
+        lines += text("variable ", to_text(plan.variables[v].spec.dtype), " ", Programs::template offset_of_variable<p>(v),
+                      extents(host_spec(plan, v).shape), " ", plan.variable_name(v), "\n");
+    for (std::size_t i = 0; i < plan.streams.size(); ++i)
+      if (plan.streams[i].used)
+        lines += text("stream ", plan.streams[i].direction == StreamDirection::host_to_device ? "in " : "out ", i, " ",
+                      to_text(plan.streams[i].spec.dtype), extents(host_shape(plan, i)), " ", plan.stream_name(i), "\n");
+  }
+};
+
+/// A text as an array, for a section of an object file.
+template <auto make>
+inline constexpr auto exported_text = [] {
+  std::array<char, make().size()> characters{};
+  const Text text = make();
+  for (std::size_t i = 0; i < characters.size(); ++i) characters[i] = text.view()[i];
+  return characters;
+}();
+
+}  // namespace tilewright

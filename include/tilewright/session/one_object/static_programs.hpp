@@ -1,0 +1,199 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "tilewright/execute/run_status.hpp"
+#include "tilewright/session/fill_elements.hpp"
+#include "tilewright/session/one_object/shared_variables.hpp"
+#include "tilewright/session/one_object/static_program.hpp"
+
+namespace tilewright::detail {
+
+/// Programs of one machine that share their variables, and all their memory in one object. `has_streams`: whether it has arrays
+/// for streams; otherwise each run needs arrays of the caller. Programs are numbered from 0.
+template <bool has_streams, class... Programs>
+class StaticPrograms {
+  template <std::size_t p>
+  using Tables = std::tuple_element_t<p, std::tuple<StaticProgram<Programs>...>>;
+  using Shared = SharedVariables<StaticProgram<Programs>...>;
+  static constexpr auto numbers_of_programs = std::index_sequence_for<Programs...>();
+
+ public:
+  /// Bytes by purpose. Programs have constants, remote memory and streams of their own; they take turns in the rest.
+  static constexpr StaticBytes bytes = [] {
+    StaticBytes sum{.variables = Shared::bytes};
+    const auto add = [&](const StaticBytes& each) {
+      sum.constants += each.constants;
+      sum.remote += each.remote;
+      sum.frame = (std::max)(sum.frame, each.frame);
+      sum.streams += has_streams ? each.streams : 0;
+      sum.faults = (std::max)(sum.faults, each.faults);
+      sum.state = (std::max)(sum.state, each.state);
+    };
+    (add(StaticProgram<Programs>::bytes), ...);
+    return sum;
+  }();
+
+  /// Returns the offset of a program's variable in the object.
+  template <std::size_t p>
+  static constexpr std::int64_t offset_of_variable(std::size_t v) {
+    const bool is_remote = Tables<p>::variables[v].base == internal::Base::remote;
+    return is_remote ? at_remote<p> + Tables<p>::variables[v].offset : Shared::places.variables[p][v];
+  }
+  template <std::size_t p>
+  std::byte* variable(std::size_t v) {
+    return memory_ + variable_offsets<p>[v];
+  }
+  template <std::size_t p>
+  const std::byte* variable(std::size_t v) const {
+    return memory_ + variable_offsets<p>[v];
+  }
+  /// Returns the object's array for a stream of a program.
+  template <std::size_t p>
+  std::byte* stream(std::size_t i) {
+    return memory_ + at_streams<p> + Tables<p>::stream_offsets[i];
+  }
+
+  /// Writes constants and the initial values of variables. Each program draws from the seed as a session of its own does; the
+  /// values of a variable are those of the first program that has it.
+  RunStatus fill(std::uint64_t seed) {
+    is_initialised() = false;
+    UnfitNumber unfit;
+    [&]<std::size_t... p>(std::index_sequence<p...>) { (fill_program<p>(seed, unfit), ...); }(numbers_of_programs);
+    if (!unfit.function.empty()) return {.result = RunResult::unfit_number, .before = unfit.function, .after = unfit_text};
+    is_initialised() = true;
+    return {};
+  }
+  /// Runs the ops of all programs that follow an upload. The status is that of the first program with faults.
+  RunStatus upload() {
+    RunStatus first;
+    const auto run = [&]<std::size_t p>() {
+      if constexpr (Tables<p>::plan.after_upload != internal::BodyId::none)
+        if (const RunStatus status = run_root<p>(Tables<p>::plan.after_upload); first.is_done()) first = status;
+    };
+    [&]<std::size_t... p>(std::index_sequence<p...>) { (run.template operator()<p>(), ...); }(numbers_of_programs);
+    return first;
+  }
+  /// Runs a program. `arrays`: by stream, an array of the caller, or null for the object's array.
+  template <std::size_t p>
+  RunStatus run(std::span<std::byte* const, Tables<p>::plan.streams.size()> arrays) {
+    std::byte** const at = streams();
+    bool is_given = false;
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      at[i] = arrays[i];
+      is_given |= arrays[i] != nullptr;
+      if (arrays[i] != nullptr || Tables<p>::stream_bytes[i] == 0) continue;
+      if constexpr (!has_streams) return {.result = RunResult::missing_array, .before = missing_text};
+      else at[i] = stream<p>(i);
+    }
+    if (is_given && !are_apart<p>(arrays)) return {.result = RunResult::shared_memory, .before = shared_text};
+    return run_root<p>(internal::BodyId::main);
+  }
+  /// Number of arrays that `run` takes.
+  template <std::size_t p>
+  static constexpr std::size_t array_count = Tables<p>::plan.streams.size();
+  /// Returns whether a program is the first one that has its variable v.
+  template <std::size_t p>
+  static constexpr bool is_first(std::size_t v) {
+    return Shared::places.is_first[p][v];
+  }
+
+  /// Runs a root body that moves no streams, or after `run` has set them.
+  template <std::size_t p>
+  RunStatus run_root(internal::BodyId root) {
+    using T = Tables<p>;
+    if (!is_initialised()) return {.result = RunResult::not_initialised, .before = uninitialised_text};
+    const std::span faults(reinterpret_cast<FaultRecord*>(memory_ + at_faults), T::fault_sites.size());
+    const internal::SerialMemory memory{.variables = memory_,
+                                        .constants = memory_ + at_constants<p>,
+                                        .remote = memory_ + at_remote<p>,
+                                        .frame = memory_ + at_frame,
+                                        .streams = streams(),
+                                        .arguments = arguments(),
+                                        .faults = faults.data()};
+    internal::SerialRun(serial<p>, memory).run(root);
+    return internal::take_faults(faults, T::fault_sites, {T::fault_texts.data(), T::fault_texts.size()});
+  }
+
+ private:
+  // The object has, in this order: variables, constants of all programs, their remote memory, the frame, arrays of streams,
+  // faults and state. State: pointers to arguments, pointers to streams, and whether there are values.
+  template <std::size_t p>
+  static constexpr std::int64_t sum_before(std::int64_t StaticBytes::* part) {
+    std::int64_t sum = 0;
+    [&]<std::size_t... q>(std::index_sequence<q...>) { ((sum += Tables<q>::bytes.*part), ...); }(std::make_index_sequence<p>());
+    return sum;
+  }
+  template <std::size_t p>
+  static constexpr std::int64_t at_constants = bytes.variables + sum_before<p>(&StaticBytes::constants);
+  template <std::size_t p>
+  static constexpr std::int64_t at_remote = bytes.variables + bytes.constants + sum_before<p>(&StaticBytes::remote);
+  static constexpr std::int64_t at_frame = bytes.variables + bytes.constants + bytes.remote;
+  template <std::size_t p>
+  static constexpr std::int64_t at_streams = at_frame + bytes.frame + sum_before<p>(&StaticBytes::streams);
+  static constexpr std::int64_t at_faults = at_frame + bytes.frame + bytes.streams;
+  static constexpr std::int64_t at_state = at_faults + bytes.faults;
+  static constexpr std::size_t argument_count = (std::max)({StaticProgram<Programs>::argument_count...});
+  static constexpr std::size_t stream_count = (std::max)({StaticProgram<Programs>::plan.streams.size()...});
+
+  template <std::size_t p>
+  static constexpr auto variable_offsets = [] {
+    std::array<std::int64_t, Tables<p>::variables.size()> offsets{};
+    for (std::size_t v = 0; v < offsets.size(); ++v) offsets[v] = offset_of_variable<p>(v);
+    return offsets;
+  }();
+  template <std::size_t p>
+  static constexpr auto locations = Shared::template locations<p>();
+  template <std::size_t p>
+  static constexpr internal::SerialProgram serial{Tables<p>::bodies,  Tables<p>::steps,
+                                                  locations<p>,       internal::compute_functions<Tables<p>::plan>,
+                                                  Tables<p>::strides, Tables<p>::element_bytes};
+
+  static constexpr std::string_view unfit_text = ": a number that the dtype does not have: others expected";
+  static constexpr std::string_view shared_text =
+      "run: an array shares memory with another one or with the session: memory of its own expected";
+  static constexpr std::string_view missing_text = "run: a stream without an array: one for each stream expected";
+  static constexpr std::string_view uninitialised_text = "run: a session without initial values: init() first expected";
+
+  std::byte** arguments() { return reinterpret_cast<std::byte**>(memory_ + at_state); }
+  std::byte** streams() { return arguments() + argument_count; }
+  bool& is_initialised() { return *reinterpret_cast<bool*>(streams() + stream_count); }
+
+  template <std::size_t p>
+  void fill_program(std::uint64_t seed, UnfitNumber& unfit) {
+    using T = Tables<p>;
+    const auto numbers = [](internal::PoolRange range) { return std::span(T::values.data() + range.first, range.count); };
+    for (std::size_t c = 0; c < T::constants.size() && unfit.function.empty(); ++c)
+      unfit = fill_constant<T::fill_needs>(T::constants[c], numbers(T::constants[c].values),
+                                           memory_ + at_constants<p> + T::constants[c].offset);
+    Random random(seed);
+    for (std::size_t v = 0; v < T::variables.size() && unfit.function.empty(); ++v)
+      if (Shared::places.is_first[p][v])
+        unfit = fill_variable<T::fill_needs>(T::variables[v], numbers(T::variables[v].values), variable<p>(v), random);
+      else skip_variable(T::variables[v], random);
+  }
+  /// Returns whether outputs share memory with no other array, and arrays of the caller none with the object, except the
+  /// object's array of the same stream.
+  template <std::size_t p>
+  bool are_apart(std::span<std::byte* const> given) {
+    const auto array = [&](std::size_t i) {
+      return std::span(streams()[i], static_cast<std::size_t>(Tables<p>::stream_bytes[i]));
+    };
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      const bool is_own = given[i] == nullptr || (has_streams && given[i] == stream<p>(i));
+      if (!is_own && share_memory(array(i), memory_)) return false;
+      for (std::size_t j = 0; Tables<p>::stream_directions[i] == StreamDirection::device_to_host && j < given.size(); ++j)
+        if (i != j && share_memory(array(i), array(j))) return false;
+    }
+    return true;
+  }
+
+  alignas(internal::memory_alignment) std::byte memory_[static_cast<std::size_t>(bytes.total())]{};
+};
+
+}  // namespace tilewright::detail
