@@ -1,6 +1,8 @@
 #pragma once
 #include <bit>
+#include <tuple>
 
+#include "tilewright/core/philox.hpp"
 #include "tilewright/op/elementwise.hpp"
 #include "tilewright/ops/shape/shape.hpp"
 

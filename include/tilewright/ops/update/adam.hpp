@@ -1,4 +1,5 @@
 #pragma once
+#include <tuple>
 #include <limits>
 #include <optional>
 #include <string_view>
