@@ -1,6 +1,6 @@
 #pragma once
 // Programs in one object for systems without exceptions, heap, threads and the C++ standard library at run time: what
-// tilewright/model.hpp has, but for print_tensor, and StaticSession. Include it before other headers of the library, such as
+// tilewright/model.hpp has, except print_tensor, and StaticSession. Include it before other headers of the library, such as
 // those of layers/ and train/step.hpp. It compiles with -fno-exceptions -fno-rtti -fno-threadsafe-statics. The compiler needs a
 // hosted standard library; the executable needs memcpy, memmove, memset and memcmp.
 #define TILEWRIGHT_EMBEDDED
@@ -18,8 +18,8 @@ extern ostream cout, cerr;
 
 #include "tilewright/core/requirements.hpp"
 
-#include "tilewright/model.hpp"
 #include "tilewright/session/static_session.hpp"
+#include "tilewright/silent_model.hpp"
 
 #ifdef TILEWRIGHT_HIDES_IOSTREAM
 #undef _GLIBCXX_IOSTREAM

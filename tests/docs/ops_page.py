@@ -58,12 +58,13 @@ FAMILY_HEAD = """Each function has a list of facts:
 OPTIONS = re.compile(r"(Options|Parameters|Factors|Axes|Branch|Index|Indices|Slice|Range)$")
 # Functions of detail that change dtypes and reduce around what a function computes: their ops are not the function's.
 AROUND = {"widened", "reduced"}
-# The headers of the pages of ops, in their order: those that ops/ops.hpp includes, then the calls of program/.
+# The headers of the pages of ops, in their order: those that ops/ops.hpp includes, print_tensor's, then the calls of program/.
 CALLS = ["program/call.hpp", "program/repeat.hpp", "program/conditional.hpp"]
 
 
 def op_headers():
     names = re.findall(r'#include "tilewright/(ops/[\w/]+\.hpp)"', (INCLUDE / "ops/ops.hpp").read_text())
+    names = sorted([*names, "ops/memory/print_tensor.hpp"])
     found = []
     for name in names:
         inner = re.findall(r'#include "tilewright/(ops/[\w/]+\.hpp)"', (INCLUDE / name).read_text())

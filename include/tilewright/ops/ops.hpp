@@ -1,5 +1,5 @@
 #pragma once
-// All ops.
+// All ops, except print_tensor, which writes to streams of the standard library.
 #include "tilewright/ops/collective/collectives.hpp"
 #include "tilewright/ops/collective/differs_by_replica.hpp"
 #include "tilewright/ops/collective/identical_reduce.hpp"
@@ -26,9 +26,6 @@
 #include "tilewright/ops/linear/static_sparse_matmul.hpp"
 #include "tilewright/ops/memory/host.hpp"
 #include "tilewright/ops/memory/ipu_copy.hpp"
-#ifndef TILEWRIGHT_EMBEDDED  // it writes to streams of the standard library
-#include "tilewright/ops/memory/print_tensor.hpp"
-#endif
 #include "tilewright/ops/memory/remote.hpp"
 #include "tilewright/ops/memory/remote_code_load.hpp"
 #include "tilewright/ops/nn/attention.hpp"
