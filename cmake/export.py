@@ -175,6 +175,8 @@ def main():
     if not options.source.is_file():
         sys.exit(f"export: {options.source}: a file with the programs expected")
     names = [program.split("::")[-1] for program in options.programs]
+    if len(set(names)) != len(names) or not all(re.fullmatch(r"[A-Za-z]\w*", each) for each in names):
+        sys.exit(f"export: programs {', '.join(options.programs)}: functions of different names expected")
     vendor = "Clang" if "clang" in subprocess.run([options.compiler, "--version"], capture_output=True, text=True).stdout else "GNU"
     options.c.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
