@@ -86,7 +86,7 @@ typedef struct {name}_variable {{
 }} {name}_variable;
 extern const {name}_variable {name}_variables[{table_size}];
 /* The numbers above, for languages that do not read this header. */
-extern const size_t {name}_bytes, {name}_alignment, {name}_variable_count;
+extern const size_t {name}_bytes, {name}_alignment, {name}_count_of_variables;
 
 /* Gives the variables the initial values of a seed. Call it first, and again to start anew. */
 int {name}_init(void* memory, uint64_t seed, {name}_status* status);
@@ -129,7 +129,7 @@ def write_c(name, source, names, facts):
     rows = [f'  {{"{v}", "{dtype}", {offset}, {len(shape)}, {{{", ".join(shape) or "0"}}}}},' for v, dtype, offset, shape in variables]
     lines += [f"const {name}_variable {name}_variables[{max(1, len(rows))}] = {{", *(rows or ["  {0}"]), "};",
               f"const size_t {name}_bytes = {name.upper()}_BYTES, {name}_alignment = {name.upper()}_ALIGNMENT;",
-              f"const size_t {name}_variable_count = {name.upper()}_VARIABLES;", ""]
+              f"const size_t {name}_count_of_variables = {name.upper()}_VARIABLES;", ""]
     for p, (program, streams) in enumerate(zip(names, programs)):
         arguments = [f"{'const ' if is_input else ''}{c_type(dtype)}* {c_name(stream)}" for stream, is_input, _, dtype, _ in streams]
         head = f"int {name}_run_{program}({', '.join(['void* memory', *arguments, f'{name}_status* status'])})"
@@ -175,6 +175,8 @@ def main():
     if not options.source.is_file():
         sys.exit(f"export: {options.source}: a file with the programs expected")
     names = [program.split("::")[-1] for program in options.programs]
+    if len(set(names)) != len(names) or not all(re.fullmatch(r"[A-Za-z]\w*", each) for each in names):
+        sys.exit(f"export: programs {', '.join(options.programs)}: functions of different names expected")
     vendor = "Clang" if "clang" in subprocess.run([options.compiler, "--version"], capture_output=True, text=True).stdout else "GNU"
     options.c.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -26,7 +26,7 @@ class Variable(ctypes.Structure):
 block = np.zeros(BYTES + ALIGNMENT, np.uint8)
 net = block[-block.ctypes.data % ALIGNMENT:][:BYTES]
 assert library.net_init(pointer(net), ctypes.c_uint64(1), None) == 0
-table = (Variable * ctypes.c_size_t.in_dll(library, "net_variable_count").value).in_dll(library, "net_variables")
+table = (Variable * ctypes.c_size_t.in_dll(library, "net_count_of_variables").value).in_dll(library, "net_variables")
 variables = {row.name.decode(): net[row.offset:].view(row.dtype.decode())[:np.prod(row.shape[:row.rank])].reshape(row.shape[:row.rank])
              for row in table}
 

@@ -1,8 +1,8 @@
 #pragma once
 // Programs in one object for systems without exceptions, heap, threads and the C++ standard library at run time: what
-// tilewright/model.hpp has, but for print_tensor, and StaticSession. Include it before other headers of the library, such as
-// those of layers/ and train/step.hpp. It compiles with -fno-exceptions -fno-rtti -fno-threadsafe-statics. The compiler needs a
-// hosted standard library; the executable needs memcpy, memmove, memset and memcmp.
+// tilewright/model.hpp has, and StaticSession, which refuses programs that print. Include it before other headers of the library,
+// such as those of layers/ and train/step.hpp. It compiles with -fno-exceptions -fno-rtti -fno-threadsafe-statics. The compiler
+// needs a hosted standard library; the executable needs memcpy, memmove, memset and memcmp.
 #define TILEWRIGHT_EMBEDDED
 #include <ostream>
 

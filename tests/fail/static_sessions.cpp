@@ -2,6 +2,7 @@
 // Programs that a StaticSession cannot run, and names and arrays that do not fit its program.
 #include <array>
 #include <span>
+#include <tilewright/session/exported_programs.hpp>
 #include <tilewright/session/static_session.hpp>
 #include <tilewright/tilewright.hpp>
 
@@ -78,3 +79,12 @@ void without_a_given_value(tw::StaticSession<scaled>& one) { static_cast<void>(o
 void load_from_a_session_without_a_variable(const One& from, tw::StaticSession<scaled>& to) {
   static_cast<void>(to.load_from_session(from));
 }
+
+// CASE exported_without_a_given_value
+// expect: export: variable `scale` of given(): another initialiser, such as zeros(), expected; programs in C write the variable after init
+int exported_without_a_given_value(void* memory) { return tw::ExportedPrograms<tw::cpu, scaled>::init(memory, 1, nullptr); }
+
+// CASE shared_variable_of_two_shapes
+// expect-in-source: TraceError(text("programs: variable '", name, "' is ", to_text(T::variables[v].spec), " and "
+constexpr void wider(tw::Ir& ir) { ir.variable(tw::zeros(), {5}, tw::float32, "weight"); }
+int shared_variable_of_two_shapes(void* memory) { return tw::ExportedPrograms<tw::cpu, step, wider>::init(memory, 1, nullptr); }

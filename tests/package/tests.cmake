@@ -23,8 +23,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # tests/fail has the texts of errors w
   tilewright_add_package_test(check ${no_packages} -DCHECKED=wrong_step)
   set_tests_properties(package/check PROPERTIES PASS_REGULAR_EXPRESSION "MatMul: .4, 3. x .4, 3.: inner dimensions 3 and 4 differ")
 endif()
-tilewright_add_package_test(core ${no_packages} ${checked})
-tilewright_add_package_test(subdirectory -DHOW=subdirectory ${no_packages})
+tilewright_add_package_test(core ${no_packages} ${checked} -DEXPORTED=${UNIX})
+tilewright_add_package_test(subdirectory -DHOW=subdirectory ${no_packages} -DEXPORTED=${UNIX})
 tilewright_add_package_test(precompiled -DPRECOMPILED=ON)
 tilewright_add_package_test(precompiled_mixed -DPRECOMPILED=MIXED)
 set_tests_properties(package/precompiled_mixed PROPERTIES PASS_REGULAR_EXPRESSION

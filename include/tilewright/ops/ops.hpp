@@ -26,9 +26,7 @@
 #include "tilewright/ops/linear/static_sparse_matmul.hpp"
 #include "tilewright/ops/memory/host.hpp"
 #include "tilewright/ops/memory/ipu_copy.hpp"
-#ifndef TILEWRIGHT_EMBEDDED  // it writes to streams of the standard library
 #include "tilewright/ops/memory/print_tensor.hpp"
-#endif
 #include "tilewright/ops/memory/remote.hpp"
 #include "tilewright/ops/memory/remote_code_load.hpp"
 #include "tilewright/ops/nn/attention.hpp"

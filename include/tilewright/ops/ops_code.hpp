@@ -1,5 +1,6 @@
 #pragma once
-// The kernels of all ops: what they declare as `compute` and `stack_bytes`. Only programs that are compiled to run read it.
+// The kernels of all ops but print_tensor: what they declare as `compute` and `stack_bytes`. Only programs that are compiled to run
+// read them. A session has print_tensor_code.hpp in addition, which writes to streams.
 #include "tilewright/op/elementwise_code.hpp"
 #include "tilewright/ops/collective/collectives_code.hpp"
 #include "tilewright/ops/collective/shard_indices_code.hpp"
@@ -11,7 +12,6 @@
 #include "tilewright/ops/linear/conv_transpose_code.hpp"
 #include "tilewright/ops/linear/float8_code.hpp"
 #include "tilewright/ops/linear/matmul_code.hpp"
-#include "tilewright/ops/memory/print_tensor_code.hpp"
 #include "tilewright/ops/nn/attention_code.hpp"
 #include "tilewright/ops/nn/class_loss_code.hpp"
 #include "tilewright/ops/nn/cross_entropy_code.hpp"

@@ -15,6 +15,7 @@
 
 #include "tilewright/core/name.hpp"
 #include "tilewright/execute/program.hpp"
+#include "tilewright/ops/memory/print_tensor_code.hpp"
 #include "tilewright/session/context.hpp"
 #include "tilewright/session/exclusive_use.hpp"
 #include "tilewright/session/figures.hpp"

@@ -20,11 +20,29 @@ struct ExportedStatus {
   std::int64_t value = 0, more = 0, others = 0;
 };
 
+namespace detail {
+/// Stops the compilation of a program with a variable that has no initial values: C has no arrays for them.
+template <const auto& plan>
+consteval auto require_values() {
+  constexpr auto message = []() -> Text {
+    for (std::size_t v = 0; v < plan.variables.size(); ++v)
+      if (plan.variables[v].is_given)
+        return text("export: variable '", plan.variable_name(v),
+                    "' of given(): another initialiser, such as zeros(), expected; programs in C write the variable after init");
+    return {};
+  };
+  constexpr bool has_all = message().empty();
+  if constexpr (!has_all) Report<message>();
+  return true;
+}
+}  // namespace detail
+
 /// Programs that share their variables, for the C interface that cmake/export.py writes. Programs are numbered from 0.
 template <Target target, auto... builds>
 class ExportedPrograms {
   using Programs = detail::StaticPrograms<false, internal::Program<builds, target>...>;
   static_assert((detail::require_no_host<internal::Program<builds, target>::plan, target>() && ...));
+  static_assert((detail::require_values<internal::Program<builds, target>::plan>() && ...));
 
  public:
   static int init(void* memory, std::uint64_t seed, ExportedStatus* status) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -23,7 +24,8 @@ struct SharedVariables {
   struct Places {
     std::array<std::array<std::int64_t, most>, count> variables{};  ///< by program and variable, in bytes
     std::array<std::array<bool, most>, count> is_first{};  ///< whether no earlier program has the variable
-    std::array<std::int64_t, count> kept{};  ///< distance that a program's kept tensors move
+    std::array<std::int64_t, count> first_kept{};  ///< where a program's kept tensors begin
+    std::array<std::int64_t, count> kept{};  ///< distance that they move
     std::int64_t bytes = 0;
   };
 
@@ -63,6 +65,7 @@ struct SharedVariables {
         result.bytes += internal::align(variable.spec.bytes());
       }
     }
+    result.first_kept[p] = result.bytes;
     result.kept[p] = result.bytes - end;
     result.bytes += internal::align(T::plan.memory.variables) - end;
   }
@@ -84,11 +87,18 @@ struct SharedVariables {
     for (internal::Location& location : result) {
       if (location.base != internal::Base::variable) continue;
       std::int64_t moved = location.offset + places.kept[p];
-      for (std::size_t v = 0; v < T::variables.size(); ++v)
-        if (const auto& variable = T::variables[v]; variable.base == internal::Base::variable &&
-                                                    location.offset >= variable.offset &&
-                                                    location.offset < variable.offset + variable.spec.bytes())
-          moved = places.variables[p][v] + location.offset - variable.offset;
+      bool is_kept = true;
+      for (std::size_t v = 0; v < T::variables.size(); ++v) {
+        const auto& variable = T::variables[v];
+        const std::int64_t from_variable = location.offset - variable.offset;
+        if (variable.base != internal::Base::variable || from_variable < 0 ||
+            from_variable >= (std::max)(std::int64_t{1}, variable.spec.bytes()))
+          continue;
+        moved = places.variables[p][v] + from_variable;
+        is_kept = false;
+      }
+      if (is_kept && moved < places.first_kept[p])
+        TW_THROW std::logic_error("programs: a kept tensor between variables: all behind them expected");
       location.offset = moved;
     }
     return result;

@@ -1,0 +1,10 @@
+#pragma once
+// A program for C: a variable that counts, and is added to what it is given.
+namespace package {
+constexpr void add(tilewright::Ir& ir) {
+  const auto x = tilewright::ops::host_load(ir.h2d_stream("x", {3}));
+  const auto count = ir.variable(tilewright::ones(), {}, tilewright::float32, "count");
+  tilewright::ops::host_store(ir.d2h_stream("y", {3}), x + count);
+  tilewright::ops::add_(count, ir.constant(1.0));
+}
+}  // namespace package
