@@ -1,6 +1,6 @@
 #pragma once
-// The kernels of all ops but print_tensor: what they declare as `compute` and `stack_bytes`. Only programs that are compiled to run
-// read them. A session has print_tensor_code.hpp in addition, which writes to streams.
+// The kernels of all ops but print_tensor: what they declare as `compute` and `stack_bytes`. Only programs that are compiled to
+// run read them. A session has print_tensor_code.hpp in addition, which writes to streams.
 #include "tilewright/op/elementwise_code.hpp"
 #include "tilewright/ops/collective/collectives_code.hpp"
 #include "tilewright/ops/collective/shard_indices_code.hpp"

@@ -1,8 +1,8 @@
 #pragma once
-#include <tuple>
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <tuple>
 
 #include "tilewright/op/elementwise.hpp"
 #include "tilewright/program/check_parameter.hpp"
