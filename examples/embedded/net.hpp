@@ -1,6 +1,6 @@
 #pragma once
-// The README's network, for C: a step that trains it, and one that gives the logits of one image. `./dev export` makes a library of
-// them, which main.c and train.py use.
+// The README's network, for C: a step that trains it, and one that gives the logits of one image. `./dev export` makes a library
+// of them, which main.c and train.py use.
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/train/step.hpp>
 

@@ -24,7 +24,8 @@ enum class RunResult : std::uint8_t {
 };
 
 /// The end of a run. For a fault, it has the facts of a FaultError: they name the first op, in the order of the plan, that met
-/// values with which it cannot compute. The run continued to its end with another value in their place. The texts are constants, and a zero follows each.
+/// values with which it cannot compute. The run continued to its end with another value in their place. The texts are constants,
+/// and a zero follows each.
 struct [[nodiscard]] RunStatus {
   RunResult result = RunResult::done;
   std::string_view before{};  ///< fault: the op and what the value is, such as "Div: divisor "; otherwise all that is wrong

@@ -1,8 +1,9 @@
 // labels: more
 // The cases of ops, in one object: the bits of a session.
+#include "../cases/ops.hpp"
+
 #include "../../support/both_sessions.hpp"
 #include "../cases/attention.hpp"
-#include "../cases/ops.hpp"
 #include "../cases/random.hpp"
 #include "../cases/slices.hpp"
 
