@@ -85,7 +85,7 @@ def scaling(arguments):
 
 
 def size(arguments):
-    script("size.py", arguments)
+    call(sys.executable, HERE / "size.py", *arguments)
 
 
 def readme(arguments):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[1]
 SMALL, README = PROJECT / "tests" / "embedded" / "net.hpp", PROJECT / "examples" / "embedded" / "net.hpp"
-SECTION = re.compile(r"^\.(?:text|rodata|data|init_array|eh_frame)(?:\.(?:unlikely|rel|ro|local|cst\d+|str[\d.]+))*(?:\.(\w+))?$")
+SECTION = re.compile(r"^\.(?:text|rodata|data|init_array|eh_frame)(?:\.(?:unlikely|rel|ro|local|cst\d+|str[\d.]+))*(?:\.(\w+).*)?$")
 # What a section is for, by the name of its function or table; the first that fits.
 PURPOSES = {"initial values": "fill_|draw_normal|write_|skip_variable|rounded_down|Random",
             "steps and tables": "SerialRun|StaticProgram|StaticPrograms|SharedVariables|Grid<|compute_functions|ExportedPrograms|take_faults",

@@ -81,8 +81,8 @@ void load_from_a_session_without_a_variable(const One& from, tw::StaticSession<s
 }
 
 // CASE exported_without_a_given_value
-// expect: export: variable `scale` of given(): another initialiser, such as zeros(), expected; programs in C write the variable
-// after init
+// expect: export: variable `scale` of given(): another initialiser, such as zeros(), expected; programs in C
+// expect: write the variable after init
 int exported_without_a_given_value(void* memory) { return tw::ExportedPrograms<tw::cpu, scaled>::init(memory, 1, nullptr); }
 
 // CASE shared_variable_of_two_shapes

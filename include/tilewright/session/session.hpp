@@ -1,6 +1,5 @@
 #pragma once
 #include <array>
-#include <atomic>
 #include <boost/hana/at_key.hpp>
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/map.hpp>

@@ -1,4 +1,4 @@
-// labels: optimised
+// labels: none
 // Programs of one object leave the bits of a session.
 #include "../../support/programs.hpp"
 
