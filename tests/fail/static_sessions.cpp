@@ -2,7 +2,7 @@
 // Programs that a StaticSession cannot run, and names and arrays that do not fit its program.
 #include <array>
 #include <span>
-#include <tilewright/session/exported_programs.hpp>
+#include <tilewright/session/one_object/exported_programs.hpp>
 #include <tilewright/session/static_session.hpp>
 #include <tilewright/tilewright.hpp>
 

@@ -338,7 +338,7 @@ inline X normal_or_zero(X x) {
 }  // namespace detail
 
 template <class X>
-inline X sqrt(const X& x) {
+[[gnu::always_inline]] inline X sqrt(X x) {
   if constexpr (std::floating_point<X>) return std::sqrt(x);
 #if defined(__aarch64__)  // where xsimd 8.1 estimates roots of floats
   else if constexpr (BatchOf<X, float> && sizeof(x) == 16) return vsqrtq_f32(x);
@@ -349,26 +349,26 @@ inline X sqrt(const X& x) {
 // Those of float32 are polynomials of this file, equal for floats and batches, so that elements in a tail block have the same
 // results as in a full vector. Other types use the standard library and xsimd.
 template <class X>
-inline X exp(const X& x) {
+[[gnu::always_inline]] inline X exp(X x) {
   if constexpr (Float32<X>) return detail::exp_of_float(x);
   else if constexpr (std::floating_point<X>) return std::exp(x);
   else return xsimd::exp(x);
 }
 template <class X>
-inline X log(const X& x) {
+[[gnu::always_inline]] inline X log(X x) {
   if constexpr (Float32<X>) return detail::log_of_float(x);
   else if constexpr (std::floating_point<X>) return std::log(detail::normal_or_zero(x));
   else return vector_log(detail::normal_or_zero(x));
 }
 template <class X>
-inline X tanh(const X& x) {
+[[gnu::always_inline]] inline X tanh(X x) {
   if constexpr (Float32<X>) return detail::tanh_of_float(x);
   else if constexpr (std::floating_point<X>) return std::tanh(x);
   else return xsimd::tanh(x);
 }
 template <class X>
-inline X sigmoid(const X& x) {
-  return math::divide(number<X>(1), number<X>(1) + math::exp(X(-x)));
+inline X sigmoid(X x) {
+  return math::divide(number<X>(1), number<X>(1) + math::exp(-x));
 }
 
 }  // namespace tilewright::math

@@ -56,27 +56,27 @@ template <class X> X floor(const X& x);
 template <class X> X ceil(const X& x);
 
 /// Returns the square root, rounded once.
-template <class X> X sqrt(const X& x);
+template <class X> X sqrt(X x);
 /// Returns e to the power of x, for floats with an error of at most 2 ulp; results below 2^-126, the smallest normal number, are
 /// 0.
-template <class X> X exp(const X& x);
+template <class X> X exp(X x);
 /// Return the natural logarithm and that to the base 2, for floats with an error of at most 1 ulp; -infinity at 0 and NaN below.
-template <class X> X log(const X& x);
-template <class X> X log2(const X& x);
+template <class X> X log(X x);
+template <class X> X log2(X x);
 /// Returns the hyperbolic tangent, for floats with an error of at most 3 ulp, never beyond +-1; x itself where tanh(x) rounds to
 /// x.
-template <class X> X tanh(const X& x);
+template <class X> X tanh(X x);
 /// Returns 1 / (1 + exp(-x)), for floats with an error of at most 3 ulp; results below 2^-127 are 0.
-template <class X> X sigmoid(const X& x);
+template <class X> X sigmoid(X x);
 /// Return the sine and cosine of x in radians, for floats with an error of at most 2 ulp, or 2^-24 near their zeros; NaN for
 /// infinities.
-template <class X> X sin(const X& x);
-template <class X> X cos(const X& x);
+template <class X> X sin(X x);
+template <class X> X cos(X x);
 /// Returns x to the power of y. Floats have an error of at most 3 ulp if the machine has a fused multiply-add, and results below
 /// 2^-126 may be 0. Integers are computed modulo 2 to the power of their bits.
-template <class X> X pow(const X& x, const X& y);
+template <class X> X pow(X x, X y);
 /// Returns x to the power of a number, which is not negative if x is an integer. Zeros, infinities and NaN follow C's pow.
-template <class X> X pow_by_number(const X& x, double exponent);
+template <class X> X pow_by_number(X x, double exponent);
 
 /// The standard normal distribution at x: the probability below x, (1 + erf(x / sqrt(2))) / 2, and its density, exp(-x^2 / 2) /
 /// sqrt(2 pi).
@@ -86,9 +86,9 @@ struct NormalDistribution {
 };
 /// Returns the distribution. `below` keeps the digits of small results: floats have an error of at most 8 ulp; below 2^-126
 /// results are 0.
-template <class X> NormalDistribution<X> normal_distribution(const X& x);
+template <class X> NormalDistribution<X> normal_distribution(X x);
 template <class X>
-inline X normal_cdf(const X& x) {
+inline X normal_cdf(X x) {
   return math::normal_distribution(x).below;
 }
 

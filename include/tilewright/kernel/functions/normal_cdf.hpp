@@ -10,7 +10,7 @@ namespace tilewright::math {
 /// relative error for t up to 14, 2^-29 (fitted for this file by weighted least squares). The rest of t^2 that a float does not
 /// hold is a factor of exp.
 template <class X>
-inline NormalDistribution<X> normal_distribution(const X& x) {
+inline NormalDistribution<X> normal_distribution(X x) {
   constexpr double peak = 0.3989422804014327;  // 1 / sqrt(2 pi)
   if constexpr (std::same_as<X, double>) {
     return {0.5 * std::erfc(x * -0.7071067811865476), std::exp(-0.5 * x * x) * peak};

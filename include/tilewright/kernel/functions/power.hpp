@@ -87,7 +87,7 @@ inline X power_of_float(X x, X y) {
 }  // namespace detail
 
 template <class X>
-inline X log2(const X& x) {
+inline X log2(X x) {
   if constexpr (std::same_as<X, double>) {
     return std::log2(detail::normal_or_zero(x));
   } else {
@@ -98,7 +98,7 @@ inline X log2(const X& x) {
   }
 }
 template <class X>
-inline X pow(const X& x, const X& y) {
+inline X pow(X x, X y) {
   if constexpr (std::integral<X>) return detail::power_of_integer(x, y);
   else if constexpr (std::same_as<X, double>) return detail::without_denormals<double>(std::pow, x, y);
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -120,12 +120,12 @@ inline X root(X x) {
 }  // namespace detail
 
 template <class X>
-inline X pow_by_number(const X& x, double exponent) {
+inline X pow_by_number(X x, double exponent) {
   if constexpr (std::integral<X>) {
-    X result = 1, square = x;
+    X result = 1;
     for (auto left = static_cast<std::uint64_t>(exponent); left > 0; left /= 2) {
-      if (left % 2 != 0) result = math::multiply(result, square);
-      square = math::multiply(square, square);
+      if (left % 2 != 0) result = math::multiply(result, x);
+      x = math::multiply(x, x);
     }
     return result;
   } else {

@@ -35,12 +35,12 @@ inline X sin_of_quarter(X x) {
 }  // namespace detail
 
 template <class X>
-inline X sin(const X& x) {
+inline X sin(X x) {
   if constexpr (std::same_as<X, double>) return std::sin(x);
   else return detail::sin_of_quarter<0>(x);
 }
 template <class X>
-inline X cos(const X& x) {
+inline X cos(X x) {
   if constexpr (std::same_as<X, double>) return std::cos(x);
   else return detail::sin_of_quarter<1>(x);
 }
