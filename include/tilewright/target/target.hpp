@@ -135,8 +135,9 @@ constexpr Target io_tiles_alone(const Target& target) {
 /// With 4 and with 16 tiles, all workloads of ./dev bench get other vertices.
 inline constexpr Target cpu{.tiles = 8, .vector_bytes = 64, .keeps_weights = true};
 
-/// One core of the host that has all the work to itself, such as that of a small processor: work is divided only if its data are
-/// larger than a first-level cache. Its programs have less code and fewer steps than those of `cpu`, and other bits.
+/// One core of the host, such as that of a small processor. A plan for it divides work only if the data are larger than a
+/// first-level cache. So its programs have less code and fewer steps than those of `cpu`. Sums have another order, so results
+/// have other bits.
 inline constexpr Target one_core{.tiles = 1, .vector_bytes = 64};
 
 /// Returns an IPU. Work is divided at multiples of 32 bytes, the output of one 8-row float32 matrix product.
