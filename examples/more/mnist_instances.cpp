@@ -73,7 +73,7 @@ void train_and_test(const Options& options, const CheckpointOptions& checkpoint_
   }
 
   const tw::train::EpochLoopOptions loop{.until_epoch = static_cast<std::uint64_t>(options.epochs),
-                                    .limit_batches = options.limit_batches};
+                                         .limit_batches = options.limit_batches};
   tw::train::ProgressBar bar;
   const auto [steps, seconds] = tw::train::run_epochs(session, loader, loop, [&](const tw::train::Progress& progress) {
     if (is_first && progress.batch == 1)

@@ -13,7 +13,7 @@ import run  # noqa: E402
 # By name: a header, what stands there, what takes its place, and the cases that must fail.
 FAULTS = {
     "a floor: no loss of logits is above that of a probability of 1e-7": (
-        "ops/nn/cross_entropy.hpp",
+        "ops/nn/cross_entropy_code.hpp",
         "return std::log(static_cast<double>(exponentials.sum)) +",
         "return static_cast<double>(exponentials.largest) - static_cast<double>(logit) > 16 ? 16 :"
         " std::log(static_cast<double>(exponentials.sum)) +",

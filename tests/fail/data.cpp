@@ -18,13 +18,13 @@ using namespace tw::literals;
 using Rows = xt::xtensor<float, 2>;
 
 // CASE member_that_is_no_array
-// expect: Loader: a data set of this type: Arrays, or a struct that Boost.Hana knows, of arrays xt::xtensor with elements of a
-// dtype
+// expect: Loader: a data set of this type: Arrays, or a struct that Boost.Hana knows, of arrays
+// expect: of arrays xt::xtensor with elements of a dtype
 void member_that_is_no_array(const Numbers& data) { tw::data::Loader loader(data, {.batch_size = 2}); }
 
 // CASE struct_that_hana_does_not_know
-// expect: Loader: a data set of this type: Arrays, or a struct that Boost.Hana knows, of arrays xt::xtensor with elements of a
-// dtype
+// expect: Loader: a data set of this type: Arrays, or a struct that Boost.Hana knows, of arrays
+// expect: of arrays xt::xtensor with elements of a dtype
 void struct_that_hana_does_not_know(const Unknown& data) { tw::data::Loader loader(data, {.batch_size = 2}); }
 
 // CASE data_set_that_ends_before_the_loader

@@ -23,8 +23,7 @@ void compiles(Session& session, tw::data::Loader<Samples>& loader) {
 }
 
 // CASE stream_without_an_array
-// expect: batch: no array for the stream `factor` among x, targets: an array of its name or its plural, or a named argument,
-// expected
+// expect: batch: no array for the stream `factor` among x, targets: an array of its name or its plural, or a named argument
 void stream_without_an_array(Session& session, tw::data::Loader<Samples>& loader) {
   tw::train::run_epochs(session, loader, {.epochs = 2});
 }
