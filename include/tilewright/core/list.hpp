@@ -146,7 +146,7 @@ class List {
   }
   constexpr void pop_back() {
     --size_;
-    if constexpr (!trivially_destructible<T>) std::destroy_at(data_ + size_);
+    if constexpr (!trivially_destructible<T>) data_[size_].~T();
   }
   constexpr void clear() { shrink(0); }
   constexpr void resize(std::size_t count) {
@@ -206,18 +206,12 @@ class List {
   }
 
  private:
-  static constexpr T* allocate(std::size_t count) {
-    if constexpr (is_scalar_item<T>) return new T[count];
-    else return std::allocator<T>().allocate(count);
-  }
-  constexpr void free_memory() {
-    if constexpr (is_scalar_item<T>) delete[] data_;
-    else std::allocator<T>().deallocate(data_, capacity_);
-  }
+  // Each of these calls is a function more that compilers instantiate for each list: a destructor's own name costs none.
   constexpr void destroy() {
     if constexpr (!trivially_destructible<T>)
-      for (std::size_t i = 0; i < size_; ++i) std::destroy_at(data_ + i);
-    free_memory();
+      for (std::size_t i = 0; i < size_; ++i) data_[i].~T();
+    if constexpr (is_scalar_item<T>) delete[] data_;
+    else std::allocator<T>().deallocate(data_, capacity_);
   }
   constexpr void release() {
     data_ = nullptr;
@@ -232,11 +226,13 @@ class List {
   }
   constexpr void shrink(std::size_t count) {
     if constexpr (!trivially_destructible<T>)
-      for (std::size_t i = count; i < size_; ++i) std::destroy_at(data_ + i);
+      for (std::size_t i = count; i < size_; ++i) data_[i].~T();
     size_ = count;
   }
   constexpr void grow(std::size_t capacity) {
-    T* const to = allocate(capacity);
+    T* to;
+    if constexpr (is_scalar_item<T>) to = new T[capacity];
+    else to = std::allocator<T>().allocate(capacity);
     for (std::size_t i = 0; i < size_; ++i) {
       if constexpr (is_scalar_item<T>) to[i] = data_[i];
       else std::construct_at(to + i, std::move(data_[i]));

@@ -10,10 +10,16 @@
 
 namespace tilewright::internal::detail {
 
+/// Values of stages that later stages read.
+template <class Before, class Value>
+struct PassedValues : Before, Value {};
+
 /// The epilogue of a kernel. `epilogue.matrix(b)(i, j, x)` gets the elements (i, j), (i, j + 1), ... of the result's b-th matrix
 /// in registers, evaluates the stages after the kernel on them, and stores all values that have a place in memory.
 template <class B, int kernel>
 class Epilogue {
+  static constexpr std::int64_t whole = -1;  // all elements of a batch
+
  public:
   static constexpr int result = B::stage(kernel).input_count;
   /// Whether the result's channels are the last axis in memory. They are then the last axis of the matrices, too.
@@ -24,53 +30,57 @@ class Epilogue {
   static constexpr ViewSpec block = slice(kernel, result);
 
   /// `row_memory`: aligned memory for row_floats.
-  Epilogue(std::byte* const* locations, std::byte* scratch, float* row_memory) {
+  Epilogue(std::byte* const* locations, std::byte* scratch, [[maybe_unused]] float* row_memory) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-      ((pointers_[i] = B::template data<places[i].stage, places[i].operand>(locations, scratch)), ...);
-      (convert_row<i>(row_memory), ...);
+      ((pointers_[i] = table.address[i].source == Source::memory ? locations[table.address[i].index]
+                                                                 : scratch + table.address[i].index),
+       ...);
+      if constexpr (row_floats > 0) (convert_row<i>(row_memory), ...);
     }(std::make_index_sequence<places.size()>{});
   }
-  Epilogue matrix(std::int64_t number) const {
-    if constexpr (matrices == 1) return *this;
+  Epilogue matrix([[maybe_unused]] std::int64_t number) const {
     Epilogue moved = *this;
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-      ((moved.pointers_[i] += offset_of_matrix<places[i]>(number) * static_cast<std::int64_t>(sizeof(ElementAt<i>))), ...);
-    }(std::make_index_sequence<places.size()>{});
+    if constexpr (matrices > 1)
+      [&]<std::size_t... i>(std::index_sequence<i...>) {
+        ((moved.pointers_[i] += offset_of_matrix<places[i]>(number) * static_cast<std::int64_t>(sizeof(ElementAt<i>))), ...);
+      }(std::make_index_sequence<places.size()>{});
     return moved;
   }
-  template <class X>
+  /// `count`: of the elements of a batch, the first ones that there are.
+  template <class X, std::int64_t count = whole>
   void operator()(std::int64_t i, std::int64_t j, const X& x) const {
-    using Result = typename B::template Element<kernel, result>;  // what memory would round it to
-    if constexpr (kernel::is_part_of_batch<X>) give<X::count>(i, j, kernel::rounded_to<Result>(x.batch));
-    else give<whole>(i, j, kernel::rounded_to<Result>(x));
+    if constexpr (kernel::is_part_of_batch<X>) {
+      operator()<decltype(x.batch), X::count>(i, j, x.batch);
+    } else {
+      using Result = typename B::template Element<kernel, result>;  // what memory would round it to
+      const auto value = kernel::rounded_to<Result>(x);
+      using Value = std::remove_const_t<decltype(value)>;
+      if constexpr (B::operand(kernel, result).source != Source::value) store<place_of(kernel, result), count>(i, j, value);
+      if constexpr (next<kernel>() < end)
+        run<next<kernel>(), count, Value>(i, j, LeafValue<kernel, Value>{value}, Leaves<next<kernel>()>{});
+    }
   }
   /// Runs the stages that read rows: `count` rows of a plane of the result have been passed, from `first` on. Called on `matrix`.
-  void finish_rows(std::int64_t first, std::int64_t count) const {
-    [&]<std::size_t... s>(std::index_sequence<s...>) {
-      const auto run = [&]<int stage>() {
-        if constexpr (is_row_reader<stage>())
-          B::template OpOf<stage>::template compute_rows<B::stage(stage).attributes, View<B::slice(stage, 0), true>,
-                                                         View<B::slice(stage, 1)>>(plane<stage, 0>(), plane<stage, 1>(), first,
-                                                                                   count);
-      };
-      (run.template operator()<kernel + 1 + static_cast<int>(s)>(), ...);
-    }(std::make_index_sequence<static_cast<std::size_t>(end - kernel - 1)>{});
+  void finish_rows([[maybe_unused]] std::int64_t first, [[maybe_unused]] std::int64_t count) const {
+    if constexpr (reads_rows)
+      [&]<std::size_t... s>(std::index_sequence<s...>) {
+        const auto run = [&]<int stage>() {
+          if constexpr (is_row_reader<stage>())
+            B::template OpOf<stage>::template compute_rows<B::stage(stage).attributes, View<B::slice(stage, 0), true>,
+                                                           View<B::slice(stage, 1)>>(plane<stage, 0>(), plane<stage, 1>(), first,
+                                                                                     count);
+        };
+        (run.template operator()<kernel + 1 + static_cast<int>(s)>(), ...);
+      }(std::make_index_sequence<static_cast<std::size_t>(end - kernel - 1)>{});
   }
   /// Prefetches the operands of a call (i, j, ...).
   void prefetch(std::int64_t i, std::int64_t j) const {
     [&]<std::size_t... p>(std::index_sequence<p...>) {
-      const auto ask = [&]<std::size_t place>() {
-        constexpr ViewSpec view = view_of(place);
-        if constexpr (broadcast_stride(view, -2) != 0 && broadcast_stride(view, -1) != 0)
-          __builtin_prefetch(address<place>(i, j));
-      };
-      (ask.template operator()<p>(), ...);
+      ((table.row[p] != 0 && table.column[p] != 0 ? __builtin_prefetch(address(p, i, j)) : void()), ...);
     }(std::make_index_sequence<places.size()>{});
   }
 
  private:
-  static constexpr std::int64_t whole = -1;  // all elements of a batch
-
   /// Returns whether the epilogue includes a stage. It ends before the next kernel. A nested stage is evaluated with its reader.
   static constexpr bool has(int stage) { return stage < B::set.stage_count && B::stage(stage).evaluation != Evaluation::kernel; }
   /// The first stage after the epilogue.
@@ -153,45 +163,40 @@ class Epilogue {
   }
   template <std::size_t place>
   using ElementAt = std::conditional_t<is_row(place), float, StoredAt<place>>;
-  template <std::size_t place>
-  ElementAt<place>* address(std::int64_t i, std::int64_t j) const {
-    constexpr ViewSpec view = view_of(place);
-    return reinterpret_cast<ElementAt<place>*>(pointers_[place]) + i * broadcast_stride(view, -2) +
-           j * broadcast_stride(view, -1);
+  /// By place: its address, and bytes from one row, or column, of the result to the next. (std::array has functions.)
+  struct Table {
+    Address address[places.size()];
+    std::int64_t row[places.size()], column[places.size()];
+  };
+  static constexpr Table table = [] {
+    Table result{};
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const std::int64_t bytes = size_of(is_row(i) ? float32 : view_of(i).dtype);
+      result.address[i] = B::address(places[i].stage, places[i].operand);
+      result.row[i] = broadcast_stride(view_of(i), -2) * bytes;
+      result.column[i] = broadcast_stride(view_of(i), -1) * bytes;
+    }
+    return result;
+  }();
+  std::byte* address(std::size_t place, std::int64_t i, std::int64_t j) const {
+    return pointers_[place] + i * table.row[place] + j * table.column[place];
   }
   template <int stage, int operand>
   auto* plane() const {
     constexpr std::size_t place = place_of(stage, operand);
     return reinterpret_cast<StoredAt<place>*>(pointers_[place]);
   }
-  // `count`: of the elements of a batch, the first ones that there are.
-  template <std::int64_t count, class X>
-  void give(std::int64_t i, std::int64_t j, const X& x) const {
-    if constexpr (B::operand(kernel, result).source != Source::value) store<place_of(kernel, result), count>(i, j, x);
-    run_from<kernel + 1, count, X>(i, j, Values<kernel, X>{x});
+  /// Returns the first stage after `stage` that is evaluated for elements, or `end`.
+  template <int stage>
+  static consteval int next() {
+    if constexpr (stage + 1 >= end) return end;
+    else if constexpr (B::stage(stage + 1).evaluation != Evaluation::epilogue || is_row_reader<stage + 1>())
+      return next<stage + 1>();
+    else return stage + 1;
   }
-  /// Values of a stage, which later stages read, and of the stages before it.
-  template <int stage, class X, class Before = void>
-  struct Values {
-    const X& value;
-    const Before& before;
-    template <int s>
-    const auto& of() const {
-      if constexpr (s == stage) return value;
-      else return before.template of<s>();
-    }
-  };
-  template <int stage, class X>
-  struct Values<stage, X, void> {
-    const X& value;
-    template <int>
-    const X& of() const {
-      return value;
-    }
-  };
   template <int stage>
   static constexpr bool is_read_from_registers = [] {
-    for (int s = stage + 1; has(s); ++s)
+    for (int s = stage + 1; s < end; ++s)
       for (int o = 0; o < B::stage(s).input_count; ++o)
         if (B::operand(s, o).source == Source::value && B::operand(s, o).index == stage) return true;
     return false;
@@ -200,10 +205,10 @@ class Epilogue {
   auto load(std::int64_t i, std::int64_t j, const auto& values) const {
     constexpr const StageOperand& operand = B::operand(leaf.stage, leaf.operand);
     if constexpr (operand.source == Source::value) {
-      return values.template of<operand.index>();
+      return leaf_value<operand.index>(values);
     } else {
       constexpr std::size_t place = place_of(leaf.stage, leaf.operand);
-      auto* const data = address<place>(i, j);
+      auto* const data = reinterpret_cast<ElementAt<place>*>(address(place, i, j));
       constexpr bool is_bool = std::is_same_v<ElementAt<place>, bool>;
       if constexpr (std::is_arithmetic_v<X>) return static_cast<std::conditional_t<is_bool, bool, X>>(*data);
       else if constexpr (is_bool && broadcast_stride(slice(leaf.stage, leaf.operand), -1) == 0)
@@ -219,7 +224,7 @@ class Epilogue {
   }
   template <std::size_t place, std::int64_t count, class X>
   void store(std::int64_t i, std::int64_t j, const X& x) const {
-    auto* data = address<place>(i, j);
+    auto* const data = reinterpret_cast<ElementAt<place>*>(address(place, i, j));
     if constexpr (std::is_arithmetic_v<X>) *data = static_cast<ElementAt<place>>(x);
     else if constexpr (kernel::is_mask<X> && count != whole) kernel::MaskLine{data}.template store<count>(0, x);
     else if constexpr (count != whole)
@@ -227,31 +232,29 @@ class Epilogue {
     else if constexpr (kernel::is_mask<X>) kernel::store_mask(data, x);
     else kernel::store_floats(data, x);
   }
-  template <int s, std::int64_t count, class X>
-  void run_from(std::int64_t i, std::int64_t j, const auto& values) const {
-    if constexpr (!has(s)) {
+  template <int s>
+  using Leaves = std::make_index_sequence<Expression<B, s>::leaves.size()>;
+  /// Evaluates stage s and those after it. `X`: the type of the kernel's value. `values`: of the stages before s that later
+  /// ones read. (One function for a stage: there are many of them.)
+  template <int s, std::int64_t count, class X, std::size_t... l>
+  void run(std::int64_t i, std::int64_t j, const auto& values, std::index_sequence<l...>) const {
+    using E = Expression<B, s>;
+    constexpr int output = B::stage(s).input_count;
+    using Element = typename B::template Element<s, output>;
+    const auto value = kernel::as_element<Element>(E()(load<E::leaves[l], count, X>(i, j, values)...));
+    if constexpr (B::operand(s, output).source != Source::value) store<place_of(s, output), count>(i, j, value);
+    if constexpr (next<s>() == end) {
       return;
-    } else if constexpr (B::stage(s).evaluation != Evaluation::epilogue || is_row_reader<s>()) {
-      run_from<s + 1, count, X>(i, j, values);
+    } else if constexpr (is_read_from_registers<s>) {
+      const auto rounded = kernel::rounded_to<Element>(value);
+      using Values = PassedValues<std::remove_cvref_t<decltype(values)>, LeafValue<s, std::remove_const_t<decltype(rounded)>>>;
+      run<next<s>(), count, X>(i, j, Values{values, {rounded}}, Leaves<next<s>()>{});
     } else {
-      using E = Expression<B, s>;
-      constexpr int output = B::stage(s).input_count;
-      using Element = typename B::template Element<s, output>;
-      const auto value = [&]<std::size_t... l>(std::index_sequence<l...>) {
-        return kernel::as_element<Element>(E()(load<E::leaves[l], count, X>(i, j, values)...));
-      }(std::make_index_sequence<E::leaves.size()>{});
-      if constexpr (B::operand(s, output).source != Source::value) store<place_of(s, output), count>(i, j, value);
-      if constexpr (is_read_from_registers<s>) {
-        using Before = std::remove_cvref_t<decltype(values)>;
-        const auto rounded = kernel::rounded_to<Element>(value);
-        run_from<s + 1, count, X>(i, j, Values<s, std::remove_const_t<decltype(rounded)>, Before>{rounded, values});
-      } else {
-        run_from<s + 1, count, X>(i, j, values);
-      }
+      run<next<s>(), count, X>(i, j, values, Leaves<next<s>()>{});
     }
   }
 
-  std::array<std::byte*, places.size()> pointers_;
+  std::byte* pointers_[places.size()];
 
  public:
   static constexpr std::int64_t row_floats = row_offset(places.size());

@@ -16,6 +16,21 @@ using Extents = FixedVector<std::int64_t, max_work_axes>;
 template <const OpTag* tag>
 using OpType = typename decltype(op_of(ByTag<tag>{}))::type;
 
+/// Where an operand of a vertex is: a location, or bytes from the begin of the scratch.
+struct Address {
+  Source source = Source::memory;
+  int index = 0;
+};
+/// Pointer to an operand, as elements of type T. (Many operands share one, and compilers take time for each function.)
+template <class T, Address address>
+struct PointerTo {
+  static T* in(std::byte* const* locations, std::byte* scratch) {
+    if constexpr (address.source == Source::memory) return reinterpret_cast<T*>(locations[address.index]);
+    else if constexpr (address.source == Source::scratch) return reinterpret_cast<T*>(scratch + address.index);
+    else return nullptr;
+  }
+};
+
 /// Operands of a compute set's stages for a vertex of the given extents.
 template <const auto& plan, std::size_t set_index, Extents extents>
 struct Block {
@@ -45,17 +60,7 @@ struct Block {
     return Faults(reinterpret_cast<FaultRecord*>(locations[set.location_count])[number]);
   }
 
-  template <int s, int o>
-  static std::byte* data(std::byte* const* locations, std::byte* scratch) {
-    constexpr const StageOperand& which = operand(s, o);
-    if constexpr (which.source == Source::memory) return locations[which.index];
-    else if constexpr (which.source == Source::scratch) return scratch + which.index;
-    else return nullptr;
-  }
-  template <int s, int o, bool is_input = false>
-  static View<slice(s, o), is_input> view(std::byte* const* locations, std::byte* scratch) {
-    return {reinterpret_cast<Element<s, o>*>(data<s, o>(locations, scratch))};
-  }
+  static constexpr Address address(int s, int o) { return {operand(s, o).source, operand(s, o).index}; }
 };
 
 /// Names an operand of a compute set: operand `operand` of stage `stage`.

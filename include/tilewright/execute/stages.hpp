@@ -75,6 +75,12 @@ template <class B, int s>
 inline constexpr bool passes_elements = op_info<typename B::template OpOf<s>>.has_epilogue &&
                                         (has_epilogue<B, s>() || B::stage(s).parts != SumParts::apart);
 
+/// View of an operand for the kernel of a stage.
+template <class B, int s, std::size_t o>
+using OperandView = View<B::slice(s, static_cast<int>(o)), (static_cast<int>(o) < B::stage(s).input_count)>;
+template <class B, int s, std::size_t o>
+using OperandPointer = PointerTo<typename B::template Element<s, static_cast<int>(o)>, B::address(s, static_cast<int>(o))>;
+
 /// Runs a stage that is a kernel, with its expression or epilogue. For a kernel with pieces, runs some of them.
 template <class B, int s>
 inline void run_stage(std::byte* const* locations, std::byte* scratch, [[maybe_unused]] VertexIndex added,
@@ -82,33 +88,35 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch, [[maybe_u
   using O = typename B::template OpOf<s>;
   constexpr int result = B::stage(s).input_count;
   constexpr SumParts parts = B::stage(s).parts;
+  using Result = View<B::slice(s, result)>;
   if constexpr (B::stage(s).can_fault) {
     [&]<std::size_t... o>(std::index_sequence<o...>) {
       O::template compute_checked<B::stage(s).attributes>(
-          B::template faults<s>(locations),
-          B::template view<s, static_cast<int>(o), (static_cast<int>(o) < result)>(locations, scratch)...);
+          B::template faults<s>(locations), OperandView<B, s, o>{OperandPointer<B, s, o>::in(locations, scratch)}...);
     }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
   } else if constexpr (is_streamed_copy<B, s>()) {
     constexpr Leaf source = Expression<B, s>::leaves[0];
-    kernel::stream_elements(B::template view<s, result>(locations, scratch),
-                            B::template view<source.stage, source.operand>(locations, scratch));
+    kernel::stream_elements(
+        Result{OperandPointer<B, s, result>::in(locations, scratch)},
+        View<B::slice(source.stage, source.operand)>{OperandPointer<B, source.stage, source.operand>::in(locations, scratch)});
   } else if constexpr (op_info<O>.has_formula) {
     using E = Expression<B, s>;
     [&]<std::size_t... l>(std::index_sequence<l...>) {
-      kernel::assign_elementwise<E>(B::template view<s, result>(locations, scratch),
-                                    B::template view<E::leaves[l].stage, E::leaves[l].operand>(locations, scratch)...);
+      kernel::assign_elementwise<E>(Result{OperandPointer<B, s, result>::in(locations, scratch)},
+                                    View<B::slice(E::leaves[l].stage, E::leaves[l].operand)>{
+                                        OperandPointer<B, E::leaves[l].stage, E::leaves[l].operand>::in(locations, scratch)}...);
     }(std::make_index_sequence<E::leaves.size()>{});
   } else if constexpr (passes_elements<B, s>) {
     const auto compute_with = [&](const auto& epilogue, const auto&... last) {
       [&]<std::size_t... o>(std::index_sequence<o...>) {
         O::template compute_with<B::stage(s).attributes, View<B::slice(s, result)>>(
-            epilogue, B::template view<s, static_cast<int>(o), (static_cast<int>(o) < result)>(locations, scratch)..., last...);
+            epilogue, OperandView<B, s, o>{OperandPointer<B, s, o>::in(locations, scratch)}..., last...);
       }(std::make_index_sequence<static_cast<std::size_t>(result)>{});
     };
     if constexpr (parts == SumParts::made) {
-      compute_with(part_of_sums<B, s>(B::template view<s, result>(locations, scratch), added), pieces...);
+      compute_with(part_of_sums<B, s>(Result{OperandPointer<B, s, result>::in(locations, scratch)}, added), pieces...);
     } else if constexpr (!has_epilogue<B, s>()) {
-      compute_with(kernel::StoreElements<View<B::slice(s, result)>>{B::template view<s, result>(locations, scratch).data},
+      compute_with(kernel::StoreElements<Result>{Result{OperandPointer<B, s, result>::in(locations, scratch)}.data},
                    added != nullptr);
     } else {
       alignas(memory_alignment) std::byte row_memory[static_cast<std::size_t>(row_memory_bytes<B, s>)];
@@ -118,15 +126,12 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch, [[maybe_u
     }
   } else {
     [&]<std::size_t... o>(std::index_sequence<o...>) {
-      O::template compute<B::stage(s).attributes>(
-          B::template view<s, static_cast<int>(o), (static_cast<int>(o) < result)>(locations, scratch)..., pieces...);
+      O::template compute<B::stage(s).attributes>(OperandView<B, s, o>{OperandPointer<B, s, o>::in(locations, scratch)}...,
+                                                  pieces...);
     }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
   }
 }
 
-/// View of an operand for the kernel of a stage.
-template <class B, int s, std::size_t o>
-using OperandView = View<B::slice(s, static_cast<int>(o)), (static_cast<int>(o) < B::stage(s).input_count)>;
 /// Returns whether the matrices of a stage's result are one matrix for what its elements are passed to.
 template <class B, int s>
 consteval bool is_one_matrix_for_epilogue() {
