@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "temporary_folder.hpp"
+
 /// While it lives, an environment variable has a value, or none.
 class EnvironmentVariable {
  public:
@@ -24,28 +26,6 @@ class EnvironmentVariable {
   }
   const char* name_;
   std::optional<std::string> before_{};
-};
-
-/// A new folder, which goes when this does.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tilewright-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::filesystem::filesystem_error("mkdtemp", std::error_code());
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
 };
 
 inline std::string file_content(const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <random>
 #include <string>
+#include <system_error>
 
 /// A new folder that goes when the test ends.
 struct TemporaryFolder {
@@ -10,5 +11,9 @@ struct TemporaryFolder {
   TemporaryFolder() { std::filesystem::create_directories(path); }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() { std::filesystem::remove_all(path); }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::filesystem::path operator/(const std::filesystem::path& name) const { return path / name; }
 };

@@ -62,7 +62,7 @@ TEST_CASE("dot_checkpoint: a file has the graphs as they are then") {
   const auto ir = tw::trace([&](tw::Ir& traced) {
     const tw::Tensor x = tw::ops::host_load(traced.h2d_stream("x", {2}), "x");
     before = to_dot(traced);
-    dot_checkpoint(traced, "now", folder.path().string());
+    dot_checkpoint(traced, "now", folder.path.string());
     store("y", x * x);
   });
   CHECK(file_content(folder / "now.dot") == before.view());
@@ -75,7 +75,7 @@ TEST_CASE("dot_checkpoint: a file that cannot be written is an error") {
   tw::Ir ir;
   CHECK_THROWS_WITH(dot_checkpoint(ir, "a", (folder / "file").string()),
                     "dot_checkpoint: cannot write '" + (folder / "file" / "a.dot").string() + "'");
-  CHECK_THROWS_AS(dot_checkpoint(ir, "a/b", folder.path().string()), tw::TraceError);
+  CHECK_THROWS_AS(dot_checkpoint(ir, "a/b", folder.path.string()), tw::TraceError);
 }
 TEST_CASE("Graphviz understands the drawings") {
   if (std::system("dot -V > /dev/null 2>&1") != 0) {

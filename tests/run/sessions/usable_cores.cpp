@@ -1,4 +1,4 @@
-// labels: standard-library
+// labels: alone standard-library
 // How many cores a process may use, from files that are made up here, and from the affinity mask of the test itself.
 #include "tilewright/core/platform/cores.hpp"
 
@@ -30,12 +30,12 @@ class System {
            " none " + options + "\n";
   }
   System& write(const std::string& name, const std::string& content) {
-    const auto file = folder_.path() / name;
+    const auto file = folder_.path / name;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file) << content;
     return *this;
   }
-  void add_mount(const std::string& line) { std::ofstream(folder_.path() / "process/mountinfo", std::ios::app) << line; }
+  void add_mount(const std::string& line) { std::ofstream(folder_.path / "process/mountinfo", std::ios::app) << line; }
   int cores() const { return CgroupLimit::of_process((folder_ / "process").string()); }
 
  private:

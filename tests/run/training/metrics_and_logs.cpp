@@ -285,8 +285,8 @@ TEST_CASE("Log: what is no log") {
   std::ofstream(folder / "other.csv") << "a,b\n";
   CHECK_THROWS_WITH(Log::read(folder / "other.csv", names_of_losses()),
                     "Log: " + path("other.csv") + ": line 1: 'step,training_loss,validation_loss' expected");
-  CHECK_THROWS_WITH(log.write_csv(folder.path()),
-                    "Log: " + folder.path().string() + ": a file that cannot be written: a writable one expected");
+  CHECK_THROWS_WITH(log.write_csv(folder.path),
+                    "Log: " + folder.path.string() + ": a file that cannot be written: a writable one expected");
 }
 TEST_CASE("LogFile: a run that goes on cuts the rows after its last checkpoint") {
   const TemporaryFolder folder;

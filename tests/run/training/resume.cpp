@@ -140,7 +140,7 @@ struct Rows {
 TEST_CASE("TaskSession: a run that stops and goes on ends with the bits of one that does not") {
   const TemporaryFolder whole_folder;
   Run whole;
-  whole.train_until(steps, whole_folder.path());
+  whole.train_until(steps, whole_folder.path);
   REQUIRE(whole.task.steps() == steps);
   const auto changes = [&](auto compare) {
     std::size_t count = 0;
@@ -153,45 +153,45 @@ TEST_CASE("TaskSession: a run that stops and goes on ends with the bits of one t
     INFO("stopped after step " << stop);
     const TemporaryFolder folder;
     Run first;
-    first.train_until(stop, folder.path());
+    first.train_until(stop, folder.path);
     CHECK(first.task.steps() == stop);
     Run second;
-    REQUIRE(second.task.load_checkpoint(folder.path()));
+    REQUIRE(second.task.load_checkpoint(folder.path));
     CHECK((second.task.steps() == stop && second.task.metadata().get<std::uint64_t>("loader.batch") == stop % batches));
-    second.train_until(steps, folder.path());
+    second.train_until(steps, folder.path);
     CHECK(second.losses == std::vector(whole.losses.begin() + static_cast<std::ptrdiff_t>(stop), whole.losses.end()));
     CHECK(bits(second.task) == bits(whole.task));
     CHECK(second.stopping.state() == whole.stopping.state());
     CHECK(second.loader.state() == whole.loader.state());
     CHECK(file_content(folder / "log.csv") == file_content(whole_folder / "log.csv"));
   }
-  whole.train_until(steps, whole_folder.path());  // all epochs are done
+  whole.train_until(steps, whole_folder.path);  // all epochs are done
   CHECK(whole.task.steps() == steps);
 }
 TEST_CASE("TaskSession: checkpoints, and what does not fit") {
   const TemporaryFolder folder;
   Run run;
-  CHECK_FALSE(run.task.load_checkpoint(folder.path() / "none"));
+  CHECK_FALSE(run.task.load_checkpoint(folder.path / "none"));
   CHECK_THROWS_WITH(run.task.add_state("loader", run.loader), "TaskSession: state 'loader' twice: each name once expected");
   CHECK_THROWS_AS(run.task.add_state("", run.loader), std::invalid_argument);
   run.task.metadata().set("name", std::string("first"));
-  run.train_until(2, folder.path());
-  run.train_until(3, folder.path());  // the epoch goes on
-  CHECK(tw::Checkpoints(folder.path()).steps() == std::vector<std::uint64_t>{3});  // max_checkpoints
+  run.train_until(2, folder.path);
+  run.train_until(3, folder.path);  // the epoch goes on
+  CHECK(tw::Checkpoints(folder.path).steps() == std::vector<std::uint64_t>{3});  // max_checkpoints
   Task other;
   Loader<Table> loader(samples(), {.batch_size = 8, .shuffle = true});
   other.add_state("data", loader);
   const std::string before = bits(other);
-  CHECK_THROWS_AS(other.load_checkpoint(folder.path()), tw::LoadError);  // without the state `data`
+  CHECK_THROWS_AS(other.load_checkpoint(folder.path), tw::LoadError);  // without the state `data`
   CHECK((bits(other) == before && other.steps() == 0));
   Task plain;
-  CHECK(plain.load_checkpoint(folder.path()));
+  CHECK(plain.load_checkpoint(folder.path));
   CHECK((plain.steps() == 3 && plain.metadata().get<std::string>("name") == "first" && bits(plain) == bits(run.task)));
 }
 TEST_CASE("BestCheckpoint: the checkpoint of the best metric stays") {
   const TemporaryFolder folder;
   tw::Session<lines> session;
-  tw::BestCheckpoint best(folder.path() / "best", {.mode = tw::train::MetricMode::max});
+  tw::BestCheckpoint best(folder.path / "best", {.mode = tw::train::MetricMode::max});
   CHECK_FALSE(best.value());
   CHECK_THROWS_AS(best.load(), std::logic_error);
   const std::vector<float> weight{1, 2};
@@ -200,22 +200,22 @@ TEST_CASE("BestCheckpoint: the checkpoint of the best metric stays") {
   CHECK(best.save_if_better(2, 0.5, tensors));
   CHECK_FALSE(best.save_if_better(3, 0.5, tensors));
   CHECK(best.save_if_better(4, 0.75, tensors));
-  tw::BestCheckpoint resumed(folder.path() / "best", {.mode = tw::train::MetricMode::max});
+  tw::BestCheckpoint resumed(folder.path / "best", {.mode = tw::train::MetricMode::max});
   CHECK((resumed.value() == 0.75 && resumed.step() == 4 && resumed.load().step == 4));
   CHECK_FALSE(resumed.save_if_better(5, 0.7, tensors));
-  const auto fourth = tw::Checkpoints(folder.path() / "best").path_of(4), kept = folder.path() / "kept";
+  const auto fourth = tw::Checkpoints(folder.path / "best").path_of(4), kept = folder.path / "kept";
   std::filesystem::copy_file(fourth, kept);
   CHECK(resumed.save_if_better(3, 0.9, tensors));  // a run that goes on from an earlier step
-  CHECK(tw::Checkpoints(folder.path() / "best").steps() == std::vector<std::uint64_t>{3});
+  CHECK(tw::Checkpoints(folder.path / "best").steps() == std::vector<std::uint64_t>{3});
   std::filesystem::rename(kept, fourth);  // as if the process had been killed before it removed this
-  const tw::BestCheckpoint after(folder.path() / "best", {.mode = tw::train::MetricMode::max});
+  const tw::BestCheckpoint after(folder.path / "best", {.mode = tw::train::MetricMode::max});
   CHECK((after.value() == 0.9 && after.step() == 3));
-  tw::BestCheckpoint lowest(folder.path() / "lowest");
+  tw::BestCheckpoint lowest(folder.path / "lowest");
   CHECK(lowest.save_if_better(1, 2, tensors));
   CHECK_FALSE(lowest.save_if_better(2, 3, tensors));
   CHECK(lowest.save_if_better(3, 1, tensors));
-  tw::Checkpoints(folder.path() / "other").save(1, tensors);
-  CHECK_THROWS_AS(tw::BestCheckpoint(folder.path() / "other"), tw::LoadError);
+  tw::Checkpoints(folder.path / "other").save(1, tensors);
+  CHECK_THROWS_AS(tw::BestCheckpoint(folder.path / "other"), tw::LoadError);
 }
 TEST_CASE("run_steps: batches that a function draws, and streams by name") {
   tw::Session<lines> session;
