@@ -4,6 +4,8 @@
 #   quick, clang, portable, standard-library, asan, ubsan, tsan, arm
 #               part of the preset of that name; of tests/fail, Clang leaves all but those labelled `clang` to `--all`
 #   more        left to `./dev test --all`
+#   rest        left to `./dev test --rest` with GCC, because other tests of its kind take less time
+#   alone       has its own program: its macros or names outside namespaces are not for other tests
 #   optimised   computes for long: GCC compiles it as users do also in `./dev test`
 #   strict      its sessions for simulated IPUs are TestSessions: also runs on tiles with memory of their own. An example says by
 #               `// strict:` with which arguments it does
@@ -11,8 +13,8 @@
 #   windows     also runs on 64-bit Windows
 #   systems     also runs in fresh systems
 #
-# CTest has these labels, too: `strict` for the run in strict mode only, `more` for what this build leaves to `--all`, and
-# `target:NAME` for the target that a test needs.
+# CTest has these labels, too: `strict` for the run in strict mode only, `more` for what this build leaves to `--all`, `rest` for what
+# `./dev test` leaves to `--rest`, `joined` for tests that are compiled with others (tests/join.cmake), and `target:NAME` for the target that a test needs.
 
 # The name of a test: its source's path in a folder, without the extension.
 function(tilewright_name_test name folder source)
@@ -61,7 +63,7 @@ function(tilewright_read_labels prefix folder chosen)
     if(NOT chosen OR chosen IN_LIST labels)
       list(APPEND chosen_sources ${source})
     endif()
-    list(REMOVE_ITEM labels more strict)
+    list(REMOVE_ITEM labels alone more rest strict)
     set(${prefix}_labels_${name} ${labels} PARENT_SCOPE)
   endforeach()
   if(NOT chosen_sources)
@@ -76,6 +78,19 @@ endfunction()
 # Gives a test the labels that follow, and that of the target that it needs.
 function(tilewright_label_test test target)
   set_property(TEST ${test} APPEND PROPERTY LABELS target:${target} ${ARGN})
+endfunction()
+
+# Leaves a test with GCC to `./dev test --rest`, which continuous integration also runs: a target that only it needs is built for
+# `rest_tests`, not for `all`.
+add_custom_target(rest_tests)
+function(tilewright_leave_to_rest test)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set_property(TEST ${test} APPEND PROPERTY LABELS rest)
+    foreach(target IN LISTS ARGN)
+      set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+      add_dependencies(rest_tests ${target})
+    endforeach()
+  endif()
 endfunction()
 
 # Leaves a test to `./dev test --all`: its target is built for `more_tests`, not for `all`.

@@ -2,7 +2,8 @@
 """Builds and runs tests: this is `./dev test`. Parts are workflows of CMakePresets.json and scripts. A part that fails does not end the
 run: its last lines name all that failed, and the command that repeats each alone.
 
-    run_all.py                  nearly everything, with GCC
+    run_all.py                  what tells most in twenty minutes, with GCC
+    run_all.py --rest           the rest with GCC: pages, examples, random programs, packages, several processes
     run_all.py --elsewhere      a part with Clang, code with vectors for x86-64-v3, a part in fresh systems
     run_all.py NAME             the tests whose names match, such as run/sessions/sessions, static or 'fail/(ops|calls)'
     run_all.py --since COMMIT   what can have changed since a commit, by the compiler's lists of files, and all rules
@@ -33,6 +34,7 @@ NO_CLANG = "CLANG: install clang-19 (clang++-19) to run its part of the tests"
 OPTIONAL = {"graphviz": "Graphviz", "mpi": "MPI", "packaging": "pkg-config and the reader of GitHub's workflow",
             "chromium": "Chromium, which opens reports", "arm": "ARM", "node": "node, which reads the scripts of reports", "editor": "clangd and GDB"}
 OPTIONAL_OF_ALL = {"windows": "Windows", "eslint": "ESLint, which reads the scripts of reports", "docs": "the site"}
+MOST_ALONE = 3  # that many tests by name are compiled alone, more with others of their folders
 IN_FOLDER_OF_TARGET = r"CMakeFiles/([\w.+-]+)\.dir/"
 SANITIZERS = ["asan", "ubsan", "tsan"]
 LONG_SCRIPTS = {"random programs": ["random_programs/run.py", "random_programs/planted.py"],
@@ -43,6 +45,7 @@ class Failure(NamedTuple):
     name: str
     again: str  # the command that repeats it alone
     seconds: float
+    target: str = ""  # what was built for it
 
 
 def say(text):
@@ -85,6 +88,14 @@ def seconds_of_builds(folder):
     return seconds
 
 
+def labels_of(test):
+    return next((each["value"] for each in test["properties"] if each["name"] == "LABELS"), [])
+
+
+def targets_of(labels):
+    return [label.removeprefix("target:") for label in labels if label.startswith("target:")]
+
+
 def run_tests(preset, chosen):
     """Runs the tests of a preset that options of CTest choose, and returns what failed."""
     configured = next(each["configurePreset"] for each in presets("testPresets") if each["name"] == preset)
@@ -98,6 +109,10 @@ def run_tests(preset, chosen):
     cases = ElementTree.parse(results).iter("testcase") if results.exists() else []
     failed = [Failure(case.get("name"), shlex.join([*again, f"^{case.get('name')}$"]), float(case.get("time", 0)))
               for case in cases if case.get("status") not in ("run", "disabled") and case.find("skipped[@message='SKIP_RETURN_CODE=77']") is None]
+    if failed:  # those that are compiled together have one target
+        shown = output_of("ctest", "--preset", preset, "--show-only=json-v1")
+        targets = {test["name"]: target for test in json.loads(shown)["tests"] for target in targets_of(labels_of(test))} if shown else {}
+        failed = [each._replace(target=targets.get(each.name, "")) for each in failed]
     return failed or [Failure(f"ctest {preset}", shlex.join(["ctest", "--preset", preset, *chosen]), 0)]
 
 
@@ -117,7 +132,7 @@ def workflow(name):
     return failed or ([] if is_built else [Failure(f"the build of {name}", f"cmake --build --preset {build}", 0)])
 
 
-def run_gcc(suffix, optional):
+def run_gcc(suffix="", optional=OPTIONAL):
     for purpose, what in optional.items():
         is_set_up(purpose, what)
     return workflow(f"gcc{suffix}")
@@ -167,16 +182,21 @@ def run_everything(without):
 
 def build_and_run(preset, labels, chosen):
     """Builds the targets that labels of CTest name, and nothing else, and runs the tests that its options choose."""
-    if targets := sorted({label.removeprefix("target:") for label in labels if label.startswith("target:")}):
+    if targets := sorted(set(targets_of(labels))):
         call("cmake", "--build", "--preset", preset, "--target", *targets, "--", "-k", "0")
     return run_tests(preset, [*chosen, "--no-tests=error"])
 
 
 def run_matching(pattern, preset):
-    chosen = ["--tests-regex", pattern]
-    if call("cmake", "--preset", preset) != 0:
+    chosen, configure = ["--tests-regex", pattern], ["cmake", "--preset", preset]
+    if call(*configure) != 0:
         return [Failure(f"the configuration of {preset}", f"cmake --preset {preset}", 0)]
-    return build_and_run(preset, output_of("ctest", "--preset", preset, *chosen, "--print-labels").split(), chosen)
+    labels = output_of("ctest", "--preset", preset, *chosen, "--print-labels").split()
+    count = len(re.findall(r"Test +#\d+:", output_of("ctest", "--preset", preset, *chosen, "--show-only"))) if "joined" in labels else 0
+    if 0 < count <= MOST_ALONE:  # no other test of their programs
+        call(*configure, "-DTILEWRIGHT_JOIN_TESTS=OFF")
+        labels = output_of("ctest", "--preset", preset, *chosen, "--print-labels").split()
+    return build_and_run(preset, labels, chosen)
 
 
 def changed_since(commit):
@@ -211,8 +231,7 @@ def can_have_changed(test, files, changed):
     anything."""
     if test["name"].startswith("rules/") or (test["name"].startswith("docs/") and any(path.endswith(".md") for path in changed)):
         return True
-    labels = next((each["value"] for each in test["properties"] if each["name"] == "LABELS"), [])
-    targets = [label.removeprefix("target:") for label in labels if label.startswith("target:")]
+    targets = targets_of(labels_of(test))
     folder = f"tests/{test['name'].split('/')[0]}/"
     if not targets and any(path.startswith(("include/", folder)) for path in changed):
         return True
@@ -231,7 +250,7 @@ def run_since(commit):
     files, changed = files_of_targets(PROJECT / "build/gcc"), changed_since(commit)
     chosen = [test for test in tests if can_have_changed(test, files, changed)]
     say(f"{len(changed)} files differ from {commit}: {len(chosen)} of {len(tests)} tests")
-    labels = {label for test in chosen for each in test["properties"] if each["name"] == "LABELS" for label in each["value"]}
+    labels = {label for test in chosen for label in labels_of(test)}
     return build_and_run("gcc", labels, ["-I", ",".join(["0", "0", "0", *(numbers[test["name"]] for test in chosen)])])
 
 
@@ -244,7 +263,7 @@ def report(failed, without, seconds):
     say(f"{len(failed)} failed in {seconds:.0f} s{rest}; each alone, with the minutes that it took:")
     builds = seconds_of_builds(PROJECT / "build/gcc")
     for failure in failed:
-        built = builds.get(re.sub(r"\W", "_", failure.name), 0)
+        built = builds.get(failure.target, 0)
         print(f"{failure.name}\n  {failure.again}  # {(failure.seconds + built) / 60:.1f}", file=sys.stderr)
     return 1
 
@@ -255,17 +274,18 @@ def main():
     parser.add_argument("--with", dest="preset", default="gcc", metavar="PRESET",
                         help="the tests that NAME chooses by another preset of CMakePresets.json, such as clang")
     parser.add_argument("--since", metavar="COMMIT", help="what can have changed since a commit, and all rules, with GCC")
+    parser.add_argument("--rest", action="store_true", help="pages, examples, random programs, packages, several processes, with GCC")
     parser.add_argument("--elsewhere", action="store_true", help="a part with Clang, for x86-64-v3 and in fresh systems")
-    parser.add_argument("--quick", action="store_true", help="three minutes: what says whether the core works")
+    parser.add_argument("--quick", action="store_true", help="two minutes: what says whether the core works")
     parser.add_argument("--all", action="store_true", help="everything; this takes hours")
     parser.add_argument("--systems", action="store_true",
                         help="all compilers of fresh Debian systems, as a table; --write puts it in docs/generated/compile-times.md")
     options, others = parser.parse_known_args()
     if others and not options.systems:
         parser.error(f"unknown option {others[0]}")
-    ways = [options.name, options.since, options.quick, options.all, options.systems, options.elsewhere]
+    ways = [options.name, options.since, options.quick, options.all, options.systems, options.rest, options.elsewhere]
     if sum(map(bool, ways)) > 1:
-        parser.error("one of NAME, --since, --elsewhere, --quick, --all and --systems expected")
+        parser.error("one of NAME, --since, --rest, --elsewhere, --quick, --all and --systems expected")
     if options.preset not in {each["name"] for each in presets("testPresets")} & {each["name"] for each in presets("buildPresets")}:
         parser.error(f"--with {options.preset}: a preset of CMakePresets.json that builds and tests expected")
     start, without = time.monotonic(), []
@@ -276,6 +296,8 @@ def main():
         failed = workflow("quick")
     elif options.all:
         failed = run_everything(without)
+    elif options.rest:
+        failed = run_gcc("-rest")
     elif options.elsewhere:
         failed = run_elsewhere(without)
     elif options.since:
@@ -283,7 +305,7 @@ def main():
     elif options.name:
         failed = run_matching(options.name, options.preset)
     else:
-        failed = run_gcc("", OPTIONAL)
+        failed = run_gcc()
     sys.exit(report(failed, without, time.monotonic() - start))
 
 

@@ -164,7 +164,8 @@ class DevTest(unittest.TestCase):
                 f"ctest --preset {test or name} --output-junit {results}"]
 
     def test_parts_of_the_tests(self):
-        self.assertEqual(self.dev("test")[::3], (0, self.calls_of_workflow("gcc", test="gcc-usual")))
+        self.assertEqual(self.dev("test")[::3], (0, self.calls_of_workflow("gcc", test="gcc-first")))
+        self.assertEqual(self.dev("test", "--rest")[::3], (0, self.calls_of_workflow("gcc-rest", "gcc")))
         portable = self.calls_of_workflow("portable") if "avx2" in Path("/proc/cpuinfo").read_text() else []
         clang = self.calls_of_workflow("clang", test="clang-usual")
         script(self.folder / "bin/clang++-19", "#!/bin/sh\n")
@@ -179,9 +180,11 @@ class DevTest(unittest.TestCase):
 
     def test_what_failed_is_listed_with_what_repeats_it(self):
         log = self.project / "build/gcc/.ninja_log"
-        entry = ["0", "30000", "1", "tests/CMakeFiles/run_wrong.dir/run/wrong.cpp.o", "abc"]
+        entry = ["0", "30000", "1", "tests/CMakeFiles/run_others_1.dir/joined/run_others_1.cpp.o", "abc"]
         log.write_text("# ninja log v5\n" + "\t".join(entry) + "\n")
-        status, _, says, _ = self.dev("test", FAILS_TEST="run/wrong", RESULTS=str(self.project / "build/gcc-usual.xml"))
+        Path(f"{self.calls_file}.json").write_text(json.dumps(
+            {"tests": [{"name": "run/wrong", "properties": [{"name": "LABELS", "value": ["joined", "target:run_others_1"]}]}]}))
+        status, _, says, _ = self.dev("test", FAILS_TEST="run/wrong", RESULTS=str(self.project / "build/gcc-first.xml"))
         self.assertEqual((status, says.splitlines()[-4:]),
                          (1, ["run/wrong", "  ./dev test '^run/wrong$'  # 1.6", "run/unbuilt", "  ./dev test '^run/unbuilt$'  # 0.0"]))
         self.assertRegex(says.splitlines()[-5], "^== 2 failed in . s; each alone, with the minutes that it took:$")
@@ -200,7 +203,7 @@ class DevTest(unittest.TestCase):
                                           f"ctest --preset {preset} --tests-regex static/x --no-tests=error --output-junit "
                                           f"{self.project}/build/{preset}.xml"])
         for wrong, text in {"--quack": "unknown option --quack", "--with none x": "--with none: a preset of CMakePresets.json",
-                            "--quick x": "one of NAME, --since, --elsewhere"}.items():
+                            "--quick x": "one of NAME, --since, --rest"}.items():
             status, _, says, calls = self.dev("test", *wrong.split())
             self.assertEqual((status, calls), (2, []), wrong)
             self.assertIn(text, says)

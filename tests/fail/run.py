@@ -23,8 +23,7 @@ defined, and must fail to compile; with none defined the file must compile. Such
     // precompiled: no                without the precompiled header, which the flags do not fit
     // most-lines: 5                  the compiler prints at most 5 lines
 
-A file without cases, of users/, is a whole program of a user with one mistake. It is compiled alone, as a user does, without
-precompiled header, and says only
+A file without cases, of users/, is a whole program of a user with one mistake. It is compiled alone, and says only
 
     // expect: text
 
@@ -251,11 +250,11 @@ def is_clang(compiler):
 def jobs_of(command, precompiled, source):
     """Functions, of which each runs the compiler once and returns its results."""
     compiler = "Clang" if is_clang(command[0]) else "GCC"
+    with_header = [*command, *precompiled]
     if case := program_case(source, compiler):
-        yield functools.partial(check_program, command, source, case)
+        yield functools.partial(check_program, with_header, source, case)
         return
     cases = parse(source)
-    with_header = [*command, *precompiled]
     if not cases[0].alone:
         yield functools.partial(check_together, with_header, source, cases)
         return

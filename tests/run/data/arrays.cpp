@@ -1,4 +1,4 @@
-// labels: standard-library tsan
+// labels: alone standard-library tsan
 // Data sets of the user's arrays, and changes of samples in a loader.
 #include "tilewright/data/arrays.hpp"
 

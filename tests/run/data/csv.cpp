@@ -1,4 +1,4 @@
-// labels: asan ubsan
+// labels: alone asan ubsan
 #include "tilewright/data/csv.hpp"
 
 #include <zlib.h>

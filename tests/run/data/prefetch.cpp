@@ -1,4 +1,4 @@
-// labels: standard-library tsan windows
+// labels: alone standard-library tsan windows
 #include "tilewright/data/prefetch.hpp"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// labels: standard-library windows
+// labels: alone standard-library windows
 // Parts of data sets, and data sets of one's own arrays.
 #include "tilewright/data/subset.hpp"
 

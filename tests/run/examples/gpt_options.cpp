@@ -1,4 +1,4 @@
-// labels: none
+// labels: alone
 // The command line of the programs of language models: examples/gpt/options.cpp.
 #if __has_include(<CLI/CLI.hpp>)
 #include <fstream>

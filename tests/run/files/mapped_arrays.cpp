@@ -1,4 +1,4 @@
-// labels: strict
+// labels: alone strict
 // Arrays in files, and arrays of the host, as rows and variables of a session; compiled in libstdc++'s debug mode.
 #define _GLIBCXX_DEBUG
 #include <sys/resource.h>

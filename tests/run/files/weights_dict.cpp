@@ -1,4 +1,4 @@
-// labels: none
+// labels: alone
 // Values of variables by names of run time, trees of host tensors, and timers. With libstdc++'s debug mode, whose containers may
 // copy where others move.
 #define _GLIBCXX_DEBUG

@@ -1,4 +1,4 @@
-// labels: asan ubsan
+// labels: alone asan ubsan
 #include "tilewright/images/png.hpp"
 
 #include <fstream>

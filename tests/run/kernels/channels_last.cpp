@@ -1,4 +1,4 @@
-// labels: arm
+// labels: arm rest
 // Kernels of images whose channels are the last axis of memory give what they give for planes.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// labels: strict
+// labels: rest strict
 // A small GPT-2 against PyTorch's: values, gradients, training steps, and generation token by token.
 #include "../../../examples/gpt/session_trainer.hpp"
 #include "../../../examples/gpt/writer.hpp"

@@ -1,4 +1,4 @@
-// labels: none
+// labels: rest
 // Recurrent layers of padded sequences, in both directions, with initial states and dropout.
 #include <cstdint>
 #include <limits>

@@ -1,4 +1,4 @@
-// labels: none
+// labels: rest
 // Composed forms of attention: that the op replaces them, with the results and gradients that they have without it.
 #include <functional>
 #include <map>

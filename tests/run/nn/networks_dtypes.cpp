@@ -1,4 +1,4 @@
-// labels: asan
+// labels: asan rest
 #include "../cases/networks.hpp"
 #include "../cases/op_checks.hpp"
 

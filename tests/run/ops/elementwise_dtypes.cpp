@@ -1,4 +1,4 @@
-// labels: asan
+// labels: asan rest
 // Elementwise ops of integers, half and double precision.
 #include "../cases/elementwise.hpp"
 #include "../cases/op_checks.hpp"

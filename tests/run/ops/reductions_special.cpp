@@ -1,4 +1,4 @@
-// labels: asan
+// labels: asan rest
 // Reductions of ties, zeros, NaN and infinities, of integers and of half precision; indices and counts.
 #include "../cases/op_checks.hpp"
 #include "../cases/reductions.hpp"

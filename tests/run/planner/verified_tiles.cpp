@@ -17,6 +17,7 @@ namespace tw = tilewright;
 namespace {
 
 using namespace planner_faults;
+using planner_faults::store;
 
 /// A sum and an update whose operands may be in different banks.
 void triad(tw::Ir& ir) {
