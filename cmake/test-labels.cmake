@@ -14,7 +14,8 @@
 #   systems     also runs in fresh systems
 #
 # CTest has these labels, too: `strict` for the run in strict mode only, `more` for what this build leaves to `--all`, `rest` for what
-# `./dev test` leaves to `--rest`, `joined` for tests that are compiled with others (tests/join.cmake), and `target:NAME` for the target that a test needs.
+# `./dev test` leaves to `--rest`, `joined` for tests that are compiled with others (tests/join.cmake), and `target:NAME` for the
+# target that a test needs.
 
 # The name of a test: its source's path in a folder, without the extension.
 function(tilewright_name_test name folder source)
