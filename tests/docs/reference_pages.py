@@ -115,14 +115,14 @@ def wrapped(plain):
 
 
 def signature(head):
-    """The head of a function without what a caller does not read: constexpr, and a constructor's list of members."""
+    """The head of a function without what a caller does not read: constexpr, marks for warnings, and a constructor's list of members."""
     mask = masked(head)
     for match in re.finditer(r"\)", mask):
         if re.match(r"\)\s*(?:noexcept)?\s*:(?!:)", mask[match.start():]):
             head = head[:match.start() + 1]
             break
     head = head.replace("const detail::Operand auto&", "TensorOrNumber").replace("detail::Number auto", "Number")
-    return wrapped(re.sub(r"\b(inline|constexpr|explicit|friend|static) (?=\S)|\[\[\w+\]\] ", "", head).rstrip(" ;"))
+    return wrapped(re.sub(r"\b(inline|constexpr|explicit|friend|static|TILEWRIGHT_KEPT) (?=\S)|\[\[\w+\]\] ", "", head).rstrip(" ;"))
 
 
 def public_part(struct):

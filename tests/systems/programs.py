@@ -201,7 +201,8 @@ def check_default(report, system):
     if major >= 16:
         check_reflection(report, system)
     check_without_packages(report, system)
-    check_tests(report, system, {"TILEWRIGHT_STATIC_TESTS": "quick", "TILEWRIGHT_RUN_TESTS": "systems", "TILEWRIGHT_EXAMPLES": "systems"},
+    check_tests(report, system, {"TILEWRIGHT_STATIC_TESTS": "quick", "TILEWRIGHT_RUN_TESTS": "systems", "TILEWRIGHT_EXAMPLES": "systems",
+                                 "TILEWRIGHT_WARNINGS_AS_ERRORS": "ON"},
                 ["static_tests", "run_tests", "mnist"],
                 r"^static/|^run/|^example/mnist$", f"static tests, layers, reductions, strict mode and examples/mnist.cpp with {name}", fails)
 

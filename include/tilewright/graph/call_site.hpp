@@ -5,6 +5,7 @@
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/graph.hpp"
+#include "tilewright/graph/ids.hpp"
 #include "tilewright/graph/op_info/layout.hpp"
 
 namespace tilewright {
@@ -101,7 +102,7 @@ constexpr void modify_input(Ir& ir, GraphId graph, Node& call, int input, int fi
 }  // namespace detail
 
 /// Outputs of a call. A single one converts to a Tensor; `outputs.as<2>()` is an array for structured bindings.
-class Outputs {
+class Outputs : detail::Handle {
  public:
   class Iterator {
    public:
@@ -120,10 +121,10 @@ class Outputs {
     std::size_t i_ = 0;
   };
   /// Creates the outputs of a call that failed: none.
-  constexpr explicit Outputs(Ir& ir) : ir_(&ir) {}
+  constexpr explicit Outputs(Ir& ir) : Handle{&ir} {}
   /// Creates the outputs that a node has now.
   constexpr Outputs(Ir& ir, GraphId graph, NodeId node)
-      : ir_(&ir), graph_(graph), node_(node), size_(ir.tables.record(graph).nodes[node].outputs.size()) {}
+      : Handle{&ir}, graph_(graph), node_(node), size_(ir.tables.record(graph).nodes[node].outputs.size()) {}
 
   constexpr Ir& ir() const { return *ir_; }
   constexpr std::size_t size() const { return size_; }
@@ -147,18 +148,18 @@ class Outputs {
   }
 
  private:
-  Ir* ir_;  // a handle without a destructor: GCC 12 stores no place for calls that return other classes
+  // A handle without a destructor: GCC 12 stores no place for calls that return other classes.
   GraphId graph_ = GraphId::none;
   NodeId node_ = NodeId::none;
   std::size_t size_ = 0;
 };
 
 /// One call of a graph, once or repeated. Maps between the called graph's tensors and the caller's ("parent") tensors.
-class CallSiteInfo {
+class CallSiteInfo : detail::Handle {
  public:
   /// Creates the info of a call that failed. Its tensors are invalid.
-  constexpr CallSiteInfo(Ir& ir) : ir_(&ir) {}
-  constexpr CallSiteInfo(Ir& ir, GraphId graph, NodeId node) : ir_(&ir), graph_(graph), node_(node) {}
+  constexpr CallSiteInfo(Ir& ir) : Handle{&ir} {}
+  constexpr CallSiteInfo(Ir& ir, GraphId graph, NodeId node) : Handle{&ir}, graph_(graph), node_(node) {}
 
   constexpr bool valid() const { return node_ != NodeId::none; }
   constexpr Graph called_graph() const { return valid() ? Graph(*ir_, node().called_graph) : Graph(*ir_, GraphId::main); }
@@ -247,7 +248,6 @@ class CallSiteInfo {
     return -1;
   }
 
-  Ir* ir_;
   GraphId graph_ = GraphId::none;
   NodeId node_ = NodeId::none;
 };

@@ -9,16 +9,17 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/handles.hpp"
+#include "tilewright/graph/ids.hpp"
 #include "tilewright/graph/ir.hpp"
 #include "tilewright/graph/tensors_by_name.hpp"
 
 namespace tilewright {
 
 /// A handle of a graph: a network of ops and tensors with ordered inputs and outputs. Other graphs can call it.
-class Graph {
+class Graph : protected detail::Handle {
  public:
   constexpr Graph() = default;
-  constexpr Graph(Ir& ir, GraphId id) : ir_(&ir), id_(id) {}
+  constexpr Graph(Ir& ir, GraphId id) : Handle{&ir}, id_(id) {}
 
   constexpr Ir& ir() const {
     if (id_ == no_graph)
@@ -112,7 +113,6 @@ class Graph {
 
   static constexpr GraphId no_graph{-2};
 
-  Ir* ir_ = nullptr;
   GraphId id_ = no_graph;
 };
 

@@ -2,6 +2,14 @@
 #include <type_traits>
 #include <utility>
 
+// Marks functions whose results an Ir keeps: GCC 14 and newer warn otherwise of `const auto& [names, graph] = create_graph(ir,
+// Linear<4>{}, x)`, whose reference stays valid (-Wdangling-reference).
+#if __has_cpp_attribute(gnu::no_dangling)
+#define TILEWRIGHT_KEPT [[gnu::no_dangling]]
+#else
+#define TILEWRIGHT_KEPT
+#endif
+
 namespace tilewright::detail {
 
 /// Owns results of functions, of any types, as long as an Ir. A copy owns nothing.

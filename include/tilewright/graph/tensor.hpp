@@ -31,10 +31,10 @@ class Tensor;
 
 /// A handle of a tensor in a graph that is being traced. Copies refer to the same tensor; == compares identity, never elements.
 /// After a failed check, the trace continues with invalid tensors (no shape, extents of 1) until the error is reported.
-class Tensor : public detail::AbsentFromTensors {
+class Tensor : public detail::AbsentFromTensors, protected detail::Handle {
  public:
   constexpr Tensor() = default;
-  constexpr Tensor(Ir& ir, GraphId graph, TensorId id) : ir_(&ir), graph_(graph), id_(id) {}
+  constexpr Tensor(Ir& ir, GraphId graph, TensorId id) : Handle{&ir}, graph_(graph), id_(id) {}
   constexpr Tensor(const Tensor&) = default;
   constexpr Tensor& operator=(const Tensor&) & = default;
   /// An error: x[...] = y would assign to a temporary handle, and change no element.
@@ -148,7 +148,6 @@ class Tensor : public detail::AbsentFromTensors {
 
  private:
   static constexpr auto no_graph = GraphId(-2);  ///< graph of a Tensor(); an invalid tensor of an Ir has `none`
-  Ir* ir_ = nullptr;
   GraphId graph_ = no_graph;
   TensorId id_ = TensorId::none;
 };

@@ -91,7 +91,7 @@ concept ModuleReference = std::derived_from<std::remove_cvref_t<M>, ModuleBase>;
 /// descriptions only); other arguments are passed to `build`. The results become the graph's outputs. Values that `build` stores
 /// in members remain in the module. If the module is temporary or const, a copy is traced instead.
 template <detail::ModuleReference M, class... Arguments>
-constexpr CreatedGraph&& create_graph(Ir& ir, M&& module, const Arguments&... arguments) {
+TILEWRIGHT_KEPT constexpr CreatedGraph&& create_graph(Ir& ir, M&& module, const Arguments&... arguments) {
   detail::ModuleTrace trace{ir};
   if constexpr (std::is_const_v<std::remove_reference_t<M>>) {
     auto copy = module;
@@ -106,7 +106,7 @@ constexpr CreatedGraph&& create_graph(Ir& ir, M&& module, const Arguments&... ar
   }
 }
 template <detail::ModuleReference M, class... Arguments>
-constexpr CreatedGraph&& create_graph(M&& module, const Arguments&... arguments) {
+TILEWRIGHT_KEPT constexpr CreatedGraph&& create_graph(M&& module, const Arguments&... arguments) {
   static_assert(detail::has_tensor<Arguments...>,
                 "create_graph: no argument is a Tensor: create_graph(ir, module, ...) expected");
   if constexpr (detail::has_tensor<Arguments...>) {

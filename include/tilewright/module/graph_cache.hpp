@@ -28,7 +28,7 @@ using KindOfArgument =
 class GraphCache {
  public:
   template <std::derived_from<ModuleBase> M, class... Arguments>
-  constexpr CreatedGraph&& create_graph(Ir& ir, const M& module, const Arguments&... arguments) {
+  TILEWRIGHT_KEPT constexpr CreatedGraph&& create_graph(Ir& ir, const M& module, const Arguments&... arguments) {
     if constexpr (detail::HasBuildGrad<M>)
       ir.fail(text("GraphCache: ", type_name<M>(), " has a build_grad: create_graph, for a graph of its own, expected"));
     Key key{&ir, &detail::type_identity_of<M, detail::KindOfArgument<Arguments>...>};
@@ -37,7 +37,7 @@ class GraphCache {
         ir, find_or_trace(std::move(key), [&] { return tilewright::create_graph(ir, module, arguments...); }, arguments...));
   }
   template <std::derived_from<ModuleBase> M, class... Arguments>
-  constexpr CreatedGraph&& create_graph(const M& module, const Arguments&... arguments) {
+  TILEWRIGHT_KEPT constexpr CreatedGraph&& create_graph(const M& module, const Arguments&... arguments) {
     return create_graph(ir_of(arguments...), module, arguments...);
   }
   /// Returns the graph of a function, or of a lambda without captures, `cache.create_graph<function>(x)`.
@@ -159,11 +159,11 @@ class Cached {
   constexpr explicit Cached(M module = {}) : module_(std::move(module)) {}
 
   template <class... Arguments>
-  constexpr CreatedGraph&& create_graph(const Arguments&... arguments) {
+  TILEWRIGHT_KEPT constexpr CreatedGraph&& create_graph(const Arguments&... arguments) {
     return cache_.create_graph(module_, arguments...);
   }
   template <class... Arguments>
-  constexpr CreatedGraph&& create_graph(Ir& ir, const Arguments&... arguments) {
+  TILEWRIGHT_KEPT constexpr CreatedGraph&& create_graph(Ir& ir, const Arguments&... arguments) {
     return cache_.create_graph(ir, module_, arguments...);
   }
   /// Returns the number of different graphs.

@@ -3,6 +3,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/callees.hpp"
+#include "tilewright/graph/ids.hpp"
 #include "tilewright/program/call.hpp"
 
 namespace tilewright {
@@ -20,11 +21,11 @@ inline constexpr OpInfo conditional_info = calling_op(&conditional_tag, "If");
 }  // namespace detail
 
 /// A conditional. Its inputs are the condition, then the inputs of the graph for true, then those of the graph for false.
-class ConditionalSiteInfo {
+class ConditionalSiteInfo : detail::Handle {
  public:
   /// Creates the info of a conditional that failed. Its tensors are invalid.
-  constexpr ConditionalSiteInfo(Ir& ir) : ir_(&ir) {}
-  constexpr ConditionalSiteInfo(Ir& ir, GraphId graph, NodeId node) : ir_(&ir), graph_(graph), node_(node) {}
+  constexpr ConditionalSiteInfo(Ir& ir) : Handle{&ir} {}
+  constexpr ConditionalSiteInfo(Ir& ir, GraphId graph, NodeId node) : Handle{&ir}, graph_(graph), node_(node) {}
 
   constexpr bool valid() const { return node_ != NodeId::none; }
   /// Returns the graphs for true and for false.
@@ -80,7 +81,6 @@ class ConditionalSiteInfo {
     return result;
   }
 
-  Ir* ir_;
   GraphId graph_ = GraphId::none;
   NodeId node_ = NodeId::none;
 };

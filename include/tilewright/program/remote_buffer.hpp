@@ -6,6 +6,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/graph.hpp"
+#include "tilewright/graph/ids.hpp"
 
 namespace tilewright {
 
@@ -23,10 +24,10 @@ constexpr std::string_view expected_entries(std::int64_t entries) {
 /// A handle of a remote buffer: `entries` rows in streaming memory, outside of the machine, each a tensor of one shape and dtype.
 /// Programs copy rows with remote_load and remote_store. Rows without a variable are initially zero. All rows keep their contents
 /// between runs.
-class RemoteBuffer {
+class RemoteBuffer : detail::Handle {
  public:
   constexpr RemoteBuffer() = default;
-  constexpr RemoteBuffer(Ir& ir, int index) : ir_(&ir), index_(index) {}
+  constexpr RemoteBuffer(Ir& ir, int index) : Handle{&ir}, index_(index) {}
   static constexpr RemoteBuffer invalid(Ir& ir) { return {ir, -1}; }
 
   constexpr bool valid() const { return index_ >= 0; }
@@ -142,7 +143,6 @@ class RemoteBuffer {
 
   static constexpr int no_buffer = -2;
 
-  Ir* ir_ = nullptr;
   int index_ = no_buffer;
 };
 

@@ -219,8 +219,8 @@ concept Updates = OptimiserParameters<Optimiser> || UpdateFunction<Optimiser> ||
 ///       tw::train::minimise(ir, Regression{}, tw::optim::AdamWParameters{.lr = 1e-3}, {{"x", {8, 13}}, {"y", {8, 1}}});
 ///     }
 template <std::derived_from<ModuleBase> Loss, detail::Updates Optimiser, std::size_t n>
-constexpr NamedTensors&& minimise(Ir& ir, const Loss& loss, const Optimiser& optimiser, const Input (&inputs)[n],
-                                  const StepOptions& options = {}) {
+TILEWRIGHT_KEPT constexpr NamedTensors&& minimise(Ir& ir, const Loss& loss, const Optimiser& optimiser, const Input (&inputs)[n],
+                                                  const StepOptions& options = {}) {
   return tilewright::detail::keep(
       ir, detail::run_step(ir, "minimise", detail::name_of_loss<Loss>(),
                            detail::LossObjective<Loss, n>{loss, std::to_array(inputs), options}, optimiser, options));
@@ -229,8 +229,8 @@ constexpr NamedTensors&& minimise(Ir& ir, const Loss& loss, const Optimiser& opt
 /// Appends one training step for a model and a loss function of it: `[](Net& net, tw::Tensor x, tw::Tensor y) { return ...; }`.
 /// The variables have the names that they have in the model. Other arguments and errors are those of minimise for a loss module.
 template <std::derived_from<ModuleBase> Model, class Function, detail::Updates Optimiser, std::size_t n>
-constexpr NamedTensors&& minimise(Ir& ir, const Model& model, const Function& loss, const Optimiser& optimiser,
-                                  const Input (&inputs)[n], const StepOptions& options = {}) {
+TILEWRIGHT_KEPT constexpr NamedTensors&& minimise(Ir& ir, const Model& model, const Function& loss, const Optimiser& optimiser,
+                                                  const Input (&inputs)[n], const StepOptions& options = {}) {
   return minimise(ir, detail::LossOfModel<Model, std::decay_t<Function>>(model, loss), optimiser, inputs, options);
 }
 

@@ -77,8 +77,8 @@ struct Classifier {
 ///     }
 ///     tw::Session<train_step> session;
 template <std::derived_from<ModuleBase> Model, class Optimiser>
-constexpr NamedTensors&& train_step(Ir& ir, const Model& model, const Optimiser& optimiser, const TensorSpec& images,
-                                    const StepOptions& options = {}) {
+TILEWRIGHT_KEPT constexpr NamedTensors&& train_step(Ir& ir, const Model& model, const Optimiser& optimiser,
+                                                    const TensorSpec& images, const StepOptions& options = {}) {
   if (images.shape.rank < 1) {
     ir.fail(text("train_step: ", to_text(images), ": a first axis of images expected"));
     return tilewright::detail::keep(ir, NamedTensors());

@@ -16,9 +16,9 @@ namespace tilewright {
 /// accumulators need not be cleared. By default no gradients are returned. `replica_groupings` has the groups of replicas that
 /// share each tensor, by the tensors' dotted names, such as factories.replica_groupings(): the host's array of a mean then has an
 /// axis over the groups. The other arguments and errors are those of autodiff.
-constexpr CreatedGraph&& autodiff_with_accumulation(const GraphWithNamedArgs& forward, const DotTree<Tensor>& tensors,
-                                                    AutodiffOptions options = {},
-                                                    const DotTree<ReplicaGrouping>& replica_groupings = {}) {
+TILEWRIGHT_KEPT constexpr CreatedGraph&& autodiff_with_accumulation(const GraphWithNamedArgs& forward,
+                                                                    const DotTree<Tensor>& tensors, AutodiffOptions options = {},
+                                                                    const DotTree<ReplicaGrouping>& replica_groupings = {}) {
   Ir& ir = forward.ir();
   const auto named = tensors.to_dict();
   List<Tensor> required;

@@ -333,7 +333,7 @@ constexpr void adds_activations(Ir& ir, bool adds) { ir.tables.rewrites.adds_act
 ///
 /// If the graph is of a module with a build_grad, that makes the gradient graph, and the options may ask for it or for the other
 /// method. Errors: the method build_grad without such a module; a second time without `force`.
-constexpr GradGraphInfo&& autodiff(Graph graph, const AutodiffOptions& options = {}) {
+TILEWRIGHT_KEPT constexpr GradGraphInfo&& autodiff(Graph graph, const AutodiffOptions& options = {}) {
   Ir& ir = graph.ir();
   if (ir.failed()) return detail::keep(ir, GradGraphInfo(ir, graph.id(), {.graph = GraphId::main}));
   for (const GradGraphInfo& info : options.called_graphs_grad_info)
@@ -344,7 +344,7 @@ constexpr GradGraphInfo&& autodiff(Graph graph, const AutodiffOptions& options =
   else if (is_by_hand) detail::set_gradient(ir, graph.id(), record);
   return detail::keep(ir, GradGraphInfo(ir, graph.id(), std::move(record)));
 }
-constexpr GraphWithNamedArgs&& autodiff(const GraphWithNamedArgs& graph, const AutodiffOptions& options = {}) {
+TILEWRIGHT_KEPT constexpr GraphWithNamedArgs&& autodiff(const GraphWithNamedArgs& graph, const AutodiffOptions& options = {}) {
   const GradGraphInfo info = autodiff(graph.graph(), options);
   return detail::keep(graph.ir(), GraphWithNamedArgs(info.graph(), {}, info));
 }

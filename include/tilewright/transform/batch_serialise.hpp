@@ -364,8 +364,8 @@ class BatchSerialiser {
 ///
 /// Errors: less than 1 step or row; handles for tensors that are not the graph's; a load whose shape or dtype is not the input's;
 /// io or io_overlapped for a simulated IPU without IO tiles.
-constexpr BatchSerialResult&& batch_serialise(const GraphWithNamedArgs& graph, std::int64_t steps,
-                                              const BatchSerialOptions& options = {}) {
+TILEWRIGHT_KEPT constexpr BatchSerialResult&& batch_serialise(const GraphWithNamedArgs& graph, std::int64_t steps,
+                                                              const BatchSerialOptions& options = {}) {
   return detail::keep(graph.ir(), detail::BatchSerialiser(graph, steps, options).run());
 }
 

@@ -100,10 +100,11 @@ class SerialGradients {
 /// graph, such as `gradient.graph().input(0)`. Each needs a load handle.
 ///
 /// Errors: those of batch_serialise; a gradient graph of another graph; a gradient of an output without a load handle.
-constexpr BatchSerialFwdAndGrad&& batch_serialise_fwd_and_grad(const GraphWithNamedArgs& forward,
-                                                               const GraphWithNamedArgs& gradient,
-                                                               const DotTree<Tensor>& named_inputs_for_grad_graph,
-                                                               std::int64_t steps, const BatchSerialOptions& options = {}) {
+TILEWRIGHT_KEPT constexpr BatchSerialFwdAndGrad&& batch_serialise_fwd_and_grad(const GraphWithNamedArgs& forward,
+                                                                               const GraphWithNamedArgs& gradient,
+                                                                               const DotTree<Tensor>& named_inputs_for_grad_graph,
+                                                                               std::int64_t steps,
+                                                                               const BatchSerialOptions& options = {}) {
   return detail::keep(forward.ir(),
                       detail::SerialGradients(forward, gradient, named_inputs_for_grad_graph, steps, options).run());
 }

@@ -73,6 +73,22 @@ static_assert([] {
   return first["weight"].name() == "first.weight" && second["weight"].name() == "second.weight" && graph.args().size() == 2 &&
          tw::NamedVariableFactories().init().size() == 0;
 }());
+// ---- references to handles: a compiler that warns of them (GCC from version 14 on) fails the build
+static_assert([] {
+  Ir ir;
+  const auto graph = ir.create_graph([](Tensor x) { return x + x; }, rows);
+  const Tensor x = ir.variable(tw::ones(), rows.shape, rows.dtype, "x");
+  const auto& info = tw::call_with_info(graph, x);
+  const auto& sum = tw::ops::sum(x, {0}, true);
+  const auto& gradient = tw::autodiff(graph, {.grads_provided = graph.outputs()});
+  const auto& stream = ir.h2d_stream("x", {2, 4});
+  const auto& buffer = ir.remote_buffer({2, 4}, tw::float32, 1);
+  std::size_t count = 0;
+  for (const Tensor& output : tw::call_with_info(graph, ir.constant({1}, {2, 4})).outputs()) count += output.valid();
+  for (const auto& output : tw::call(graph, {x})) count += output.valid();
+  for (const auto& output : tw::repeat(graph, 2, {x})) count += output.valid();
+  return count == 3 && info.valid() && sum.valid() && gradient.graph().name() != "" && stream.id >= 0 && buffer.valid();
+}());
 // ---- outputs of a call: those that it had, without the activations of a later autodiff
 static_assert([] {
   Ir ir;

@@ -109,7 +109,8 @@ struct NamedTensorsGraph {
 
 namespace detail {
 /// Creates the graph of f(name, input) for all tensors, which are used as descriptions only.
-constexpr NamedTensorsGraph&& graph_of_each(Ir& ir, std::string_view graph_name, const DotTree<Tensor>& tensors, auto f) {
+TILEWRIGHT_KEPT constexpr NamedTensorsGraph&& graph_of_each(Ir& ir, std::string_view graph_name, const DotTree<Tensor>& tensors,
+                                                            auto f) {
   const auto [names, described] = tensors.unpack();
   const Graph graph = ir.create_empty_graph(graph_name);
   const GraphScope scope(graph);
@@ -132,8 +133,8 @@ constexpr NamedTensorsGraph&& graph_of_each(Ir& ir, std::string_view graph_name,
 ///
 ///     const auto [graph, names] = tw::all_gather_replica_sharded_graph(ir, shards, factories.shard_groupings());
 ///     const auto variables = tw::NamedTensors::pack(names, graph.bind(shards).call());
-constexpr NamedTensorsGraph&& all_gather_replica_sharded_graph(Ir& ir, const DotTree<Tensor>& tensors,
-                                                               const ReplicaGroupingChoice& replica_groups = {}) {
+TILEWRIGHT_KEPT constexpr NamedTensorsGraph&& all_gather_replica_sharded_graph(Ir& ir, const DotTree<Tensor>& tensors,
+                                                                               const ReplicaGroupingChoice& replica_groups = {}) {
   return detail::graph_of_each(ir, "all_gather_replica_sharded", tensors, [&](std::string_view name, Tensor t) {
     return gather_replica_sharded_tensor(t, replica_groups.of(name));
   });
@@ -144,8 +145,8 @@ constexpr NamedTensorsGraph&& all_gather_replica_sharded_graph(Ir& ir, const Dot
 ///
 ///     const auto [graph, names] = tw::reduce_replica_sharded_graph(ir, gradients, {.op = tw::CollectiveOperator::mean});
 ///     const auto reduced = tw::NamedTensors::pack(names, graph.bind(gradients).call());
-constexpr NamedTensorsGraph&& reduce_replica_sharded_graph(Ir& ir, const DotTree<Tensor>& tensors,
-                                                           const ReduceShardedGraphOptions& options = {}) {
+TILEWRIGHT_KEPT constexpr NamedTensorsGraph&& reduce_replica_sharded_graph(Ir& ir, const DotTree<Tensor>& tensors,
+                                                                           const ReduceShardedGraphOptions& options = {}) {
   return detail::graph_of_each(ir, "reduce_replica_sharded", tensors, [&](std::string_view name, Tensor t) {
     return reduce_replica_sharded_tensor(
         t, {.op = options.op, .shard_group = options.shard_groups.of(name), .replica_group = options.replica_group});

@@ -98,7 +98,8 @@ constexpr NamedTensors on_other_tiles(const RemoteGraphOptions& options, const N
 }  // namespace detail
 
 /// Creates a graph that loads a row of all buffers, in alphabetical order of their names. Calls share its code.
-constexpr LoadRemoteGraph&& load_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers, const RemoteGraphOptions& options = {}) {
+TILEWRIGHT_KEPT constexpr LoadRemoteGraph&& load_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers,
+                                                              const RemoteGraphOptions& options = {}) {
   LoadRemoteGraph result{ir.create_empty_graph("load_remote"), {}};
   const GraphScope scope(result.graph);
   const Tensor entry = detail::entry_input(ir, options);
@@ -112,8 +113,8 @@ constexpr LoadRemoteGraph&& load_remote_graph(Ir& ir, const NamedRemoteBuffers& 
 }
 /// Creates a graph that stores tensors in a row of all buffers. Its first input is the entry, a scalar uint32; the others have
 /// the buffers' names: `graph.bind(tensors).call(entry)`.
-constexpr GraphWithNamedArgs&& store_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers,
-                                                  const RemoteGraphOptions& options = {}) {
+TILEWRIGHT_KEPT constexpr GraphWithNamedArgs&& store_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers,
+                                                                  const RemoteGraphOptions& options = {}) {
   const Graph graph = ir.create_empty_graph("store_remote");
   const GraphScope scope(graph);
   const Tensor entry = detail::entry_input(ir, options);
