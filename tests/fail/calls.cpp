@@ -147,6 +147,17 @@ Case<[](CreatedGraph, Tensor x) {
 }>
     gradient_that_reaches_nothing;
 
+// CASE gradient_of_integers
+// expect: call of graph_subgraph(1)_bwd: 1 positional inputs: at most 0 expected
+Case<[](CreatedGraph, Tensor x) {
+  const Tensor integers = x.cast(tw::int32);
+  const auto graph = x.ir().create_graph([](Tensor y) { return y * y; }, integers);
+  const auto call = tw::call_with_info(graph, integers);
+  const auto gradient = tw::autodiff(graph);
+  tw::call(gradient.graph(), call.output(0), gradient.inputs_dict(call));
+}>
+    gradient_of_integers;
+
 // CASE gradients_of_another_graph
 // expect: autodiff of Linear_subgraph(0): Tensor[x float32 (2, 4)] in grads_required: tensors of that graph expected
 Case<[](CreatedGraph layer, Tensor x) { tw::autodiff(layer.graph, {.grads_required = std::vector{x}}); }>

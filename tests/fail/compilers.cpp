@@ -60,6 +60,26 @@ constexpr void program(tw::Ir& ir) {
 const tw::Session<program> session;
 #endif
 
+// CASE endless_build
+// expect: such as build, may lack constexpr, or call itself without end
+#ifdef CASE_endless_build
+struct Endless : tw::Module<Endless> {
+  constexpr tw::Tensor build(tw::Tensor x) { return build(x + 1); }
+};
+constexpr void endless_build(tw::Ir& ir) { tw::create_graph(Endless{}, tw::ops::host_load(ir.h2d_stream("x", {2, 2}))); }
+const tw::Session<endless_build> session;
+#endif
+
+// CASE endless_graphs
+// expect: such as build, may lack constexpr, or call itself without end
+#ifdef CASE_endless_graphs
+constexpr tw::Graph endless_graph(tw::Ir& ir, tw::Tensor x) {
+  return ir.create_graph([&](tw::Tensor t) { return tw::call(endless_graph(ir, t), {t})[0]; }, x);
+}
+constexpr void endless_graphs(tw::Ir& ir) { endless_graph(ir, tw::ops::host_load(ir.h2d_stream("x", {2, 2}))); }
+const tw::Session<endless_graphs> session;
+#endif
+
 // CASE undefined_sanitizer
 // compiler: GCC
 // flags: -fsanitize=undefined

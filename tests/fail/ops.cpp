@@ -48,6 +48,10 @@ Case<[](Tensor) { return Tensor() + Tensor(); }> tensor_of_no_graph;
 // expect: Add: input 1 is a Tensor() of no graph: a tensor expected, in Net/layer
 Case<[](Tensor x) { return x + Tensor(); }> second_operand_of_no_graph;
 
+// CASE graph_of_no_program
+// expect-in-source: Graph: a Graph() of no program: a graph that create_graph or autodiff gave expected
+Case<[](Tensor x) { return tw::call(tw::Graph(), {x})[0]; }> graph_of_no_program;
+
 // CASE store
 // expect: HostStore: (8, 5) float32 for stream `loss`: () float32 expected, in Net/layer
 Case<[](Tensor x) { ops::host_store(x.ir().d2h_stream("loss", {}, tw::float32), x); }> store;

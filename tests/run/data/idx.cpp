@@ -139,6 +139,13 @@ TEST_CASE("read_idx: gzip data that is cut off or changed") {
   changed[changed.size() - 8] ^= 1;  // the checksum
   write_plain(path, changed);
   CHECK_THROWS_WITH(data::read_idx<1>(path), error);
+  // Of a file of several pieces, when the last element is there, nothing but the checksum and the length is left to read.
+  const Bytes large = read_back(write_gzip(path, idx_bytes({3'000'011}, counting(3'000'011))));
+  for (const std::ptrdiff_t cut : {1, 4, 8}) {
+    CAPTURE(cut);
+    write_plain(path, Bytes(large.begin(), large.end() - cut));
+    CHECK_THROWS_WITH(data::read_idx<1>(path), error);
+  }
 }
 
 TEST_CASE("load_mnist: finds the files, normalises the images, keeps the order") {

@@ -65,6 +65,12 @@ constexpr void updates(Ir& ir) {
   ops::scaled_add_(w, ir.constant(2.0));
   store("y", y);
 }
+constexpr void nothing(Ir&) {}
+constexpr std::string_view odd_name = "../\n\x01 \xff`'\"/x";
+constexpr void oddly_named(Ir& ir) {
+  const Tensor v = ir.variable(tw::ones(), {3}, tw::float32, odd_name);
+  ops::add_(v, v);
+}
 
 /// x W + b, its gradient by autodiff and by hand, and sums of the gradients of two calls.
 struct Linear : tw::Module<Linear> {
@@ -123,6 +129,19 @@ TEST_CASE("program: variables are read, changed and written") {
     session.write_variable_data("y"_s, value);
     CHECK(session.run()["y"_s]() == value);
   }
+}
+TEST_CASE("program: one without ops") {
+  tw::Session<nothing> session({.threads = 1});
+  session.run();
+  CHECK(session.plan.steps.size() == 0);
+  CHECK(session.host_tensors().size() == 0);
+}
+TEST_CASE("program: a variable's name has any characters") {
+  tw::Session<oddly_named> session({.threads = 1});
+  session.run();
+  const auto tensors = session.host_tensors();
+  REQUIRE(tensors.size() == 1);
+  CHECK(tensors[0].name == odd_name);
 }
 TEST_CASE("program: a linear layer and its gradients") {
   tw::Session<linear> session;

@@ -77,6 +77,39 @@ constexpr void spoiling_line(tw::Ir& ir) {
   store("t", t * 2);
 }
 
+/// y = y + x: it reads what y had before.
+struct AddedTo : VectorOp<AddedTo> {
+  static constexpr std::string_view name = "AddedTo";
+  template <tw::authoring::PackedAttributes, class X, class Y>
+  static void compute(X x, Y y) {
+    for (std::int64_t i = 0; i < X::shape[0]; ++i) y.data[i] += x.data[i];
+  }
+};
+constexpr void fused_sum(tw::Ir& ir) { store("y", tw::authoring::apply<AddedTo>({ops::softmax(load(ir, "x", {40}))}) * 2); }
+
+/// a += b in place, which overwrites the first element of its block of b.
+struct SpoilsSecond : tw::authoring::Op<SpoilsSecond> {
+  static constexpr std::string_view name = "SpoilsSecond";
+  constexpr operator tw::authoring::Effects() const { return tw::authoring::Effects{.modifies = 0}; }
+  static constexpr void infer(tw::authoring::Inference& op) { op.output(op.input(0)); }
+  static constexpr tw::authoring::Work work(std::span<const tw::TensorSpec> operands, int,
+                                            const tw::authoring::PackedAttributes&) {
+    tw::authoring::Work work;
+    const int axis = work.add_axis({.extent = operands[0].shape[0], .kind = tw::authoring::WorkAxisKind::parallel});
+    for (std::size_t operand = 0; operand < operands.size(); ++operand) work.follow(static_cast<int>(operand), 0, axis);
+    return work;
+  }
+  template <tw::authoring::PackedAttributes, class A, class B, class Y>
+  static void compute(A, B b, Y y) {
+    for (std::int64_t i = 0; i < B::shape[0]; ++i) y.data[i] += b.data[i];
+    *const_cast<float*>(b.data) = 7;
+  }
+};
+constexpr void fused_update(tw::Ir& ir) {
+  const tw::Tensor v = ir.variable(tw::zeros(), {40}, tw::float32, "v");
+  store("y", tw::authoring::apply<SpoilsSecond>({v, ops::softmax(load(ir, "x", {40}))}) * 2);
+}
+
 /// Ops on slices of what an op gives, of which most consist of whole blocks on 8 tiles and on 24; one changes them.
 constexpr void slices(tw::Ir& ir) {
   const tw::Tensor y = ops::exp(load(ir, "x", {24, 20}));
@@ -158,6 +191,10 @@ TEST_CASE("ops of a fused step that do what they do not declare are found") {
         where + "element 0 of the block of output 0 of Line is declared to be written, and is not");
   CHECK(error_of<fused_line<false, false, false, true>, three_tiles>() ==
         where + "element 0 of the block of input 0 of Line is written, and declared to be read only");
+  CHECK(error_of<fused_sum, three_tiles>().find(
+            "element 0 of the block of output 0 of AddedTo depends on elements that the op does "
+            "not declare to read") != std::string::npos);
+  CHECK(error_of<fused_update, three_tiles>().find("is written, and declared to be read only") != std::string::npos);
 }
 TEST_CASE("an op that promises to be elementwise, and is not, is found") {
   constexpr const char* text = "of the block of output 0 of Moved depends on elements at other positions";

@@ -147,6 +147,9 @@ constexpr void small_numbers(Ir& ir) {
   tw::List<Tensor> large{ir.variable(tw::full(1000), {4096}, tw::float16, "large")};
   optim::clip_by_global_norm(large, 0.01);
   ops::host_store(ir.d2h_stream("norm", {}), ops::l2(large[0].cast(tw::float32)));
+  const Tensor average = ir.variable(tw::zeros(), {}, tw::float32, "average"),
+               one = ir.variable(tw::ones(), {}, tw::float32, "one");
+  ops::accumulate_moving_average_(average, one, 0.9999);
 }
 
 constexpr void train(Ir& ir, const auto& parameters, const tw::train::StepOptions& options = {}) {
@@ -194,6 +197,7 @@ TEST_CASE("small gradients, a decay close to 1 and a small norm: a first step is
   for (const float weight : elements(session.get_tensor_data("adam"_s))) CHECK(weight == Approx(-1).epsilon(1e-4));
   for (const float weight : elements(session.get_tensor_data("adamw"_s))) CHECK(weight == Approx(-1).epsilon(1e-4));
   CHECK(outputs["norm"_s]() == Approx(0.01).epsilon(1e-3));  // each element is rounded to float16
+  CHECK(session.get_tensor_data("average"_s)() == Approx(1e-4).epsilon(1e-6));
 }
 TEST_CASE("train_step takes the optimisers: each element's first step is as long as the rate says") {
   const auto check_length = [](const std::vector<double>& moved, double expected) {
