@@ -8,7 +8,7 @@ struct Layer {
   static constexpr std::int32_t pad = padding;
   static constexpr tw::WindowAttributes forward{.padding = {pad, pad, pad, pad}, .padding_count = 4};
   static constexpr auto x = dense({32, channels, extent, extent}), w = dense({results, channels, 3, 3});
-  static constexpr tw::Windows windows = tw::detail::windows_of(x.shape, {3, 3}, forward);
+  static constexpr tw::kernel::Windows windows = tw::detail::windows_of(x.shape, {3, 3}, forward);
   static constexpr auto y = dense({32, results, windows[1].out, windows[2].out});
   static constexpr auto gradient = tw::pack(tw::WindowsAttributes::make(windows));
   static constexpr std::int64_t operations = 2 * y.shape.nelms() * 9 * channels;
@@ -47,7 +47,7 @@ BENCHMARK(conv_weights_grad<SecondUnpadded>)->Name("ConvWeightsGrad/32x13x13 to 
 template <class O, tw::Shape shape>
 void pool(benchmark::State& state) {
   static constexpr tw::WindowAttributes attributes{.kernel = {2, 2}, .stride = {2, 2}, .kernel_count = 2, .stride_count = 2};
-  static constexpr tw::Windows windows = tw::detail::windows_of(shape, {2, 2}, attributes);
+  static constexpr tw::kernel::Windows windows = tw::detail::windows_of(shape, {2, 2}, attributes);
   static constexpr auto x = dense(shape), y = dense({shape[0], shape[1], windows[1].out, windows[2].out});
   static constexpr auto gradient = tw::pack(tw::WindowsAttributes::make(windows));
   if constexpr (std::is_same_v<O, tw::MaxPoolGrad>) run_codelet<O, gradient, x, y, x>(state);

@@ -3,6 +3,9 @@
 // made.
 #include "tilewright/execute/thread_choice.hpp"
 
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -262,6 +265,9 @@ TEST_CASE("Workers: threads that cannot be made are an error that says how many 
     alarm(60);  // ends a child that hangs
     const rlimit addresses{std::size_t{1} << 30, std::size_t{1} << 30};  // room for some stacks
     setrlimit(RLIMIT_AS, &addresses);
+#ifdef M_ARENA_MAX
+    mallopt(M_ARENA_MAX, 1);  // else threads that allocate take 64 MB of addresses each, for good
+#endif
     try {
       const tilewright::internal::Workers workers(1000);
     } catch (const std::runtime_error& error) {

@@ -74,31 +74,33 @@ struct ConvByPixels {
 
   /// Computes the results of `vectors` vectors from `pixel` on, of which the last has `last` elements.
   template <std::int64_t results, std::int64_t vectors, std::int64_t last = lanes, class W, class Rows>
-  static void tile(const float* columns, const W* w, std::int64_t pixel, const Rows& rows) {
-    std::array<std::array<Lanes, std::size_t(vectors)>, std::size_t(results)> sum;
-    unrolled<results>([&](auto i) __attribute__((always_inline)) {
-      unrolled<vectors>([&](auto j) __attribute__((always_inline)) { sum[i.value][j.value] = Lanes(0.f); });
-    });
+  [[gnu::noinline]] static void tile(const float* columns, const W* w, std::int64_t pixel, const Rows& rows) {
+    Lanes sum[std::size_t(results)][std::size_t(vectors)];
+#pragma GCC unroll 64
+    for (std::int64_t i = 0; i < results; ++i)
+#pragma GCC unroll 64
+      for (std::int64_t j = 0; j < vectors; ++j) sum[i][j] = Lanes(0.f);
     for (std::int64_t c = 0; c < s.channels; ++c)
       for (std::int64_t k = 0; k < s.h.kernel; ++k)
         for (std::int64_t l = 0; l < s.v.kernel; ++l) {
           const float* from = columns + Columns::offset(c, k, l) + pixel;
           const W* weight = w + c * s.w_c + k * s.w_h + l * s.w_v;
-          std::array<Lanes, std::size_t(vectors)> element;
-          unrolled<vectors>([&](auto j)
-                                __attribute__((always_inline)) { element[j.value] = Lanes::load_unaligned(from + j * lanes); });
-          unrolled<results>([&](auto i) __attribute__((always_inline)) {
+          Lanes element[std::size_t(vectors)];
+#pragma GCC unroll 64
+          for (std::int64_t j = 0; j < vectors; ++j) element[j] = Lanes::load_unaligned(from + j * lanes);
+#pragma GCC unroll 64
+          for (std::int64_t i = 0; i < results; ++i) {
             const Lanes factor(static_cast<float>(weight[i * s.w_m]));
-            unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
-              sum[i.value][j.value] = math::fma(factor, element[j.value], sum[i.value][j.value]);
-            });
-          });
+#pragma GCC unroll 64
+            for (std::int64_t j = 0; j < vectors; ++j) sum[i][j] = math::fma(factor, element[j], sum[i][j]);
+          }
         }
-    unrolled<results>([&](auto i) __attribute__((always_inline)) {
-      unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
-        rows.template put<(j.value + 1 == vectors) ? last : lanes>(i, pixel + j * lanes, sum[i.value][j.value]);
-      });
-    });
+#pragma GCC unroll 64
+    for (std::int64_t i = 0; i < results; ++i) {
+#pragma GCC unroll 64
+      for (std::int64_t j = 0; j + 1 < vectors; ++j) rows.put(i, pixel + j * lanes, sum[i][j]);
+      rows.template put<last>(i, pixel + (vectors - 1) * lanes, sum[i][vectors - 1]);
+    }
   }
   /// Computes `count` rows of results from `first_row` on, the first of which go to y.
   template <std::int64_t count, class W, class Y>

@@ -81,32 +81,32 @@ struct ConvByChannels {
   /// Adds the products of `channels` channels and the kernel's rows [k_begin, k_end) to a tile of sums. If `first`, the sums
   /// begin with these products. x: the copy of the input, or with `in_place`, the input, without padding.
   template <bool in_place, std::int64_t rows, std::int64_t columns, class Pixels>
-  static void tile(const float* x, const float* w, std::int64_t channels, std::int64_t k_begin, std::int64_t k_end, bool first,
-                   float* sums, std::int64_t sums_row, [[maybe_unused]] const Pixels& pixels) {
-    std::array<std::array<Lanes, std::size_t(vectors)>, std::size_t(rows * columns)> sum;
-    unrolled<rows * columns>([&](auto pixel) __attribute__((always_inline)) {
-      unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
-        constexpr std::int64_t p = pixel, v = j;
+  [[gnu::noinline]] static void tile(const float* x, const float* w, std::int64_t channels, std::int64_t k_begin,
+                                     std::int64_t k_end, bool first, float* sums, std::int64_t sums_row,
+                                     [[maybe_unused]] const Pixels& pixels) {
+    Lanes sum[std::size_t(rows * columns)][std::size_t(vectors)];
+#pragma GCC unroll 64
+    for (std::int64_t p = 0; p < rows * columns; ++p)
+#pragma GCC unroll 64
+      for (std::int64_t v = 0; v < vectors; ++v) {
         if (first || long_sums || puts_pixels) sum[p][v] = Lanes(0.f);
         else sum[p][v] = Lanes::load_aligned(sums + p / columns * sums_row + p % columns * tile_results + v * lanes);
-      });
-    });
+      }
     constexpr std::int64_t x_plane = in_place ? s.x_c : chunk.plane(), x_row = in_place ? s.v.in : pitch;
     constexpr std::int64_t all_columns = -1;
     // column_tap: the tap's column in the kernel, to leave out results that see padding there
-    const auto add_tap = [&]<std::int64_t column_tap>(const float* at) __attribute__((always_inline)) {
+    const auto add_tap = [&](const float* at, std::int64_t column_tap) __attribute__((always_inline)) {
       keep_apart(at);
-      std::array<Lanes, std::size_t(vectors)> weight;
-      unrolled<vectors>([&](auto v) __attribute__((always_inline)) { weight[v.value] = Lanes::load_aligned(w + v * lanes); });
-      unrolled<rows * columns>([&](auto pixel) __attribute__((always_inline)) {
-        constexpr std::int64_t p = pixel, offset = p / columns * s.h.stride * x_row + p % columns * s.v.stride;
-        if constexpr (column_tap == all_columns || s.v.contains(s.v.at(p % columns, column_tap))) {
-          const Lanes element(at[offset]);
-          unrolled<vectors>([&](auto v) __attribute__((always_inline)) {
-            sum[p][v.value] = math::fma(element, weight[v.value], sum[p][v.value]);
-          });
+      Lanes weight[std::size_t(vectors)];
+#pragma GCC unroll 64
+      for (std::int64_t v = 0; v < vectors; ++v) weight[v] = Lanes::load_aligned(w + v * lanes);
+#pragma GCC unroll 64
+      for (std::int64_t p = 0; p < rows * columns; ++p)
+        if (column_tap == all_columns || s.v.contains(s.v.at(p % columns, column_tap))) {
+          const Lanes element(at[p / columns * s.h.stride * x_row + p % columns * s.v.stride]);
+#pragma GCC unroll 64
+          for (std::int64_t v = 0; v < vectors; ++v) sum[p][v] = math::fma(element, weight[v], sum[p][v]);
         }
-      });
       w += tile_results;
     };
     w += k_begin * s.v.kernel * tile_results;
@@ -114,39 +114,35 @@ struct ConvByChannels {
       for (std::int64_t k = k_begin; k < k_end; ++k) {
         const float* row = x + k * s.h.dilation * x_row;
         if constexpr (in_place && !columns_inside)
-          unrolled<s.v.kernel>([&](auto l) __attribute__((always_inline)) {
-            constexpr std::int64_t tap = l;
-            add_tap.template operator()<tap>(row + tap * s.v.dilation);
-          });
+#pragma GCC unroll 64
+          for (std::int64_t l = 0; l < s.v.kernel; ++l) add_tap(row + l * s.v.dilation, l);
         else
-          for (std::int64_t l = 0; l < s.v.kernel; ++l) add_tap.template operator()<all_columns>(row + l * s.v.dilation);
+          for (std::int64_t l = 0; l < s.v.kernel; ++l) add_tap(row + l * s.v.dilation, all_columns);
       }
       w += (s.h.kernel - (k_end - k_begin)) * s.v.kernel * tile_results;
     }
     if constexpr (puts_pixels) {
-      unrolled<rows>([&](auto i) __attribute__((always_inline)) {
+#pragma GCC unroll 64
+      for (std::int64_t i = 0; i < rows; ++i) {
         const auto row = pixels_at<s>(pixels.y, pixels.row + i);
-        unrolled<columns>([&](auto j) __attribute__((always_inline)) {
-          unrolled<vectors>([&](auto v) __attribute__((always_inline)) {
+#pragma GCC unroll 64
+        for (std::int64_t j = 0; j < columns; ++j)
+#pragma GCC unroll 64
+          for (std::int64_t v = 0; v < vectors; ++v)
             if (all_vectors % vectors == 0 || pixels.channel + v * lanes < s.results)
-              row.put(pixels.column + j, pixels.channel + v * lanes, sum[i * columns + j][v.value]);
-          });
-        });
-      });
+              row.put(pixels.column + j, pixels.channel + v * lanes, sum[i * columns + j][v]);
+      }
       return;
     }
-    unrolled<rows * columns>([&](auto pixel) __attribute__((always_inline)) {
-      unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
-        constexpr std::int64_t p = pixel, v = j;
+#pragma GCC unroll 64
+    for (std::int64_t p = 0; p < rows * columns; ++p)
+#pragma GCC unroll 64
+      for (std::int64_t v = 0; v < vectors; ++v) {
         float* at = sums + p / columns * sums_row + p % columns * tile_results + v * lanes;
-        if constexpr (long_sums) {
-          if (!first) return LongSums::add(sum[p][v], at, chunk.sums());
-          LongSums{sum[p][v]}.store(at, chunk.sums());
-        } else {
-          sum[p][v].store_aligned(at);
-        }
-      });
-    });
+        if constexpr (!long_sums) sum[p][v].store_aligned(at);
+        else if (first) LongSums{sum[p][v]}.store(at, chunk.sums());
+        else LongSums::add(sum[p][v], at, chunk.sums());
+      }
   }
   /// Computes all tiles of `rows` x `columns` results, whose first row is `first_row`. x: what the first tile reads. pixels: the
   /// first tile's results.

@@ -158,12 +158,13 @@ inline void put_transposed(const float* from, std::int64_t from_stride, std::int
   alignas(64) float square[lanes * lanes];
   for (std::int64_t first = 0; first < pixels; first += lanes) {
     const std::int64_t width = (std::min)(pixels - first, lanes);
-    std::array<Lanes, lanes> part;
-    unrolled<lanes>([&](auto i) __attribute__((always_inline)) {
-      part[i.value] = i < width ? Lanes::load_unaligned(from + (first + i) * from_stride) : Lanes(0.f);
-    });
+    Square part;
+#pragma GCC unroll 64
+    for (std::int64_t i = 0; i < lanes; ++i)
+      part[i] = i < width ? Lanes::load_unaligned(from + (first + i) * from_stride) : Lanes(0.f);
     transpose_square(part);
-    unrolled<count>([&](auto i) __attribute__((always_inline)) { part[i.value].store_aligned(square + i * lanes); });
+#pragma GCC unroll 64
+    for (std::int64_t i = 0; i < count; ++i) part[i].store_aligned(square + i * lanes);
     for (std::int64_t row = 0; row < count; ++row) {
       const float* at = square + row * lanes;
       if (width == lanes) rows.put(row, first, Lanes::load_aligned(at));

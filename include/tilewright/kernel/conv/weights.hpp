@@ -91,18 +91,16 @@ struct ConvWeightsByChannels {
   using Sums = WeightSums<is_long_product(s.images* s.h.out* s.v.out), (std::min)(most_results, s.results) * s.taps() * lanes>;
 
   template <std::int64_t results, std::int64_t taps_h, std::int64_t taps_v, class DY>
-  static void tile(const float* x, const DY* dy, float* sums, std::int64_t rows, std::int64_t columns) {
+  [[gnu::noinline]] static void tile(const float* x, const DY* dy, float* sums, std::int64_t rows, std::int64_t columns) {
     constexpr std::int64_t taps = taps_h * taps_v;
-    std::array<std::array<Lanes, std::size_t(taps)>, std::size_t(results)> sum;
-    const auto for_each_sum = [&](auto&& f) __attribute__((always_inline)) {
-      unrolled<results>([&](auto i) __attribute__((always_inline)) {
-        unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
-          constexpr std::int64_t t = tap, at = (i * s.taps() + t / taps_v * s.v.kernel + t % taps_v) * lanes;
-          f(sum[i.value][t], sums + at);
-        });
-      });
+    const auto sum_at = [sums](std::int64_t m, std::int64_t t) __attribute__((always_inline)) {
+      return sums + (m * s.taps() + t / taps_v * s.v.kernel + t % taps_v) * lanes;
     };
-    for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value = Sums::start(at); });
+    Lanes sum[std::size_t(results)][std::size_t(taps)];
+#pragma GCC unroll 64
+    for (std::int64_t m = 0; m < results; ++m)
+#pragma GCC unroll 64
+      for (std::int64_t t = 0; t < taps; ++t) sum[m][t] = Sums::start(sum_at(m, t));
     constexpr bool converts = !std::is_same_v<DY, float>;
     alignas(64) float converted[converts ? std::size_t(results * chunk.columns) : 1];  // counted by stack_bytes
     constexpr std::int64_t dy_m = converts ? chunk.columns : s.y_m;
@@ -117,19 +115,22 @@ struct ConvWeightsByChannels {
         }
       for (std::int64_t j = 0; j < columns; ++j, x_row += s.v.stride * lanes, ++dy_row) {
         keep_apart(x_row);
-        std::array<Lanes, std::size_t(results)> element;
-        unrolled<results>([&](auto m) __attribute__((always_inline)) { element[m.value] = Lanes(dy_row[m * dy_m]); });
-        unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
-          constexpr std::int64_t t = tap, at = t / taps_v * s.h.dilation * pitch + t % taps_v * s.v.dilation;
-          Lanes channels = Lanes::load_aligned(x_row + at * lanes);
+        Lanes element[std::size_t(results)];
+#pragma GCC unroll 64
+        for (std::int64_t m = 0; m < results; ++m) element[m] = Lanes(dy_row[m * dy_m]);
+#pragma GCC unroll 64
+        for (std::int64_t t = 0; t < taps; ++t) {
+          Lanes channels = Lanes::load_aligned(x_row + (t / taps_v * s.h.dilation * pitch + t % taps_v * s.v.dilation) * lanes);
           keep_in_register(channels);
-          unrolled<results>([&](auto m) __attribute__((always_inline)) {
-            sum[m.value][t] = math::fma(element[m.value], channels, sum[m.value][t]);
-          });
-        });
+#pragma GCC unroll 64
+          for (std::int64_t m = 0; m < results; ++m) sum[m][t] = math::fma(element[m], channels, sum[m][t]);
+        }
       }
     }
-    for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { Sums::end(value, at); });
+#pragma GCC unroll 64
+    for (std::int64_t m = 0; m < results; ++m)
+#pragma GCC unroll 64
+      for (std::int64_t t = 0; t < taps; ++t) Sums::end(sum[m][t], sum_at(m, t));
   }
   /// Copies `channels` planes, from the padded row and column on, as rows and columns of channels.
   template <std::int64_t channels, class X>
@@ -207,42 +208,40 @@ struct ConvWeightsByPixels {
   using Sums = WeightSums<is_long_product(s.images* s.h.out* s.v.out / lanes), block_results * sums_per_result>;
 
   template <std::int64_t results, std::int64_t taps_h, std::int64_t taps_v, std::int64_t pixels, class DY>
-  static void tile(const float* columns, const DY* dy, float* sums) {
+  [[gnu::noinline]] static void tile(const float* columns, const DY* dy, float* sums) {
     constexpr std::int64_t taps = taps_h * taps_v;
-    std::array<std::array<Lanes, std::size_t(taps)>, std::size_t(results)> sum;
-    const auto for_each_sum = [&](auto&& f) __attribute__((always_inline)) {
-      unrolled<results>([&](auto i) __attribute__((always_inline)) {
-        unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
-          constexpr std::int64_t t = tap, at = i * sums_per_result + (t / taps_v * s.v.kernel + t % taps_v) * lanes;
-          f(sum[i.value][t], sums + at);
-        });
-      });
+    const auto sum_at = [sums](std::int64_t m, std::int64_t t) __attribute__((always_inline)) {
+      return sums + m * sums_per_result + (t / taps_v * s.v.kernel + t % taps_v) * lanes;
     };
-    const auto add = [&](const float* from, const std::array<Lanes, std::size_t(results)>& element)
-                         __attribute__((always_inline)) {
-                           unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
-                             constexpr std::int64_t t = tap, at = Columns::offset(0, t / taps_v, t % taps_v);
-                             Lanes x = Lanes::load_unaligned(from + at);
-                             keep_in_register(x);
-                             unrolled<results>([&](auto m) __attribute__((always_inline)) {
-                               sum[m.value][t] = math::fma(element[m.value], x, sum[m.value][t]);
-                             });
-                           });
-                         };
-    for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value = Sums::start(at); });
-    std::array<Lanes, std::size_t(results)> element;
+    Lanes sum[std::size_t(results)][std::size_t(taps)], element[std::size_t(results)];
+    const auto add = [&](const float* from) __attribute__((always_inline)) {
+#pragma GCC unroll 64
+      for (std::int64_t t = 0; t < taps; ++t) {
+        Lanes x = Lanes::load_unaligned(from + Columns::offset(0, t / taps_v, t % taps_v));
+        keep_in_register(x);
+#pragma GCC unroll 64
+        for (std::int64_t m = 0; m < results; ++m) sum[m][t] = math::fma(element[m], x, sum[m][t]);
+      }
+    };
+#pragma GCC unroll 64
+    for (std::int64_t m = 0; m < results; ++m)
+#pragma GCC unroll 64
+      for (std::int64_t t = 0; t < taps; ++t) sum[m][t] = Sums::start(sum_at(m, t));
     for (std::int64_t q = 0; q + lanes <= pixels; q += lanes) {
-      unrolled<results>([&](auto m)
-                            __attribute__((always_inline)) { element[m.value] = load_floats<Lanes>(dy + m * s.y_m + q); });
-      add(columns + q, element);
+#pragma GCC unroll 64
+      for (std::int64_t m = 0; m < results; ++m) element[m] = load_floats<Lanes>(dy + m * s.y_m + q);
+      add(columns + q);
     }
     if constexpr (constexpr std::int64_t rest = pixels % lanes; rest != 0) {  // the columns have room to read more
-      unrolled<results>([&](auto m) __attribute__((always_inline)) {
-        element[m.value] = Line<const DY, 1>{dy + m * s.y_m}.template load<rest>(pixels - rest);
-      });
-      add(columns + pixels - rest, element);
+#pragma GCC unroll 64
+      for (std::int64_t m = 0; m < results; ++m)
+        element[m] = Line<const DY, 1>{dy + m * s.y_m}.template load<rest>(pixels - rest);
+      add(columns + pixels - rest);
     }
-    for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { Sums::end(value, at); });
+#pragma GCC unroll 64
+    for (std::int64_t m = 0; m < results; ++m)
+#pragma GCC unroll 64
+      for (std::int64_t t = 0; t < taps; ++t) Sums::end(sum[m][t], sum_at(m, t));
   }
   template <class X, class DY, class DW>
   static void run(const X* x, const DY* dy, DW* dw) {

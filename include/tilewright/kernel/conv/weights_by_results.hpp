@@ -36,31 +36,33 @@ struct ConvWeightsByResults {
 
   template <std::int64_t count, std::int64_t row_count>
   static void add_rows(const float* x, const float* dy, float* sums) {
-    std::array<std::array<Lanes, std::size_t(count)>, std::size_t(taps)> sum;
-    unrolled<taps>([&](auto tap) __attribute__((always_inline)) { sum[tap.value].fill(Lanes(0.f)); });
+    Lanes sum[std::size_t(taps)][std::size_t(count)];
+#pragma GCC unroll 64
+    for (std::int64_t t = 0; t < taps; ++t)
+#pragma GCC unroll 64
+      for (std::int64_t v = 0; v < count; ++v) sum[t][v] = Lanes(0.f);
     for (std::int64_t i = 0; i < row_count; ++i) {
       const float *element = x + i * s.h.stride * s.v.in, *gradient = dy + i * s.y_row();
       for (std::int64_t j = 0; j < s.v.out; ++j, element += s.v.stride, gradient += s.y_v) {
         keep_apart(element);
-        std::array<Lanes, std::size_t(count)> channels;
-        unrolled<count>([&](auto v) __attribute__((always_inline)) {
-          channels[v.value] = Lanes::load_unaligned(gradient + v * lanes);
-          keep_in_register(channels[v.value]);
-        });
-        unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
-          constexpr std::int64_t t = tap, at = t / s.v.kernel * s.h.dilation * s.v.in + t % s.v.kernel * s.v.dilation;
-          const Lanes factor(element[at]);
-          unrolled<count>([&](auto v) __attribute__((always_inline)) {
-            sum[t][v.value] = math::fma(factor, channels[v.value], sum[t][v.value]);
-          });
-        });
+        Lanes channels[std::size_t(count)];
+#pragma GCC unroll 64
+        for (std::int64_t v = 0; v < count; ++v) {
+          channels[v] = Lanes::load_unaligned(gradient + v * lanes);
+          keep_in_register(channels[v]);
+        }
+#pragma GCC unroll 64
+        for (std::int64_t t = 0; t < taps; ++t) {
+          const Lanes factor(element[t / s.v.kernel * s.h.dilation * s.v.in + t % s.v.kernel * s.v.dilation]);
+#pragma GCC unroll 64
+          for (std::int64_t v = 0; v < count; ++v) sum[t][v] = math::fma(factor, channels[v], sum[t][v]);
+        }
       }
     }
-    unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
-      unrolled<count>([&](auto v) __attribute__((always_inline)) {
-        LongSums::add(sum[tap.value][v.value], sums + (v * s.channels * taps + tap) * lanes, sums_size);
-      });
-    });
+#pragma GCC unroll 64
+    for (std::int64_t t = 0; t < taps; ++t)
+#pragma GCC unroll 64
+      for (std::int64_t v = 0; v < count; ++v) LongSums::add(sum[t][v], sums + (v * s.channels * taps + t) * lanes, sums_size);
   }
   template <class DW>
   [[gnu::noinline]] static void run(const float* x, const float* dy, DW* dw) {

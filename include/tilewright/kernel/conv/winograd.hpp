@@ -48,7 +48,7 @@ struct WinogradConv {
 
   /// Computes `rows` rows of tiles of `pitch` result channels.
   template <std::int64_t rows, std::int64_t pitch>
-  static void results_of_points(const float* points, float* output) {
+  [[gnu::noinline]] static void results_of_points(const float* points, float* output) {
     constexpr std::int64_t count = rows * tiles.columns;
     for (std::int64_t i = 0; i < rows; ++i)
       in_blocks<s.v.out, winograd_results>([&](std::int64_t j, auto columns) {
@@ -56,11 +56,11 @@ struct WinogradConv {
           const float* from = points + (i * tiles.columns + j / winograd_results) * pitch + m;
           float* to = output + (i * winograd_results * s.v.out + j) * pitch + m;
           transform_tile<ResultLine>(
-              [&](auto row, auto column) __attribute__((always_inline)) {
+              [&](std::int64_t row, std::int64_t column) __attribute__((always_inline)) {
                 return Lanes::load_aligned(from + (row * winograd_size + column) * count * pitch);
               },
-              [&](auto row, auto column, const Lanes& y) __attribute__((always_inline)) {
-                if constexpr (column < columns) y.store_aligned(to + (row * s.v.out + column) * pitch);
+              [&](std::int64_t row, std::int64_t column, const Lanes& y) __attribute__((always_inline)) {
+                if (column < columns) y.store_aligned(to + (row * s.v.out + column) * pitch);
               });
         }
       });
@@ -68,23 +68,22 @@ struct WinogradConv {
   /// Computes `rows` rows of tiles, and gives the results of `results` channels from `first` on to y, whose channels are the last
   /// axis. The results have `valid` rows; rows of tiles may end after them.
   template <std::int64_t rows, std::int64_t pitch, std::int64_t results, class Y>
-  static void pixels_of_points(const float* points, Y y, std::int64_t first, std::int64_t valid) {
+  [[gnu::noinline]] static void pixels_of_points(const float* points, Y y, std::int64_t first, std::int64_t valid) {
     constexpr std::int64_t count = rows * tiles.columns;
     for (std::int64_t i = 0; i < rows; ++i) {
       const std::int64_t row = i * winograd_results, row_end = (std::min)(winograd_results, valid - row);
       using Row = decltype(pixels_at<s>(y, 0));
-      const std::array<Row, winograd_results> to{pixels_at<s>(y, row), pixels_at<s>(y, (std::min)(row + 1, valid - 1)),
-                                                 pixels_at<s>(y, (std::min)(row + 2, valid - 1)),
-                                                 pixels_at<s>(y, (std::min)(row + 3, valid - 1))};
+      const Row to[winograd_results]{pixels_at<s>(y, row), pixels_at<s>(y, (std::min)(row + 1, valid - 1)),
+                                     pixels_at<s>(y, (std::min)(row + 2, valid - 1)),
+                                     pixels_at<s>(y, (std::min)(row + 3, valid - 1))};
       in_blocks<s.v.out, winograd_results>([&](std::int64_t j, auto columns) {
         for (std::int64_t m = 0; m < results; m += lanes) {
           const float* from = points + (i * tiles.columns + j / winograd_results) * pitch + m;
           transform_tile<ResultLine>(
-              [&](auto k, auto l)
+              [&](std::int64_t k, std::int64_t l)
                   __attribute__((always_inline)) { return Lanes::load_aligned(from + (k * winograd_size + l) * count * pitch); },
-              [&](auto k, auto l, const Lanes& x) __attribute__((always_inline)) {
-                if constexpr (l < columns)
-                  if (k < row_end) to[k.value].put(j + l, first + m, x);
+              [&](std::int64_t k, std::int64_t l, const Lanes& x) __attribute__((always_inline)) {
+                if (l < columns && k < row_end) to[k].put(j + l, first + m, x);
               });
         }
       });
@@ -169,7 +168,7 @@ struct WinogradData {
 
   /// Adds the contributions of all tiles for `channels` channels to pixels that are `step` floats apart.
   template <std::int64_t pitch, std::int64_t channels, std::int64_t step>
-  static void elements_of_points(const float* points, float* output) {
+  [[gnu::noinline]] static void elements_of_points(const float* points, float* output) {
     if constexpr (channels == step) std::memset(output, 0, static_cast<std::size_t>(s.h.in * s.v.in * step) * sizeof(float));
     else
       for (std::int64_t pixel = 0; pixel < s.h.in * s.v.in; ++pixel) std::fill_n(output + pixel * step, channels, 0.f);
@@ -180,10 +179,10 @@ struct WinogradData {
           const std::int64_t first_row = i * winograd_results - s.h.begin, first_column = j * winograd_results - s.v.begin;
           float* to = output + (first_row * s.v.in + first_column) * step + c;
           transform_tile<ElementLineBack>(
-              [&](auto row, auto column) __attribute__((always_inline)) {
+              [&](std::int64_t row, std::int64_t column) __attribute__((always_inline)) {
                 return Lanes::load_aligned(from + (row * winograd_size + column) * count * pitch);
               },
-              [&](auto row, auto column, const Lanes& x) __attribute__((always_inline)) {
+              [&](std::int64_t row, std::int64_t column, const Lanes& x) __attribute__((always_inline)) {
                 if (!s.h.contains(first_row + row) || !s.v.contains(first_column + column)) return;
                 float* at = to + (row * s.v.in + column) * step;
                 (Lanes::load_unaligned(at) + x).store_unaligned(at);

@@ -21,7 +21,11 @@ inline constexpr std::int64_t winograd_points = winograd_size * winograd_size;
 
 /// A vector of numbers for each element of a line of a tile.
 template <std::int64_t count>
-using WinogradLine = std::array<Lanes, static_cast<std::size_t>(count)>;
+struct WinogradLine {
+  Lanes at[count];
+  [[gnu::always_inline]] Lanes& operator[](std::int64_t i) { return at[i]; }
+  [[gnu::always_inline]] const Lanes& operator[](std::int64_t i) const { return at[i]; }
+};
 
 /// The points other than 0 and infinity are +a, -a, +b and -b: a a = 1/2, b b = 2, a b = 1.
 inline constexpr float winograd_a = 0.70710678118654752f, winograd_b = 1.4142135623730950f;
@@ -108,17 +112,22 @@ struct ResultLineBack {
 /// Transforms the columns and then the rows of a tile with T: `load(i, j)` gives a vector, and `store(i, j, vector)` takes one.
 template <class T, class Load, class Store>
 [[gnu::always_inline]] inline void transform_tile(const Load& load, const Store& store) {
-  std::array<WinogradLine<T::from>, std::size_t(T::to)> half;
-  unrolled<T::from>([&](auto j) __attribute__((always_inline)) {
+  WinogradLine<T::from> half[T::to];
+#pragma GCC unroll 64
+  for (std::int64_t j = 0; j < T::from; ++j) {
     WinogradLine<T::from> column;
-    unrolled<T::from>([&](auto i) __attribute__((always_inline)) { column[i.value] = load(i, j); });
+#pragma GCC unroll 64
+    for (std::int64_t i = 0; i < T::from; ++i) column[i] = load(i, j);
     const WinogradLine<T::to> points = T()(column);
-    unrolled<T::to>([&](auto i) __attribute__((always_inline)) { half[i.value][j.value] = points[i.value]; });
-  });
-  unrolled<T::to>([&](auto i) __attribute__((always_inline)) {
-    const WinogradLine<T::to> points = T()(half[i.value]);
-    unrolled<T::to>([&](auto j) __attribute__((always_inline)) { store(i, j, points[j.value]); });
-  });
+#pragma GCC unroll 64
+    for (std::int64_t i = 0; i < T::to; ++i) half[i][j] = points[i];
+  }
+#pragma GCC unroll 64
+  for (std::int64_t i = 0; i < T::to; ++i) {
+    const WinogradLine<T::to> points = T()(half[i]);
+#pragma GCC unroll 64
+    for (std::int64_t j = 0; j < T::to; ++j) store(i, j, points[j]);
+  }
 }
 
 }  // namespace tilewright::kernel

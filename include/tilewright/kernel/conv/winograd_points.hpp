@@ -65,7 +65,7 @@ inline void copy_to_channels(const X* x, std::int64_t first_row, std::int64_t fi
 /// elements wide. Each point has room for `tiles` tiles.
 template <class T, ChannelBlock block, std::int64_t tile_rows, std::int64_t tile_columns,
           std::int64_t tiles = tile_rows * tile_columns>
-inline void points_of_tiles(const float* from, float* points) {
+[[gnu::noinline]] inline void points_of_tiles(const float* from, float* points) {
   constexpr std::int64_t point = tiles * block.pitch(), step = winograd_results;
   for (std::int64_t i = 0; i < tile_rows; ++i)
     for (std::int64_t j = 0; j < tile_columns; ++j)
@@ -73,10 +73,10 @@ inline void points_of_tiles(const float* from, float* points) {
         const float* tile = from + (i * step * block.columns + j * step) * block.pitch() + c;
         float* to = points + (i * tile_columns + j) * block.pitch() + c;
         transform_tile<T>(
-            [&](auto row, auto column) __attribute__((always_inline)) {
+            [&](std::int64_t row, std::int64_t column) __attribute__((always_inline)) {
               return Lanes::load_aligned(tile + (row * block.columns + column) * block.pitch());
             },
-            [&](auto row, auto column, const Lanes& x)
+            [&](std::int64_t row, std::int64_t column, const Lanes& x)
                 __attribute__((always_inline)) { x.store_aligned(to + (row * winograd_size + column) * point); });
       }
 }
@@ -108,21 +108,24 @@ struct PixelPoints {
     return j;
   }();
   /// Addresses of the first column of the image in each row of a tile; null: the row is outside.
-  using Rows = std::array<const float*, static_cast<std::size_t>(width)>;
+  struct Rows {
+    const float* at[width];
+    [[gnu::always_inline]] const float*& operator[](std::int64_t k) { return at[k]; }
+    [[gnu::always_inline]] const float* operator[](std::int64_t k) const { return at[k]; }
+  };
 
   /// Adds tile j, whose columns [from, to) are inside the image.
   template <std::int64_t from, std::int64_t to>
-  static void add_tile(const Rows& rows, std::int64_t j, const float* zeros, float* points) {
+  [[gnu::noinline]] static void add_tile(const Rows& rows, std::int64_t j, const float* zeros, float* points) {
     Rows first;
-    for (std::size_t k = 0; k < first.size(); ++k) first[k] = rows[k] ? rows[k] + (first_column + j * step) * block.pitch : zeros;
+    for (std::int64_t k = 0; k < width; ++k) first[k] = rows[k] ? rows[k] + (first_column + j * step) * block.pitch : zeros;
     points += j * block.channels;
     for (std::int64_t c = 0; c < block.channels; c += lanes)
       transform_tile<T>(
-          [&](auto k, auto l) __attribute__((always_inline)) {
-            if constexpr (l < from || l >= to) return Lanes(0.f);
-            else return Lanes::load_unaligned(first[k.value] + c + l * block.pitch);
+          [&](std::int64_t k, std::int64_t l) __attribute__((always_inline)) {
+            return l < from || l >= to ? Lanes(0.f) : Lanes::load_unaligned(first[k] + c + l * block.pitch);
           },
-          [&](auto k, auto l, const Lanes& x)
+          [&](std::int64_t k, std::int64_t l, const Lanes& x)
               __attribute__((always_inline)) { x.store_aligned(points + c + (k * winograd_size + l) * tiles * block.channels); });
   }
   template <std::int64_t first, std::size_t... j>
@@ -134,8 +137,8 @@ struct PixelPoints {
   static void run(const float* from, std::int64_t first_row, const float* zeros, float* points) {
     for (std::int64_t i = 0; i < tile_rows; ++i, points += tile_columns * block.channels) {
       Rows rows;
-      for (std::size_t k = 0; k < rows.size(); ++k) {
-        const std::int64_t row = first_row + i * step + static_cast<std::int64_t>(k);
+      for (std::int64_t k = 0; k < width; ++k) {
+        const std::int64_t row = first_row + i * step + k;
         rows[k] = row >= 0 && row < block.rows ? from + row * row_pitch : nullptr;
       }
       add_edges<0>(rows, zeros, points, std::make_index_sequence<std::size_t(inner_begin)>());
@@ -156,18 +159,17 @@ constexpr std::int64_t winograd_weights_step(std::int64_t count) {
 /// that are summed, and `columns` those of the results; in w they are w_term and w_column elements apart.
 template <std::int64_t terms, std::int64_t columns, std::int64_t width, std::int64_t w_term, std::int64_t w_column, bool turned,
           class W>
-inline void points_of_weights(const W* w, float* points) {
+[[gnu::noinline]] inline void points_of_weights(const W* w, float* points) {
   constexpr std::int64_t taps = winograd_taps * winograd_taps, point = winograd_weights_step(round_up(columns, width) * terms);
   constexpr std::int64_t first_tap = turned ? 1 - taps : 0;  // memory holds turned taps from the last to the first
   in_blocks<columns, lanes>([&](std::int64_t column, auto count) {
     for (std::int64_t term = 0; term < terms; ++term) {
-      std::array<Lanes, lanes> square;
+      Square square;
       const W* from = w + column * w_column + term * w_term + first_tap;
-      unrolled<lanes>([&](auto row) __attribute__((always_inline)) {
-        constexpr std::int64_t i = row;
-        if constexpr (i < count && lanes >= taps) square[i] = Line<const W, 1>{from + i * w_column}.template load<taps>(0);
-        else square[i] = Lanes(0.f);
-      });
+      if constexpr (lanes >= taps)
+#pragma GCC unroll 64
+        for (std::int64_t i = 0; i < lanes; ++i)
+          square[i] = i < count ? Line<const W, 1>{from + i * w_column}.template load<taps>(0) : Lanes(0.f);
       alignas(64) float narrow[taps * lanes];
       if constexpr (lanes >= taps) transpose_square(square);
       else
@@ -176,12 +178,12 @@ inline void points_of_weights(const W* w, float* points) {
             narrow[tap * lanes + i] = i < count ? static_cast<float>(from[i * w_column + tap]) : 0.f;
       float* to = points + (column / width * terms + term) * width + column % width;
       transform_tile<TapLine>(
-          [&](auto row, auto tap) __attribute__((always_inline)) {
-            constexpr std::int64_t in_order = row * winograd_taps + tap, i = turned ? taps - 1 - in_order : in_order;
+          [&](std::int64_t row, std::int64_t tap) __attribute__((always_inline)) {
+            const std::int64_t in_order = row * winograd_taps + tap, i = turned ? taps - 1 - in_order : in_order;
             if constexpr (lanes >= taps) return square[i];
             else return Lanes::load_aligned(narrow + i * lanes);
           },
-          [&](auto row, auto tap, const Lanes& x)
+          [&](std::int64_t row, std::int64_t tap, const Lanes& x)
               __attribute__((always_inline)) { x.store_aligned(to + (row * winograd_size + tap) * point); });
     }
   });
@@ -194,27 +196,28 @@ struct WinogradProducts {
   static constexpr std::int64_t block = even_block(tiles, most_accumulators / vectors);
 
   template <std::int64_t rows>
-  static void product(const float* elements, const float* weights, float* results) {
-    std::array<std::array<Lanes, std::size_t(vectors)>, std::size_t(rows)> sum;
-    unrolled<rows>([&](auto i) __attribute__((always_inline)) {
-      unrolled<vectors>([&](auto v) __attribute__((always_inline)) { sum[i.value][v.value] = Lanes(0.f); });
-    });
+  [[gnu::noinline]] static void product(const float* elements, const float* weights, float* results) {
+    Lanes sum[std::size_t(rows)][std::size_t(vectors)];
+#pragma GCC unroll 64
+    for (std::int64_t i = 0; i < rows; ++i)
+#pragma GCC unroll 64
+      for (std::int64_t v = 0; v < vectors; ++v) sum[i][v] = Lanes(0.f);
     for (std::int64_t k = 0; k < terms; ++k, weights += width) {
       keep_apart(elements);
-      std::array<Lanes, std::size_t(vectors)> weight;
-      unrolled<vectors>([&](auto v)
-                            __attribute__((always_inline)) { weight[v.value] = Lanes::load_aligned(weights + v * lanes); });
-      unrolled<rows>([&](auto i) __attribute__((always_inline)) {
+      Lanes weight[std::size_t(vectors)];
+#pragma GCC unroll 64
+      for (std::int64_t v = 0; v < vectors; ++v) weight[v] = Lanes::load_aligned(weights + v * lanes);
+#pragma GCC unroll 64
+      for (std::int64_t i = 0; i < rows; ++i) {
         const Lanes element(elements[i * pitch + k]);
-        unrolled<vectors>([&](auto v) __attribute__((always_inline)) {
-          sum[i.value][v.value] = math::fma(element, weight[v.value], sum[i.value][v.value]);
-        });
-      });
+#pragma GCC unroll 64
+        for (std::int64_t v = 0; v < vectors; ++v) sum[i][v] = math::fma(element, weight[v], sum[i][v]);
+      }
     }
-    unrolled<rows>([&](auto i) __attribute__((always_inline)) {
-      unrolled<vectors>(
-          [&](auto v) __attribute__((always_inline)) { sum[i.value][v.value].store_aligned(results + i * columns + v * lanes); });
-    });
+#pragma GCC unroll 64
+    for (std::int64_t i = 0; i < rows; ++i)
+#pragma GCC unroll 64
+      for (std::int64_t v = 0; v < vectors; ++v) sum[i][v].store_aligned(results + i * columns + v * lanes);
   }
   static void run(const float* elements, const float* weights, float* results) {
     for (std::int64_t point = 0; point < winograd_points; ++point)

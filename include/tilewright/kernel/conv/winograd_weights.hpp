@@ -85,52 +85,53 @@ struct WinogradWeights {
       });
   }
   template <std::int64_t results, std::int64_t vectors, std::int64_t count, std::int64_t pitch, std::int64_t x_pitch>
-  static void add_block(const float* elements, const float* gradients, float* sums) {
-    std::array<std::array<Lanes, std::size_t(vectors)>, std::size_t(results)> sum;
-    const auto for_each_sum = [&](auto&& f) __attribute__((always_inline)) {
-      unrolled<results>([&](auto m) __attribute__((always_inline)) {
-        unrolled<vectors>([&](auto v)
-                              __attribute__((always_inline)) { f(sum[m.value][v.value], sums + m * x_pitch + v * lanes); });
-      });
-    };
-    for_each_sum([](Lanes& value, const float* at)
-                     __attribute__((always_inline)) { value = all_images ? Lanes(0.f) : Lanes::load_aligned(at); });
+  [[gnu::noinline]] static void add_block(const float* elements, const float* gradients, float* sums) {
+    Lanes sum[std::size_t(results)][std::size_t(vectors)];
+#pragma GCC unroll 64
+    for (std::int64_t m = 0; m < results; ++m)
+#pragma GCC unroll 64
+      for (std::int64_t v = 0; v < vectors; ++v)
+        sum[m][v] = all_images ? Lanes(0.f) : Lanes::load_aligned(sums + m * x_pitch + v * lanes);
     for (std::int64_t tile = 0; tile < count; ++tile, elements += x_pitch, gradients += pitch) {
       keep_apart(gradients);
-      std::array<Lanes, std::size_t(vectors)> element;
-      unrolled<vectors>([&](auto v)
-                            __attribute__((always_inline)) { element[v.value] = Lanes::load_aligned(elements + v * lanes); });
-      unrolled<results>([&](auto m) __attribute__((always_inline)) {
-        Lanes factor(gradients[m.value]);
+      Lanes element[std::size_t(vectors)];
+#pragma GCC unroll 64
+      for (std::int64_t v = 0; v < vectors; ++v) element[v] = Lanes::load_aligned(elements + v * lanes);
+#pragma GCC unroll 64
+      for (std::int64_t m = 0; m < results; ++m) {
+        Lanes factor(gradients[m]);
         if constexpr (vectors > 1) keep_in_register(factor);
-        unrolled<vectors>([&](auto v) __attribute__((always_inline)) {
-          sum[m.value][v.value] = math::fma(factor, element[v.value], sum[m.value][v.value]);
-        });
-      });
+#pragma GCC unroll 64
+        for (std::int64_t v = 0; v < vectors; ++v) sum[m][v] = math::fma(factor, element[v], sum[m][v]);
+      }
     }
-    for_each_sum([](const Lanes& value, float* at) __attribute__((always_inline)) { value.store_aligned(at); });
+#pragma GCC unroll 64
+    for (std::int64_t m = 0; m < results; ++m)
+#pragma GCC unroll 64
+      for (std::int64_t v = 0; v < vectors; ++v) sum[m][v].store_aligned(sums + m * x_pitch + v * lanes);
   }
   /// Stores the gradients of the kernels from one result channel to `channels` input channels. sums: of the first point; points
   /// are `point` floats apart.
   template <std::int64_t channels, std::int64_t point, class DW>
-  static void taps_of_points(const float* sums, DW* dw) {
+  [[gnu::noinline]] static void taps_of_points(const float* sums, DW* dw) {
     constexpr std::int64_t taps = winograd_taps * winograd_taps;
-    const auto load = [&](auto row, auto column) __attribute__((always_inline)) {
+    const auto load = [&](std::int64_t row, std::int64_t column) __attribute__((always_inline)) {
       return Lanes::load_aligned(sums + (row * winograd_size + column) * point);
     };
     if constexpr (lanes >= taps) {
-      std::array<Lanes, lanes> square;
-      unrolled<lanes - taps>([&](auto i) __attribute__((always_inline)) { square[taps + i] = Lanes(0.f); });
-      transform_tile<TapLineBack>(load, [&](auto row, auto column, const Lanes& sum)
+      Square square;
+#pragma GCC unroll 64
+      for (std::int64_t i = taps; i < lanes; ++i) square[i] = Lanes(0.f);
+      transform_tile<TapLineBack>(load, [&](std::int64_t row, std::int64_t column, const Lanes& sum)
                                             __attribute__((always_inline)) { square[row * winograd_taps + column] = sum; });
       transpose_square(square);
-      unrolled<channels>(
-          [&](auto c) __attribute__((always_inline)) { Line<DW, 1>{dw + c * s.w_c}.template store<taps>(0, square[c.value]); });
+#pragma GCC unroll 64
+      for (std::int64_t c = 0; c < channels; ++c) Line<DW, 1>{dw + c * s.w_c}.template store<taps>(0, square[c]);
     } else {
       alignas(64) float columns[taps * lanes];
-      transform_tile<TapLineBack>(load, [&](auto row, auto column, const Lanes& sum) __attribute__((always_inline)) {
-        sum.store_aligned(columns + (row * winograd_taps + column) * lanes);
-      });
+      transform_tile<TapLineBack>(
+          load, [&](std::int64_t row, std::int64_t column, const Lanes& sum)
+                    __attribute__((always_inline)) { sum.store_aligned(columns + (row * winograd_taps + column) * lanes); });
       transpose_back<channels>(columns, lanes, taps, dw, s.w_c);
     }
   }

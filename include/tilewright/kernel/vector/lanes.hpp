@@ -55,26 +55,27 @@ template <std::size_t step, bool second, class V, std::size_t... i>
   else return __builtin_shufflevector(a, b, (i & step ? width + i - step : i)...);
 }
 
-/// Transposes a square of lanes x lanes floats in registers: log2(lanes) rounds of exchanges.
+/// lanes x lanes floats.
+using Square = Lanes[lanes];
+/// Transposes a square in registers: log2(lanes) rounds of exchanges.
 template <std::size_t step = lanes / 2>
-[[gnu::always_inline]] inline void transpose_square(std::array<Lanes, lanes>& rows) {
-  unrolled<lanes>([&](auto row) __attribute__((always_inline)) {
-    constexpr auto i = static_cast<std::size_t>(row.value);
-    if constexpr ((i & step) == 0) {
-      using Vector = typename Lanes::register_type;
-      constexpr std::make_index_sequence<lanes> all;
-      const Vector a = rows[i], b = rows[i + step];
-      rows[i] = Lanes(exchanged<step, false>(a, b, all));
-      rows[i + step] = Lanes(exchanged<step, true>(a, b, all));
-    }
-  });
+[[gnu::always_inline]] inline void transpose_square(Square& rows) {
+  using Vector = typename Lanes::register_type;
+  constexpr std::make_index_sequence<lanes> all;
+#pragma GCC unroll 64
+  for (std::size_t i = 0; i < lanes; ++i) {
+    if ((i & step) != 0) continue;
+    const Vector a = rows[i], b = rows[i + step];
+    rows[i] = Lanes(exchanged<step, false>(a, b, all));
+    rows[i + step] = Lanes(exchanged<step, true>(a, b, all));
+  }
   if constexpr (step > 1) transpose_square<step / 2>(rows);
 }
 
 /// Reads `rows` rows of `columns` numbers, `from_stride` apart, and writes each column i as a row of `lanes` floats at to(i),
 /// with zeros where there are no rows.
 template <std::int64_t rows, class T, class To>
-inline void transpose_panel(const T* from, std::int64_t from_stride, std::int64_t columns, To&& to) {
+[[gnu::noinline]] inline void transpose_panel(const T* from, std::int64_t from_stride, std::int64_t columns, To&& to) {
   static_assert(rows <= lanes);
   if (columns < lanes) {
     const std::int64_t narrow = std::min<std::int64_t>(columns, lanes - 1);
@@ -93,16 +94,15 @@ inline void transpose_panel(const T* from, std::int64_t from_stride, std::int64_
 #endif
     return;
   }
-  std::array<Lanes, lanes> square;
+  Square square;
   for (std::int64_t next = 0; next < columns; next += lanes) {
     const std::int64_t column = (std::min)(next, columns - lanes);  // the last square overlaps the one before
-    unrolled<lanes>([&](auto row) __attribute__((always_inline)) {
-      constexpr std::int64_t i = row;
-      if constexpr (i < rows) square[i] = load_floats<Lanes>(from + i * from_stride + column);
-      else square[i] = Lanes(0.f);
-    });
+#pragma GCC unroll 64
+    for (std::int64_t i = 0; i < lanes; ++i)
+      square[i] = i < rows ? load_floats<Lanes>(from + i * from_stride + column) : Lanes(0.f);
     transpose_square(square);
-    unrolled<lanes>([&](auto i) __attribute__((always_inline)) { square[i.value].store_unaligned(to(column + i)); });
+#pragma GCC unroll 64
+    for (std::int64_t i = 0; i < lanes; ++i) square[i].store_unaligned(to(column + i));
   }
 }
 /// Reads `rows` rows of `columns` numbers, at most `lanes` and known to the compiler, `from_stride` apart, and writes each
@@ -110,33 +110,33 @@ inline void transpose_panel(const T* from, std::int64_t from_stride, std::int64_
 template <std::int64_t rows, std::int64_t columns, class T, class To>
 inline void transpose_narrow_panel(const T* from, std::int64_t from_stride, To&& to) {
   static_assert(rows <= lanes && columns <= lanes);
-  std::array<Lanes, lanes> square;
-  unrolled<lanes>([&](auto row) __attribute__((always_inline)) {
-    constexpr std::int64_t i = row;
-    if constexpr (i < rows) square[i] = Line<const T, 1>{from + i * from_stride}.template load<columns>(0);
-    else square[i] = Lanes(0.f);
-  });
+  Square square;
+#pragma GCC unroll 64
+  for (std::int64_t i = 0; i < lanes; ++i)
+    square[i] = i < rows ? Line<const T, 1>{from + i * from_stride}.template load<columns>(0) : Lanes(0.f);
   transpose_square(square);
-  unrolled<columns>([&](auto i) __attribute__((always_inline)) { square[i.value].store_unaligned(to(i)); });
+#pragma GCC unroll 64
+  for (std::int64_t i = 0; i < columns; ++i) square[i].store_unaligned(to(i));
 }
 
 /// Reads `columns` rows of `lanes` floats, `from_stride` apart, and writes the first `rows` lanes as rows, `to_stride` apart.
 template <std::int64_t rows, class T>
-inline void transpose_back(const float* from, std::int64_t from_stride, std::int64_t columns, T* to, std::int64_t to_stride) {
+[[gnu::noinline]] inline void transpose_back(const float* from, std::int64_t from_stride, std::int64_t columns, T* to,
+                                             std::int64_t to_stride) {
   static_assert(rows <= lanes);
   if (columns < lanes) {
     for (std::int64_t column = 0; column < columns; ++column)
       for (std::int64_t i = 0; i < rows; ++i) to[i * to_stride + column] = static_cast<T>(from[column * from_stride + i]);
     return;
   }
-  std::array<Lanes, lanes> square;
+  Square square;
   for (std::int64_t next = 0; next < columns; next += lanes) {
     const std::int64_t column = (std::min)(next, columns - lanes);  // the last square overlaps the one before
-    unrolled<lanes>([&](auto i) __attribute__((always_inline)) {
-      square[i.value] = Lanes::load_unaligned(from + (column + i) * from_stride);
-    });
+#pragma GCC unroll 64
+    for (std::int64_t i = 0; i < lanes; ++i) square[i] = Lanes::load_unaligned(from + (column + i) * from_stride);
     transpose_square(square);
-    unrolled<rows>([&](auto i) __attribute__((always_inline)) { store_floats(to + i * to_stride + column, square[i.value]); });
+#pragma GCC unroll 64
+    for (std::int64_t i = 0; i < rows; ++i) store_floats(to + i * to_stride + column, square[i]);
   }
 }
 
