@@ -9,6 +9,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/tilewright-components.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-check.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-export.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-precompile.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/tilewright-import.cmake)
 
 # A component that is asked for by name must be there.
 foreach(component IN LISTS tilewright_FIND_COMPONENTS)

@@ -2,7 +2,7 @@
 """Builds and runs tests: this is `./dev test`. Parts are workflows of CMakePresets.json and scripts. A part that fails does not end the
 run: its last lines name all that failed, and the command that repeats each alone.
 
-    run_all.py                  what tells most in some twenty minutes, with GCC
+    run_all.py                  what tells most in 14 to 21 minutes on two cores, with GCC
     run_all.py --rest           the rest with GCC: pages, examples, random programs, packages, several processes
     run_all.py --elsewhere      a part with Clang, code with vectors for x86-64-v3, a part in fresh systems
     run_all.py NAME             the tests whose names match, such as run/sessions/sessions, static or 'fail/(ops|calls)'

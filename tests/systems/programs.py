@@ -30,10 +30,15 @@ class Row:
     gpt_megabytes: int = 0
 
 
-def write_readme_program(system, has_macro=True):
-    """The first program of README.md, as a file in the system; without the macro, members are declared as C++ does."""
+def readme_program(system):
+    """The first program of README.md."""
     text = (system.source / "README.md").read_text()
-    program = next(block for block in re.findall(r"^```cpp\n(.*?)^```", text, re.MULTILINE | re.DOTALL) if "int main" in block)
+    return next(block for block in re.findall(r"^```cpp\n(.*?)^```", text, re.MULTILINE | re.DOTALL) if "int main" in block)
+
+
+def write_readme_program(system, has_macro=True):
+    """The README's program as a file in the system; without the macro, members are declared as C++ does."""
+    program = readme_program(system)
     if not has_macro:
         program = re.sub(r"BOOST_HANA_DEFINE_STRUCT\(\w+, (.*)\);", lambda match: re.sub(r"\(([^()]+), (\w+)\),?", r"\1 \2;", match[1]),
                          program)
@@ -152,6 +157,42 @@ def check_without_packages(report, system):
                 "libzip and nlohmann_json", "" if is_right else result.output[-1500:])
 
 
+IMPORTED = """cmake_minimum_required(VERSION 3.28)
+project(imported LANGUAGES CXX)
+set(TILEWRIGHT_BUILD_TESTS OFF)
+set(TILEWRIGHT_BUILD_EXAMPLES OFF)
+add_subdirectory(/source tilewright)
+add_executable(imported imported.cpp)
+target_link_libraries(imported PRIVATE tilewright::tilewright)
+target_compile_options(imported PRIVATE -march=native)
+tilewright_import(imported)
+"""
+
+
+def check_import(report, system, command, fails=True):
+    """The README's program with `import tilewright;` in place of headers. Returns the row: what the source costs beside the module."""
+    project = system.root / "root/imported"
+    project.mkdir(exist_ok=True)
+    includes = re.compile(r"(#include <tilewright/.*>\n)+")
+    (project / "imported.cpp").write_text("#include <tilewright/import.hpp>\n" +
+                                          includes.sub("", readme_program(system)).replace("namespace tw =", "import tilewright;\nnamespace tw ="))
+    (project / "CMakeLists.txt").write_text(IMPORTED)
+    name, _ = name_of(system, command)
+    row = Row(system.name, name, "import tilewright", "right")
+    build = f"imported/{re.sub('[^a-z0-9]+', '-', command)}"
+    result = system.run(f"rm -rf {build} && cmake -S imported -B {build} -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER={command} && "
+                        f"cmake --build {build} && {build}/imported", 600)
+    match = re.search(r"([\d.]+) % of the test set", result.output)
+    if result.status != 0 or not match or abs(float(match[1]) - EXPECTED) > MOST_OFF:
+        row.verdict = "wrong" if match else "does not compile"
+    again = system.run(f"touch imported/imported.cpp && ninja -C {build} CMakeFiles/imported.dir/imported.cpp.o", 300)
+    row.seconds, row.megabytes = again.seconds, again.megabytes
+    report.line("ok" if row.verdict == "right" else "FAIL" if fails else "new",
+                f"{system.name}, {name}: README's program with `import tilewright;`: {row.verdict}, {row.seconds:.1f} s, {row.megabytes} MB",
+                "" if row.verdict == "right" else essence(result.output) + "\n" + result.output[-1500:])
+    return row
+
+
 def check_package(report, system, package):
     """A Debian package in a system that has a compiler, CMake and pkgconf alone: apt-get installs what it depends on. The README's
     program is built by CMake, and a program by pkg-config. Nothing of the package stays when it is removed."""
@@ -200,6 +241,7 @@ def check_default(report, system):
     check_readme(report, system, "g++", fails=fails)
     if major >= 16:
         check_reflection(report, system)
+        check_import(report, system, "g++", fails)
     check_without_packages(report, system)
     check_tests(report, system, {"TILEWRIGHT_STATIC_TESTS": "quick", "TILEWRIGHT_RUN_TESTS": "systems", "TILEWRIGHT_EXAMPLES": "systems",
                                  "TILEWRIGHT_WARNINGS_AS_ERRORS": "ON"},
@@ -238,5 +280,6 @@ def check_matrix(report, system, newest_clang):
         report.rows.append(check_readme(report, system, clang, libraries="-stdlib=libc++"))
         for command in ["g++-16", clang]:
             with_options(command, "-std=c++23", "-std=c++26", "-std=gnu++20")
+        report.rows += [check_import(report, system, command) for command in ["g++-16", clang]]
         check_reflection(report, system, "g++-16", trains=True)
         check_refused(report, system, "g++-11")

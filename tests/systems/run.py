@@ -68,7 +68,7 @@ def check(report, options, suite):
         newest = 0
         if suite == "sid":
             newest = system.newest("clang-{}")
-            system.install([f"clang-{newest}", f"libc++-{newest}-dev", f"libc++abi-{newest}-dev"])
+            system.install([f"clang-{newest}", f"clang-tools-{newest}", f"libc++-{newest}-dev", f"libc++abi-{newest}-dev"])
         check_matrix(report, system, newest)
     except Unavailable as reason:
         report.skipped.append(f"{system.name} ({reason})")

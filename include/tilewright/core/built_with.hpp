@@ -88,9 +88,9 @@ using Compiler = Gcc<__GNUC__, __GNUC_MINOR__>;
 #endif
 /// Whether the compiler optimises the file that includes this header, by -O1 or more.
 #ifdef __OPTIMIZE__
-constexpr bool is_optimised = true;
+using Optimisation = Optimised;
 #else
-constexpr bool is_optimised = false;
+using Optimisation = NotOptimised;
 #endif
 #if defined(_GLIBCXX_ASSERTIONS) || defined(_GLIBCXX_DEBUG) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 using Checks = WithChecks;
@@ -103,6 +103,6 @@ using Checks = WithoutChecks;
 /// How the file that includes this header is compiled.
 using ThisBuild =
     LibraryWithOptionsOfThisFile<Tilewright<TILEWRIGHT_VERSION>, internal::Compiler, Instructions<internal::instruction_sets()>,
-                                 std::conditional_t<internal::is_optimised, Optimised, NotOptimised>, internal::Checks>;
+                                 internal::Optimisation, internal::Checks>;
 
 }  // namespace tilewright

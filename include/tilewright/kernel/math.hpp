@@ -252,25 +252,27 @@ template <class X>
 /// Returns the sum of a batch's elements, which xsimd 10 has renamed.
 template <class T, class A>
 inline T sum(const xsimd::batch<T, A>& x) {
-  if constexpr (requires { reduce_add(x); }) return reduce_add(x);
-  else return hadd(x);
+#if XSIMD_VERSION_MAJOR >= 10
+  return xsimd::reduce_add(x);
+#else
+  return xsimd::hadd(x);
+#endif
 }
 /// Returns the largest of a batch's elements.
 template <class T, class A>
 inline T(max)(const xsimd::batch<T, A>& x) {
-  if constexpr (requires { reduce_max(x); }) {
-    return reduce_max(x);
+#if XSIMD_VERSION_MAJOR >= 10
+  return xsimd::reduce_max(x);
+#else
 #if defined(__AVX512F__)
-  } else if constexpr (std::same_as<T, float> && sizeof(x) == 64) {
-    return _mm512_reduce_max_ps(x);
+  if constexpr (std::same_as<T, float> && sizeof(x) == 64) return _mm512_reduce_max_ps(x);
 #endif
-  } else {
-    alignas(xsimd::batch<T, A>) T elements[xsimd::batch<T, A>::size];
-    x.store_aligned(elements);
-    for (std::size_t half = xsimd::batch<T, A>::size / 2; half > 0; half /= 2)
-      for (std::size_t i = 0; i < half; ++i) elements[i] = (max)(elements[i], elements[i + half]);
-    return elements[0];
-  }
+  alignas(xsimd::batch<T, A>) T elements[xsimd::batch<T, A>::size];
+  x.store_aligned(elements);
+  for (std::size_t half = xsimd::batch<T, A>::size / 2; half > 0; half /= 2)
+    for (std::size_t i = 0; i < half; ++i) elements[i] = (max)(elements[i], elements[i + half]);
+  return elements[0];
+#endif
 }
 
 namespace detail {

@@ -74,7 +74,7 @@ class Session {
   // cold functions do this work; inlined, they would make code of a caller cold, too
   [[gnu::noinline]] Session(const SessionOptions& options, const internal::HeldReplicas& held)
       : state_(std::make_unique<State>(options, held)) {
-    state_->core.begin(device, internal::is_optimised);
+    state_->core.begin(device, std::is_same_v<internal::Optimisation, Optimised>);
   }
 
  public:

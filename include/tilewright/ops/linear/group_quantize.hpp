@@ -19,7 +19,7 @@ struct GroupQuantized {
 };
 
 namespace detail {
-constexpr std::int64_t codes_in_word = 4;  // 4 bits in uint16
+inline constexpr std::int64_t codes_in_word = 4;  // 4 bits in uint16
 
 /// Returns the shape with another last axis.
 constexpr Shape with_last_axis(Shape shape, std::int64_t extent) {
