@@ -22,7 +22,7 @@ PREFIX = Path(__file__).resolve().parent
 OPTIONS = shlex.split("-std=c++20 -DXTENSOR_USE_XSIMD -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-math-errno -fPIC "
                       "-fvisibility=hidden -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables")
 LIMITS = {"GNU": "-fconstexpr-ops-limit=4000000000 -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096",
-          "Clang": "-fconstexpr-steps=2000000000 -fconstexpr-depth=2048 -fbracket-depth=4096 -ftemplate-depth=4096"}
+          "Clang": "-fconstexpr-steps=2000000000 -fconstexpr-depth=1024 -fbracket-depth=4096 -ftemplate-depth=4096"}
 TYPES = {"bool": "bool", "float32": "float", "float64": "double", "float16": "uint16_t", "bfloat16": "uint16_t",
          "float8_143": "uint8_t", "float8_152": "uint8_t"}
 RESULTS = ["done", "fault", "not_initialised", "shared_memory", "missing_array", "misaligned_memory", "unfit_number"]

@@ -29,6 +29,10 @@ tilewright_add_package_test(precompiled -DPRECOMPILED=ON)
 tilewright_add_package_test(precompiled_mixed -DPRECOMPILED=MIXED)
 set_tests_properties(package/precompiled_mixed PROPERTIES PASS_REGULAR_EXPRESSION
                      "COMPILE_OPTIONS is.*for main and.*-O2.*for[ \n]+second:[ \n]+equal[ \n]+options,")
+# tests/systems imports the module, where compilers and CMake are new enough.
+tilewright_add_package_test(import_refused -DIMPORTED=nothing)
+set_tests_properties(package/import_refused PROPERTIES PASS_REGULAR_EXPRESSION
+                     "tilewright_import:[ \n]+(CMake[ \n]+[0-9.]+:[ \n]+3.28[ \n]+or[ \n]+newer|nothing[ \n]+is[ \n]+no[ \n]+target)")
 # What all programs have in common, where a target says that it is.
 tilewright_add_package_test(runtime -DRUNTIME=ON)
 tilewright_add_package_test(runtime_subdirectory -DHOW=subdirectory -DRUNTIME=ON -DPRECOMPILED=ON ${no_packages})
