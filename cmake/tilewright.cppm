@@ -1,4 +1,4 @@
-// The module `tilewright`: what tilewright/precompiled.hpp includes, and generated digits, for `import tilewright;`. A target compiles it with its own options:
+// The module `tilewright`: what tilewright/precompiled.hpp includes, and generated digits. A target compiles it with its own options:
 // tilewright_import. What headers of others declare is attached to no module, so they come first; tests/rules/module.py holds this list.
 module;
 #include <algorithm>

@@ -6,7 +6,6 @@
 // A line of a tile is a polynomial that is evaluated at 0, sqrt(1/2), -sqrt(1/2), sqrt(2), -sqrt(2) and infinity. With these
 // points rounding errors are about a third of those with the paper's 0, 1, -1, 2, -2: neither the points nor their powers are
 // large, and most coefficients are exact.
-#include <array>
 #include <cstdint>
 
 #include "tilewright/kernel/math.hpp"

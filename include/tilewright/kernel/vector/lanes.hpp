@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -18,7 +17,10 @@ inline constexpr std::int64_t lanes = Lanes::size;
 /// Number of accumulators of a register block: they leave registers for operands (32 with AVX-512, otherwise 16).
 inline constexpr std::int64_t most_accumulators = lanes == 16 ? 28 : 12;
 
-/// Calls f(i) for i in [0, n), with constants for i and the loop unrolled, so that arrays indexed by i live in registers.
+/// Calls f(i) for i in [0, n), with constants for i and the loop unrolled, so that arrays indexed by i live in registers. Where
+/// no type depends on i, a loop with a pragma does the same, and compiles faster: it is one function. A function with such loops
+/// is noinline if it sums in registers: it looks small before they are unrolled, and where GCC inlines it, the sums do not stay
+/// there.
 template <std::int64_t n, class F>
 [[gnu::always_inline]] inline void unrolled(F&& f) {
   [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
