@@ -1,5 +1,6 @@
 #pragma once
 #include "tilewright/kernel/image/roi_align.hpp"
+#include "tilewright/operand/view.hpp"
 #include "tilewright/ops/nn/roi_align.hpp"
 
 namespace tilewright {

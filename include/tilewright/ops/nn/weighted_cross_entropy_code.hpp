@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/kernel/softmax.hpp"
 #include "tilewright/ops/nn/weighted_cross_entropy.hpp"
 
 namespace tilewright {
