@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Makes a C library of programs: this is `./dev export SOURCE PROGRAM... --c FOLDER`, and tilewright_export of CMake.
+"""Makes a library of programs for C, or a module for browsers and node: this is `./dev export SOURCE PROGRAM... --c FOLDER` or
+`--wasm FOLDER`, and tilewright_export of CMake.
 
 SOURCE is a C++ header with modules and programs; it needs no includes but those of layers and the like, and has no sessions. In
-FOLDER appear net.h and libnet.a, where `net` is the folder's name, or --name. The programs share variables of equal names, and
-one block of memory that the caller gives:
+FOLDER appear net.h and libnet.a, or net.wasm, net.js and net.d.ts, where `net` is the folder's name, or --name. The programs share
+variables of equal names, and one block of memory that the caller gives:
 
     ./dev export net.hpp train_step infer --c net
     gcc main.c -Inet -Lnet -lnet -lm
+
+    ./dev export net.hpp train_step infer --wasm net
 """
 
 import argparse
@@ -17,14 +20,21 @@ import sys
 import tempfile
 from pathlib import Path
 
+import export_wasm
+
 PREFIX = Path(__file__).resolve().parent
 # Code without exceptions, run-time types, and what else needs a library of C++.
-OPTIONS = shlex.split("-std=c++20 -DXTENSOR_USE_XSIMD -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-math-errno -fPIC "
-                      "-fvisibility=hidden -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables")
+OPTIONS = shlex.split("-std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-math-errno -fvisibility=hidden "
+                      "-ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables")
+C_OPTIONS = ["-DXTENSOR_USE_XSIMD", "-fPIC"]
+WASM_OPTIONS = ["--target=wasm32-wasi", "-msimd128", "-mbulk-memory", "-Wno-extern-initializer"]
+WASM_LINKS = ["-nostdlib", "-Wl,--no-entry", "-Wl,--stack-first", "-Wl,-z,stack-size=1048576", "-Wl,--strip-all"]
+SYSTEM_FOLDERS = [Path("/usr/include"), Path("/usr/local/include")]
 LIMITS = {"GNU": "-fconstexpr-ops-limit=4000000000 -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096",
           "Clang": "-fconstexpr-steps=2000000000 -fconstexpr-depth=1024 -fbracket-depth=4096 -ftemplate-depth=4096"}
 TYPES = {"bool": "bool", "float32": "float", "float64": "double", "float16": "uint16_t", "bfloat16": "uint16_t",
          "float8_143": "uint8_t", "float8_152": "uint8_t"}
+FACTS = re.compile(rb"bytes \d+\nalignment \d+\n(?:(?:program|(?:variable|stream) [^\n]+)\n)*")  # ExportedPrograms::facts
 RESULTS = ["done", "fault", "not_initialised", "shared_memory", "missing_array", "misaligned_memory", "unfit_number"]
 
 SOURCE = """#include <tilewright/embedded.hpp>
@@ -35,7 +45,7 @@ SOURCE = """#include <tilewright/embedded.hpp>
 namespace tilewright_export_{name} {{
 {programs}
 using Programs = tilewright::ExportedPrograms<tilewright::{target}, {list}>;
-[[gnu::section(".tilewright"), gnu::used]] constexpr auto facts = tilewright::exported_text<[] {{ return Programs::facts(); }}>;
+{facts} auto facts = tilewright::exported_text<[] {{ return Programs::facts(); }}>;
 }}  // namespace tilewright_export_{name}
 
 using tilewright_export_{name}::Programs;
@@ -157,19 +167,77 @@ def run(command):
         sys.exit(result.stderr + f"export: {Path(command[0]).name} failed")
 
 
+def compile_programs(options, name, names, folder, flags, facts):
+    """Compiles the programs to programs.o in `folder`; the facts are an object that begins with the words `facts`."""
+    vendor = "Clang" if "clang" in subprocess.run([options.compiler, "--version"], capture_output=True, text=True).stdout else "GNU"
+    programs = "\n".join(f"constexpr void {c}(tilewright::Ir& ir) {{ ::{cpp}(ir); }}" for c, cpp in zip(names, options.programs))
+    source = folder / "net.cpp"
+    source.write_text(SOURCE.format(source=options.source.resolve(), name=name, target=options.target, programs=programs,
+                                    list=", ".join(names), facts=facts,
+                                    runs="\n".join(RUN.format(name=name, p=p) for p in range(len(names)))))
+    includes = [f"-I{include}" for include in options.include.split(";") if include]
+    own = [*flags, *shlex.split(options.flags), *includes, f"-I{options.source.resolve().parent}"]
+    if options.depfile:
+        own += ["-MD", "-MF", options.depfile, "-MT", options.output]
+    run([options.compiler, *OPTIONS, *shlex.split(LIMITS[vendor]), *own, "-c", source, "-o", folder / "programs.o"])
+    if options.depfile:
+        options.depfile.write_text(options.depfile.read_text().replace(str(source), ""))
+
+
+def make_c(options, name, names, folder):
+    compile_programs(options, name, names, folder, C_OPTIONS, '[[gnu::section(".tilewright"), gnu::used]] constexpr')
+    run(["objcopy", "-O", "binary", "--only-section=.tilewright", folder / "programs.o", folder / "facts"])
+    run(["objcopy", "--remove-section=.tilewright", folder / "programs.o"])
+    header, code = write_c(name, options.source, names, read_facts((folder / "facts").read_text()))
+    (options.c / f"{name}.h").write_text(header)
+    (folder / "interface.c").write_text(code)
+    run([options.compiler, "-x", "c", "-c", *shlex.split(options.flags), "-Os", "-fPIC", f"-I{options.c.resolve()}", folder / "interface.c", "-o",
+         folder / "interface.o"])
+    options.output.unlink(missing_ok=True)
+    run(["ar", "rcs", options.output, folder / "programs.o", folder / "interface.o"])
+
+
+def link_headers(folder, include):
+    """Links the headers of libraries that lie in a folder of the system, which has the host's C library too, into `folder`."""
+    for library, file in {"boost": "boost/hana.hpp", "xtensor": "xtensor", "xtl": "xtl"}.items():
+        found = next((root for root in [*map(Path, include), *SYSTEM_FOLDERS] if (root / file).exists()), None)
+        if found in SYSTEM_FOLDERS:
+            (folder / library).symlink_to(found / library)
+
+
+def make_wasm(options, name, names, folder):
+    (folder / "include").mkdir()
+    link_headers(folder / "include", options.include.split(";"))
+    # not `used`, so that the linker leaves it out
+    compile_programs(options, name, names, folder, [*WASM_OPTIONS, "-isystem", folder / "include"], "extern const")
+    facts = FACTS.search((folder / "programs.o").read_bytes())[0].decode()
+    parts = options.source.name, names, read_facts(facts)
+    (folder / "interface.c").write_text(export_wasm.write_glue(name, parts[2]))
+    run([options.compiler, "-x", "c", *WASM_OPTIONS[:1], "-Os", "-c", folder / "interface.c", "-o", folder / "interface.o"])
+    run([options.compiler, *WASM_OPTIONS, *WASM_LINKS, folder / "programs.o", folder / "interface.o", "-o", options.output])
+    module, types = export_wasm.write_module(name, *parts)
+    (options.wasm / f"{name}.js").write_text(module)
+    (options.wasm / f"{name}.d.ts").write_text(types)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./dev export", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", type=Path, metavar="SOURCE")
     parser.add_argument("programs", nargs="+", metavar="PROGRAM")
-    parser.add_argument("--c", type=Path, required=True, metavar="FOLDER", help="where the header and the library are written")
+    kind = parser.add_mutually_exclusive_group(required=True)
+    kind.add_argument("--c", type=Path, metavar="FOLDER", help="where the header and the library are written")
+    kind.add_argument("--wasm", type=Path, metavar="FOLDER", help="where the modules of WebAssembly and JavaScript are written")
     parser.add_argument("--name", help="of the library, and before all names in it; without it, that of the folder")
     parser.add_argument("--target", default="one_core", help="such as one_core (the default) or cpu")
-    parser.add_argument("--compiler", default="g++")
-    parser.add_argument("--flags", default="-O3 -march=native", help="as in a shell (%(default)s); write --flags=...")
+    parser.add_argument("--compiler", help="g++, or for --wasm clang++-19")
+    parser.add_argument("--flags", help="as in a shell: '-O3 -march=native', or for --wasm -O3; write --flags=...")
     parser.add_argument("--include", default=str(PREFIX.parent / "include"), help="folders of headers, with ; between them")
     parser.add_argument("--depfile", type=Path, metavar="FILE", help="where the files that the library depends on are written")
     options = parser.parse_args()
-    name = options.name or options.c.resolve().name
+    target = options.c or options.wasm
+    options.compiler = options.compiler or ("g++" if options.c else "clang++-19")
+    options.flags = ("-O3 -march=native" if options.c else "-O3") if options.flags is None else options.flags
+    name = options.name or target.resolve().name
     if not re.fullmatch(r"[A-Za-z]\w*", name):
         sys.exit(f"export: name '{name}': a name of C expected, by --name")
     if not options.source.is_file():
@@ -177,31 +245,10 @@ def main():
     names = [program.split("::")[-1] for program in options.programs]
     if len(set(names)) != len(names) or not all(re.fullmatch(r"[A-Za-z]\w*", each) for each in names):
         sys.exit(f"export: programs {', '.join(options.programs)}: functions of different names expected")
-    vendor = "Clang" if "clang" in subprocess.run([options.compiler, "--version"], capture_output=True, text=True).stdout else "GNU"
-    options.c.mkdir(parents=True, exist_ok=True)
+    target.mkdir(parents=True, exist_ok=True)
+    options.output = target.resolve() / (f"lib{name}.a" if options.c else f"{name}.wasm")
     with tempfile.TemporaryDirectory() as folder:
-        folder = Path(folder)
-        programs = "\n".join(f"constexpr void {c}(tilewright::Ir& ir) {{ ::{cpp}(ir); }}" for c, cpp in zip(names, options.programs))
-        (folder / "net.cpp").write_text(SOURCE.format(
-            source=options.source.resolve(), name=name, target=options.target, programs=programs, list=", ".join(names),
-            runs="\n".join(RUN.format(name=name, p=p) for p in range(len(names)))))
-        includes = [f"-I{include}" for include in options.include.split(";") if include]
-        own = ["-c", *shlex.split(options.flags), *includes, f"-I{options.source.resolve().parent}"]
-        if options.depfile:
-            own += ["-MD", "-MF", options.depfile, "-MT", options.c.resolve() / f"lib{name}.a"]
-        run([options.compiler, *OPTIONS, *shlex.split(LIMITS[vendor]), *own, folder / "net.cpp", "-o", folder / "programs.o"])
-        if options.depfile:
-            options.depfile.write_text(options.depfile.read_text().replace(str(folder / "net.cpp"), ""))
-        run(["objcopy", "-O", "binary", "--only-section=.tilewright", folder / "programs.o", folder / "facts"])
-        run(["objcopy", "--remove-section=.tilewright", folder / "programs.o"])
-        header, code = write_c(name, options.source, names, read_facts((folder / "facts").read_text()))
-        (options.c / f"{name}.h").write_text(header)
-        (folder / "interface.c").write_text(code)
-        run(["gcc" if vendor == "GNU" else "clang", "-c", "-Os", "-fPIC", f"-I{options.c.resolve()}", folder / "interface.c", "-o",
-             folder / "interface.o"])
-        library = options.c / f"lib{name}.a"
-        library.unlink(missing_ok=True)
-        run(["ar", "rcs", library, folder / "programs.o", folder / "interface.o"])
+        (make_c if options.c else make_wasm)(options, name, names, Path(folder))
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ class ReadSum {
   }
 
  private:
-  using Batch = xsimd::batch<float>;
+  using Batch = tilewright::simd::batch<float>;
   static constexpr std::int64_t sums_at_once = 8;  // independent of each other: no addition waits for the one before
 
   float sum_of_part(int thread) const {

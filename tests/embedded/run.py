@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Exports networks as C libraries, and links programs in C with them, without C++'s library. They leave the bits of sessions.
 
-The libraries ask for no function but those of memory and, if programs compute with them, C's exp and log: see docs/how-to/embedded.md."""
+The libraries ask for no function but those of memory: see docs/how-to/embedded.md."""
 
 import argparse
 import os
@@ -14,7 +14,6 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 PROJECT = FOLDER.parents[1]
 MEMORY = {"memcpy", "memmove", "memset", "memcmp"}
-MATHS = {"expf", "log"}  # of the cross entropy of the network
 EXPECTED = """\
 before init: 2 run: a session without initial values: init() first expected
 misaligned: 5 memory that is not aligned: a multiple of the alignment expected
@@ -53,11 +52,11 @@ def main():
         for name, program in (("net", ["train_step", "infer"]), ("other", ["other::train_step"])):
             run([sys.executable, PROJECT / "cmake" / "export.py", FOLDER / f"{name}.hpp", *program, "--c", folder, "--name", name,
                  "--compiler", options.compiler, f"--flags={options.level}"])
-        for name, maths in (("net", MATHS), ("other", set())):
-            if more := undefined(folder / f"lib{name}.a") - MEMORY - maths:
+        for name in ("net", "other"):
+            if more := undefined(folder / f"lib{name}.a") - MEMORY:
                 problems.append(f"lib{name}.a: needs {', '.join(sorted(more))}: functions of memory expected")
         run(["gcc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", FOLDER / "in_c.c", f"-I{folder}", f"-I{FOLDER}",
-             f"-L{folder}", "-lnet", "-lother", "-lm", "-o", folder / "in_c"])
+             f"-L{folder}", "-lnet", "-lother", "-o", folder / "in_c"])
         run([options.compiler, "-std=c++20", *shlex.split(options.flags), f"-I{PROJECT / 'include'}", *shlex.split(options.level),
              FOLDER / "in_cpp.cpp", "-o", folder / "in_cpp", "-lpthread"])
         in_c, in_cpp = run([folder / "in_c"]), run([folder / "in_cpp"], env=os.environ | {"TILEWRIGHT_LOG_LEVEL": "ERROR"})

@@ -6,15 +6,9 @@
 #include <limits>
 #include <type_traits>
 
-namespace tilewright {
+#include "tilewright/core/float16.hpp"
 
-/// Half precision on the host, IEEE binary16: the compiler's own type. On ARM, GCC before 13 only has __fp16 in C++, which every
-/// operation widens to float. Both types round to nearest, ties to even, when a float is converted.
-#if (defined(__aarch64__) || defined(__arm__)) && !defined(__clang__) && __GNUC__ < 13
-using float16_t = __fp16;
-#else
-using float16_t = _Float16;
-#endif
+namespace tilewright {
 
 /// A floating-point number of 8 bits: a sign, `exponent_bits` of an exponent with the given bias, and a mantissa. No exponent is
 /// reserved for infinity and NaN. Numbers with exponent 0 have no implicit leading bit. There are no infinities and no negative

@@ -27,9 +27,10 @@
 // The oldest versions with which the tests pass: docs/start/compiling.md. (Apple numbers Clang in its own way.)
 #if defined(__clang__) ? (__clang_major__ < 18 && !defined(__apple_build_version__)) : (!defined(__GNUC__) || __GNUC__ < 12)
 #define TILEWRIGHT_LACKS_REQUIREMENTS
-#elif defined(_LIBCPP_VERSION) && _LIBCPP_VERSION < 200000
+#elif defined(_LIBCPP_VERSION) && _LIBCPP_VERSION < 200000 && !defined(TILEWRIGHT_EMBEDDED)
 #define TILEWRIGHT_LACKS_REQUIREMENTS
-#elif !defined(XSIMD_VERSION_MAJOR) || XSIMD_VERSION_MAJOR * 100 + XSIMD_VERSION_MINOR < 801
+#elif !defined(TILEWRIGHT_VECTOR_BYTES) && \
+    (!defined(XSIMD_VERSION_MAJOR) || XSIMD_VERSION_MAJOR * 100 + XSIMD_VERSION_MINOR < 801)
 #define TILEWRIGHT_LACKS_REQUIREMENTS
 #elif !__has_include(<xtensor/core/xtensor_config.hpp>) && !__has_include(<xtensor/xtensor_config.hpp>)
 #define TILEWRIGHT_LACKS_REQUIREMENTS

@@ -146,13 +146,13 @@ class Text {
   std::uint32_t capacity_ = 0;
 };
 
-/// Returns a hash of a name (FNV-1a, 64 bits).
+/// Returns a hash of a name: FNV-1a of 64 bits, or its last 32 on a machine of 32 bits.
 constexpr std::size_t hash_of(std::string_view name) {
-  std::size_t value = 1469598103934665603u;
+  std::uint64_t value = 1469598103934665603u;
   const char* const characters = name.data();
   for (std::size_t i = 0, size = name.size(); i < size; ++i)
     value = (value ^ static_cast<unsigned char>(characters[i])) * 1099511628211u;
-  return value;
+  return static_cast<std::size_t>(value);
 }
 
 /// A piece of a text: a string, which it refers to, an integer or an id. (One type, so that compilers instantiate no function for

@@ -14,16 +14,20 @@ namespace tilewright::internal {
 ///  - Nothing traps, such as a division by 0.
 ///  - The processor treats denormal numbers as 0 and produces none: they take it a hundred times as long as others, and moments
 ///    of vanishing gradients become denormal.
-/// x86: MXCSR, with bits FTZ and DAZ. ARM64: FPCR, whose bit FZ applies to float and double, not to half precision. Elsewhere,
-/// only rounding to nearest is set.
+/// x86: MXCSR, with bits FTZ and DAZ. ARM64: FPCR, whose bit FZ applies to float and double, not to half precision. WebAssembly
+/// has no such settings: denormal numbers are numbers there. Elsewhere, only rounding to nearest is set.
 class ArithmeticMode {
  public:
 #if defined(__SSE__) || defined(__aarch64__)
   ArithmeticMode() { set((before_ & ~cleared) | bits); }
-#else
+#elif !defined(__wasm__)
   ArithmeticMode() { std::fesetround(FE_TONEAREST); }
+#else
+  ArithmeticMode() {}
 #endif
+#if !defined(__wasm__)
   ~ArithmeticMode() { set(before_); }
+#endif
   ArithmeticMode(const ArithmeticMode&) = delete;
   ArithmeticMode& operator=(const ArithmeticMode&) = delete;
 
@@ -43,7 +47,7 @@ class ArithmeticMode {
   }
   static void set(std::uint64_t control) { asm volatile("msr fpcr, %0" : : "r"(control) : "memory"); }
   std::uint64_t before_ = get();
-#else
+#elif !defined(__wasm__)
   static void set(int mode) { std::fesetround(mode); }
   int before_ = std::fegetround();
 #endif

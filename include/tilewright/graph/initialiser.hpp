@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tilewright/core/dtype.hpp"
+#include "tilewright/core/fused.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/number.hpp"
 #include "tilewright/core/random/normal.hpp"
@@ -58,19 +59,19 @@ constexpr List<double> sample(const Generator& generator, const Shape& shape) {
   }
   return elements;
 }
-// std::fma rounds once on every machine, where a product and a sum are rounded once or twice, as the compiler likes.
+// fused() rounds once on every machine, where a product and a sum are rounded once or twice, as the compiler likes.
 inline void fill_normal(std::span<double> values, double mean, double deviation, Random& random) {
   draw_normal(values, random);
   if (mean == 0)  // fma is slow where the machine has none
     for (auto& value : values) value *= deviation;
   else
-    for (auto& value : values) value = __builtin_fma(deviation, value, mean);
+    for (auto& value : values) value = fused(deviation, value, mean);
 }
 constexpr void write_range(std::span<double> values, std::int64_t first, const Shape&, double start, double step) {
   for (double& value : values) {
     const auto place = static_cast<double>(first++);
     if (std::is_constant_evaluated()) value = start + step * place;
-    else value = __builtin_fma(step, place, start);
+    else value = fused(step, place, start);
   }
 }
 /// Writes element(row, column) for the last two axes.
@@ -91,7 +92,7 @@ constexpr void write_causal_mask(std::span<double> values, std::int64_t first, c
   write_matrix(values, first, shape, [&](std::int64_t row, std::int64_t column) { return column > row ? masked : kept; });
 }
 inline void fill_uniform(std::span<double> values, double low, double high, Random& random) {
-  for (auto& value : values) value = __builtin_fma(high - low, random.uniform(), low);
+  for (auto& value : values) value = fused(high - low, random.uniform(), low);
 }
 /// Function without state of the indices of some axes: a lambda that captures nothing.
 template <class F, std::size_t... axis>

@@ -46,13 +46,13 @@ template <class Mask>
   }
 #endif
   alignas(Batch) float elements[Batch::size];
-  xsimd::select(mask, Batch(1.f), Batch(0.f)).store_aligned(elements);
+  simd::select(mask, Batch(1.f), Batch(0.f)).store_aligned(elements);
   for (std::size_t i = 0; i < Batch::size; ++i) data[i] = elements[i] != 0;
 }
 
 /// Contiguous bools as a line of masks (kernel/vector/line.hpp has those of numbers).
 struct MaskLine {
-  using Batch = xsimd::batch<float>;
+  using Batch = simd::batch<float>;
   using Mask = typename Batch::batch_bool_type;
   static constexpr auto width = static_cast<std::int64_t>(Batch::size);
 

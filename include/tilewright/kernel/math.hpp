@@ -5,14 +5,15 @@
 #include <cstdint>
 #include <limits>
 
+#include "tilewright/kernel/functions/float64.hpp"
 #include "tilewright/kernel/vector/by_element.hpp"
-#include "tilewright/kernel/vector/xsimd.hpp"
+#include "tilewright/kernel/vector/simd.hpp"
 #include "tilewright/operand/math.hpp"
 
 namespace tilewright::kernel {
 
 template <class T, class A>
-inline constexpr bool is_mask<xsimd::batch_bool<T, A>> = true;
+inline constexpr bool is_mask<simd::batch_bool<T, A>> = true;
 
 }  // namespace tilewright::kernel
 
@@ -22,7 +23,7 @@ namespace detail {
 template <class X>
 inline constexpr bool is_float32 = std::same_as<X, float>;
 template <class A>
-inline constexpr bool is_float32<xsimd::batch<float, A>> = true;
+inline constexpr bool is_float32<simd::batch<float, A>> = true;
 /// Converts an integer to an unsigned type whose arithmetic wraps around. The type is wide enough that C++ does not promote it to
 /// a signed type.
 template <std::integral T>
@@ -35,7 +36,7 @@ struct ElementOf {
   using type = X;
 };
 template <class T, class A>
-struct ElementOf<xsimd::batch<T, A>> {
+struct ElementOf<simd::batch<T, A>> {
   using type = T;
 };
 }  // namespace detail
@@ -52,11 +53,11 @@ namespace detail {
 /// compiler, which has the operators of integers in every version of xsimd.
 template <class A>
 struct BatchBits {
-  typedef std::uint32_t type __attribute__((vector_size(sizeof(xsimd::batch<float, A>))));
+  typedef std::uint32_t type __attribute__((vector_size(sizeof(simd::batch<float, A>))));
 };
 inline std::uint32_t to_bits(float x) { return std::bit_cast<std::uint32_t>(x); }
 template <class A>
-inline typename BatchBits<A>::type to_bits(const xsimd::batch<float, A>& x) {
+inline typename BatchBits<A>::type to_bits(const simd::batch<float, A>& x) {
   return std::bit_cast<typename BatchBits<A>::type>(x);
 }
 /// Returns the exponents of numbers from which a constant was subtracted: the bits from the 23rd on, with a sign.
@@ -122,9 +123,9 @@ template <class T>
   else return x;
 }
 template <class T, class A>
-[[gnu::always_inline]] inline xsimd::batch<T, A> absolute(const xsimd::batch<T, A>& x) {
-  if constexpr (std::floating_point<T>) return xsimd::abs(x);
-  else if constexpr (std::is_signed_v<T>) return (xsimd::max)(x, xsimd::batch<T, A>(T(0)) - x);
+[[gnu::always_inline]] inline simd::batch<T, A> absolute(const simd::batch<T, A>& x) {
+  if constexpr (std::floating_point<T>) return simd::abs(x);
+  else if constexpr (std::is_signed_v<T>) return (simd::max)(x, simd::batch<T, A>(T(0)) - x);
   else return x;
 }
 
@@ -149,7 +150,7 @@ template <class X>
       else if constexpr (BatchOf<X, float> && sizeof(a) == 16) return _mm_fmadd_ps(a, b, c);
       else
 #endif
-        return xsimd::fma(a, b, c);
+        return simd::fma(a, b, c);
   }
 }
 
@@ -186,7 +187,7 @@ template <class X>
     else if constexpr (BatchOf<X, double> && sizeof(a) == 16) return _mm_max_pd(a, b);
     else
 #endif
-      return (xsimd::max)(a, b);
+      return (simd::max)(a, b);
   }
 }
 template <class X>
@@ -211,7 +212,7 @@ template <class X>
     else if constexpr (BatchOf<X, double> && sizeof(a) == 16) return _mm_min_pd(a, b);
     else
 #endif
-      return (xsimd::min)(a, b);
+      return (simd::min)(a, b);
   }
 }
 template <class M, class X>
@@ -227,7 +228,7 @@ template <class M, class X>
     else if constexpr (std::integral<T> && sizeof(T) == 8 && sizeof(a) == 64) return _mm512_mask_blend_epi64(condition, b, a);
     else
 #endif
-      return xsimd::select(condition, a, b);
+      return simd::select(condition, a, b);
   }
 }
 // xsimd has no name for it.
@@ -251,25 +252,25 @@ template <class X>
 }
 /// Returns the sum of a batch's elements, which xsimd 10 has renamed.
 template <class T, class A>
-inline T sum(const xsimd::batch<T, A>& x) {
-#if XSIMD_VERSION_MAJOR >= 10
-  return xsimd::reduce_add(x);
+inline T sum(const simd::batch<T, A>& x) {
+#if defined(TILEWRIGHT_VECTOR_BYTES) || XSIMD_VERSION_MAJOR >= 10
+  return simd::reduce_add(x);
 #else
-  return xsimd::hadd(x);
+  return simd::hadd(x);
 #endif
 }
 /// Returns the largest of a batch's elements.
 template <class T, class A>
-inline T(max)(const xsimd::batch<T, A>& x) {
-#if XSIMD_VERSION_MAJOR >= 10
-  return xsimd::reduce_max(x);
+inline T(max)(const simd::batch<T, A>& x) {
+#if defined(TILEWRIGHT_VECTOR_BYTES) || XSIMD_VERSION_MAJOR >= 10
+  return simd::reduce_max(x);
 #else
 #if defined(__AVX512F__)
   if constexpr (std::same_as<T, float> && sizeof(x) == 64) return _mm512_reduce_max_ps(x);
 #endif
-  alignas(xsimd::batch<T, A>) T elements[xsimd::batch<T, A>::size];
+  alignas(simd::batch<T, A>) T elements[simd::batch<T, A>::size];
   x.store_aligned(elements);
-  for (std::size_t half = xsimd::batch<T, A>::size / 2; half > 0; half /= 2)
+  for (std::size_t half = simd::batch<T, A>::size / 2; half > 0; half /= 2)
     for (std::size_t i = 0; i < half; ++i) elements[i] = (max)(elements[i], elements[i + half]);
   return elements[0];
 #endif
@@ -345,28 +346,28 @@ template <class X>
 #if defined(__aarch64__)  // where xsimd 8.1 estimates roots of floats
   else if constexpr (BatchOf<X, float> && sizeof(x) == 16) return vsqrtq_f32(x);
 #endif
-  else return xsimd::sqrt(x);
+  else return simd::sqrt(x);
 }
 
 // Those of float32 are polynomials of this file, equal for floats and batches, so that elements in a tail block have the same
-// results as in a full vector. Other types use the standard library and xsimd.
+// results as in a full vector. Numbers of float64 have those of float64.hpp, batches xsimd's.
 template <class X>
 [[gnu::always_inline]] inline X exp(X x) {
   if constexpr (Float32<X>) return detail::exp_of_float(x);
-  else if constexpr (std::floating_point<X>) return std::exp(x);
-  else return xsimd::exp(x);
+  else if constexpr (std::floating_point<X>) return detail::exp_of_double(x);
+  else return simd::exp(x);
 }
 template <class X>
 [[gnu::always_inline]] inline X log(X x) {
   if constexpr (Float32<X>) return detail::log_of_float(x);
-  else if constexpr (std::floating_point<X>) return std::log(detail::normal_or_zero(x));
+  else if constexpr (std::floating_point<X>) return detail::log_of_double(x);
   else return vector_log(detail::normal_or_zero(x));
 }
 template <class X>
 [[gnu::always_inline]] inline X tanh(X x) {
   if constexpr (Float32<X>) return detail::tanh_of_float(x);
-  else if constexpr (std::floating_point<X>) return std::tanh(x);
-  else return xsimd::tanh(x);
+  else if constexpr (std::floating_point<X>) return detail::tanh_of_double(x);
+  else return simd::tanh(x);
 }
 template <class X>
 inline X sigmoid(X x) {

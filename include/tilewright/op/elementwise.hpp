@@ -18,7 +18,7 @@ constexpr std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
 }
 
 namespace detail {
-/// Formula of an op as a function object for scalars and xsimd batches.
+/// Formula of an op as a function object for scalars and batches.
 template <class D, PackedAttributes A>
 struct Formula {
   // the result types tell xtensor what can be called
@@ -73,7 +73,7 @@ struct ElementwiseDefaults : OpDefaults {
 }  // namespace detail
 
 /// Base of ops whose result at a position depends on the inputs at that position only. D defines `name` and `template <class X>
-/// static X forward(X x, ...[, Attributes])` on scalars and xsimd batches. Inputs broadcast as in NumPy and have one dtype, which
+/// static X forward(X x, ...[, Attributes])` on scalars and batches. Inputs broadcast as in NumPy and have one dtype, which
 /// is also the result's. An op with other dtypes defines `check_dtypes` and `result_dtype`.
 template <class D>
 struct Elementwise : Op<D, detail::ElementwiseDefaults> {

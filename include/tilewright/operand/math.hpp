@@ -11,7 +11,7 @@ inline constexpr bool is_mask = false;
 
 }  // namespace tilewright::kernel
 
-/// Functions for formulas of ops, which accept scalars and xsimd batches, so that one formula is both kernels. Most are declared
+/// Functions for formulas of ops, which accept scalars and batches, so that one formula is both kernels. Most are declared
 /// here only: kernel/math.hpp and kernel/functions/ define them for programs that are compiled to run.
 namespace tilewright::math {
 

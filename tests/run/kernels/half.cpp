@@ -105,10 +105,10 @@ int count_differences() {
 
 template <class Half>
 void check_all_vectors() {
-  CHECK(count_differences<xsimd::batch<float>, Half>() == 0);
-  CHECK(count_differences<xsimd::make_sized_batch_t<float, 4>, Half>() == 0);
+  CHECK(count_differences<tilewright::simd::batch<float>, Half>() == 0);
+  CHECK(count_differences<tilewright::simd::make_sized_batch_t<float, 4>, Half>() == 0);
 #if defined(__AVX__)
-  CHECK(count_differences<xsimd::make_sized_batch_t<float, 8>, Half>() == 0);
+  CHECK(count_differences<tilewright::simd::make_sized_batch_t<float, 8>, Half>() == 0);
 #endif
 }
 

@@ -9,7 +9,7 @@
 #include "tilewright/kernel/math.hpp"
 
 namespace math = tilewright::math;
-using batch = xsimd::batch<float>;
+using batch = tilewright::simd::batch<float>;
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 inline constexpr float smallest_normal = std::numeric_limits<float>::min();
@@ -35,9 +35,8 @@ double largest_error(F f, Right right) {
   alignas(batch) float x[batch::size], y[batch::size];
   std::size_t count = 0;
   const auto check = [&](float value) {
-    x[count++] = value;
-    if (count < batch::size) return;
-    count = 0;
+    x[count % batch::size] = value;
+    if (++count % batch::size != 0) return;
     f(batch::load_aligned(x)).store_aligned(y);
     for (std::size_t i = 0; i < batch::size; ++i) {
       const double expected = right(double{x[i]});

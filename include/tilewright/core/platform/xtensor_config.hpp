@@ -3,8 +3,9 @@
 #include "tilewright/core/requirements.hpp"
 
 #include "tilewright/core/platform/foreign_headers.hpp"
+#include "tilewright/core/platform/vectors.hpp"
 #ifndef TILEWRIGHT_LACKS_REQUIREMENTS
-#ifndef XTENSOR_USE_XSIMD
+#if !defined(XTENSOR_USE_XSIMD) && !defined(TILEWRIGHT_VECTOR_BYTES)
 #define XTENSOR_USE_XSIMD
 #endif
 TILEWRIGHT_FOREIGN_HEADERS_BEGIN

@@ -159,7 +159,7 @@ inline void assign_array(V to, const E& e) {
   if constexpr (requires { requires Given::is_reduction && Given::shape == V::shape; }) {
     e.assign_to(to);
   } else if constexpr (std::is_same_v<JoinedType<typename Given::type, T>, T>) {
-    using Batch = xsimd::batch<T>;
+    using Batch = simd::batch<T>;
     constexpr auto width = static_cast<std::int64_t>(Batch::size);
     if constexpr (V::shape.nelms() > 0 && V::spec.strides == dense_strides(V::shape) && is_run<Given>(V::shape)) {
       const auto row = Given::template row<run_axis(V::shape), Batch>(e, ArrayIndex());

@@ -34,7 +34,7 @@ template <class T, std::int64_t step>
   requires(!std::is_same_v<array_t<std::remove_const_t<T>>, compute_t<std::remove_const_t<T>>>)
 struct ArrayLine<T, step> {
   using Number = array_t<std::remove_const_t<T>>;
-  using Batch = xsimd::batch<Number>;
+  using Batch = simd::batch<Number>;
   static constexpr auto width = static_cast<std::int64_t>(Batch::size);
   T* data;
   template <std::int64_t count>
@@ -142,11 +142,11 @@ struct ConstantRow {
   }
 };
 template <class T, class A>
-struct ConstantRow<xsimd::batch<T, A>> {
+struct ConstantRow<simd::batch<T, A>> {
   T value;
   template <std::int64_t>
-  [[gnu::always_inline]] xsimd::batch<T, A> load(std::int64_t) const {
-    return xsimd::batch<T, A>(value);
+  [[gnu::always_inline]] simd::batch<T, A> load(std::int64_t) const {
+    return simd::batch<T, A>(value);
   }
 };
 template <class T, std::int64_t step>

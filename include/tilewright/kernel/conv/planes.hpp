@@ -140,7 +140,7 @@ constexpr auto pixel_tile(const Y& y, std::int64_t channel) {
 template <std::int64_t width, class E>
 inline void put_rest(const E& epilogue, std::int64_t pixel, const float* elements, std::int64_t count) {
   if constexpr (width >= 4) {
-    using Batch = xsimd::make_sized_batch_t<float, static_cast<std::size_t>(width)>;
+    using Batch = simd::make_sized_batch_t<float, static_cast<std::size_t>(width)>;
     const std::int64_t whole = count >= width ? width : 0;
     if (whole > 0) epilogue(0, pixel, Batch::load_unaligned(elements));
     put_rest<width / 2>(epilogue, pixel + whole, elements + whole, count - whole);

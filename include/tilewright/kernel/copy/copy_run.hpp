@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tilewright/kernel/vector/xsimd.hpp"
+#include "tilewright/kernel/vector/simd.hpp"
 
 namespace tilewright::kernel {
 
@@ -14,7 +14,7 @@ namespace tilewright::kernel {
 template <std::int64_t count, class T>
 [[gnu::always_inline]] inline void copy_run(T* to, const T* from) {
   constexpr std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
-  constexpr std::size_t step = std::min<std::size_t>(xsimd::batch<std::uint8_t>::size, 32);
+  constexpr std::size_t step = std::min<std::size_t>(simd::batch<std::uint8_t>::size, 32);
   using Block [[gnu::vector_size(step)]] = unsigned char;
   if constexpr (bytes < 2 * step || bytes > 4096) {
     std::memcpy(to, from, bytes);

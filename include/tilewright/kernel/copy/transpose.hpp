@@ -6,11 +6,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "tilewright/kernel/vector/xsimd.hpp"
+#include "tilewright/kernel/vector/simd.hpp"
 
 namespace tilewright::kernel {
 
-using FloatBatch = xsimd::batch<float>;
+using FloatBatch = simd::batch<float>;
 inline constexpr std::int64_t float_width = FloatBatch::size;
 
 /// Returns the vector whose element e is element Pick()(e) of the sequence x, y. (xsimd does not have a shuffle of two vectors in
@@ -48,14 +48,15 @@ template <int step, int half>
   else if constexpr (step == 1) return shuffled<InterleavePairs<half>>(x, y);
   else return shuffled<AlternateLanes<half>>(x, y);
 }
-inline constexpr int transpose_steps = float_width == 16 ? 4 : float_width == 8 ? 3 : 2;
+inline constexpr int transpose_steps = std::countr_zero(FloatBatch::size);
 
 /// Transposes a square of one vector a row.
 template <int step = 0>
 [[gnu::always_inline]] inline void transpose(FloatBatch (&rows)[FloatBatch::size]) {
   if constexpr (step == transpose_steps) {
     // Within lanes, the first step chose bit 1 of the column and the second bit 0.
-    for (int lane = 0; lane < float_width; lane += 4) std::swap(rows[lane + 1], rows[lane + 2]);
+    if constexpr (float_width >= 4)
+      for (int lane = 0; lane < float_width; lane += 4) std::swap(rows[lane + 1], rows[lane + 2]);
   } else {
     // A pair is two rows with numbers that differ in bit `step`. Afterwards this bit tells the half that the shuffle took.
 #pragma GCC unroll 16

@@ -89,7 +89,7 @@ inline X power_of_float(X x, X y) {
 template <class X>
 inline X log2(X x) {
   if constexpr (std::same_as<X, double>) {
-    return std::log2(detail::normal_or_zero(x));
+    return detail::log2_of_double(x);
   } else {
     const X zero = number<X>(0), infinity = number<X>(std::numeric_limits<float>::infinity());
     const X result = math::select(x < infinity, detail::log2_pair(x).high, x);
@@ -100,13 +100,17 @@ inline X log2(X x) {
 template <class X>
 inline X pow(X x, X y) {
   if constexpr (std::integral<X>) return detail::power_of_integer(x, y);
-  else if constexpr (std::same_as<X, double>) return detail::without_denormals<double>(std::pow, x, y);
+  else if constexpr (std::same_as<X, double>) return detail::power_of_double(x, y);
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   else return detail::power_of_float(x, y);
 #else
-  else
-    return detail::where_special((x == x) | math::not_equal(x, x), x,
-                                 [](float a, float b) { return detail::without_denormals<float>(std::pow, a, b); }, x, y);
+  else {
+    const auto of_one = [](float a, float b) {
+      return detail::without_denormals<float>([](float c, float d) { return static_cast<float>(detail::power_of_double(c, d)); },
+                                              a, b);
+    };
+    return detail::where_special((x == x) | math::not_equal(x, x), x, of_one, x, y);
+  }
 #endif
 }
 namespace detail {

@@ -66,14 +66,15 @@ template <Windows windows, class T>
 struct Pool {
   using Sum = compute_t<T>;
   static constexpr Window a = windows[0], b = windows[1], c = windows[2];
+  static constexpr bool in_pairs = is_in_pairs(windows) && PoolPairs<windows, T>::width > 1;  // pairs of elements
   /// Bytes of the functions' arrays on the stack: a row of elements, and for `average` and most shapes of `maximum` one of
   /// results.
   static constexpr std::int64_t average_gradient_stack_bytes = c.in * static_cast<std::int64_t>(sizeof(Sum));
   static constexpr std::int64_t average_stack_bytes = (c.in + c.out) * static_cast<std::int64_t>(sizeof(Sum));
-  static constexpr std::int64_t maximum_stack_bytes = is_in_pairs(windows) ? 0 : average_stack_bytes;
+  static constexpr std::int64_t maximum_stack_bytes = in_pairs ? 0 : average_stack_bytes;
 
   static void maximum(const T* x, T* y) {
-    if constexpr (is_in_pairs(windows))
+    if constexpr (in_pairs)
       for (std::int64_t i = 0; i < a.out; ++i) PoolPairs<windows, T>::maximum(x + i * b.in * c.in, y + i * b.out * c.out);
     else if (has_nan<windows.in()>(x)) [[unlikely]] reduce_to_largest_or_nan(x, y);
     else reduce(x, y, least, larger, as_it_is);
@@ -81,7 +82,7 @@ struct Pool {
   static void average(const T* x, T* y) { average_rows(x, y, 0, b.out); }
   /// Computes the rows of results [first, last) of a plane of two axes, whose windows do not share rows.
   static void maximum_rows(const T* x, T* y, std::int64_t first, std::int64_t last) {
-    if constexpr (is_in_pairs(windows)) PoolPairs<windows, T>::maximum(x, y, first, last);
+    if constexpr (in_pairs) PoolPairs<windows, T>::maximum(x, y, first, last);
     else
       for (std::int64_t j = first; j < last; ++j)
         if (has_nan<b.kernel * c.in>(x + b.at(j, 0) * c.in)) [[unlikely]]
@@ -100,7 +101,7 @@ struct Pool {
   /// in PyTorch. D is T, or float32 if several windows contribute to an element.
   template <class D>
   static void maximum_gradient(const T* x, const T* dy, D* dx) {
-    if constexpr (std::is_same_v<D, T> && is_in_pairs(windows)) {
+    if constexpr (std::is_same_v<D, T> && in_pairs) {
       for (std::int64_t i = 0; i < a.out; ++i, x += b.in * c.in, dx += b.in * c.in, dy += b.out * c.out)
         PoolPairs<windows, T>::maximum_gradient(x, dy, [dx](std::int64_t row, std::int64_t column, const auto& gradient) {
           store_batch(Line<T, 1>{dx + row * c.in}, column, gradient);

@@ -20,6 +20,7 @@ template <Windows windows, class T>
 struct PoolPairs {
   using Row = Line<const T, 1>;
   using Batch = typename Row::Batch;
+  using Number = typename Batch::value_type;
   static constexpr Window rows = windows[1], columns = windows[2];
   static constexpr std::int64_t width = Row::width;
 
@@ -35,7 +36,7 @@ struct PoolPairs {
           right = {upper.template load<second>(2 * o + width), lower.template load<second>(2 * o + width)};
         const Batch sum = left.sum() + right.sum();
         Batch result = largest<false>(left, right);
-        if (xsimd::any(is_nan(sum))) [[unlikely]]
+        if (simd::any(is_nan(sum))) [[unlikely]]
           result = largest_or_nan(left, right);
         Line<T, 1>{y}.template store<count()>(o, result);
       });
@@ -45,15 +46,17 @@ struct PoolPairs {
   template <class F>
   static void maximum_gradient(const T* x, const T* dy, F&& give) {
     for (std::int64_t row = 0; row < 2 * rows.out; row += 2, x += 2 * columns.in, dy += columns.out)
-      for_each_batch<columns.in, width>([&](std::int64_t column, auto count) {
-        const Pairs pairs{Row{x}.template load<count()>(column), Row{x + columns.in}.template load<count()>(column)};
-        const Gradients dy_of = spread<count() / 2>(dy + column / 2);
-        Pairs gradient = to_largest<false>(pairs, dy_of);
-        if (xsimd::any(is_nan(pairs.sum()))) [[unlikely]]
-          gradient = to_largest_or_nan(pairs, dy_of);
-        give(row, column, part<count()>(gradient.upper));
-        give(row + 1, column, part<count()>(gradient.lower));
-      });
+      if constexpr (width == 1) gradient_of_row(x, dy, row, give);
+      else
+        for_each_batch<columns.in, width>([&](std::int64_t column, auto count) {
+          const Pairs pairs{Row{x}.template load<count()>(column), Row{x + columns.in}.template load<count()>(column)};
+          const Gradients dy_of = spread<count() / 2>(dy + column / 2);
+          Pairs gradient = to_largest<false>(pairs, dy_of);
+          if (simd::any(is_nan(pairs.sum()))) [[unlikely]]
+            gradient = to_largest_or_nan(pairs, dy_of);
+          give(row, column, part<count()>(gradient.upper));
+          give(row + 1, column, part<count()>(gradient.lower));
+        });
     if constexpr (rows.in % 2 != 0)
       for_each_batch<columns.in, width>(
           [&](std::int64_t column, auto count) { give(rows.in - 1, column, part<count()>(Batch(0))); });
@@ -130,6 +133,20 @@ struct PoolPairs {
       const Vector elements = Row{dy}.template load<count>(0);
       return {spread_to<0>(elements, all), spread_to<1>(elements, all)};
     }
+  }
+  /// The gradient of two rows where vectors have one element.
+  template <class F>
+  static void gradient_of_row(const T* x, const T* dy, std::int64_t row, F&& give) {
+    for (std::int64_t o = 0; o < columns.out; ++o) {
+      const std::int64_t at[4]{2 * o, 2 * o + 1, columns.in + 2 * o, columns.in + 2 * o + 1};
+      std::int64_t largest = at[0];
+      for (const std::int64_t next : at)
+        if (x[next] > x[largest] || x[next] != x[next]) largest = next;
+      for (const std::int64_t next : at)
+        give(row + next / columns.in, next % columns.in, Batch(next == largest ? static_cast<Number>(dy[o]) : Number(0)));
+    }
+    if constexpr (columns.in % 2 != 0)
+      for (const std::int64_t lower : {0, 1}) give(row + lower, columns.in - 1, Batch(0));
   }
   /// Returns the gradient of the first of the largest elements of each window; with `nan`, of its last NaN if there is one.
   template <bool nan>

@@ -98,7 +98,7 @@ struct PoolPixels {
   struct Four {
     std::array<Lanes, 2> upper, lower;
     /// Returns whether one is NaN, or some are infinities of both signs.
-    bool has_nan() const { return xsimd::any(Pairs::is_nan((upper[0] + lower[0]) + (upper[1] + lower[1]))); }
+    bool has_nan() const { return simd::any(Pairs::is_nan((upper[0] + lower[0]) + (upper[1] + lower[1]))); }
   };
   static const float* window(X x, std::int64_t n, std::int64_t row, std::int64_t column) {
     return x.data + n * X::spec.stride(0) + 2 * row * X::spec.stride(2) + 2 * column * X::spec.stride(3);

@@ -10,7 +10,7 @@ namespace tilewright::kernel {
 template <std::int64_t n, std::int64_t width = float_width, class Epilogue>
 inline void finish_row(const float* sums, std::int64_t i, std::int64_t j, const Epilogue& epilogue) {
   if constexpr (n > 0 && width >= 4) {
-    using Batch = xsimd::make_sized_batch_t<float, static_cast<std::size_t>(width)>;
+    using Batch = simd::make_sized_batch_t<float, static_cast<std::size_t>(width)>;
     constexpr std::int64_t end = n / width * width;
     for (std::int64_t column = 0; column < end; column += width) epilogue(i, j + column, Batch::load_unaligned(sums + column));
     finish_row<n - end, width / 2>(sums + end, i, j + end, epilogue);

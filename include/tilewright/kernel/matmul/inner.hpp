@@ -13,7 +13,7 @@
 namespace tilewright::kernel {
 
 /// Returns the rows of a register block. Its sums, rows times columns, fill one vector.
-constexpr std::int64_t inner_rows(const MatMulShape& s) { return even_block(s.m, float_width / 2); }
+constexpr std::int64_t inner_rows(const MatMulShape& s) { return even_block(s.m, std::max<std::int64_t>(1, float_width / 2)); }
 
 /// Returns the sums over k of `rows` rows of a times `columns` columns of b (all contiguous along k), column by column in one
 /// vector.

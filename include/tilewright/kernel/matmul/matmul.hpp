@@ -25,7 +25,7 @@ constexpr MatMulKernel matmul_kernel_of(const MatMulShape& s) {
   if (s.float16_sums) return MatMulKernel::rounded;
   if (streams_rows(s)) return MatMulKernel::row_by_row;
   if (streams_columns(s)) return MatMulKernel::column_by_column;
-  const bool dot = s.a_k == 1 && s.b_k == 1 && s.k >= 2 * float_width && !s.half_a && !s.half_b;
+  const bool dot = float_width > 1 && s.a_k == 1 && s.b_k == 1 && s.k >= 2 * float_width && !s.half_a && !s.half_b;
   if (s.n < 4) return dot ? MatMulKernel::inner : s.m < 4 ? MatMulKernel::loop : MatMulKernel::outer_transposed;
   return dot && s.b_n != 1 && s.k >= 10 * s.m && s.m * s.k <= l2_floats ? MatMulKernel::inner : MatMulKernel::outer;
 }
@@ -81,7 +81,7 @@ inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
 }
 
 /// Calls epilogue(i, j, x) for every element of c = a b exactly once, when its sum over k is complete: x is a float (compute_t),
-/// or an xsimd batch of the elements (i, j), (i, j + 1), ... of one row. Register-blocked vector kernels compute float and half
+/// or an batch of the elements (i, j), (i, j + 1), ... of one row. Register-blocked vector kernels compute float and half
 /// precision, both with sums of float. An epilogue that reads memory may also have a member prefetch(i, j), which is called for
 /// some vectors before their sums are complete. With pieces, computes some pieces of c; a sum does not depend on the other
 /// pieces. Kernels other than `outer` compute all of c with the first piece.

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -10,7 +11,7 @@ namespace tilewright::kernel {
 
 template <class T>
 struct PackOf {
-  typedef T type __attribute__((vector_size(sizeof(xsimd::batch<float>))));
+  typedef T type __attribute__((vector_size((std::max)(sizeof(simd::batch<float>), sizeof(T)))));
 };
 template <class T>
 struct WideOf : std::type_identity<T> {};
@@ -66,7 +67,7 @@ template <std::int64_t from_step, std::int64_t to_step, class From, class To>
     return;
   } else if constexpr (is_dense &&
                        ((is_half_type<From> && std::is_same_v<To, float>) || (std::is_same_v<From, float> && is_half_type<To>))) {
-    using Batch = xsimd::batch<float>;
+    using Batch = simd::batch<float>;
     constexpr auto width = static_cast<std::int64_t>(Batch::size);
     const std::int64_t in_batches = count - count % width;  // a bound that GCC can follow
     for (; i < in_batches; i += width) store_floats(to + i, load_floats<Batch>(from + i));
@@ -92,7 +93,7 @@ template <class T>
   Pack<wide_t<T>> result;
   if constexpr (std::is_same_v<T, wide_t<T>>) std::memcpy(&result, from, sizeof(result));
   else if constexpr (is_half_type<T>) {
-    const auto batch = load_floats<xsimd::batch<float>>(from);
+    const auto batch = load_floats<simd::batch<float>>(from);
     std::memcpy(&result, &batch, sizeof(result));
   } else {
     typedef T Narrow __attribute__((vector_size(sizeof(T) * pack_size<wide_t<T>>)));

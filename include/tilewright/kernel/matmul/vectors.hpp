@@ -5,7 +5,7 @@
 
 #include "tilewright/kernel/copy/transpose.hpp"
 #include "tilewright/kernel/vector/half.hpp"
-#include "tilewright/kernel/vector/xsimd.hpp"
+#include "tilewright/kernel/vector/simd.hpp"
 #include "tilewright/operand/blocks.hpp"
 #include "tilewright/operand/view.hpp"
 

@@ -69,24 +69,25 @@ template <class X>
 /// Returns two independent normal numbers from two random words (Box and Muller, "A note on the generation of random normal
 /// deviates", Annals of Mathematical Statistics, 1958).
 template <class Words>
-[[gnu::always_inline]] inline NormalPair<Lanes> normal_pair(const Words& for_radius, const Words& for_angle) {
+[[gnu::always_inline]] inline NormalPair<RandomLanes> normal_pair(const Words& for_radius, const Words& for_angle) {
   constexpr std::int32_t sqrt_half = 0x3f3504f3;  // bits of sqrt(1/2)
   constexpr std::uint32_t sign_bit = 0x80000000;
-  const auto floats = [](const SignedVector& x) { return std::bit_cast<Lanes>(__builtin_convertvector(x, FloatVector)); };
-  const auto words_of = [](const Lanes& x) { return std::bit_cast<WordVector>(x); };
+  const auto floats = [](const SignedVector& x) { return std::bit_cast<RandomLanes>(__builtin_convertvector(x, FloatVector)); };
+  const auto words_of = [](const RandomLanes& x) { return std::bit_cast<WordVector>(x); };
   // u in [2^-32, 1], the middle of an interval of 2^-31
-  const Lanes u = math::fma(floats(std::bit_cast<SignedVector>(for_radius >> 1)), Lanes(0x1p-31f), Lanes(0x1p-32f));
+  const RandomLanes u = math::fma(floats(std::bit_cast<SignedVector>(for_radius >> 1)), RandomLanes(0x1p-31f),
+                                  RandomLanes(0x1p-32f));
   const SignedVector exponent = (std::bit_cast<SignedVector>(u) - sqrt_half) >> 23;
-  const Lanes radius = normal_radius(floats(exponent),
-                                     std::bit_cast<Lanes>(SignedVector(std::bit_cast<SignedVector>(u) - (exponent << 23))));
+  const RandomLanes radius = normal_radius(
+      floats(exponent), std::bit_cast<RandomLanes>(SignedVector(std::bit_cast<SignedVector>(u) - (exponent << 23))));
   // the first two bits are a quarter of the circle, the others an angle around its middle
-  const Lanes t = floats(std::bit_cast<SignedVector>(for_angle << 2)) * Lanes(0x1.921fb6p-32f);
+  const RandomLanes t = floats(std::bit_cast<SignedVector>(for_angle << 2)) * RandomLanes(0x1.921fb6p-32f);
   const auto [sine, cosine] = sine_and_cosine(t);
   const WordVector swaps = std::bit_cast<WordVector>(std::bit_cast<SignedVector>(for_angle << 1) >> 31);
   const WordVector difference = (words_of(sine) ^ words_of(cosine)) & swaps;
   const WordVector first = (words_of(cosine) ^ difference) ^ ((for_angle ^ (for_angle << 1)) & sign_bit);
   const WordVector second = (words_of(sine) ^ difference) ^ (for_angle & sign_bit);
-  return {radius * std::bit_cast<Lanes>(first), radius * std::bit_cast<Lanes>(second)};
+  return {radius * std::bit_cast<RandomLanes>(first), radius * std::bit_cast<RandomLanes>(second)};
 }
 /// Returns two independent normal numbers in float64 from two random words of 64 bits, also by Box and Muller.
 template <class Word>
@@ -107,18 +108,18 @@ inline NormalPair<double> wide_normal_pair(Word for_radius, Word for_angle) {
 /// rounding to the nearest, half precision would not be uniform. Among equally spaced numbers, the last one before `high` would
 /// be 1.5 times as frequent as the others, and the first one half as frequent.
 template <class Element>
-[[gnu::always_inline]] inline Lanes rounded_down_to(const Lanes& x) {
+[[gnu::always_inline]] inline RandomLanes rounded_down_to(const RandomLanes& x) {
   if constexpr (!is_half_type<Element>) {
     return x;
   } else {
-    const Lanes nearest = rounded_to<Element>(x);
+    const RandomLanes nearest = rounded_to<Element>(x);
     const auto bits = std::bit_cast<SignedVector>(nearest);
     constexpr std::int32_t step = std::is_same_v<Element, bfloat16_t> ? 1 << 16
                                                                       : 1 << 13;  // to the next number, of a float's bits
-    Lanes below = std::bit_cast<Lanes>(SignedVector(bits - ((bits >> 31) | 1) * step));
+    RandomLanes below = std::bit_cast<RandomLanes>(SignedVector(bits - ((bits >> 31) | 1) * step));
     if constexpr (std::is_same_v<Element, float16_t>) {  // around 0, its numbers are multiples of 2^-24
-      const auto is_small = nearest > Lanes(-0x1p-14f) && nearest <= Lanes(0x1p-14f);
-      below = math::select(is_small, nearest - Lanes(0x1p-24f), below);
+      const auto is_small = nearest > RandomLanes(-0x1p-14f) && nearest <= RandomLanes(0x1p-14f);
+      below = math::select(is_small, nearest - RandomLanes(0x1p-24f), below);
     }
     return math::select(nearest > x, below, nearest);
   }
@@ -137,8 +138,8 @@ struct UniformNumbers {
       philox.for_each_block(group, [&](const WordVector(&words)[4], std::int64_t offset) __attribute__((always_inline)) {
         for (int w = 0; w < 4; ++w) {
           const auto bits = std::bit_cast<SignedVector>(WordVector(words[w] >> 8));
-          const Lanes u = std::bit_cast<Lanes>(__builtin_convertvector(bits, FloatVector)) * Lanes(0x1p-24f);
-          const Lanes number = (math::min)(Lanes(most), math::fma(u, Lanes(scale), Lanes(low)));
+          const RandomLanes u = std::bit_cast<RandomLanes>(__builtin_convertvector(bits, FloatVector)) * RandomLanes(0x1p-24f);
+          const RandomLanes number = (math::min)(RandomLanes(most), math::fma(u, RandomLanes(scale), RandomLanes(low)));
           rounded_down_to<Element>(number).store_unaligned(numbers + w * group_counters + offset);
         }
       });
@@ -167,8 +168,8 @@ struct NormalNumbers {
         for (int w = 0; w < 4; w += 2) {
           const auto [first, second] = normal_pair(words[w], words[w + 1]);
           float* row = numbers + w * group_counters + offset;
-          math::fma(first, Lanes(deviation), Lanes(mean)).store_unaligned(row);
-          math::fma(second, Lanes(deviation), Lanes(mean)).store_unaligned(row + group_counters);
+          math::fma(first, RandomLanes(deviation), RandomLanes(mean)).store_unaligned(row);
+          math::fma(second, RandomLanes(deviation), RandomLanes(mean)).store_unaligned(row + group_counters);
         }
       });
     } else {
@@ -196,9 +197,9 @@ struct DropoutFactors {
         T* row = factors + w * group_counters + offset;
         if constexpr (std::is_same_v<T, float>) {
           const auto kept = std::bit_cast<WordVector>(words[w] >= threshold);
-          std::bit_cast<Lanes>(WordVector(kept & std::bit_cast<std::uint32_t>(scale))).store_unaligned(row);
+          std::bit_cast<RandomLanes>(WordVector(kept & std::bit_cast<std::uint32_t>(scale))).store_unaligned(row);
         } else {
-          for (std::int64_t i = 0; i < lanes; ++i) row[i] = words[w][i] >= threshold ? scale : T(0);
+          for (std::int64_t i = 0; i < random_lanes; ++i) row[i] = words[w][i] >= threshold ? scale : T(0);
         }
       }
     });

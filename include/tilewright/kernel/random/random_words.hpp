@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "tilewright/core/philox.hpp"
 #include "tilewright/kernel/vector/lanes.hpp"
@@ -12,9 +13,13 @@ namespace tilewright::kernel {
 /// A group of random words: those of 16 neighbouring counters. Word w of the group's counter c is the word w * 16 + c of the
 /// group. Vectors of up to 16 lanes, with one counter in each, therefore compute contiguous words.
 inline constexpr std::int64_t group_counters = 16, group_words = 64;
-static_assert(lanes <= group_counters);
 
-/// The integers in a vector of the machine, of the compiler's own types: they have the operators of integers.
+/// Vectors of numbers that are made from words. Pairs of counters need several lanes, even if the machine has no vectors.
+using RandomLanes = std::conditional_t<(lanes >= 4), Lanes, simd::make_sized_batch_t<float, 4>>;
+inline constexpr std::int64_t random_lanes = RandomLanes::size;
+static_assert(random_lanes <= group_counters);
+
+/// The integers in such a vector, of the compiler's own types: they have the operators of integers.
 template <std::size_t bytes>
 struct IntegerVectors {
   typedef std::uint64_t Wide __attribute__((vector_size(bytes)));
@@ -22,10 +27,10 @@ struct IntegerVectors {
   typedef std::int32_t Signed __attribute__((vector_size(bytes)));
   typedef float Floats __attribute__((vector_size(bytes)));
 };
-using WideVector = IntegerVectors<sizeof(Lanes)>::Wide;
-using WordVector = IntegerVectors<sizeof(Lanes)>::Words;
-using SignedVector = IntegerVectors<sizeof(Lanes)>::Signed;
-using FloatVector = IntegerVectors<sizeof(Lanes)>::Floats;
+using WideVector = IntegerVectors<sizeof(RandomLanes)>::Wide;
+using WordVector = IntegerVectors<sizeof(RandomLanes)>::Words;
+using SignedVector = IntegerVectors<sizeof(RandomLanes)>::Signed;
+using FloatVector = IntegerVectors<sizeof(RandomLanes)>::Floats;
 
 /// Returns the products of the low halves of 64-bit lanes.
 template <class V>
@@ -47,7 +52,7 @@ template <class V>
   return (a & low_half) * (b & low_half);
 }
 
-/// Philox in vectors: the words of a group, `lanes` counters at a time. V is a vector of 64-bit lanes.
+/// Philox in vectors: the words of a group, `random_lanes` counters at a time. V is a vector of 64-bit lanes.
 ///
 /// A state has a counter in each 64-bit lane, with its words in the low halves of four vectors. High halves hold remains of
 /// products: the factors of the next products are low halves only. Counters of even and of odd number are a state each; their
@@ -62,10 +67,10 @@ class PhiloxVectors {
       key = {key[0] + detail::philox_steps[0], key[1] + detail::philox_steps[1]};
     }
   }
-  /// Calls f(words, offset in a row of 16 of the group) with four vectors, word w of `lanes` counters in the w-th.
+  /// Calls f(words, offset in a row of 16 of the group) with four vectors, word w of `random_lanes` counters in the w-th.
   template <class F>
   [[gnu::always_inline]] void for_each_block(std::uint64_t group, F&& f) const {
-    for (std::int64_t offset = 0; offset < group_counters; offset += lanes) {
+    for (std::int64_t offset = 0; offset < group_counters; offset += random_lanes) {
       WordVector words[4];
       block(group * group_counters + static_cast<std::uint64_t>(offset), words);
       f(words, offset);

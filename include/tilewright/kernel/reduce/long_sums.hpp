@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "tilewright/kernel/math.hpp"
-#include "tilewright/kernel/vector/xsimd.hpp"
+#include "tilewright/kernel/vector/simd.hpp"
 #include "tilewright/operand/sum_lengths.hpp"
 
 namespace tilewright::kernel {
@@ -15,7 +15,7 @@ using product_sum_t = std::conditional_t<std::is_same_v<Sum, float> && is_long_p
 /// Adds parts of sums, and keeps the rounding error: two numbers hold a sum of about 48 bits (the exact error of one addition:
 /// Knuth, The Art of Computer Programming, volume 2, section 4.2.2).
 struct LongSums {
-  using Batch = xsimd::batch<float>;
+  using Batch = simd::batch<float>;
   Batch sum = Batch(0.f), rest = Batch(0.f);
 
   [[gnu::always_inline]] void add(const Batch& part) {

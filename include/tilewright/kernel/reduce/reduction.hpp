@@ -357,7 +357,7 @@ struct Reduce {
   }
 
  private:
-  using Batch = xsimd::batch<T>;
+  using Batch = simd::batch<T>;
   /// Returns the elements along an axis as numbers. If elements of vectors have other bits, they are extracted from vectors.
   template <int axis>
   static auto numbers(const E& e, const Index& at) {

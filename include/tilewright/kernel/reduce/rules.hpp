@@ -126,7 +126,7 @@ struct LogSumExpRule : SumRule {
     if constexpr (std::is_arithmetic_v<X>) {
       return a + math::exp(x - context);
     } else {
-      using Batch = xsimd::batch<typename PackElement<X>::type>;
+      using Batch = simd::batch<typename PackElement<X>::type>;
       const X power = x - context;
       Batch batch;
       std::memcpy(&batch, &power, sizeof(power));

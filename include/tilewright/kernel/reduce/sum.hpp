@@ -14,7 +14,7 @@ namespace tilewright::kernel {
 /// Returns the sum of a contiguous run of floats or halves, in several independent partial sums.
 template <std::int64_t run, class T>
 inline float sum_run(const T* data) {
-  using batch = xsimd::batch<float>;
+  using batch = simd::batch<float>;
   constexpr auto width = static_cast<std::int64_t>(batch::size);
   return sum_of_parts<float, run, width * terms_of_accumulator>([&](std::int64_t first, auto terms) {
     constexpr std::int64_t count = terms(), whole = count / width * width;
@@ -139,14 +139,14 @@ inline void sum_vectors(Load&& load, double scale, FirstOnly first_only, const F
 }
 
 /// Calls epilogue.matrix(b)(i, j, x) for the elements of scale * (sum of in over the axes of `reduced`), a tensor of Out's shape:
-/// x is the element (b, i, j), where b counts all leading axes, or an xsimd batch of it and its neighbours along j, or a part of
+/// x is the element (b, i, j), where b counts all leading axes, or an batch of it and its neighbours along j, or a part of
 /// a batch at the end of a row. Half precision is summed in float. With first_only, the sums have only the first term, which is
 /// the sum of all terms; they are then at most 15 terms of float, at least two elements apart. With long_runs, runs go across the
 /// ends of rows: other roundings, and fewer operations.
 template <std::uint64_t reduced, class Out, bool long_runs = false, class In, class Epilogue, class FirstOnly = std::false_type>
 inline void sum_elements(In in, double scale, const Epilogue& epilogue, FirstOnly first_only = {}) {
   using Sum = compute_t<typename Out::element>;
-  using Batch = xsimd::batch<float>;
+  using Batch = simd::batch<float>;
   constexpr auto width = static_cast<std::int64_t>(Batch::size);
   constexpr bool floats = computes_in_float(In::spec.dtype) && computes_in_float(Out::spec.dtype);
   // Few terms have one chain of additions in any order of the loops. So the elements can be one row, as in a sum of parts.

@@ -1,8 +1,8 @@
 #pragma once
-#include <cmath>
 #include <cstddef>
 
-#include "tilewright/kernel/vector/xsimd.hpp"
+#include "tilewright/kernel/functions/float64.hpp"
+#include "tilewright/kernel/vector/simd.hpp"
 
 namespace tilewright::math {
 
@@ -22,11 +22,11 @@ inline X by_element(const F& f, const X& x, const Rest&... rest) {
   return X::load_unaligned(results);
 }
 
-/// xsimd's logarithm.
+/// The logarithm of xsimd.
 template <class X>
 inline X vector_log(const X& x) {
-  if constexpr (has_all_vector_functions) return xsimd::log(x);
-  else return by_element([](auto element) { return std::log(element); }, x);
+  if constexpr (has_all_vector_functions) return simd::log(x);
+  else return by_element([](auto element) { return detail::log_of_double(element); }, x);
 }
 
 }  // namespace tilewright::math

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "tilewright/kernel/mask.hpp"
-#include "tilewright/kernel/vector/xsimd.hpp"
+#include "tilewright/kernel/vector/simd.hpp"
 #include "tilewright/operand/view.hpp"
 
 namespace tilewright::kernel {

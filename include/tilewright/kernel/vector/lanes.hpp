@@ -12,7 +12,7 @@
 namespace tilewright::kernel {
 
 /// The widest vector of floats, and how many it holds.
-using Lanes = xsimd::batch<float>;
+using Lanes = simd::batch<float>;
 inline constexpr std::int64_t lanes = Lanes::size;
 /// Number of accumulators of a register block: they leave registers for operands (32 with AVX-512, otherwise 16).
 inline constexpr std::int64_t most_accumulators = lanes == 16 ? 28 : 12;
@@ -42,7 +42,7 @@ inline void in_blocks(F&& f) {
 /// Keeps a vector that several sums use in a register. Compilers otherwise load it for each sum, and a core loads no more vectors
 /// than it multiplies.
 [[gnu::always_inline]] inline void keep_in_register([[maybe_unused]] Lanes& x) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(TILEWRIGHT_VECTOR_BYTES)
   typename Lanes::register_type vector = x;
   asm("" : "+v"(vector));
   x = Lanes(vector);

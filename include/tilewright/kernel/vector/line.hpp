@@ -18,7 +18,7 @@ template <class T, std::int64_t step>
 struct Line {
   using Element = std::remove_const_t<T>;
   using Compute = compute_t<Element>;
-  using Batch = xsimd::batch<Compute>;
+  using Batch = simd::batch<Compute>;
   static constexpr auto width = static_cast<std::int64_t>(Batch::size);
   static constexpr bool contiguous = step == 1 && std::is_same_v<Element, Compute>;
   static constexpr bool is_half = step == 1 && is_half_type<Element>;
@@ -91,7 +91,7 @@ template <class L, class X>
 /// One number as a line of any length.
 template <class T>
 struct BroadcastLine {
-  using Batch = xsimd::batch<compute_t<T>>;
+  using Batch = simd::batch<compute_t<T>>;
   Batch value;
   template <std::int64_t = 0>
   Batch load(std::int64_t) const {
@@ -113,16 +113,16 @@ inline void for_each_batch(F&& f) {
 }
 /// Returns the batch with `rest` instead of all elements after the first `count`.
 template <std::int64_t count, class T, class A>
-inline xsimd::batch<T, A> first_elements(const xsimd::batch<T, A>& x, T rest = T(0)) {
-  if constexpr (count == static_cast<std::int64_t>(xsimd::batch<T, A>::size)) return x;
+inline simd::batch<T, A> first_elements(const simd::batch<T, A>& x, T rest = T(0)) {
+  if constexpr (count == static_cast<std::int64_t>(simd::batch<T, A>::size)) return x;
   else {
     constexpr auto is_first = [] {
-      std::array<T, xsimd::batch<T, A>::size> result{};
+      std::array<T, simd::batch<T, A>::size> result{};
       for (std::int64_t i = 0; i < count; ++i) result[static_cast<std::size_t>(i)] = 1;
       return result;
     };
-    alignas(xsimd::batch<T, A>) static constexpr std::array<T, xsimd::batch<T, A>::size> ones = is_first();
-    return math::select(xsimd::batch<T, A>::load_aligned(ones.data()) > xsimd::batch<T, A>(T(0)), x, xsimd::batch<T, A>(rest));
+    alignas(simd::batch<T, A>) static constexpr std::array<T, simd::batch<T, A>::size> ones = is_first();
+    return math::select(simd::batch<T, A>::load_aligned(ones.data()) > simd::batch<T, A>(T(0)), x, simd::batch<T, A>(rest));
   }
 }
 

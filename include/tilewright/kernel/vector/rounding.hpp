@@ -16,14 +16,14 @@ template <class Mask, class X, class F>
   if constexpr (std::is_arithmetic_v<X>) {
     return special ? f(inputs...) : result;
   } else {
-    if (!xsimd::any(special)) [[likely]]
+    if (!simd::any(special)) [[likely]]
       return result;
     using T = typename X::value_type;
     struct alignas(X) Elements {
       T at[X::size];
       explicit Elements(const X& x) { x.store_aligned(at); }
     };
-    const Elements is_special(xsimd::select(special, X(T(1)), X(T(0))));
+    const Elements is_special(simd::select(special, X(T(1)), X(T(0))));
     Elements results(result);
     [&](const auto&... elements) {
       for (std::size_t i = 0; i < X::size; ++i)
@@ -32,7 +32,7 @@ template <class Mask, class X, class F>
     return X::load_aligned(results.at);
   }
 }
-/// Returns f(x...) of the standard library, for which denormal numbers are no zeros, as if they were.
+/// Returns f(x, y) of a function for which denormal numbers are no zeros, as if they were.
 template <std::floating_point T>
 inline T without_denormals(T (*f)(T, T), T x, T y) {
   const auto flushed = [](T z) { return std::fabs(z) < (std::numeric_limits<T>::min)() ? std::copysign(T(0), z) : z; };
@@ -65,18 +65,18 @@ template <class X>
 template <class X>
 [[gnu::always_inline]] inline X floor(const X& x) {
   if constexpr (std::is_arithmetic_v<X>) return std::floor(x);
-  else return detail::with_sign_of(x, xsimd::floor(x));
+  else return detail::with_sign_of(x, simd::floor(x));
 }
 template <class X>
 [[gnu::always_inline]] inline X ceil(const X& x) {
   if constexpr (std::is_arithmetic_v<X>) return std::ceil(x);
-  else return detail::with_sign_of(x, xsimd::ceil(x));
+  else return detail::with_sign_of(x, simd::ceil(x));
 }
 /// Returns the integer between x and 0; NaN and infinities are unchanged.
 template <class X>
 [[gnu::always_inline]] inline X trunc(const X& x) {
   if constexpr (std::is_arithmetic_v<X>) return std::trunc(x);
-  else return detail::with_sign_of(x, xsimd::trunc(x));
+  else return detail::with_sign_of(x, simd::trunc(x));
 }
 
 /// For floats with a small quotient, the remainder follows from the quotient. If a / b was rounded up, the quotient may be one

@@ -153,8 +153,8 @@ class ComputeSets {
     return true;
   }
   static constexpr std::size_t hash(const CompiledSet& set) {
-    std::size_t value = 1469598103934665603u;  // FNV-1a, by words
-    const auto add = [&value](std::int64_t word) { value = (value ^ static_cast<std::size_t>(word)) * 1099511628211u; };
+    std::uint64_t value = 1469598103934665603u;  // FNV-1a, by words
+    const auto add = [&value](std::int64_t word) { value = (value ^ static_cast<std::uint64_t>(word)) * 1099511628211u; };
     for (const StageOperand& operand : set.operands) {
       const Shape& shape = operand.view.shape;
       const std::int64_t* const strides = operand.view.strides.data();
@@ -162,7 +162,7 @@ class ComputeSets {
     }
     for (const Stage& stage : set.stages) add(stage.attributes.words[0]), add(stage.attributes.words[1]);
     for (std::int64_t stride : set.strides) add(stride);
-    return value;
+    return static_cast<std::size_t>(value);
   }
   static constexpr std::int64_t bytes_of_vertex(const CompiledSet& set) {
     std::int64_t total = set.scratch_end;

@@ -9,7 +9,7 @@ namespace detail {
 /// gradient is exp(x) / s - onehot(label).
 template <class T>
 inline double cross_entropy_of(const kernel::ExponentialSum<T>& exponentials, T logit) {
-  return std::log(static_cast<double>(exponentials.sum)) +
+  return math::log(static_cast<double>(exponentials.sum)) +
          (static_cast<double>(exponentials.largest) - static_cast<double>(logit));
 }
 }  // namespace detail
@@ -24,7 +24,7 @@ inline double CrossEntropyWithGrad::row_loss_and_gradient(X logits, std::int64_t
   using T = typename X::Compute;
   const auto scale = static_cast<T>(factor), logit = static_cast<T>(logits.data[label]);  // dx may lie where the logits do
   const auto exponentials = kernel::softmax_line<classes>(logits, dx, scale);
-  const T p = std::exp(logit - exponentials.largest) / exponentials.sum;
+  const T p = math::exp(logit - exponentials.largest) / exponentials.sum;
   dx.data[label] = static_cast<typename DX::Element>((p - 1) * scale);
   return detail::cross_entropy_of(exponentials, logit);
 }

@@ -16,7 +16,7 @@ inline void NllGrad::row_gradient(P probs, std::int64_t label, double factor, DP
 template <std::int64_t, PackedAttributes A, class P>
 inline double Nll::row_loss(P probs, std::int64_t label) {
   const auto p = static_cast<double>(probs.data[label]);
-  return unpack<Attributes>(A).log_prob != 0 ? -p : -std::log((std::max)(p, detail::smallest_probability<typename P::Element>));
+  return unpack<Attributes>(A).log_prob != 0 ? -p : -math::log((std::max)(p, detail::smallest_probability<typename P::Element>));
 }
 
 template <std::int64_t classes, PackedAttributes A, class P, class DX>

@@ -45,7 +45,7 @@ struct WeightedRows {
     if constexpr (smooths) {
       // in 2^-40ths, of which no sum leaves the range where the loss does not
       constexpr T unit = 0x1p-40;
-      const T largest = exponentials.largest * unit, rest = std::log(exponentials.sum) * unit;
+      const T largest = exponentials.largest * unit, rest = math::log(exponentials.sum) * unit;
       const auto of_one = [=]<class Batch>(const Batch& x) { return math::fma(Batch(-unit), x, Batch(largest)) + Batch(rest); };
       double sum = 0;
       if constexpr (has_weight) {
@@ -87,7 +87,7 @@ struct WeightedRows {
                                      line_of(weight));
       else kernel::line_assign<classes>([=](const auto& x) { return part(x) - share; }, dx, logits);
     }
-    const auto p = static_cast<double>(std::exp(logit - exponentials.largest) / exponentials.sum);
+    const auto p = static_cast<double>(math::exp(logit - exponentials.largest) / exponentials.sum);
     const double smoothed = smooths ? of_class * (p * all_weights(weight) - weight_of(weight, label)) : 0;
     dx.data[label] = static_cast<typename DX::Element>(static_cast<T>(factor * ((p - 1) * of_this + smoothed)));
   }

@@ -1,6 +1,5 @@
 #pragma once
-#include <cmath>
-
+#include "tilewright/kernel/functions/power.hpp"
 #include "tilewright/ops/update/adam.hpp"
 
 namespace tilewright {
@@ -20,8 +19,8 @@ inline void AdamFactors::compute(Step step, V... views) {
   // in double precision: for the first steps beta^t is close to 1
   const auto count = static_cast<double>(step.data[0]);
   using Factor = std::conditional_t<attributes.factor_dtype() == float64, double, float>;
-  std::get<sizeof...(V) - 2>(operands).data[0] = static_cast<Factor>(1 / (1 - std::pow(beta1, count)));
-  std::get<sizeof...(V) - 1>(operands).data[0] = static_cast<Factor>(1 / (1 - std::pow(beta2, count)));
+  std::get<sizeof...(V) - 2>(operands).data[0] = static_cast<Factor>(1 / (1 - math::pow(beta1, count)));
+  std::get<sizeof...(V) - 1>(operands).data[0] = static_cast<Factor>(1 / (1 - math::pow(beta2, count)));
 }
 
 }  // namespace tilewright

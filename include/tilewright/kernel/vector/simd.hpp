@@ -1,0 +1,17 @@
+#pragma once
+// Vectors of kernels, in the namespace `simd`: those of xsimd, or the compiler's where TILEWRIGHT_VECTOR_BYTES says their width.
+#include "tilewright/core/platform/vectors.hpp"
+
+#ifdef TILEWRIGHT_VECTOR_BYTES
+#include "tilewright/kernel/vector/compiler_vectors.hpp"
+#else
+#include "tilewright/core/platform/foreign_headers.hpp"
+#include "tilewright/core/platform/xtensor_config.hpp"
+TILEWRIGHT_FOREIGN_HEADERS_BEGIN
+#include <xsimd/xsimd.hpp>
+TILEWRIGHT_FOREIGN_HEADERS_END
+
+namespace tilewright::simd {
+using namespace ::xsimd;
+}  // namespace tilewright::simd
+#endif

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Trains two networks on several machines from their exports, and compares the bits of all variables: in node as WebAssembly, as C
+libraries for x86-64 with SSE2, with the vectors of xsimd and of the compiler, and for 32 bits. Without vectors sums have another
+order: there losses are nearly equal. The module of WebAssembly needs nothing of others."""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+EXPORT = [sys.executable, FOLDER.parents[1] / "cmake" / "export.py", FOLDER / "for_node.hpp", "train_step", "infer", "images_step"]
+SSE2 = "-march=x86-64 -msse2 -mfpmath=sse -ffp-contract=off"
+LIBRARIES = {"x86-64": "", "the compiler's vectors": "-DTILEWRIGHT_VECTOR_BYTES=16", "32 bits": "-m32",
+             "no vectors": "-DTILEWRIGHT_VECTOR_BYTES=4"}
+IMPORTS = "import fs from 'fs'; console.log(WebAssembly.Module.imports(new WebAssembly.Module(fs.readFileSync(process.argv[1]))).length)"
+MOST_BYTES = 70_000
+
+
+def run(*command):
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"{command[0]}:\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def lacks_of_wasm():
+    for program in ("node", "clang++-19", "wasm-ld-19"):
+        if not shutil.which(program):
+            return program
+    if not Path("/usr/include/wasm32-wasi").exists() or not Path("/usr/lib/llvm-19/include/wasm32-wasi").exists():
+        return "the C and C++ libraries' headers for wasm32-wasi"
+    return None
+
+
+def has_32_bits(compiler):
+    return subprocess.run([compiler, "-m32", "-xc++", "-fsyntax-only", "-"], input="#include <array>", text=True,
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
+def run_in_node(folder, problems):
+    run(*EXPORT, "--wasm", folder, "--name", "net", "--flags=-O2")
+    imports, size = run("node", "-e", IMPORTS, folder / "net.wasm").strip(), (folder / "net.wasm").stat().st_size
+    if imports != "0":
+        problems.append(f"net.wasm imports {imports} functions: none expected")
+    if size > MOST_BYTES:
+        problems.append(f"net.wasm has {size} bytes: at most {MOST_BYTES} expected")
+    return run("node", FOLDER / "in_node.mjs", folder)
+
+
+def run_library(folder, compiler, flags):
+    run(*EXPORT, "--c", folder, "--name", "host", "--compiler", compiler, f"--flags=-O1 {SSE2} {flags}")
+    run("gcc", *(["-m32"] if flags == "-m32" else []), "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", FOLDER / "in_node.c",
+        f"-I{folder}", f"-L{folder}", "-lhost", "-o", folder / "host")
+    return run(folder / "host")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--compiler", default="g++", help="of the C libraries")
+    options = parser.parse_args()
+    problems, results = [], {}
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        if lacks := lacks_of_wasm():
+            print(f"WITHOUT node: {lacks} is missing, ./dev setup wasm installs it")
+        else:
+            results["node"] = run_in_node(folder, problems).split()
+        for machine, flags in LIBRARIES.items():
+            if flags == "-m32" and not has_32_bits(options.compiler):
+                print("WITHOUT 32 bits: g++-multilib is missing, ./dev setup multilib installs it")
+                continue
+            results[machine] = run_library(folder, options.compiler, flags).split()
+    first = results["x86-64"]
+    for machine, result in results.items():
+        is_exact = machine != "no vectors"
+        if (is_exact and result[-1] != first[-1]) or any(abs(float(a) - float(b)) > (1e-7 if is_exact else 1e-3)
+                                                         for a, b in zip(result[:-1], first[:-1], strict=True)):
+            problems.append(f"{machine}: {' '.join(result)}, where {' '.join(first)} were expected")
+    print("\n".join(problems) or f"{', '.join(results)}: {' '.join(first)}")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()
