@@ -175,10 +175,10 @@ def compile_programs(options, name, names, folder, flags, facts):
     source.write_text(SOURCE.format(source=options.source.resolve(), name=name, target=options.target, programs=programs,
                                     list=", ".join(names), facts=facts,
                                     runs="\n".join(RUN.format(name=name, p=p) for p in range(len(names)))))
-    includes = [f"-I{include}" for include in options.include.split(";") if include]
+    includes = [f"-I{include}" for include in options.include]
     own = [*flags, *shlex.split(options.flags), *includes, f"-I{options.source.resolve().parent}"]
     if options.depfile:
-        own += ["-MD", "-MF", options.depfile, "-MT", options.output]
+        own += ["-MMD", "-MF", options.depfile, "-MT", options.output]
     run([options.compiler, *OPTIONS, *shlex.split(LIMITS[vendor]), *own, "-c", source, "-o", folder / "programs.o"])
     if options.depfile:
         options.depfile.write_text(options.depfile.read_text().replace(str(source), ""))
@@ -198,16 +198,19 @@ def make_c(options, name, names, folder):
 
 
 def link_headers(folder, include):
-    """Links the headers of libraries that lie in a folder of the system, which has the host's C library too, into `folder`."""
-    for library, file in {"boost": "boost/hana.hpp", "xtensor": "xtensor", "xtl": "xtl"}.items():
-        found = next((root for root in [*map(Path, include), *SYSTEM_FOLDERS] if (root / file).exists()), None)
-        if found in SYSTEM_FOLDERS:
-            (folder / library).symlink_to(found / library)
+    """Links the headers of libraries that lie in a folder of the system, which has the host's C library too, into `folder`. Returns
+    the other folders."""
+    own = [root for root in map(Path, include) if root not in SYSTEM_FOLDERS]
+    for library in ("boost", "xtensor", "xtl", "tilewright"):
+        if not any((root / library).exists() for root in own):
+            if root := next((root for root in SYSTEM_FOLDERS if (root / library).exists()), None):
+                (folder / library).symlink_to(root / library)
+    return own
 
 
 def make_wasm(options, name, names, folder):
     (folder / "include").mkdir()
-    link_headers(folder / "include", options.include.split(";"))
+    options.include = link_headers(folder / "include", options.include)
     # not `used`, so that the linker leaves it out
     compile_programs(options, name, names, folder, [*WASM_OPTIONS, "-isystem", folder / "include"], "extern const")
     facts = FACTS.search((folder / "programs.o").read_bytes())[0].decode()
@@ -236,6 +239,7 @@ def main():
     options = parser.parse_args()
     target = options.c or options.wasm
     options.compiler = options.compiler or ("g++" if options.c else "clang++-19")
+    options.include = [include for include in options.include.split(";") if include]
     options.flags = ("-O3 -march=native" if options.c else "-O3") if options.flags is None else options.flags
     name = options.name or target.resolve().name
     if not re.fullmatch(r"[A-Za-z]\w*", name):
