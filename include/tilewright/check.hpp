@@ -2,16 +2,24 @@
 #include "tilewright/core/requirements.hpp"
 
 #include "tilewright/core/diagnostic.hpp"
+#include "tilewright/core/text/constant_text.hpp"
 #include "tilewright/transform/trace_for.hpp"
 
 namespace tilewright {
 
 namespace detail {
+/// The error of a trace, or an empty text: evaluated once, because compilers ask for a message several times.
 template <auto program, Target target>
-constexpr Text trace_failure() {
+inline constexpr ConstantText failure_of_trace = [] {
   Ir ir(OnError::record);
   trace_for(target, program, ir);
-  return ir.failure();
+  ConstantText failure;
+  failure.set(ir.failure().view());
+  return failure;
+}();
+template <auto program, Target target>
+constexpr const ConstantText& trace_failure() {
+  return failure_of_trace<program, target>;
 }
 /// Fails with the user's call stack if the program is wrong: the trace throws.
 template <auto program, Target target>
@@ -38,6 +46,6 @@ struct TraceErrors<program, target, 0> {};
 ///     #include <tilewright/check.hpp>
 ///     static_assert(tw::check<train_step>);
 template <auto program, Target target = cpu>
-inline constexpr bool check = sizeof(detail::TraceErrors<program, target, detail::trace_failure<program, target>().size()>) > 0;
+inline constexpr bool check = sizeof(detail::TraceErrors<program, target, detail::failure_of_trace<program, target>.size()>) > 0;
 
 }  // namespace tilewright

@@ -99,7 +99,7 @@ class Check {
         for (std::size_t i = 0; i < elements.size(); ++i) memory[i] = static_cast<T>(sign * elements[i]);
       });
     }
-    std::vector<std::byte*> streams;
+    std::vector<tw::internal::OperandAddress> streams;
     for (auto& array : arrays_) streams.push_back(reinterpret_cast<std::byte*>(array.data()));
     executor_.run(streams);
     for (std::size_t s = 0; s < arrays_.size(); ++s) {

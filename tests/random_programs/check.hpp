@@ -59,11 +59,12 @@ inline std::vector<double> read_elements(const std::byte* memory, const TensorSp
 
 /// Runs the programs in one object, and ends the process if a stream or a variable has other bits than the executor gave it.
 template <class Program>
-void check_one_object(const Results& variables, const std::vector<std::byte*>& streams, const std::byte* variables_after) {
+void check_one_object(const Results& variables, const std::vector<tw::internal::OperandAddress>& streams,
+                      const std::byte* variables_after) {
   constexpr const auto& plan = Program::plan;
   const auto object = std::make_unique<tw::detail::StaticPrograms<false, Program>>();
   std::vector<std::vector<std::max_align_t>> arrays(plan.streams.size());
-  std::array<std::byte*, plan.streams.size()> own{};
+  std::array<tw::internal::OperandAddress, plan.streams.size()> own{};
   for (std::size_t i = 0; i < own.size(); ++i) {
     arrays[i].resize(static_cast<std::size_t>(plan.streams[i].spec.bytes()) / sizeof(std::max_align_t) + 1);
     own[i] = reinterpret_cast<std::byte*>(arrays[i].data());
@@ -74,7 +75,7 @@ void check_one_object(const Results& variables, const std::vector<std::byte*>& s
                    variables.at(std::string(plan.variable_name(v))));
   is_same = is_same && object->template run<0>(own).is_done();
   for (std::size_t i = 0; i < own.size(); ++i)
-    is_same = is_same && std::memcmp(own[i], streams[i], static_cast<std::size_t>(plan.streams[i].spec.bytes())) == 0;
+    is_same = is_same && std::memcmp(own[i].get(), streams[i].get(), static_cast<std::size_t>(plan.streams[i].spec.bytes())) == 0;
   for (std::size_t v = 0; v < plan.variables.size(); ++v)
     is_same = is_same && std::memcmp(object->template variable<0>(v), variables_after + plan.variables[v].offset,
                                      static_cast<std::size_t>(tw::host_spec(plan, v).bytes())) == 0;
@@ -94,7 +95,7 @@ Results run(const Results& variables) {
     write_elements(executor.variables() + plan.variables[v].offset, tw::host_spec(plan, v).dtype,
                    variables.at(std::string(plan.variable_name(v))));
   std::vector<std::vector<std::max_align_t>> arrays(plan.streams.size());
-  std::vector<std::byte*> streams;
+  std::vector<tw::internal::OperandAddress> streams;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     arrays[i].resize(static_cast<std::size_t>(plan.streams[i].spec.bytes()) / sizeof(std::max_align_t) + 1);
     streams.push_back(reinterpret_cast<std::byte*>(arrays[i].data()));
@@ -103,7 +104,7 @@ Results run(const Results& variables) {
   if constexpr (target.ipu == nullptr) check_one_object<Program>(variables, streams, executor.variables());
   Results results;
   for (std::size_t i = 0; i < arrays.size(); ++i)
-    results[std::string(plan.stream_name(i))] = read_elements(streams[i], plan.streams[i].spec);
+    results[std::string(plan.stream_name(i))] = read_elements(streams[i].get(), plan.streams[i].spec);
   for (std::size_t v = 0; v < plan.variables.size(); ++v)
     results[std::string(plan.variable_name(v))] = read_elements(executor.variables() + plan.variables[v].offset,
                                                                 tw::host_spec(plan, v));

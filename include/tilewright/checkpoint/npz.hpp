@@ -214,9 +214,9 @@ class NpzWriter {
  private:
   [[noreturn]] void fail() const { throw std::runtime_error(std::string("save_npz: ") + zip_strerror(archive_.get())); }
   void add(const HostTensor& tensor) {
-    const std::string& header = headers_.emplace_back(npy_header(tensor.spec));
+    std::string& header = headers_.emplace_back(npy_header(tensor.spec));
+    auto* const header_bytes = reinterpret_cast<zip_uint8_t*>(header.data());
     // libzip only reads the fragments, but its type says otherwise
-    auto* const header_bytes = reinterpret_cast<zip_uint8_t*>(const_cast<char*>(header.data()));
     auto* const elements = reinterpret_cast<zip_uint8_t*>(const_cast<std::byte*>(tensor.bytes.data()));
     const std::array<zip_buffer_fragment_t, 2> fragments{{{header_bytes, header.size()}, {elements, tensor.bytes.size()}}};
     zip_error_t error;

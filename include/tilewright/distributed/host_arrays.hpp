@@ -38,34 +38,16 @@ struct StreamArray {
 /// Returns the contiguous elements of a host array for a stream. A type that fits no number of processes does not compile. Throws
 /// std::invalid_argument for a wrong shape or elements that are not contiguous.
 template <const auto& plan, std::size_t stream, NameText what, class T>
-const std::byte* host_data(const T& array, std::int64_t replicas) {
-  using Use = StreamArray<plan, stream, T>;
-  constexpr auto problem = [] { return tilewright::detail::host_type_problem<T, Use>(what.view()); };
-  constexpr bool fits = problem().empty();
-  if constexpr (!fits) {
-    return Report<problem>(), nullptr;
-  } else {
-    const TensorSpec expected{host_shape(plan, stream, replicas), Use::spec.dtype};
-    if (const Shape shape = tilewright::detail::host_shape_of(array); shape != expected.shape)
-      tilewright::detail::throw_wrong_shape(what.view(), Use::name(), shape, expected, Use::note());
-    if constexpr (tilewright::detail::HostNumber<T>) return reinterpret_cast<const std::byte*>(&array);
-    else {
-      if (!tilewright::detail::stands_dense(array, expected.shape)) tilewright::detail::throw_not_dense(what.view(), Use::name());
-      return reinterpret_cast<const std::byte*>(tilewright::detail::first_element(array));
-    }
-  }
+auto host_data(T& array, std::int64_t replicas) {
+  using Use = StreamArray<plan, stream, std::remove_const_t<T>>;
+  return tilewright::detail::host_data<Use, what>(array, host_shape(plan, stream, replicas));
 }
 /// Returns the elements of an array that a session fills. Requirements are those of host_data; an array that must not change does
 /// not compile.
 template <const auto& plan, std::size_t stream, NameText what, class T>
-std::byte* host_memory(std::remove_reference_t<T>& array, std::int64_t replicas) {
-  using Array = std::remove_cvref_t<T>;
-  using Use = StreamArray<plan, stream, Array>;
-  if constexpr ((tilewright::detail::HostNumber<Array> || tilewright::detail::HostArray<Array>) &&
-                !tilewright::detail::is_writable<T>())
-    return Report<[] { return text(what.view(), ": '", Use::name(), "' is const or temporary: an array to fill expected"); }>(),
-           nullptr;
-  else return const_cast<std::byte*>(host_data<plan, stream, what>(array, replicas));
+auto host_memory(std::remove_reference_t<T>& array, std::int64_t replicas) {
+  using Use = StreamArray<plan, stream, std::remove_cvref_t<T>>;
+  return tilewright::detail::host_memory<Use, what, T>(array, host_shape(plan, stream, replicas));
 }
 
 /// Records the elements of an array for a named stream, for `replicas` replicas.
@@ -75,7 +57,7 @@ void set_stream(StreamMemory<plan>& memory, const NamedArgument<StreamName, Arra
   if constexpr (stream != PlanNames<plan>::none) {
     if constexpr (plan.streams[stream].direction == StreamDirection::device_to_host)
       memory[stream] = host_memory<plan, stream, what, Array>(argument.value, replicas);
-    else memory[stream] = const_cast<std::byte*>(host_data<plan, stream, what>(argument.value, replicas));
+    else memory[stream] = host_data<plan, stream, what>(argument.value, replicas);
   }
 }
 

@@ -78,14 +78,14 @@ class Executor {
   /// replicas reached a collective, std::logic_error in a child process without the threads, and exceptions of ops. After an
   /// exception, later steps have not run, or not on all threads. `streams`: for each stream the host's memory for all elements
   /// of the run, [transfers, replicas] of them.
-  void run(std::span<std::byte* const> streams) {
+  void run(std::span<const OperandAddress> streams) {
     if (strict_) [[unlikely]]
       return run_strictly(BodyId::main, streams);
     root_ = BodyId::main;
     for (auto& state : states_)
       for (int replica = 0; replica < program_.replicas; ++replica)
         for (std::size_t i = 0; i < streams.size(); ++i)
-          memory_.streams_of(state, replica)[i] = streams[i] + replica * program_.stream_bytes[i];
+          memory_.streams_of(state, replica)[i] = streams[i].for_kernel() + replica * program_.stream_bytes[i];
     if (choice_.measuring() || logger_.shows(LogModule::runs, LogLevel::trace)) [[unlikely]] {
       run_timed();
     } else {
@@ -118,7 +118,7 @@ class Executor {
       throw std::invalid_argument("strict: the target has no tiles with memory of their own: a simulated IPU expected");
     return strict.factory()(program);
   }
-  [[gnu::cold]] void run_strictly(BodyId root, std::span<std::byte* const> streams) {
+  [[gnu::cold]] void run_strictly(BodyId root, std::span<const OperandAddress> streams) {
     const ArithmeticMode mode;
     try {
       missed_collective_ = !strict_->run(memory_.host(faults_.data()), root, streams);

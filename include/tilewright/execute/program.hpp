@@ -1,5 +1,7 @@
 #pragma once
+#include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include "tilewright/execute/compiler_memory.hpp"
@@ -40,9 +42,11 @@ static_assert([] {
 struct PlanDraft {
   PlanSizes sizes{};
   std::size_t failure = 0;  ///< length of the error text
-  FrozenPlan<draft_room> plan{};  ///< valid totals and tile sets even if the program is too large
+  FrozenPlan<draft_room> plan{};  ///< valid totals and tile sets even if the program is too large; its characters are the error
   bool has_moves = false;  ///< whether the plan has tables of exchanges, which a frozen plan has not
   bool is_too_large = false;  ///< whether the only error is that a tile's memory is too small
+
+  constexpr std::string_view error() const { return {plan.characters.data(), failure}; }
 };
 
 /// Traces and plans a program, to find its sizes and errors.
@@ -51,11 +55,12 @@ consteval PlanDraft make_draft() {
   Ir ir(OnError::record);
   trace_for(target, build, ir);
   const Plan plan = lower(prepare(std::move(ir), target));
-  PlanDraft draft{.sizes = sizes_of(plan), .failure = plan.failure.size()};
+  PlanDraft draft{.sizes = sizes_of(plan), .failure = (std::min)(plan.failure.size(), draft_room.characters)};
   static_cast<PlanTotals&>(draft.plan) = plan;
   for (std::size_t i = 0; i < plan.tile_sets.size(); ++i) draft.plan.tile_sets[i] = plan.tile_sets[i];
   draft.has_moves = !plan.moves.empty() || !plan.exchanges.empty();
   draft.is_too_large = plan.failure.view().starts_with(memory_error);
+  for (std::size_t i = 0; i < draft.failure; ++i) draft.plan.characters[i] = plan.failure.view()[i];
   if (draft.failure == 0 && draft.sizes.fits(draft_room)) draft.plan = freeze<draft_room>(plan);
   leave_blocks_to_compiler(plan.steps.size());
   return draft;
@@ -86,11 +91,9 @@ consteval PlanDraft checked_draft() {
 /// Draft of a program, evaluated once, also if only its properties are used.
 template <auto build, Target target>
 inline constexpr PlanDraft draft_of = checked_draft<build, target>();
-template <auto build, Target target>
+template <const PlanDraft& draft>
 constexpr Text failure_text() {
-  Ir ir(OnError::record);
-  trace_for(target, build, ir);
-  return lower(prepare(std::move(ir), target)).failure;
+  return draft.error();
 }
 /// Fails with the user's call stack if the program is wrong: the trace throws.
 template <auto build, Target target>
@@ -126,7 +129,7 @@ struct Errors {
 template <auto build, Target target, const PlanDraft& draft>
   requires(IsEvaluated<draft> && draft.failure > 0)
 struct Errors<build, target, draft> {
-  static_assert(sizeof(decltype(tilewright::detail::error_in_pieces<failure_text<build, target>, draft.failure>(
+  static_assert(sizeof(decltype(tilewright::detail::error_in_pieces<failure_text<draft>, draft.failure>(
                     tilewright::detail::pieces<draft.failure>))) > 0);
   static constexpr auto stack_of_trace = trace_and_raise<build, target>();
   static_assert(sizeof(stack_of_trace) > 0);
@@ -200,7 +203,7 @@ inline constexpr bool fits = detail::draft_plan<build, target>().memory.fullest_
 template <auto build, Target target>
 consteval auto require_fits() {
   constexpr const detail::PlanDraft& draft = detail::draft_of<build, target>;
-  if constexpr (draft.is_too_large) Report<detail::failure_text<build, target>, draft.failure>();
+  if constexpr (draft.is_too_large) Report<detail::failure_text<draft>, draft.failure>();
   else static_assert(sizeof(detail::Errors<build, target, detail::draft_of<build, target>>) > 0);
   return true;
 }

@@ -6,6 +6,7 @@
 
 #include "tilewright/execute/codelet.hpp"
 #include "tilewright/execute/frozen_plan.hpp"
+#include "tilewright/execute/operand_address.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/operand/faults.hpp"
 #include "tilewright/target/tile_sets.hpp"
@@ -26,7 +27,7 @@ class StrictRunner {
   virtual ~StrictRunner() = default;
   /// Runs a root body. `streams` are those of replica 0, empty for a body without streams. Returns whether all replicas reached
   /// all collectives. Throws StrictError.
-  virtual bool run(const HostMemory& host, BodyId root, std::span<std::byte* const> streams) = 0;
+  virtual bool run(const HostMemory& host, BodyId root, std::span<const OperandAddress> streams) = 0;
 };
 
 /// A frozen plan and its code, type-erased.

@@ -96,7 +96,7 @@ class RunMemory {
       case Base::variable: return variables(replica) + location.offset;
       case Base::constant: return constants() + location.offset;
       case Base::remote: return rows(location.index, replica) + location.offset;
-      case Base::position: return const_cast<std::byte*>(&position_origin) + location.offset;
+      case Base::position: return OperandAddress(&position_origin).for_kernel() + location.offset;
       case Base::stream: break;
     }
     return streams_of(running.state, replica)[location.index] + location.offset;

@@ -5,6 +5,7 @@
 
 #include "tilewright/execute/arithmetic_mode.hpp"
 #include "tilewright/execute/codelet.hpp"
+#include "tilewright/execute/operand_address.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/operand/faults.hpp"
 
@@ -95,7 +96,7 @@ class SerialRun {
       case Base::argument: return running.arguments[location.index];
       case Base::variable: return memory_.variables;
       case Base::constant: return memory_.constants;
-      case Base::position: return const_cast<std::byte*>(&position_origin);
+      case Base::position: return OperandAddress(&position_origin).for_kernel();
       case Base::remote: return memory_.remote;  // no buffer is mapped
       case Base::stream: break;
     }

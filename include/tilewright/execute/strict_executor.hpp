@@ -20,12 +20,12 @@ class StrictExecutor final : public StrictRunner {
   /// Returns the tiles of a replica, which the first run makes.
   StrictMachine& machine(int replica) { return *machines_[static_cast<std::size_t>(replica)]; }
 
-  [[gnu::cold]] bool run(const HostMemory& host, BodyId root, std::span<std::byte* const> streams) override {
+  [[gnu::cold]] bool run(const HostMemory& host, BodyId root, std::span<const OperandAddress> streams) override {
     host_ = host;
     start();
     streams_.clear();
     for (int r = 0; r < program_.replicas; ++r)
-      for (std::size_t i = 0; i < streams.size(); ++i) streams_.push_back(streams[i] + r * program_.stream_bytes[i]);
+      for (std::size_t i = 0; i < streams.size(); ++i) streams_.push_back(streams[i].for_kernel() + r * program_.stream_bytes[i]);
     std::vector<int> all;
     for (int r = 0; r < program_.replicas; ++r) {
       all.push_back(r);

@@ -62,8 +62,8 @@ struct MultiheadAttentionOptions {
   bool bias = true;  ///< whether all projections have a bias: in_proj_bias and out_proj.bias
   double dropout = 0;  ///< probability with which a weight is dropped in training; if it is above 0, `build` takes a seed
   OptionalNumber std{};  ///< standard deviation of normal initial weights; none: uniform weights, as in PyTorch
-  int sliding_window = 0;  ///< with is_causal: number of last keys that a query sees, its own included; 0: all
-  int cache_length = 0;  ///< number of positions whose keys and values are kept for later calls, see KvCache; 0: no cache
+  int sliding_window = 0;  ///< with is_causal: `sliding_window` of KvCacheOptions
+  int cache_length = 0;  ///< `length` of KvCacheOptions; 0: no cache
 };
 
 namespace detail {

@@ -20,9 +20,12 @@
 
 namespace tilewright::layers {
 
-/// Options of KvCache. `sliding_window` is that of Hugging Face's MistralConfig.
+/// Options of KvCache, and of attention layers with a cache, whose options name `length` `cache_length`. `sliding_window` is that
+/// of Hugging Face's MistralConfig.
 struct KvCacheOptions {
-  int length = 0;  ///< largest number of positions of a text, at least 1; a sliding window up to this number ends this limit
+  /// Number of positions whose keys and values are kept for later calls, at least 1: the largest length of a text. A sliding
+  /// window up to this number ends this limit
+  int length = 0;
   int sliding_window = 0;  ///< number of last keys that a query sees, its own included; 0: all keys
 
   /// Returns whether a position overwrites the one that has left the window.

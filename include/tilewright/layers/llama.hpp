@@ -15,8 +15,8 @@ struct GroupedQueryAttentionOptions {
   bool bias = false;  ///< whether all four projections have a bias
   double rope_theta = 10000;  ///< base of the angles of positions, see rotary_embedding
   double std = 0.02;  ///< standard deviation of the initial weights; biases are zero
-  int sliding_window = 0;  ///< with is_causal: number of last keys that a query sees, its own included; 0: all
-  int cache_length = 0;  ///< number of positions whose keys and values are kept for later calls, see KvCache; 0: no cache
+  int sliding_window = 0;  ///< with is_causal: `sliding_window` of KvCacheOptions
+  int cache_length = 0;  ///< `length` of KvCacheOptions; 0: no cache
 };
 
 /// Attention with rotary positions, in which num_heads query heads share num_key_value_heads heads of keys and values ("GQA",

@@ -19,8 +19,8 @@ struct LlamaConfig {
   bool tie_word_embeddings = false;  ///< whether the head has the weights of the embedding
   bool attention_bias = false;  ///< whether the projections of attention have a bias
   double initializer_range = 0.02;  ///< standard deviation of the initial weights
-  int sliding_window = 0;  ///< number of last keys that a query sees, its own included; 0: all
-  int cache_length = 0;  ///< number of positions whose keys and values are kept for later calls, see KvCache; 0: no cache
+  int sliding_window = 0;  ///< `sliding_window` of KvCacheOptions
+  int cache_length = 0;  ///< `length` of KvCacheOptions; 0: no cache
   DType dtype = float32;  ///< dtype of the variables and of the computation: float16, bfloat16 or float32
 
   constexpr int key_value_heads() const { return num_key_value_heads == 0 ? num_attention_heads : num_key_value_heads; }

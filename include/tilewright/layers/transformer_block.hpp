@@ -23,8 +23,8 @@ struct TransformerBlockOptions {
   /// Standard deviation of all initial weights. They are normal, and biases are zero. None: weights and biases are uniform, as
   /// in PyTorch
   OptionalNumber std{};
-  int sliding_window = 0;  ///< with is_causal: number of last keys that a query sees, its own included; 0: all
-  int cache_length = 0;  ///< number of positions whose keys and values are kept for later calls, see KvCache; 0: no cache
+  int sliding_window = 0;  ///< with is_causal: `sliding_window` of KvCacheOptions
+  int cache_length = 0;  ///< `length` of KvCacheOptions; 0: no cache
 };
 
 /// Encoder layer of a transformer: attention and two linear layers, each followed by a sum and a norm ("Attention Is All You

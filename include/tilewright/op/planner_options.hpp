@@ -4,9 +4,24 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/number.hpp"
+#include "tilewright/core/optional_dtype.hpp"
 #include "tilewright/graph/emit.hpp"
 
 namespace tilewright {
+
+namespace detail {
+/// Returns whether a partials_type is one that PopXL takes. Fails if not.
+constexpr bool require_partials_type(Inference& op, OptionalDType partials_type) {
+  const DType dtype = partials_type.value_or(float32);
+  if (dtype == float16 || dtype == float32) return true;
+  op.fail("partials_type ", to_text(dtype), ": float16 or float32 expected");
+  return false;
+}
+/// Adds a dtype that is given to the options of a printed op.
+constexpr void add_dtype_option(List<Text>& options, std::string_view name, OptionalDType dtype) {
+  if (dtype.given()) options.push_back(text(name, "=", to_text(dtype.value_or(float32))));
+}
+}  // namespace detail
 
 /// Planner options of products and convolutions, as attributes: 2 words, all 0 without options. `partials_type` is the dtype of
 /// partial sums: of float16 operands, and, if a sum is divided into blocks, of the blocks' sums. `available_memory_proportion`
@@ -15,7 +30,7 @@ namespace tilewright {
 struct PlannerAttributes {
   double available_memory_proportion = 0;
   std::int8_t has_proportion = 0;
-  std::int8_t partials = 0;   ///< 1 + the dtype
+  OptionalDType partials_type{};
   std::int8_t dithering = 0;  ///< 1: false, 2: true
   std::int8_t lists = 0;      ///< bits of lists with more than one element: proportions, partials types, dithering
   /// Of a convolution on the host, chosen by the planner: the number of images of a vertex in Winograd's form; 0: direct sums
@@ -29,7 +44,7 @@ struct PlannerAttributes {
   static constexpr PlannerAttributes make(std::optional<double> proportion, std::optional<DType> partials_type) {
     PlannerAttributes result;
     if (proportion) result.available_memory_proportion = *proportion, result.has_proportion = 1;
-    if (partials_type) result.partials = static_cast<std::int8_t>(1 + static_cast<int>(*partials_type));
+    result.partials_type = partials_type;
     return result;
   }
   static constexpr PlannerAttributes make(const List<double>& proportions, const List<DType>& partials_types,
@@ -43,7 +58,6 @@ struct PlannerAttributes {
   }
   /// Returns the proportion, or -1 if it is not set.
   constexpr double memory_proportion() const { return has_proportion != 0 ? available_memory_proportion : -1; }
-  constexpr DType partials_type() const { return static_cast<DType>(partials - 1); }
 
   /// Fails for values that PopXL refuses.
   constexpr bool validate(Inference& op) const {
@@ -53,25 +67,19 @@ struct PlannerAttributes {
     if (has_proportion != 0 && !(available_memory_proportion >= 0 && available_memory_proportion <= 1))
       return op.fail("available_memory_proportion ", number_text(available_memory_proportion), ": a number from 0 to 1 expected"),
              false;
-    if (partials != 0 && partials_type() != float16 && partials_type() != float32)
-      return op.fail("partials_type ", to_text(partials_type()), ": float16 or float32 expected"), false;
-    return true;
+    return detail::require_partials_type(op, partials_type);
   }
   /// Returns the options for a printed graph; empty if none are set.
   constexpr Text options() const {
     List<Text> given;
     if (has_proportion != 0) given.push_back(text("available_memory_proportion=", number_text(available_memory_proportion)));
-    if (partials != 0) given.push_back(text("partials_type=", to_text(partials_type())));
+    detail::add_dtype_option(given, "partials_type", partials_type);
     if (dithering != 0) given.push_back(text("enable_conv_dithering=", dithering == 2 ? "true" : "false"));
     if (winograd != 0) given.push_back(text("form=winograd"));
     return join(given, ", ");
   }
   /// Whether kernels round their sums to float16: those of float16 operands, as the units of IPUs do.
-  constexpr bool rounds_sums(DType operand) const { return partials != 0 && partials_type() == float16 && operand == float16; }
-  constexpr DType partials_dtype(DType output) const {
-    if (!computes_in_float(output)) return output;
-    return partials == 0 ? float32 : partials_type();
-  }
+  constexpr bool rounds_sums(DType operand) const { return partials_type == float16 && operand == float16; }
 };
 
 namespace detail {
@@ -103,12 +111,24 @@ constexpr PackedAttributes with_planner_proportion(const PackedAttributes& packe
   attributes.planner.has_proportion = 1;
   return pack(attributes);
 }
-/// Returns the attributes of such an op with a partials_type, if they have none.
+
+/// Returns the partials_type of an op's attributes, which may be in a member `planner`.
 template <class Attributes>
-constexpr PackedAttributes with_planner_partials(const PackedAttributes& packed, DType partials_type) {
+constexpr auto& partials_type_of(Attributes& attributes) {
+  if constexpr (requires { attributes.planner; }) return attributes.planner.partials_type;
+  else return attributes.partials_type;
+}
+/// The rule CutRules::partials_dtype of an op with a partials_type.
+template <class Attributes>
+constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
+  const auto attributes = unpack<Attributes>(packed);
+  return computes_in_float(output) ? partials_type_of(attributes).value_or(float32) : output;
+}
+/// The rule CutRules::with_partials_type of such an op.
+template <class Attributes>
+constexpr PackedAttributes with_partials_type(const PackedAttributes& packed, DType dtype) {
   auto attributes = unpack<Attributes>(packed);
-  if (attributes.planner.partials != 0) return packed;
-  attributes.planner.partials = static_cast<std::int8_t>(1 + static_cast<int>(partials_type));
+  if (auto& own = partials_type_of(attributes); !own.given()) own = dtype;
   return pack(attributes);
 }
 

@@ -38,6 +38,7 @@ class GivenArray {
       : name_(name),
         spec_(array.spec()),
         elements_(array.bytes().data()),
+        mapped_(array.elements_.data()),
         file_(array.file()),
         path_(array.path()),
         mode_(array.mode()),
@@ -46,6 +47,8 @@ class GivenArray {
   const std::string& name() const { return name_; }
   const TensorSpec& spec() const { return spec_; }
   const std::byte* elements() const { return elements_; }
+  /// Returns the elements of an array in a file, whose mode says whether they may change; null: an array of the host.
+  std::byte* mapped() const { return mapped_; }
   bool is_mapped() const { return file_ != nullptr; }
   MapMode mode() const { return mode_; }
   const std::shared_ptr<Publish>& publish() const { return publish_; }
@@ -57,6 +60,7 @@ class GivenArray {
   std::string name_;
   TensorSpec spec_;
   const std::byte* elements_ = nullptr;
+  std::byte* mapped_ = nullptr;  // null: an array of the host
   std::shared_ptr<const void> file_{};  // null: an array of the host
   std::string path_{};
   MapMode mode_ = MapMode::read_only;

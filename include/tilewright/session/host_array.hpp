@@ -13,6 +13,7 @@
 #include "tilewright/core/name.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/core/xtensor.hpp"
+#include "tilewright/execute/operand_address.hpp"
 #include "tilewright/graph/op_info/layout.hpp"
 
 namespace tilewright {
@@ -173,22 +174,22 @@ constexpr Text host_type_problem(std::string_view what) {
   throw std::invalid_argument(text(what, ": '", name, "' has strides: a row-major array without gaps expected").string());
 }
 
-/// Returns the elements of a contiguous host array. A wrong type does not compile. Throws std::invalid_argument for a wrong shape
-/// or elements that are not contiguous.
+/// Returns the elements of a contiguous host array, const ones of an array that must not change. A wrong type does not compile.
+/// Throws std::invalid_argument for another shape than the expected one, or elements that are not contiguous.
 template <HostArrayUse Use, NameText what, class T>
-const std::byte* host_data(const T& array) {
-  constexpr auto problem = [] { return host_type_problem<T, Use>(what.view()); };
+auto host_data(T& array, const Shape& expected = Use::spec.shape) {
+  using Array = std::remove_const_t<T>;
+  constexpr auto problem = [] { return host_type_problem<Array, Use>(what.view()); };
   constexpr bool fits = problem().empty();
   if constexpr (!fits) {
-    return Report<problem>(), nullptr;
+    return Report<problem>(), static_cast<std::byte*>(nullptr);
   } else {
-    constexpr Shape expected = Use::spec.shape;
     if (const Shape shape = host_shape_of(array); shape != expected)
-      throw_wrong_shape(what.view(), Use::name(), shape, Use::spec, Use::note());
-    if constexpr (HostNumber<T>) return reinterpret_cast<const std::byte*>(&array);
+      throw_wrong_shape(what.view(), Use::name(), shape, {expected, Use::spec.dtype}, Use::note());
+    if constexpr (HostNumber<Array>) return internal::bytes_at(&array);
     else {
       if (!stands_dense(array, expected)) throw_not_dense(what.view(), Use::name());
-      return reinterpret_cast<const std::byte*>(first_element(array));
+      return internal::bytes_at(first_element(array));
     }
   }
 }
@@ -205,7 +206,7 @@ constexpr bool is_writable() {
 /// Returns the elements of an array that a session fills. Requirements are those of host_data; an array that must not change does
 /// not compile.
 template <HostArrayUse Use, NameText what, class T>
-std::byte* host_memory(std::remove_reference_t<T>& array) {
+std::byte* host_memory(std::remove_reference_t<T>& array, const Shape& expected = Use::spec.shape) {
   using Array = std::remove_cvref_t<T>;
   if constexpr ((HostNumber<Array> || HostArray<Array>) && !is_writable<T>()) {
     constexpr auto message = [] {
@@ -213,7 +214,7 @@ std::byte* host_memory(std::remove_reference_t<T>& array) {
     };
     return Report<message>(), nullptr;
   } else {
-    return const_cast<std::byte*>(host_data<Use, what>(array));
+    return host_data<Use, what>(array, expected);
   }
 }
 

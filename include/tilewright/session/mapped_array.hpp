@@ -57,6 +57,7 @@ class MappedArray {
   std::shared_ptr<const void> file() const { return file_; }
 
  private:
+  friend class GivenArray;
   template <class T>
   std::span<T> typed(std::string_view what) const {
     if (dtype_of<T> != spec_.dtype)

@@ -44,7 +44,7 @@ class SessionCore {
   std::byte* remote() const;
   std::byte* constants() const;
   /// Runs the program once, as Executor::run does. The host copy of variables becomes stale.
-  void run(std::span<std::byte* const> streams);
+  void run(std::span<const internal::OperandAddress> streams);
 
   // functions of VariableCopies
   bool is_attached() const;

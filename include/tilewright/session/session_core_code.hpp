@@ -85,7 +85,7 @@ std::byte* SessionCore<Build>::constants() const {
   return parts_->executor.constants();
 }
 template <class Build>
-[[gnu::noinline]] void SessionCore<Build>::run(std::span<std::byte* const> streams) {
+[[gnu::noinline]] void SessionCore<Build>::run(std::span<const internal::OperandAddress> streams) {
   parts_->copies.mark_stale();
   parts_->executor.run(streams);
 }

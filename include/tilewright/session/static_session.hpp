@@ -56,7 +56,7 @@ class StaticSession {
   /// own. Unknown names, wrong dtypes and wrong sizes do not compile.
   template <class... Names, class... Arrays>
   RunStatus run(NamedArgument<Names, Arrays>... arrays) {
-    std::array<std::byte*, plan.streams.size()> given{};
+    std::array<internal::OperandAddress, plan.streams.size()> given{};
     (set_stream(given, arrays), ...);
     return programs_.template run<0>(given);
   }
@@ -141,7 +141,8 @@ class StaticSession {
                    static_cast<std::size_t>(host_spec(plan, v).bytes()));
   }
   template <NameText name, class Array>
-  static void set_stream(std::array<std::byte*, plan.streams.size()>& given, const NamedArgument<Name<name>, Array>& array) {
+  static void set_stream(std::array<internal::OperandAddress, plan.streams.size()>& given,
+                         const NamedArgument<Name<name>, Array>& array) {
     constexpr std::size_t i = names::find_stream(name.view());
     if constexpr (i == names::none) names::template no_stream<"run", name>();
     else {

@@ -84,17 +84,17 @@ TEST_CASE("verify: operations and their operands") {
         "written before it is read: operation 0 (Add) reads storage 2, which no earlier operation writes: an earlier write "
         "expected, in body 0 after flatten");
   CHECK(violation(
-            a_layer, [](BodyDraft& d, Plan&) { op(d, "Gelu").work.follow(0, 1, 7); }, Pass::split_reductions) ==
+            a_layer, [](BodyDraft& d, Plan&) { op(d, "Gelu").work.follow(0, 1, 7); }, Pass::split_operations) ==
         "work has its axes: operation 2 (Gelu) has operand 0, whose axis 1 follows axis 7 of the work: an axis from 0 to 1 "
-        "expected, in body 0 after split_reductions");
+        "expected, in body 0 after split_operations");
   CHECK(violation(
             on_tiles,
             [](BodyDraft& d, Plan&) {
               for (auto& each : d.operations) each.partial = false;
             },
-            Pass::split_reductions) ==
+            Pass::split_operations) ==
         "sums that are cut give partials: operation 0 (MatMul) sums over axis 2, which can be cut, into a whole result: "
-        "partials, or an axis that cannot be cut, expected, in body 0 after split_reductions");
+        "partials, or an axis that cannot be cut, expected, in body 0 after split_operations");
 }
 
 TEST_CASE("verify: groups") {

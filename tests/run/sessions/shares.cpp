@@ -178,7 +178,7 @@ class Runs {
   }
   Bytes run(std::uint32_t seed) {
     executor_.shuffle(seed);
-    std::vector<std::byte*> pointers;
+    std::vector<tw::internal::OperandAddress> pointers;
     for (auto& stream : streams_) pointers.push_back(stream.data());
     executor_.run(pointers);
     Bytes result = streams_;

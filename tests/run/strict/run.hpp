@@ -38,7 +38,7 @@ class ProgramRun {
     }
   }
   void run() {
-    std::vector<std::byte*> streams;
+    std::vector<tw::internal::OperandAddress> streams;
     for (auto& array : arrays_) streams.push_back(array.data());
     executor_.run(streams);
   }

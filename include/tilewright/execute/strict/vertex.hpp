@@ -73,7 +73,7 @@ class StrictVertices {
   }
   std::byte* address(int location, int side) const {
     const Location& at = program_.locations[static_cast<std::size_t>(step_.first_location + location)];
-    if (at.base == Base::position) return const_cast<std::byte*>(&position_origin) + at.offset;
+    if (at.base == Base::position) return OperandAddress(&position_origin).for_kernel() + at.offset;
     const int s = group_.location_storages[static_cast<std::size_t>(location)];
     return shadows_.data(b_, s, side) + (at.offset - body_.storages[static_cast<std::size_t>(s)].location.offset);
   }

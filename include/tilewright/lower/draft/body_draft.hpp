@@ -63,7 +63,7 @@ struct Operation {
   /// `input_count` on: the outputs of each body; the second place of each tensor that a loop carries; the inputs that the call
   /// changes, a second time; the bodies' frame.
   List<Value> operands{};
-  Work work{};  ///< of an op, set by split_reductions; axes of undivided sums are whole
+  Work work{};  ///< of an op, set by split_operations; axes of undivided sums are whole
   /// Whether it produces partials: an axis of a reduction (gives_partials) is divided. Each output that does not follow that axis
   /// is the first of Partition::partials tensors, which its storage holds in sequence.
   bool partial = false;

@@ -18,7 +18,7 @@ class HostPlanner {
   /// Passes over each body, in this order.
   static constexpr Pass passes[] = {
       Pass::flatten,       Pass::write_through,      Pass::write_as_read, Pass::put_channels_last,
-      Pass::order_updates, Pass::split_reductions,   Pass::fuse,          Pass::find_internal_storages,
+      Pass::order_updates, Pass::split_operations,   Pass::fuse,          Pass::find_internal_storages,
       Pass::cut_groups,    Pass::reuse_dying_inputs, Pass::place,         Pass::place_barriers,
   };
 
@@ -37,7 +37,7 @@ class HostPlanner {
       case Pass::put_channels_last:
         if (target.fuses) put_channels_last(draft);
         return;
-      case Pass::split_reductions: return split_reductions(draft, target, nullptr);
+      case Pass::split_operations: return split_operations(draft, target, nullptr);
       case Pass::fuse: return fuse(draft, target);
       default: run_shared(pass, body, draft, planning_);
     }

@@ -25,7 +25,7 @@ class IpuPlanner {
   static constexpr Pass passes[] = {
       Pass::flatten,
       Pass::order_updates,
-      Pass::split_reductions,
+      Pass::split_operations,
       Pass::fuse,
       Pass::find_internal_storages,
       Pass::cut_groups,
@@ -57,7 +57,7 @@ class IpuPlanner {
     Plan& plan = planning_.plan;
     switch (pass) {
       case Pass::flatten: static_cast<BodyDraft&>(draft) = flatten(planning_, body, &partitions_); return;
-      case Pass::split_reductions: return split_reductions(draft, computing_, &partitions_);
+      case Pass::split_operations: return split_operations(draft, computing_, &partitions_);
       case Pass::fuse: return fuse(draft, computing_);
       case Pass::map_tiles: return map_tiles(draft, target, homes_, body);
       case Pass::place_tiles: return place_tiles(draft, target, homes_, body);

@@ -103,9 +103,9 @@ constexpr Partition cut_of(Operation& operation, const Target& target) {
 }
 
 /// Sets the work of each operation, and adds those that combine parts.
-class ReductionSplitter {
+class OperationSplitter {
  public:
-  constexpr ReductionSplitter(BodyDraft& draft, const Target& target, ProductPartitions* partitions)
+  constexpr OperationSplitter(BodyDraft& draft, const Target& target, ProductPartitions* partitions)
       : draft_(draft), target_(target), partitions_(partitions) {}
 
   constexpr void run() {
@@ -205,8 +205,8 @@ class ReductionSplitter {
 /// that combine many parts are divided into stages. If a target has tiles left for parts of a reduction, the op produces partial
 /// results (float32 for float16, unless the op states another dtype), and a second op combines them by a sum, or as the op
 /// states.
-constexpr void split_reductions(BodyDraft& draft, const Target& target, ProductPartitions* partitions) {
-  detail::ReductionSplitter(draft, target, partitions).run();
+constexpr void split_operations(BodyDraft& draft, const Target& target, ProductPartitions* partitions) {
+  detail::OperationSplitter(draft, target, partitions).run();
 }
 
 }  // namespace tilewright::internal

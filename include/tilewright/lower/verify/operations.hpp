@@ -7,7 +7,7 @@
 
 namespace tilewright::internal::detail {
 
-/// Checks operations and their operands separately: the results of flatten and split_reductions.
+/// Checks operations and their operands separately: the results of flatten and split_operations.
 class OperationsViolation : DraftViolation {
  public:
   using DraftViolation::DraftViolation;
@@ -15,7 +15,7 @@ class OperationsViolation : DraftViolation {
   constexpr Text run() {
     check_operands();
     if (violation_.empty()) check_storages();
-    if (violation_.empty() && after_ >= Pass::split_reductions) check_work();
+    if (violation_.empty() && after_ >= Pass::split_operations) check_work();
     return violation_;
   }
 

@@ -104,15 +104,12 @@ struct ConvOp : Op<D> {
   constexpr operator OpTexts() const { return OpTexts{.options = options}; }
   static constexpr Text options(const PackedAttributes& packed) { return planner_options<A>(packed); }
   constexpr operator CutRules() const {
-    return CutRules{.partials_dtype = partials_dtype,
+    return CutRules{.partials_dtype = partials_dtype<A>,
                     .expand_in_blocks = D::expand_in_blocks,
                     .memory_proportion = memory_proportion,
                     .with_memory_proportion = with_planner_proportion<A>,
-                    .with_partials_type = with_planner_partials<A>,
+                    .with_partials_type = with_partials_type<A>,
                     .with_host_form = host_form()};
-  }
-  static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
-    return unpack<A>(packed).planner.partials_dtype(output);
   }
   static constexpr double memory_proportion(const PackedAttributes& packed) {
     return unpack<A>(packed).planner.memory_proportion();
@@ -207,7 +204,7 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
     auto attributes = unpack<Attributes>(detail::with_faster_form<Attributes>(packed, operands[0], operands[1], windows, forms,
                                                                               &detail::WinogradChoice::weights_gradient));
     const auto choice = detail::winograd_choice(operands[0], operands[1], windows, attributes.groups, forms.tiles);
-    if (attributes.planner.partials_dtype(float32) == float32 && choice.has_parts(attributes.planner.winograd != 0))
+    if (attributes.planner.partials_type != float16 && choice.has_parts(attributes.planner.winograd != 0))
       attributes.planner.images_of_part = choice.images_of_part;
     return pack(attributes);
   }

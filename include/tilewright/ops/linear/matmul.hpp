@@ -29,7 +29,8 @@ struct MatMul : Op<MatMul> {
   }
   constexpr operator Fusion() const { return Fusion{.has_epilogue = true}; }
   struct Attributes {
-    std::int64_t output_type = 0;  ///< 1 + the dtype; 0: the operands'
+    OptionalDType output_type{};  ///< none: the operands'
+    std::uint8_t reserved[7] = {};
     PlannerAttributes planner{};
   };
 
@@ -37,19 +38,15 @@ struct MatMul : Op<MatMul> {
   static constexpr Text options(const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
     List<Text> given;
-    if (attributes.output_type != 0)
-      given.push_back(text("output_type=", to_text(static_cast<DType>(attributes.output_type - 1))));
+    detail::add_dtype_option(given, "output_type", attributes.output_type);
     if (Text planner = attributes.planner.options(); !planner.empty()) given.push_back(std::move(planner));
     return join(given, ", ");
   }
   constexpr operator CutRules() const {
-    return CutRules{.partials_dtype = partials_dtype,
+    return CutRules{.partials_dtype = tilewright::partials_dtype<Attributes>,
                     .memory_proportion = memory_proportion,
                     .with_memory_proportion = with_planner_proportion<Attributes>,
-                    .with_partials_type = with_planner_partials<Attributes>};
-  }
-  static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
-    return unpack<Attributes>(packed).planner.partials_dtype(output);
+                    .with_partials_type = tilewright::with_partials_type<Attributes>};
   }
   static constexpr double memory_proportion(const PackedAttributes& packed) {
     return unpack<Attributes>(packed).planner.memory_proportion();
@@ -59,7 +56,7 @@ struct MatMul : Op<MatMul> {
     if (!op.require_equal_dtypes(0, 1)) return;
     const auto attributes = op.attributes<Attributes>();
     if (!attributes.planner.validate(op)) return;
-    const DType output = attributes.output_type == 0 ? a.dtype : static_cast<DType>(attributes.output_type - 1);
+    const DType output = attributes.output_type.value_or(a.dtype);
     if (a.dtype == boolean) return op.fail(to_text(a), ": numbers expected");
     if (output != a.dtype && !(is_floating_point(output) && is_floating_point(a.dtype)))
       return op.fail("output_type ", to_text(output), " of ", to_text(a),
@@ -223,8 +220,9 @@ namespace ops {
 ///     y = ops::matmul(x, w, {.output_type = float32, .partials_type = float16});
 constexpr Tensor matmul(Tensor a, Tensor b, const MatMulOptions& options = {}) {
   if (!a.is_usable() || !b.is_usable()) return a.valid() ? b : a;
-  MatMul::Attributes attributes{.planner = PlannerAttributes::make(options.available_memory_proportion, options.partials_type)};
-  if (options.output_type) attributes.output_type = 1 + static_cast<std::int64_t>(*options.output_type);
+  const MatMul::Attributes attributes{
+      .output_type = options.output_type,
+      .planner = PlannerAttributes::make(options.available_memory_proportion, options.partials_type)};
   return detail::multiply_with_vectors(a, b, [&](Tensor lhs, Tensor rhs) { return apply<MatMul>({lhs, rhs}, attributes); });
 }
 }  // namespace ops

@@ -26,7 +26,7 @@ constexpr kernel::AttentionShape attention_shape(const Spec& q, const Spec& k, c
           .drops = attributes.drops(),
           .offset = attributes.is_aligned_right() ? keys - queries : 0,
           .window = attributes.window,
-          .float16_sums = attributes.partials_type() == float16 && q.dtype == float16};
+          .float16_sums = attributes.partials_type == float16 && q.dtype == float16};
 }
 /// Returns whether gradients of keys and values are sums over blocks of queries, or heads.
 template <class Spec>
@@ -60,7 +60,7 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   /// Cycles of a pair: the difference and the exponential of the softmax (target/ipu_reduction_cycles.hpp), and a difference and
   /// a product.
   constexpr operator VertexCost() const { return pair_cost(5, {15, 2}, {13, 4}); }
-  constexpr operator CutRules() const { return detail::AttentionCutRules::rules; }
+  constexpr operator CutRules() const { return detail::attention_cut_rules; }
   /// Positions are those of queries, which number the dropped weights.
   constexpr operator KernelOperands() const {
     return KernelOperands{.any_layout = true, .any_result_layout = true, .takes_positions = true};
@@ -97,7 +97,7 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
   /// The loops of Softmax.
   constexpr operator VertexCost() const { return pair_cost(2, {14, 2}, {12, 4}); }
-  constexpr operator CutRules() const { return detail::AttentionCutRules::rules; }
+  constexpr operator CutRules() const { return detail::attention_cut_rules; }
   /// Positions are those of queries, which number the dropped weights.
   constexpr operator KernelOperands() const {
     return KernelOperands{.any_layout = true, .any_result_layout = true, .takes_positions = true};
@@ -111,7 +111,7 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
     if (attributes.is_causal != 0) given.push_back(attributes.is_aligned_right() ? "is_causal=lower_right" : "is_causal");
     if (attributes.window != 0) given.push_back(text("window=", attributes.window));
     if (attributes.drops()) given.push_back(text("dropout_p=", number_text(attributes.dropout_p)));
-    if (attributes.partials != 0) given.push_back(text("partials_type=", to_text(attributes.partials_type())));
+    detail::add_dtype_option(given, "partials_type", attributes.partials_type);
     return join(given, ", ");
   }
   static constexpr void infer(Inference& op) {
@@ -142,8 +142,7 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
     }
     if (attributes.drops() && !Dropout::require_seed(op, 3 + static_cast<int>(attributes.has_mask))) return;
     if (!op.require_number("scale", attributes.scale, float32)) return;
-    if (const DType partials = attributes.partials_type(); partials != float16 && partials != float32)
-      return op.fail("partials_type ", to_text(partials), ": float16 or float32 expected");
+    if (!detail::require_partials_type(op, attributes.partials_type)) return;
     op.output({{q.shape[0], q.shape[2], q.shape[1], q.shape[3]}, q.dtype});
     op.output({{q.shape[0], q.shape[1], q.shape[2]}, float32});
   }
@@ -183,14 +182,13 @@ constexpr Tensor attention(std::initializer_list<Tensor> given, const AttentionO
   double scale = 1;
   if (options.scale) scale = *options.scale;
   else if (q.rank() > 0 && q.shape(-1) > 0) scale = 1 / square_root(static_cast<double>(q.shape(-1)));
-  const AttentionAttributes attributes{
-      .is_causal = options.is_causal,
-      .has_mask = given.size() > 3,
-      .scale = scale,
-      .alignment = static_cast<std::int64_t>(options.alignment),
-      .window = options.window,
-      .dropout_p = options.dropout_p,
-      .partials = options.partials_type ? 1 + static_cast<std::int64_t>(*options.partials_type) : 0};
+  const AttentionAttributes attributes{.is_causal = options.is_causal,
+                                       .has_mask = given.size() > 3,
+                                       .scale = scale,
+                                       .alignment = static_cast<std::int64_t>(options.alignment),
+                                       .window = options.window,
+                                       .dropout_p = options.dropout_p,
+                                       .partials_type = options.partials_type};
   List<Tensor> inputs(given);
   if (attributes.drops()) inputs.push_back(options.seed);
   if (attributes.drops() && !options.seed.valid() && !q.ir().failed())

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "tilewright/op/op.hpp"
+#include "tilewright/op/planner_options.hpp"
 
 namespace tilewright {
 
@@ -36,24 +37,15 @@ struct AttentionAttributes {
   /// Score of keys that the mask hides. A finite number gives the softmax of a composed form, in which a query that sees no key
   /// gets the mean of the values.
   double hidden_score = -std::numeric_limits<double>::infinity();
-  std::int64_t partials = 0;  ///< 1 + the dtype of partial sums; 0: the target's
+  OptionalDType partials_type{};  ///< dtype of partial sums; none: the target's
+  std::uint8_t reserved[7] = {};
 
   constexpr bool drops() const { return dropout_p != 0; }
   constexpr bool is_aligned_right() const { return alignment == static_cast<std::int64_t>(CausalAlignment::lower_right); }
-  constexpr DType partials_type() const { return partials == 0 ? float32 : static_cast<DType>(partials - 1); }
 };
 /// How the dtype of attention's sums is chosen, for the op and its gradient.
-struct AttentionCutRules {
-  static constexpr DType partials_dtype(const PackedAttributes& packed, DType) {
-    return unpack<AttentionAttributes>(packed).partials_type();
-  }
-  static constexpr PackedAttributes with_partials_type(const PackedAttributes& packed, DType partials_type) {
-    auto attributes = unpack<AttentionAttributes>(packed);
-    if (attributes.partials == 0) attributes.partials = 1 + static_cast<std::int64_t>(partials_type);
-    return pack(attributes);
-  }
-  static constexpr CutRules rules{.partials_dtype = partials_dtype, .with_partials_type = with_partials_type};
-};
+inline constexpr CutRules attention_cut_rules{.partials_dtype = partials_dtype<AttentionAttributes>,
+                                              .with_partials_type = with_partials_type<AttentionAttributes>};
 }  // namespace detail
 
 }  // namespace tilewright

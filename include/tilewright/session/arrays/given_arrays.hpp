@@ -93,7 +93,7 @@ class GivenArrays {
       variables_[v].copied = array.elements();
       return;
     }
-    variables_[v].mapped = const_cast<std::byte*>(array.elements());  // of read-only ones, is_read_only forbids writes
+    variables_[v].mapped = array.mapped();  // of read-only ones, is_read_only forbids writes
     variables_[v].is_read_only = array.mode() == MapMode::read_only;
     variables_[v].publish = array.publish();
     files_.push_back(array.file());
@@ -109,7 +109,7 @@ class GivenArrays {
         static_cast<std::size_t>(std::ranges::count_if(program.remote_buffers, [](auto& each) { return each.mapping > 0; })));
     std::byte*& rows = rows_[static_cast<std::size_t>(buffer.mapping) - 1];
     if (rows) fail(array.title(), " twice: each name once expected");
-    rows = const_cast<std::byte*>(array.elements());  // the program stores none if it must not
+    rows = array.mapped();  // the program stores none if it must not
     files_.push_back(array.file());
   }
   [[gnu::cold]] static Text names(const internal::ProgramView& program) {

@@ -55,7 +55,7 @@ class ExportedPrograms {
   template <std::size_t p>
   static int run(void* memory, void* const* arrays, ExportedStatus* status) {
     if (!is_aligned(memory)) return result_of(misaligned, status);
-    std::array<std::byte*, Programs::template array_count<p>> given{};
+    std::array<internal::OperandAddress, Programs::template array_count<p>> given{};
     for (std::size_t i = 0; i < given.size(); ++i) given[i] = static_cast<std::byte*>(arrays[i]);
     return result_of(static_cast<Programs*>(memory)->template run<p>(given), status);
   }

@@ -9,6 +9,7 @@
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/core/name.hpp"
 #include "tilewright/core/tensor_spec.hpp"
+#include "tilewright/execute/operand_address.hpp"
 
 namespace tilewright::detail {
 
@@ -36,7 +37,7 @@ constexpr auto* first_of(Array& array) {
 /// Returns the elements of a user's array. An array of another dtype or number of elements, or of a number that its type does not
 /// fix, does not compile. `what`: the call; `name`: of the stream or variable. `is_written`: whether the call changes the array.
 template <NameText what, NameText name, TensorSpec spec, bool is_written, class Array>
-auto static_elements(Array& array) -> std::byte* {
+auto static_elements(Array& array) {
   using Element = std::remove_pointer_t<decltype(first_of(array))>;
   constexpr std::size_t size = fixed_size<std::remove_const_t<Array>>, expected = static_cast<std::size_t>(spec.nelms());
   constexpr bool has_dtype = std::is_same_v<std::remove_const_t<Element>, element_t<spec.dtype>>;
@@ -49,10 +50,9 @@ auto static_elements(Array& array) -> std::byte* {
       return text(what.view(), ": '", name.view(), "' with ", given, ": ", to_text(spec), ", as a span or array of ", expected,
                   " elements, expected");
     };
-    Report<message>();
-    return nullptr;
+    return Report<message>(), static_cast<std::byte*>(nullptr);
   } else {
-    return const_cast<std::byte*>(reinterpret_cast<const std::byte*>(first_of(array)));
+    return internal::bytes_at(first_of(array));
   }
 }
 

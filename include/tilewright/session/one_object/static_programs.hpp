@@ -81,13 +81,13 @@ class StaticPrograms {
   }
   /// Runs a program. `arrays`: by stream, an array of the caller, or null for the object's array.
   template <std::size_t p>
-  RunStatus run(std::span<std::byte* const, Tables<p>::plan.streams.size()> arrays) {
+  RunStatus run(std::span<const internal::OperandAddress, Tables<p>::plan.streams.size()> arrays) {
     std::byte** const at = streams();
     bool is_given = false;
     for (std::size_t i = 0; i < arrays.size(); ++i) {
-      at[i] = arrays[i];
-      is_given |= arrays[i] != nullptr;
-      if (arrays[i] != nullptr || Tables<p>::stream_bytes[i] == 0) continue;
+      at[i] = arrays[i].for_kernel();
+      is_given |= at[i] != nullptr;
+      if (at[i] != nullptr || Tables<p>::stream_bytes[i] == 0) continue;
       if constexpr (!has_streams) return {.result = RunResult::missing_array, .before = missing_text};
       else at[i] = stream<p>(i);
     }
@@ -180,12 +180,12 @@ class StaticPrograms {
   /// Returns whether outputs share memory with no other array, and arrays of the caller none with the object, except the
   /// object's array of the same stream.
   template <std::size_t p>
-  bool are_apart(std::span<std::byte* const> given) {
+  bool are_apart(std::span<const internal::OperandAddress> given) {
     const auto array = [&](std::size_t i) {
       return std::span(streams()[i], static_cast<std::size_t>(Tables<p>::stream_bytes[i]));
     };
     for (std::size_t i = 0; i < given.size(); ++i) {
-      const bool is_own = given[i] == nullptr || (has_streams && given[i] == stream<p>(i));
+      const bool is_own = given[i].get() == nullptr || (has_streams && given[i].get() == stream<p>(i));
       if (!is_own && share_memory(array(i), memory_)) return false;
       for (std::size_t j = 0; Tables<p>::stream_directions[i] == StreamDirection::device_to_host && j < given.size(); ++j)
         if (i != j && share_memory(array(i), array(j))) return false;

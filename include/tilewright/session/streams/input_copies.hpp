@@ -17,11 +17,11 @@ namespace tilewright {
 namespace detail {
 /// Copies an input of `bytes` bytes if it shares memory with one of the blocks, and makes `input` the copy's address. Not
 /// inlined, because all inputs of all programs have one such function.
-[[gnu::noinline]] inline void replace_if_shared(std::byte*& input, std::size_t bytes,
+[[gnu::noinline]] inline void replace_if_shared(internal::OperandAddress& input, std::size_t bytes,
                                                 std::initializer_list<std::span<const std::byte>> written, std::byte* copy) {
   for (const auto block : written)
-    if (share_memory({input, bytes}, block)) [[unlikely]] {
-      std::memcpy(copy, input, bytes);
+    if (share_memory({input.get(), bytes}, block)) [[unlikely]] {
+      std::memcpy(copy, input.get(), bytes);
       input = copy;
       return;
     }

@@ -4,15 +4,16 @@
 #include <span>
 #include <stdexcept>
 
+#include "tilewright/execute/operand_address.hpp"
 #include "tilewright/session/host_array.hpp"
 #include "tilewright/session/names.hpp"
 #include "tilewright/session/streams/streams.hpp"
 
 namespace tilewright {
 
-/// Addresses of the host's memory for each stream of a plan.
+/// Addresses of the host's arrays for each stream of a plan.
 template <const auto& plan>
-using StreamMemory = std::array<std::byte*, plan.streams.size()>;
+using StreamMemory = std::array<internal::OperandAddress, plan.streams.size()>;
 
 namespace detail {
 
@@ -32,14 +33,14 @@ void set_stream(StreamMemory<plan>& memory, const NamedArgument<StreamName, Arra
     using Use = StreamArray<plan, stream>;
     if constexpr (plan.streams[stream].direction == StreamDirection::device_to_host)
       memory[stream] = host_memory<Use, what, Array>(argument.value);
-    else memory[stream] = const_cast<std::byte*>(host_data<Use, what>(argument.value));
+    else memory[stream] = host_data<Use, what>(argument.value);
   }
 }
 
 /// Returns the elements of the host's array for a stream, for `replicas` replicas.
 template <const auto& plan>
 std::span<const std::byte> array_of(const StreamMemory<plan>& memory, std::size_t stream, std::int64_t replicas) {
-  return {memory[stream], static_cast<std::size_t>(array_bytes(plan, stream, replicas))};
+  return {memory[stream].get(), static_cast<std::size_t>(array_bytes(plan, stream, replicas))};
 }
 
 /// Throws std::invalid_argument if the array of an output stream shares memory with another stream's array or with a block of
