@@ -27,7 +27,7 @@ PREFIX = Path(__file__).resolve().parent
 OPTIONS = shlex.split("-std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-math-errno -fvisibility=hidden "
                       "-ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables")
 C_OPTIONS = ["-DXTENSOR_USE_XSIMD", "-fPIC"]
-WASM_OPTIONS = ["--target=wasm32-wasi", "-msimd128", "-mbulk-memory", "-Wno-extern-initializer"]
+WASM_OPTIONS = ["--target=wasm32-wasi", "-msimd128", "-mbulk-memory", "-Wno-extern-initializer", "-Wno-unused-command-line-argument"]
 WASM_LINKS = ["-nostdlib", "-Wl,--no-entry", "-Wl,--stack-first", "-Wl,-z,stack-size=1048576", "-Wl,--strip-all"]
 SYSTEM_FOLDERS = [Path("/usr/include"), Path("/usr/local/include")]
 LIMITS = {"GNU": "-fconstexpr-ops-limit=4000000000 -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096",
@@ -217,7 +217,8 @@ def make_wasm(options, name, names, folder):
     parts = options.source.name, names, read_facts(facts)
     (folder / "interface.c").write_text(export_wasm.write_glue(name, parts[2]))
     run([options.compiler, "-x", "c", *WASM_OPTIONS[:1], "-Os", "-c", folder / "interface.c", "-o", folder / "interface.o"])
-    run([options.compiler, *WASM_OPTIONS, *WASM_LINKS, folder / "programs.o", folder / "interface.o", "-o", options.output])
+    libraries = [flag for flag in shlex.split(options.flags) if flag.startswith(("-l", "-L"))]
+    run([options.compiler, *WASM_OPTIONS, *WASM_LINKS, folder / "programs.o", folder / "interface.o", *libraries, "-o", options.output])
     module, types = export_wasm.write_module(name, *parts)
     (options.wasm / f"{name}.js").write_text(module)
     (options.wasm / f"{name}.d.ts").write_text(types)

@@ -1,6 +1,6 @@
 #pragma once
-// A network that tells two spirals apart: a step that trains it, and one that gives the logits of 256 points. `./dev export` makes
-// a module for browsers and node of them, which spirals.mjs uses.
+// A network that tells two spirals apart: a step that trains it, and one that gives the logits of 256 points. `./dev export`
+// makes a module for browsers and node of them, which spirals.mjs uses.
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/optim/adam.hpp>
 #include <tilewright/train/step.hpp>
