@@ -2,7 +2,6 @@
 // The data about tiles of a plan for simulated IPUs as records that a test changes: its table, read and written.
 #include <cstdint>
 #include <string_view>
-#include <tilewright/execute/strict/plan_reader.hpp>
 #include <tilewright/lower/ipu/tile_table.hpp>
 #include <tilewright/tilewright.hpp>
 #include <utility>
@@ -36,6 +35,7 @@ struct TileData {
   List<internal::BankStep> bank_steps{};
   List<tw::Text> scopes{}, graphs{};
 
+  TileData() = default;
   explicit TileData(const tw::Text& table) {
     internal::TileTableReader reader(table.view());
     for (;;) {
@@ -46,7 +46,8 @@ struct TileData {
       body.id = id;
       each_part(reader, body.storages, body.frames, body.rooms, body.steps);
     }
-    each_shared_part(reader, variables, constants, bank_rules, bank_steps, scopes, graphs);
+    each_shared_part(reader, variables, constants, bank_rules, bank_steps);
+    reader(scopes, graphs);
   }
   tw::Text table() const {
     tw::Text result;
@@ -57,7 +58,8 @@ struct TileData {
         each_part(writer, body.storages, body.frames, body.rooms, body.steps);
       }
       writer(BodyId::none);
-      each_shared_part(writer, variables, constants, bank_rules, bank_steps, scopes, graphs);
+      each_shared_part(writer, variables, constants, bank_rules, bank_steps);
+      writer(scopes, graphs);
     }
     return result;
   }

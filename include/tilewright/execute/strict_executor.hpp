@@ -7,8 +7,8 @@
 namespace tilewright::internal {
 
 /// Runs a frozen plan on tiles with separate memory, vertex by vertex. Exchange copies the slices that the plan names. A vertex
-/// gets copies of the elements that it declares, and nothing else (strict/vertex.hpp). The host's values are copied to homes before
-/// a run, and back to the host after it. Results are those of the fast mode. Whether the plan is right is for its proof
+/// gets copies of the elements that it declares, and nothing else (strict/vertex.hpp). The host's values are copied to homes
+/// before a run, and back to the host after it. Results are those of the fast mode. Whether the plan is right is for its proof
 /// (tw::verified).
 class StrictExecutor final : public StrictRunner {
  public:

@@ -12,9 +12,9 @@ namespace detail {
 constexpr const TileMap* tiles_of(const BodyDraft&) { return nullptr; }
 constexpr const TileMap* tiles_of(const TileDraft& draft) { return &draft.tiles; }
 
-/// Checks what later passes rely on while they change a draft: its numbers lead to what exists, its lists have the lengths of each
-/// other. It also checks what no plan shows, such as that an operation is in one group. What a plan computes, and where, is for
-/// its proof, tw::fault_of_plan.
+/// Checks what later passes rely on while they change a draft: its numbers lead to what exists, its lists have the lengths of
+/// each other. It also checks what no plan shows, such as that an operation is in one group. What a plan computes, and where, is
+/// for its proof, tw::fault_of_plan.
 class DraftViolation {
  public:
   constexpr DraftViolation(const BodyDraft& draft, const TileMap* tiles, Pass after, BodyId body, const Plan& plan)

@@ -48,8 +48,8 @@ Plan lower_changed(const tw::Prepared& prepared, Pass after, Change&& change) {
 template <class Break>
 std::string violation_of_draft(const Case& of, Pass after, Break&& break_it) {
   std::string violation;
-  const auto look = [&]<class Draft>(const Draft& draft, const Plan& plan) -> std::enable_if_t<
-                                                                               std::is_invocable_v<Break&, Draft&, Plan&>> {
+  const auto look = [&]<class Draft>(const Draft& draft,
+                                     const Plan& plan) -> std::enable_if_t<std::is_invocable_v<Break&, Draft&, Plan&>> {
     REQUIRE(tw::internal::find_violation(draft, after, BodyId::main, plan).string().empty());
     Draft broken = draft;
     Plan broken_plan = plan;
@@ -59,7 +59,8 @@ std::string violation_of_draft(const Case& of, Pass after, Break&& break_it) {
   lower_changed(tw::prepare(*tw::trace(of.program, of.target), of.target), after, look);
   return violation;
 }
-/// By which rule the proof refuses the plan of a program whose draft `break_it(draft, plan)` changed after a pass; empty: by none.
+/// By which rule the proof refuses the plan of a program whose draft `break_it(draft, plan)` changed after a pass; empty: by
+/// none.
 template <class Break>
 std::string rule_of_draft(const Case& of, Pass after, Break&& break_it) {
   const tw::Prepared prepared = tw::prepare(*tw::trace(of.program, of.target), of.target);

@@ -1,54 +1,11 @@
 #pragma once
-#include <string_view>
-#include <type_traits>
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "tilewright/execute/strict/plan.hpp"
 
 namespace tilewright::internal {
-
-/// Reads records from the table of a frozen plan that TileTableWriter wrote.
-class TileTableReader {
- public:
-  explicit TileTableReader(std::string_view table) : rest_(table) {}
-
-  void operator()(auto&... values) { (get(values), ...); }
-
- private:
-  template <class T>
-  [[gnu::cold]] void get(T& value) {
-    if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
-      value = static_cast<T>(number());
-    } else if constexpr (std::is_same_v<T, Text>) {
-      const auto size = static_cast<std::size_t>(number());
-      value = Text(rest_.substr(0, size));
-      rest_.remove_prefix(size);
-    } else if constexpr (requires {
-                           value.count;
-                           value.items;
-                         }) {  // a FixedVector
-      value.count = static_cast<int>(number());
-      for (int i = 0; i < value.size(); ++i) get(value[i]);
-    } else if constexpr (requires { value.size(); }) {
-      value.resize(static_cast<std::size_t>(number()));
-      for (auto& item : value) get(item);
-    } else {
-      each_field(*this, value);
-    }
-  }
-  [[gnu::cold]] std::int64_t number() {
-    std::uint64_t result = 0;
-    for (int shift = 0;; shift += 7) {
-      const auto character = static_cast<unsigned char>(rest_.front());
-      rest_.remove_prefix(1);
-      result |= std::uint64_t{character & 127u} << shift;
-      if (character < 128) break;
-    }
-    return static_cast<std::int64_t>(result >> 1) ^ -static_cast<std::int64_t>(result & 1);
-  }
-
-  std::string_view rest_;
-};
 
 /// Reads a plan's records about tiles from the table of a frozen plan and from its compute sets.
 class StrictPlanReader {
@@ -65,7 +22,8 @@ class StrictPlanReader {
     List<Home> variables, constants;
     BankRules bank_rules;
     std::vector<BankStep> bank_steps;
-    each_shared_part(table_, variables, constants, bank_rules, bank_steps, plan_.scopes, plan_.graphs);
+    each_shared_part(table_, variables, constants, bank_rules, bank_steps);
+    table_(plan_.scopes, plan_.graphs);
     for (const Home& home : variables) plan_.homes.push_back({{home}, Base::variable});
     for (const Home& home : constants) plan_.homes.push_back({{home}, Base::constant});
     for (const TileSetUse& set : plan_.program.tile_sets) plan_.frame_addresses.push_back(set.frame_address);

@@ -90,8 +90,8 @@ class StrictVertices {
     for (std::size_t k = 0; k < runs_.size(); ++k)
       if (group_.operands[k].is_used) StrictPlan::runs_of(group_.operands[k], coordinates_, runs_[k]);
   }
-  /// Calls f(element, its bytes) for what the vertex has of an operand: in a room of slices on its tile, in the tile's part of the
-  /// storage, or in streaming memory.
+  /// Calls f(element, its bytes) for what the vertex has of an operand: in a room of slices on its tile, in the tile's part of
+  /// the storage, or in streaming memory.
   template <class F>
   void for_each(std::size_t k, F f) const {
     const StrictOperand& operand = group_.operands[k];

@@ -33,7 +33,7 @@ constexpr void check_sizes(const auto& plan, FirstFault& fault) {
 /// Checks a plan for a simulated IPU on its tiles.
 constexpr void check_tiles(const auto& plan, const Target& target, ValueTerms& terms, bool reads_unwritten, FirstFault& fault) {
   DataOnTiles data;
-  if (!fault.expect(TableReader(table_of_tiles(plan)).read(data), "tiles", BodyId::none, -1,
+  if (!fault.expect(read_tiles(table_of_tiles(plan), data), "tiles", BodyId::none, -1,
                     "a table of tiles that cannot be read: data of each body expected"))
     return;
   TileMemoryProof memory(plan, target, data, fault);
