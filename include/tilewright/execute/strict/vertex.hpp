@@ -31,12 +31,13 @@ class StrictVertices {
 
   /// Copies the slices of all vertices from the tensors' tiles to those of the vertices, or back to them.
   void exchange(bool to_vertices) {
-    for (std::int64_t v = 0; v < step_.vertices; ++v) {
-      begin(v);
-      for (std::size_t k = 0; k < runs_.size(); ++k) {
-        const StrictOperand& operand = group_.operands[k];
-        if (operand.room < 0 || !operand.is_used || !(to_vertices ? operand.is_read : operand.is_written)) continue;
-        const StrictPlace place(machine_, b_, storage(operand));
+    for (std::size_t k = 0; k < runs_.size(); ++k) {
+      const StrictOperand& operand = group_.operands[k];
+      if (operand.room < 0 || !operand.is_used || !(to_vertices ? operand.is_read : operand.is_written)) continue;
+      const StrictPlace place(machine_, b_, storage(operand));
+      for (std::int64_t v = 0; v < step_.vertices; ++v) {
+        begin(v);
+        StrictPlan::runs_of(operand, coordinates_, runs_[k]);
         if (to_vertices) for_each(k, [&](std::int64_t e, std::byte* slice) { place.read(e, slice); });
         else for_each(k, [&](std::int64_t e, const std::byte* slice) { place.write(e, slice); });
       }
@@ -87,8 +88,6 @@ class StrictVertices {
     const std::int64_t place = StrictPlan::locate(set_, group_, vertex, coordinates_);
     tile_ = group_.grid.places.tile(place, plan_.program.sets);
     slot_ = group_.grid.places.slot(place, plan_.program.sets);
-    for (std::size_t k = 0; k < runs_.size(); ++k)
-      if (group_.operands[k].is_used) StrictPlan::runs_of(group_.operands[k], coordinates_, runs_[k]);
   }
   /// Calls f(element, its bytes) for what the vertex has of an operand: in a room of slices on its tile, in the tile's part of
   /// the storage, or in streaming memory.
@@ -109,7 +108,9 @@ class StrictVertices {
   }
   void load(std::size_t k) {
     const StrictOperand& operand = group_.operands[k];
-    if (!operand.is_used || !operand.is_read) return;
+    if (!operand.is_used) return;
+    StrictPlan::runs_of(operand, coordinates_, runs_[k]);
+    if (!operand.is_read) return;
     const std::int64_t bytes = storage(operand).bytes;
     std::byte* const shadows[] = {shadows_.data(b_, operand.storage, 0), shadows_.data(b_, operand.storage, 1)};
     for_each(k, [&](std::int64_t e, const std::byte* from) {
