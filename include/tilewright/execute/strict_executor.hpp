@@ -162,9 +162,8 @@ class StrictExecutor final : public StrictRunner {
   [[gnu::cold]] bool run_calls(std::size_t b, std::size_t g, const Step& step, BodyId called, int first_location, int count,
                                const Frames& frames, const Replicas& replicas) {
     const auto target = static_cast<std::size_t>(called);
-    const StrictBody& body = plan_.bodies[b];
     Frames inner = frames;
-    for (const Room& room : body.rooms)
+    for (const Room& room : plan_.bodies[b].rooms)
       if (room.kind == RoomKind::called && room.first == static_cast<int>(g))
         inner[static_cast<std::size_t>(room.set)] += room.address;
     begin(target, inner, replicas);

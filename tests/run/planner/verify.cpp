@@ -7,14 +7,11 @@ namespace {
 using namespace violations;
 using tw::internal::TileDraft;
 
-/// A number of a storage or a group that does not exist.
-constexpr int nowhere = 99;
-
 }  // namespace
 
 TEST_CASE("verify: operations and their operands") {
   const auto violation = [](const Case& of, auto break_it) { return violation_of_draft(of, Pass::flatten, break_it); };
-  CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { op(d, "MatMul").operands[0].storage = StorageId(nowhere); }) ==
+  CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { op(d, "MatMul").operands[0].storage = StorageId(99); }) ==
         "operands exist: operation 0 (MatMul) has operand 0 in storage 99: a storage from 0 to 10 expected, in body 0 after "
         "flatten");
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { op(d, "MatMul").calling.body = BodyId(1); }) ==
@@ -88,7 +85,7 @@ TEST_CASE("verify: cuts") {
 
 TEST_CASE("verify: memory that storages take over") {
   const auto violation = [](auto break_it) { return violation_of_draft(a_chain, Pass::reuse_dying_inputs, break_it); };
-  CHECK(violation([](BodyDraft& d, Plan&) { reuser(d).reuses = StorageId(nowhere); }) ==
+  CHECK(violation([](BodyDraft& d, Plan&) { reuser(d).reuses = StorageId(99); }) ==
         "reuses are a forest: storage 3 reuses storage 99: a storage from 0 to 5 expected, in body 0 after reuse_dying_inputs");
   CHECK(violation([](BodyDraft& d, Plan&) { d.storages[reuser(d).reuses].reuses = d.owner(reuser(d).reuses); }) ==
         "reuses are a forest: storage 2 reuses storages in a circle: a storage with memory of its own at the end expected, in "
@@ -105,7 +102,7 @@ TEST_CASE("verify: tiles") {
         "vertices have places: 1 groups on tiles: 2 expected, in body 0 after map_tiles");
   CHECK(violation([](TileDraft& d, Plan&) { d.tiles.groups[1].grid.places.set = -1; }) ==
         "sets of tiles exist: group 1 is on set -1 of tiles: a set of the plan expected, in body 0 after map_tiles");
-  CHECK(violation([](TileDraft& d, Plan&) { d.tiles.groups[0].operands[0].storage = StorageId(nowhere); }) ==
+  CHECK(violation([](TileDraft& d, Plan&) { d.tiles.groups[0].operands[0].storage = StorageId(99); }) ==
         "vertices know what they use: group 0 uses storage 99 on tiles: a storage with a layout expected, in body 0 after "
         "map_tiles");
   CHECK(violation_of_draft(on_two, Pass::place, [](TileDraft&, Plan& p) { p.moves[0].from_set = 2; }) ==

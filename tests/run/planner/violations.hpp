@@ -48,10 +48,11 @@ Plan lower_changed(const tw::Prepared& prepared, Pass after, Change&& change) {
 template <class Break>
 std::string violation_of_draft(const Case& of, Pass after, Break&& break_it) {
   std::string violation;
-  const auto look = [&]<class Draft>(const Draft& draft,
-                                     const Plan& plan) -> std::enable_if_t<std::is_invocable_v<Break&, Draft&, Plan&>> {
+  const auto look = [&](auto& draft, Plan& plan)
+    requires std::is_invocable_v<Break&, decltype(draft), Plan&>
+  {
     REQUIRE(tw::internal::find_violation(draft, after, BodyId::main, plan).string().empty());
-    Draft broken = draft;
+    auto broken = draft;
     Plan broken_plan = plan;
     break_it(broken, broken_plan);
     violation = tw::internal::find_violation(broken, after, BodyId::main, broken_plan).string();
