@@ -11,6 +11,7 @@
 #include <iostream>
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/tilewright.hpp>
+#include <tilewright/verified/verified.hpp>
 
 namespace tw = tilewright;
 using namespace tw::literals;
@@ -27,6 +28,9 @@ constexpr void program(tw::Ir& ir) {
   tw::ops::host_store(ir.d2h_stream("bound", {2, 32}), bound);
   tw::ops::host_store(ir.d2h_stream("given", {2, 32}), given);
 }
+
+/// The compiler proves that the plan which the session below runs computes what the program's graphs say.
+static_assert(tw::verified<program>);
 
 int main() {
   // at run time, to look at it

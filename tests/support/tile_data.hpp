@@ -4,7 +4,6 @@
 #include <string_view>
 #include <tilewright/lower/ipu/tile_table.hpp>
 #include <tilewright/tilewright.hpp>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,44 +27,6 @@ struct TileBody {
   int owner(int s) const { return storages[s].kind == StorageKind::part ? storages[s].owner : s; }
 };
 
-/// Reads numbers and records from a table of tiles.
-class TableReader {
- public:
-  explicit TableReader(std::string_view table) : rest_(table) {}
-  void operator()(auto&... values) { (get(values), ...); }
-
- private:
-  template <class T>
-  void get(T& value) {
-    if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
-      value = static_cast<T>(number());
-    } else if constexpr (std::is_same_v<T, tw::Text>) {
-      const auto size = static_cast<std::size_t>(number());
-      value = tw::Text(rest_.substr(0, size));
-      rest_.remove_prefix(size);
-    } else if constexpr (requires { value.resize(1); }) {
-      value.resize(static_cast<std::size_t>(number()));
-      for (auto& item : value) get(item);
-    } else if constexpr (requires { value.items; }) {
-      value.count = static_cast<int>(number());
-      for (int i = 0; i < value.count; ++i) get(value[i]);
-    } else {
-      each_field(*this, value);
-    }
-  }
-  std::int64_t number() {
-    std::uint64_t result = 0;
-    for (int shift = 0;; shift += 7) {
-      const auto character = static_cast<unsigned char>(rest_.at(0));
-      rest_.remove_prefix(1);
-      result |= std::uint64_t{character & 127u} << shift;
-      if (character < 128) return static_cast<std::int64_t>(result >> 1) ^ -static_cast<std::int64_t>(result & 1);
-    }
-  }
-
-  std::string_view rest_;
-};
-
 /// The records of a plan's tile_table.
 struct TileData {
   std::vector<TileBody> bodies{};
@@ -74,8 +35,9 @@ struct TileData {
   List<internal::BankStep> bank_steps{};
   List<tw::Text> scopes{}, graphs{};
 
+  TileData() = default;
   explicit TileData(const tw::Text& table) {
-    TableReader reader(table.view());
+    internal::TileTableReader reader(table.view());
     for (;;) {
       BodyId id = BodyId::none;
       reader(id);
@@ -84,7 +46,8 @@ struct TileData {
       body.id = id;
       each_part(reader, body.storages, body.frames, body.rooms, body.steps);
     }
-    each_shared_part(reader, variables, constants, bank_rules, bank_steps, scopes, graphs);
+    each_shared_part(reader, variables, constants, bank_rules, bank_steps);
+    reader(scopes, graphs);
   }
   tw::Text table() const {
     tw::Text result;
@@ -95,7 +58,8 @@ struct TileData {
         each_part(writer, body.storages, body.frames, body.rooms, body.steps);
       }
       writer(BodyId::none);
-      each_shared_part(writer, variables, constants, bank_rules, bank_steps, scopes, graphs);
+      each_shared_part(writer, variables, constants, bank_rules, bank_steps);
+      writer(scopes, graphs);
     }
     return result;
   }

@@ -9,34 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "tilewright/lower/ipu/tile_table.hpp"
-#include "tilewright/verified/tiles/tile_table.hpp"
+#include "tile_data.hpp"
 
 namespace tile_mutations {
 
 namespace tw = tilewright;
+using tile_faults::TileBody, tile_faults::TileData;
 using tw::Plan;
 using tw::internal::Base, tw::internal::BodyId, tw::OperandBanks, tw::internal::Room, tw::internal::RoomKind,
     tw::internal::StepRecord, tw::internal::StepUse, tw::internal::StorageKind, tw::internal::StorageRecord,
     tw::internal::TileAccess, tw::internal::TileOperand;
-using tw::internal::proof::detail::BodyOnTiles, tw::internal::proof::detail::DataOnTiles,
-    tw::internal::proof::detail::TableReader;
-
-/// Writes a table of tiles back into its plan.
-inline void write(const DataOnTiles& data, Plan& plan) {
-  tw::Text result;
-  {
-    tw::internal::detail::TileTableWriter table(result);
-    for (const BodyOnTiles& body : data.bodies) {
-      table(body.body);
-      each_part(table, body.storages, body.frames, body.rooms, body.steps);
-    }
-    table(BodyId::none);
-    table(data.variables, data.constants, data.rules, data.bank_steps);
-  }
-  result += data.names;
-  plan.tile_table = std::move(result);
-}
 
 /// Draws changes. A change returns what it did; nothing if the plan has no place for it.
 class Mutator {
@@ -49,11 +31,9 @@ class Mutator {
         &Mutator::block, &Mutator::frame,   &Mutator::moves,      &Mutator::host,      &Mutator::bank,     &Mutator::size,
         &Mutator::owner, &Mutator::slices,  &Mutator::tile_bytes, &Mutator::layout_of, &Mutator::dropped};
     plan_ = &plan;
-    const tw::Text table = plan.tile_table;
-    data_ = {};
-    if (!TableReader(table.view()).read(data_)) return {};
+    data_ = TileData(plan.tile_table);
     const Change what = std::invoke(kinds[random_() % std::size(kinds)], this);
-    if (what) write(data_, plan);
+    if (what) plan.tile_table = data_.table();
     return what;
   }
 
@@ -67,7 +47,7 @@ class Mutator {
   template <class Condition>
   Room* room(const Condition& holds) {
     std::vector<Room*> rooms;
-    for (BodyOnTiles& body : data_.bodies)
+    for (TileBody& body : data_.bodies)
       for (Room& each : body.rooms)
         if (each.bytes > 0 && holds(each)) rooms.push_back(&each);
     return drawn(rooms);
@@ -75,7 +55,7 @@ class Mutator {
   template <class Condition>
   TileOperand* operand(const Condition& holds) {
     std::vector<TileOperand*> operands;
-    for (BodyOnTiles& body : data_.bodies)
+    for (TileBody& body : data_.bodies)
       for (StepRecord& step : body.steps)
         for (TileOperand& each : step.tile_operands)
           if (holds(each)) operands.push_back(&each);
@@ -84,7 +64,7 @@ class Mutator {
   /// A tensor. `is_copied`: also one that calls copy to and from the tiles of their bodies.
   StorageRecord* storage(bool is_copied) {
     std::vector<StorageRecord*> storages;
-    for (BodyOnTiles& body : data_.bodies) {
+    for (TileBody& body : data_.bodies) {
       std::vector<bool> is_argument(body.storages.size());
       for (const StepRecord& step : body.steps)
         for (const auto& value : step.call_values) is_argument[static_cast<std::size_t>(value.storage)] = true;
@@ -133,7 +113,7 @@ class Mutator {
   }
   Change vertices() {
     std::vector<StepRecord*> steps;
-    for (BodyOnTiles& body : data_.bodies)
+    for (TileBody& body : data_.bodies)
       for (StepRecord& step : body.steps)
         for (const TileOperand& each : step.tile_operands)
           if (step.use == StepUse::computes && each.access == TileAccess::local && step.grid.places.count > 1 &&
@@ -168,7 +148,7 @@ class Mutator {
     return "other places of a tensor";
   }
   Change frame() {
-    for (BodyOnTiles& body : data_.bodies)
+    for (TileBody& body : data_.bodies)
       for (auto& each : body.frames)
         if (each.bytes > 0) return each.bytes -= 8, "a frame that is too small";
     return {};
@@ -207,7 +187,7 @@ class Mutator {
       }
     }
     if (data_.bank_steps.empty()) return {};
-    data_.rules.distance /= 2;
+    data_.bank_rules.distance /= 2;
     return "banks that are nearer";
   }
   Change size() {
@@ -222,7 +202,7 @@ class Mutator {
   }
   Change owner() {
     std::vector<std::pair<StepRecord*, std::size_t>> uses;
-    for (BodyOnTiles& body : data_.bodies)
+    for (TileBody& body : data_.bodies)
       for (StepRecord& step : body.steps)
         for (std::size_t i = 0; i + 1 < step.location_storages.size(); ++i)
           if (step.location_storages[i] >= 0 && step.location_storages[i + 1] >= 0 &&
@@ -247,7 +227,7 @@ class Mutator {
 
   std::mt19937_64 random_;
   Plan* plan_ = nullptr;
-  DataOnTiles data_{};
+  TileData data_{};
 };
 
 }  // namespace tile_mutations

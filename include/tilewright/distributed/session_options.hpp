@@ -26,7 +26,7 @@ struct SessionOptions {
   int threads = 0;  ///< host threads of a process; 0: the first runs measure which number is fastest, at most one per core
   Flag attach = true;  ///< whether the session starts attached; otherwise a context attaches it
   Flag weights_to_host_on_exit = true;  ///< whether a context copies the variables to the host when it ends
-  StrictMode strict{};  ///< true: each run checks the plan and the ops; with one process only
+  StrictMode strict{};  ///< true: each run checks the ops; with one process only
   AllReduce all_reduce = AllReduce::replica_order;  ///< must be equal on all processes
   std::int64_t recorded_events = 0;  ///< capacity of each worker's event recorder in this process; 0: runs are not recorded
 

@@ -21,7 +21,7 @@ struct HostMemory {
   std::int64_t variable_bytes = 0, remote_bytes = 0;  ///< from one replica to the next
   FaultRecord* faults = nullptr;  ///< by fault site
 };
-/// Runs a program on tiles with separate memory, to find what a plan omits or an op does not declare.
+/// Runs a program on tiles with separate memory, to find what an op does not declare.
 class StrictRunner {
  public:
   virtual ~StrictRunner() = default;

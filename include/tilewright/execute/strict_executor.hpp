@@ -6,17 +6,17 @@
 
 namespace tilewright::internal {
 
-/// Runs a frozen plan on tiles with separate memory, vertex by vertex. Exchange copies the elements that the plan names, with the
-/// tags of their last writes. A vertex gets copies of the elements that it declares, and nothing else (strict/vertex.hpp). The
-/// host's values are copied to homes before a run, and back to the host after it. Results are those of the fast mode.
+/// Runs a frozen plan on tiles with separate memory, vertex by vertex. Exchange copies the slices that the plan names. A vertex
+/// gets copies of the elements that it declares, and nothing else (strict/vertex.hpp). The host's values are copied to homes
+/// before a run, and back to the host after it. Results are those of the fast mode. Whether the plan is right is for its proof
+/// (tw::verified).
 class StrictExecutor final : public StrictRunner {
  public:
   [[gnu::cold]] explicit StrictExecutor(const ProgramView& program) : program_(program), plan_(program_), shadows_(plan_) {
     StrictPlanReader(plan_).run();
   }
 
-  /// For tests, which change it before the first run.
-  StrictPlan& plan() { return plan_; }
+  const StrictPlan& plan() const { return plan_; }
   /// Returns the tiles of a replica, which the first run makes.
   StrictMachine& machine(int replica) { return *machines_[static_cast<std::size_t>(replica)]; }
 
@@ -29,20 +29,19 @@ class StrictExecutor final : public StrictRunner {
     std::vector<int> all;
     for (int r = 0; r < program_.replicas; ++r) {
       all.push_back(r);
-      load_homes(r);
+      copy_homes(r, true);
     }
     const auto body = static_cast<std::size_t>(root);
-    open_rooms(body, 0, plan_.frame_addresses, all);
+    begin(body, plan_.frame_addresses, all);
     if (!run_groups(body, plan_.frame_addresses, all)) return false;
-    close_rooms(body, -1, all);
-    for (int r = 0; r < program_.replicas; ++r) store_homes(r);
+    for (int r = 0; r < program_.replicas; ++r) copy_homes(r, false);
     is_clean_ = true;
     return true;
   }
 
  private:
   using Replicas = std::vector<int>;
-  using Frames = std::vector<std::int64_t>;  // by set of tiles: where a body's frame begins
+  using Frames = StrictMachine::Frames;
 
   [[gnu::cold]] void start() {
     if (machines_.empty()) {
@@ -52,89 +51,45 @@ class StrictExecutor final : public StrictRunner {
           bytes = (std::max)(bytes, plan_.frame_addresses[set] + body.frames[set].bytes);
       for (int r = 0; r < program_.replicas; ++r) machines_.push_back(std::make_unique<StrictMachine>(plan_, bytes));
     }
-    if (!is_clean_) {
-      for (auto& machine : machines_) machine->reset();
-      shadows_.poison();
-    }
+    if (!is_clean_) shadows_.poison();
     is_clean_ = false;
-    version_ = 2;
   }
 
   // ---- between the host and homes
 
-  std::byte* host_data(const StrictHome& home, int replica) const {
-    if (home.base == Base::constant) return host_.constants + home.offset;
-    return host_.variables + replica * host_.variable_bytes + home.offset;
-  }
-  [[gnu::cold]] void load_homes(int replica) {
-    for (const StrictHome& home : plan_.homes)
-      if (home.body >= 0) load(static_cast<std::size_t>(home.body), storage_of(home), replica, host_data(home, replica));
-  }
-  [[gnu::cold]] void store_homes(int replica) {
-    for (const StrictHome& home : plan_.homes)
-      if (home.body >= 0 && home.base == Base::variable)
-        store(static_cast<std::size_t>(home.body), storage_of(home), replica, host_data(home, replica), "the host");
-  }
-  [[gnu::cold]] const StrictStorage& storage_of(const StrictHome& home) const {
-    return plan_.bodies[static_cast<std::size_t>(home.body)].storages[static_cast<std::size_t>(home.storage)];
+  /// Copies variables and constants to tiles, or variables back to the host.
+  [[gnu::cold]] void copy_homes(int replica, bool to_tiles) {
+    for (const StrictHome& home : plan_.homes) {
+      if (home.body < 0) continue;
+      const auto body = static_cast<std::size_t>(home.body);
+      const StrictStorage& of = storage(plan_.bodies[body], home.storage);
+      const bool is_constant = home.base == Base::constant;
+      std::byte* const data = (is_constant ? host_.constants : host_.variables + replica * host_.variable_bytes) + home.offset;
+      if (to_tiles) load(body, of, replica, data);
+      else if (!is_constant) store(body, of, replica, data);
+    }
   }
   void load(std::size_t body, const StrictStorage& storage, int replica, const std::byte* from) {
     const StrictPlace place(machine(replica), body, storage);
-    ++version_;
-    for (std::int64_t e = 0; e < storage.elements; ++e) place.write(e, from + e * storage.bytes, version_);
+    for (std::int64_t e = 0; e < storage.elements; ++e) place.write(e, from + e * storage.bytes);
   }
-  /// Stores the elements of a storage. Elements that were never written keep the host's values.
-  void store(std::size_t body, const StrictStorage& storage, int replica, std::byte* to, const std::string& reader) {
+  void store(std::size_t body, const StrictStorage& storage, int replica, std::byte* to) {
     const StrictPlace place(machine(replica), body, storage);
-    for (std::int64_t e = 0; e < storage.elements; ++e)
-      if (place.is_written(e))
-        std::memcpy(to + e * storage.bytes, place.read(e, reader), static_cast<std::size_t>(storage.bytes));
+    for (std::int64_t e = 0; e < storage.elements; ++e) place.read(e, to + e * storage.bytes);
   }
 
   // ---- bodies
 
-  /// Opens rooms whose live ranges begin at a step.
-  [[gnu::cold]] void open_rooms(std::size_t b, int group, const Frames& frames, const Replicas& replicas) {
-    const StrictBody& body = plan_.bodies[b];
-    for (const int replica : replicas)
-      for (std::size_t r = 0; r < body.rooms.size(); ++r) {
-        const Room& room = body.rooms[r];
-        if (room.first != group || room.bytes == 0 || room.kind == RoomKind::called) continue;
-        const bool has_elements = static_cast<int>(room.storage) >= 0;
-        const StrictStorage* const storage = has_elements ? &body.storages[static_cast<std::size_t>(room.storage)] : nullptr;
-        machine(replica).open(machine(replica).room(b, static_cast<int>(r)),
-                              frames[static_cast<std::size_t>(room.set)] + room.address, room.bytes,
-                              has_elements ? storage->bytes : 1);
-        if (room.kind != RoomKind::storage) continue;
-        StrictTensor& tensor = machine(replica).tensor_of(b, *storage);
-        tensor.is_written = false;
-        std::fill(tensor.versions.begin(), tensor.versions.end(), 0u);
-        if (storage->kind != StorageKind::undefined_owner) continue;
-        const std::uint64_t zero = 0;  // what nobody has written may be read
-        const StrictPlace place(machine(replica), b, *storage);
-        for (std::int64_t e = 0; e < storage->elements; ++e) place.write(e, reinterpret_cast<const std::byte*>(&zero), 1);
-      }
-  }
-  /// Closes rooms whose live ranges end at a step; -1: all open ones.
-  [[gnu::cold]] void close_rooms(std::size_t b, int group, const Replicas& replicas) {
-    const StrictBody& body = plan_.bodies[b];
-    for (const int replica : replicas)
-      for (std::size_t r = 0; r < body.rooms.size(); ++r)
-        if (group < 0 || body.rooms[r].last == group) machine(replica).close(machine(replica).room(b, static_cast<int>(r)));
-  }
-  /// Runs the groups of a body, whose first rooms are open. The last ones stay open. Returns false, at once, if some replicas
-  /// do not reach a collective.
+  /// Runs the groups of a body. Returns false, at once, if some replicas do not reach a collective.
   [[gnu::cold]] bool run_groups(std::size_t b, const Frames& frames, const Replicas& replicas) {
     const StrictBody& body = plan_.bodies[b];
     for (std::size_t g = 0; g < body.groups.size(); ++g) {
       const StrictGroup& group = body.groups[g];
       const Step& step = plan_.step(b, g);
-      const int number = static_cast<int>(g);
-      if (g > 0) open_rooms(b, number, frames, replicas);
       for (const int s : group.loads)
         for (const int r : replicas) load(b, storage(body, s), r, stream(storage(body, s).location, r));
       switch (step.kind) {
-        case StepKind::compute: run_compute(b, g, step, frames, replicas); break;
+        case StepKind::compute: run_compute(b, g, step, replicas); break;
         case StepKind::collective:
           if (static_cast<int>(replicas.size()) < program_.replicas) return false;
           run_collective(b, g, step, replicas);
@@ -149,17 +104,16 @@ class StrictExecutor final : public StrictRunner {
         case StepKind::load_code: break;
       }
       for (const int s : group.stores)
-        for (const int r : replicas) {
-          const StrictStorage& stored = storage(body, s);
-          store(b, stored, r, stream(stored.location, r), strict_text({"stream ", stored.location.index}));
-        }
+        for (const int r : replicas) store(b, storage(body, s), r, stream(storage(body, s).location, r));
       if (step.stream >= 0)
         for (const int r : replicas)
           streams_[stream_number(step.stream, r)] += program_.replicas *
                                                      program_.stream_bytes[static_cast<std::size_t>(step.stream)];
-      if (g + 1 < body.groups.size()) close_rooms(b, number, replicas);
     }
     return true;
+  }
+  void begin(std::size_t b, const Frames& frames, const Replicas& replicas) {
+    for (const int r : replicas) machine(r).begin(b, frames);
   }
   static const StrictStorage& storage(const StrictBody& body, int s) { return body.storages[static_cast<std::size_t>(s)]; }
   std::size_t stream_number(int stream, int replica) const {
@@ -171,24 +125,20 @@ class StrictExecutor final : public StrictRunner {
 
   // ---- steps
 
-  [[gnu::cold]] void run_compute(std::size_t b, std::size_t g, const Step& step, const Frames& frames, const Replicas& replicas) {
-    const StrictGroup& group = plan_.bodies[b].groups[g];
+  [[gnu::cold]] void run_compute(std::size_t b, std::size_t g, const Step& step, const Replicas& replicas) {
     const ComputeFunction function = program_.functions[static_cast<std::size_t>(step.compute_set)];
     for (const int r : replicas) {
-      const auto guarded = [&](const std::vector<StrictMove>& moves) {
-        for (const StrictMove& move : moves) machine(r).move(move, frames);
-      };
-      guarded(group.before);
       StrictVertices vertices(program_, plan_, machine(r), shadows_, b, g, host_.remote + r * host_.remote_bytes);
       FaultRecord* const faults = step.first_fault_site >= 0 ? host_.faults + step.first_fault_site : nullptr;
-      for (std::int64_t v = 0; v < step.vertices; ++v) vertices.run(v, function, faults, ++version_);
-      guarded(group.after);
+      vertices.exchange(true);
+      for (std::int64_t v = 0; v < step.vertices; ++v) vertices.run(v, function, faults);
+      vertices.exchange(false);
     }
   }
   [[gnu::cold]] void run_collective(std::size_t b, std::size_t g, const Step& step, const Replicas& replicas) {
     std::vector<StrictVertices> all;
     for (const int r : replicas) all.emplace_back(program_, plan_, machine(r), shadows_, b, g, nullptr);
-    run_collective_step(all, program_.functions[static_cast<std::size_t>(step.compute_set)], step.items, ++version_);
+    run_collective_step(all, program_.functions[static_cast<std::size_t>(step.compute_set)], step.items);
   }
   [[gnu::cold]] bool run_conditional(std::size_t b, std::size_t g, const Step& step, const Frames& frames,
                                      const Replicas& replicas) {
@@ -196,7 +146,7 @@ class StrictExecutor final : public StrictRunner {
     Replicas of_branch[2];
     for (const int r : replicas) {
       const StrictPlace place(machine(r), b, storage(plan_.bodies[b], condition.storage));
-      of_branch[*place.read(condition.offset, plan_.name_of_step(b, g)) != std::byte{0} ? 1 : 0].push_back(r);
+      of_branch[*place.data(condition.offset) != std::byte{0} ? 1 : 0].push_back(r);
     }
     const int first = step.first_location + 1;
     if (!of_branch[1].empty() && !run_calls(b, g, step, step.body, first, step.arguments, frames, of_branch[1])) return false;
@@ -212,29 +162,20 @@ class StrictExecutor final : public StrictRunner {
   [[gnu::cold]] bool run_calls(std::size_t b, std::size_t g, const Step& step, BodyId called, int first_location, int count,
                                const Frames& frames, const Replicas& replicas) {
     const auto target = static_cast<std::size_t>(called);
-    const StrictBody& body = plan_.bodies[b];
     Frames inner = frames;
-    for (const Room& room : body.rooms)
-      if (room.kind == RoomKind::called && room.first == static_cast<int>(g)) {
-        const auto set = static_cast<std::size_t>(room.set);
-        inner[set] += room.address;
-        if (plan_.bodies[target].frames[set].bytes > room.bytes)
-          throw StrictError(strict_text({"strict: ", plan_.name_of_step(b, g), ": the frame of the called body has ",
-                                         plan_.bodies[target].frames[set].bytes, " bytes: at most ", room.bytes, " expected"}));
-      }
+    for (const Room& room : plan_.bodies[b].rooms)
+      if (room.kind == RoomKind::called && room.first == static_cast<int>(g))
+        inner[static_cast<std::size_t>(room.set)] += room.address;
+    begin(target, inner, replicas);
     for (std::int64_t iteration = 0; iteration < step.count; ++iteration) {
       const std::vector<Argument> arguments = arguments_of(b, g, step, called, first_location, count, iteration);
-      open_rooms(target, 0, inner, replicas);
       for (const int r : replicas)
         for (const Argument& argument : arguments)
-          if (argument.is_input) pass(r, b, argument, target, plan_.name_of_step(b, g), true);
+          if (argument.is_input) pass(r, b, argument, target, true);
       if (!run_groups(target, inner, replicas)) return false;
       for (const int r : replicas)
-        for (const Argument& argument : arguments) {
-          if (argument.is_output) pass(r, b, argument, target, plan_.name_of_step(b, g), false);
-          else if (argument.inner >= 0) spoil(r, b, argument, target);
-        }
-      close_rooms(target, -1, replicas);
+        for (const Argument& argument : arguments)
+          if (argument.is_output) pass(r, b, argument, target, false);
     }
     return true;
   }
@@ -268,10 +209,8 @@ class StrictExecutor final : public StrictRunner {
       const StrictBody& inner = plan_.bodies[static_cast<std::size_t>(called)];
       for (std::size_t s = 0; s < inner.storages.size(); ++s)
         if (inner.storages[s].is_on_tiles && inner.storages[s].location.base == Base::argument &&
-            inner.storages[s].location.index == i) {
-          if (argument.inner >= 0) throw std::logic_error("strict: two storages are one argument");
+            inner.storages[s].location.index == i)
           argument.inner = static_cast<int>(s);
-        }
       argument.is_input = i < inputs;
       argument.is_output = i >= inputs;
       if (!argument.is_input) continue;
@@ -283,29 +222,14 @@ class StrictExecutor final : public StrictRunner {
     return result;
   }
   /// Copies an argument to the called body, or a result from it.
-  void pass(int replica, std::size_t b, const Argument& argument, std::size_t target, const std::string& reader, bool in) {
+  void pass(int replica, std::size_t b, const Argument& argument, std::size_t target, bool in) {
     if (argument.inner < 0) return;
-    const StrictStorage& inner = plan_.bodies[target].storages[static_cast<std::size_t>(argument.inner)];
-    if (argument.storage < 0) throw std::logic_error("strict: an argument is nowhere");
-    const StrictStorage& outer = plan_.bodies[b].storages[static_cast<std::size_t>(argument.storage)];
-    if (outer.bytes != inner.bytes || argument.first + inner.elements > outer.elements)
-      throw std::logic_error("strict: an argument is not where the caller has it");
-    const StrictPlace there(machine(replica), target, inner), here(machine(replica), b, outer);
-    ++version_;
-    for (std::int64_t e = 0; e < inner.elements; ++e) {
-      const StrictPlace &from = in ? here : there, &to = in ? there : here;
-      const std::int64_t source = in ? argument.first + e : e, result = in ? e : argument.first + e;
-      if (from.is_written(source)) to.write(result, from.read(source, reader), version_);
-    }
-    if (in) machine(replica).tensor_of(target, inner).is_written = false;
-  }
-  /// Marks a caller's value as unreadable, because the fast mode changes arguments that are passed by value.
-  [[gnu::cold]] void spoil(int replica, std::size_t b, const Argument& argument, std::size_t target) {
-    const StrictStorage& inner = plan_.bodies[target].storages[static_cast<std::size_t>(argument.inner)];
-    if (argument.storage < 0 || !machine(replica).tensor_of(target, inner).is_written) return;
-    StrictTensor& outer = machine(replica).tensor_of(b, plan_.bodies[b].storages[static_cast<std::size_t>(argument.storage)]);
-    ++version_;
-    for (std::int64_t e = 0; e < inner.elements; ++e) outer.versions[static_cast<std::size_t>(argument.first + e)] = version_;
+    const StrictStorage& inner = storage(plan_.bodies[target], argument.inner);
+    const StrictPlace there(machine(replica), target, inner),
+        here(machine(replica), b, storage(plan_.bodies[b], argument.storage));
+    for (std::int64_t e = 0; e < inner.elements; ++e)
+      if (in) there.write(e, here.data(argument.first + e));
+      else here.write(argument.first + e, there.data(e));
   }
 
   ProgramView program_;
@@ -314,8 +238,7 @@ class StrictExecutor final : public StrictRunner {
   std::vector<std::unique_ptr<StrictMachine>> machines_;  // by replica; made by the first run
   std::vector<std::byte*> streams_;  // by replica and stream: the next element
   HostMemory host_{};
-  std::uint32_t version_ = 2;  // of what was written last; 1: undefined elements that may be read
-  bool is_clean_ = false;  // no room but homes is in use, and shadows are poisoned
+  bool is_clean_ = false;  // shadows are poisoned
 };
 
 [[gnu::cold]] inline std::unique_ptr<StrictRunner> make_strict_executor(const ProgramView& program) {

@@ -18,7 +18,7 @@ constexpr StrictFactory strict_factory() {
 }
 }  // namespace internal
 
-/// Whether sessions check the plan and the ops while they run. A bool converts to it in sources that include
+/// Whether sessions check the ops while they run. A bool converts to it in sources that include
 /// <tilewright/execute/strict_executor.hpp>, whose code takes some seconds to compile:
 ///
 ///     tw::Session<train_step, tw::ipu_model> session({.strict = true});

@@ -42,10 +42,6 @@ constexpr Text print_room(const Room& room) {
   return result += text(", bytes ", room.address, " to ", room.address + room.bytes, ", groups ", room.first, " to ", room.last,
                         "\n");
 }
-/// Returns the tile map of a simulated IPU's draft; null for the host's.
-constexpr const TileMap* tiles_of(const BodyDraft&) { return nullptr; }
-constexpr const TileMap* tiles_of(const TileDraft& draft) { return &draft.tiles; }
-
 constexpr Text print_storage(const BodyDraft& draft, const TileMap* tiles, StorageId s) {
   const Storage& storage = draft.storage(s);
   Text result = text("  storage ", s, ": ", to_text(storage.whole), ", ", name_of(storage.location.base));

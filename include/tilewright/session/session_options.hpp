@@ -14,7 +14,7 @@ struct SessionOptions {
   int threads = 0;  ///< host threads; 0: the first runs measure which number is fastest, at most one per core
   Flag attach = true;  ///< whether the session starts attached; otherwise a context attaches it
   Flag weights_to_host_on_exit = true;  ///< whether a context copies the variables to the host when it ends
-  StrictMode strict{};  ///< true: each run checks the plan and the ops, see docs/how-to/proofs.md#strict-mode
+  StrictMode strict{};  ///< true: each run checks the ops, see docs/how-to/proofs.md#strict-mode
   /// Capacity of each worker's event recorder, at most 2^24 events of 40 bytes; 0: runs are not recorded. See
   /// docs/how-it-works/speed.md#where-the-time-goes.
   std::int64_t recorded_events = 0;

@@ -58,9 +58,54 @@ inline void collective(tw::Ir& ir) {
   store(ir, "y", ops::collectives::replicated_all_reduce(load(ir, "x", {8}) + 1));
 }
 
+/// A product on tiles, which takes parts of both inputs from other tiles, and an op on its result.
+inline void product(tw::Ir& ir) {
+  const Tensor w = ir.variable(tw::ones(), {64, 64}, tw::float32, "w");
+  store(ir, "y", ops::gelu(load(ir, "x", {64, 64}).matmul(w)));
+}
+/// Two calls of a graph.
+inline void square(tw::Ir& ir) {
+  const tw::Graph graph = ir.create_graph([](Tensor x) { return x.matmul(x); }, tw::TensorSpec{{16, 16}, tw::float32});
+  store(ir, "y", tw::call(graph, tw::call(graph, load(ir, "x", {16, 16}))));
+}
+/// A sum on the second IPU of what the first has.
+inline void two_ipus(tw::Ir& ir) {
+  const Tensor x = ops::exp(load(ir, "x", {64})).copy_to_ipu(1);
+  const auto second = tw::ipu(ir, 1);
+  store(ir, "y", x + 1);
+}
+
+inline constexpr tw::Target ipu_of_64 = tw::gc200.with_tiles(64);
+inline const Case a_product{"product", product, ipu_of_64}, with_square{"square", square, ipu_of_64},
+    on_two{"two IPUs", two_ipus, ipu_of_64.with_ipus(2)};
 inline const Case a_layer{"layer", layer}, on_tiles{"layer on tiles", layer, tw::ipu_model.with_tiles(64)},
     a_chain{"chain", chain, tw::cpu.without_fusion()}, with_scratch{"softmax", softmax<1024>},
     without_scratch{"wide softmax", softmax<131072>}, with_calls{"calls", calls}, with_replicas{"collective", collective},
     with_contexts{"contexts", contexts};
+
+/// The first operation with this op, or the first call.
+inline tw::internal::Operation& op(BodyDraft& draft, std::string_view name) {
+  for (tw::internal::Operation& each : draft.operations)
+    if (each.op ? each.op->name == name : name == "call") return each;
+  FAIL("no " << name);
+  return draft.operations[0];
+}
+inline tw::internal::Storage& storage_of(BodyDraft& draft, const tw::internal::Operation& operation, int operand) {
+  return draft.storage(operation.operands[operand].storage);
+}
+/// The first group with several members.
+inline tw::internal::Group& joined(BodyDraft& draft) {
+  for (tw::internal::Group& each : draft.groups)
+    if (each.members.size() > 1) return each;
+  FAIL("no joined group");
+  return draft.groups[0];
+}
+/// The first storage that takes over memory.
+inline tw::internal::Storage& reuser(BodyDraft& draft) {
+  for (tw::internal::Storage& each : draft.storages)
+    if (each.reuses != StorageId::none) return each;
+  FAIL("no memory is reused");
+  return draft.storages[StorageId(0)];
+}
 
 }  // namespace violations

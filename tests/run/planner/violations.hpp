@@ -26,25 +26,47 @@ struct Case {
   tw::Target target = tw::cpu;
 };
 
-/// What the verifier says of a draft that `break_it(draft, plan)` changed after a pass.
-template <class Break>
-std::string violation_of_draft(const Case& of, Pass after, Break&& break_it) {
-  std::string violation = "the pass did not run";
-  tw::lower(tw::prepare(*tw::trace(of.program, of.target), of.target), [&](const auto&... given) {
+/// Plans a program, and calls `change(draft, plan)` with those of the main body after a pass.
+template <class Change>
+Plan lower_changed(const tw::Prepared& prepared, Pass after, Change&& change) {
+  bool has_run = false;
+  const Plan plan = tw::lower(prepared, [&](const auto&... given) {
     if constexpr (sizeof...(given) == 4) {
-      [&]<class Draft>(Pass pass, BodyId body, const Draft& draft, const Plan& plan) {
-        if constexpr (std::is_invocable_v<Break&, Draft&, Plan&>) {  // else it breaks what is on tiles
+      [&]<class Draft>(Pass pass, BodyId body, const Draft& draft, const Plan& plan_so_far) {
+        if constexpr (std::is_invocable_v<Change&, Draft&, Plan&>) {  // else it changes what is on tiles
           if (pass != after || body != BodyId::main) return;
-          REQUIRE(tw::internal::find_violation(draft, after, body, plan).string().empty());
-          Draft broken = draft;
-          Plan broken_plan = plan;
-          break_it(broken, broken_plan);
-          violation = tw::internal::find_violation(broken, after, body, broken_plan).string();
+          has_run = true;
+          change(const_cast<Draft&>(draft), const_cast<Plan&>(plan_so_far));
         }
       }(given...);
     }
   });
+  REQUIRE(has_run);
+  return plan;
+}
+/// What the verifier says of a draft that `break_it(draft, plan)` changed after a pass.
+template <class Break>
+std::string violation_of_draft(const Case& of, Pass after, Break&& break_it) {
+  std::string violation;
+  const auto look = [&](auto& draft, Plan& plan)
+    requires std::is_invocable_v<Break&, decltype(draft), Plan&>
+  {
+    REQUIRE(tw::internal::find_violation(draft, after, BodyId::main, plan).string().empty());
+    auto broken = draft;
+    Plan broken_plan = plan;
+    break_it(broken, broken_plan);
+    violation = tw::internal::find_violation(broken, after, BodyId::main, broken_plan).string();
+  };
+  lower_changed(tw::prepare(*tw::trace(of.program, of.target), of.target), after, look);
   return violation;
+}
+/// By which rule the proof refuses the plan of a program whose draft `break_it(draft, plan)` changed after a pass; empty: by
+/// none.
+template <class Break>
+std::string rule_of_draft(const Case& of, Pass after, Break&& break_it) {
+  const tw::Prepared prepared = tw::prepare(*tw::trace(of.program, of.target), of.target);
+  const std::string fault = tw::fault_of_plan(prepared, lower_changed(prepared, after, break_it)).string();
+  return fault.substr(0, fault.find(':'));
 }
 /// What the proof says of a plan that `break_it(plan)` changed, without the step.
 template <class Break>

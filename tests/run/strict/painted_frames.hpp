@@ -80,7 +80,7 @@ void check_frames() {
     const auto& tile = program.plan.tile_sets[static_cast<std::size_t>(set)].tile;
     const std::int64_t written = frames[static_cast<std::size_t>(set)].bytes();
     CHECK(written > 0);
-    CHECK(std::max(written, end_of_scratch(program.strict_plan(), set)) == tile.frame + tile.padding);
+    CHECK(std::max(written, end_of_scratch(program.strict().plan(), set)) == tile.frame + tile.padding);
   }
 }
 

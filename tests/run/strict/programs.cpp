@@ -4,6 +4,7 @@
 #include "../../support/test_session.hpp"
 #include "../cases/ops.hpp"
 #include "run.hpp"
+#include "tilewright/verified/verified.hpp"
 
 namespace {
 
@@ -123,6 +124,22 @@ constexpr void slices(tw::Ir& ir) {
   store("changed", changed);
 }
 
+/// Each block of y is declared to have all elements.
+struct Everywhere : VectorOp<Everywhere> {
+  static constexpr std::string_view name = "Everywhere";
+  static constexpr tw::authoring::Work work(std::span<const tw::TensorSpec> operands, int,
+                                            const tw::authoring::PackedAttributes&) {
+    tw::authoring::Work work;
+    work.follow(0, 0, work.add_axis({.extent = operands[0].shape[0], .kind = tw::authoring::WorkAxisKind::parallel}));
+    return work;
+  }
+  template <tw::authoring::PackedAttributes, class X, class Y>
+  static void compute(X x, Y y) {
+    for (std::int64_t i = 0; i < Y::shape[0]; ++i) y.data[i] = x.data[0];
+  }
+};
+constexpr void everywhere(tw::Ir& ir) { store("y", tw::authoring::apply<Everywhere>({load(ir, "x", {40})})); }
+
 template <bool neighbour, bool fused>
 constexpr void moved(tw::Ir& ir) {
   tw::Tensor x = load(ir, "x", {40});
@@ -176,6 +193,13 @@ TEST_CASE("an op that writes one element more than it declares is found") {
   check_error<line<false, true, tw::float16>>({text});
   check_error<line<false, true, tw::uint8>>({text});
   check_error<short_line<false, true>>({text});
+}
+TEST_CASE("an op whose vertices write the same elements is found by the proof") {
+  constexpr tw::Target target = three_tiles.without_fusion();
+  const tw::Prepared prepared = tw::prepare(*tw::trace(everywhere, target), target);
+  CHECK(tw::fault_of_plan(prepared, tw::lower(prepared)).string() ==
+        "vertices: operand 1 of stage 0 (Everywhere) is written by several vertices: a part for each vertex expected, in step 0 "
+        "of body 0, Everywhere of x (40,) float32 to Everywhere (40,) float32, in the main graph");
 }
 TEST_CASE("an op that overwrites its input is found") {
   check_error<spoiling_line>({"element 0 of ", "is written, and declared to be read only"});

@@ -43,7 +43,6 @@ class ProgramRun {
     executor_.run(streams);
   }
   tw::internal::StrictExecutor& strict() { return *static_cast<tw::internal::StrictExecutor*>(executor_.strict()); }
-  tw::internal::StrictPlan& strict_plan() { return strict().plan(); }
   /// What the host sees after a run: all arrays, variables and remote buffers.
   std::vector<std::vector<std::byte>> results() const {
     std::vector<std::vector<std::byte>> all = arrays_;

@@ -8,8 +8,7 @@
 
 namespace tilewright {
 
-/// Thrown by the strict executor for an error in a plan or an op: an element that is not where the plan says, or an op that
-/// accesses memory that it does not declare.
+/// Thrown by the strict executor for an op that accesses memory that it does not declare, or leaves declared results unwritten.
 struct StrictError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -11,13 +11,12 @@
 
 namespace tilewright::internal {
 
-/// A plan's records about tiles, see plan_reader.hpp. Tests change it before it runs.
+/// A plan's records about tiles, see plan_reader.hpp.
 struct StrictPlan {
   const ProgramView& program;
   std::vector<StrictBody> bodies;
   std::vector<StrictHome> homes;
   std::vector<std::int64_t> frame_addresses;  ///< of roots, by set of tiles: behind variables and constants
-  BankRules bank_rules{};
   List<Text> scopes, graphs;  ///< names
 
   explicit StrictPlan(const ProgramView& from) : program(from) { bodies.resize(from.bodies.size()); }
@@ -31,11 +30,6 @@ struct StrictPlan {
   }
   const StageOperand& stage_operand(const ComputeSet& set, int member, int operand) const {
     return program.operands[static_cast<std::size_t>(stage(set, member).first_operand + operand)];
-  }
-  /// Returns the address of a storage on its tiles, and whether it is relative to the frame.
-  std::int64_t address_of(const StrictBody& body, const StrictStorage& storage) const {
-    if (storage.home >= 0) return homes[static_cast<std::size_t>(storage.home)].address;
-    return body.rooms[static_cast<std::size_t>(storage.room)].address;
   }
   /// Computes the coordinates of a vertex in its grid, and returns its position.
   static std::int64_t locate(const ComputeSet& set, const StrictGroup& group, std::int64_t vertex, std::int64_t* coordinates) {

@@ -1,55 +1,11 @@
 #pragma once
-#include <stdexcept>
-#include <string_view>
-#include <type_traits>
+#include <algorithm>
 #include <utility>
+#include <vector>
 
-#include "tilewright/execute/strict/exchange.hpp"
+#include "tilewright/execute/strict/plan.hpp"
 
 namespace tilewright::internal {
-
-/// Reads records from the table of a frozen plan that TileTableWriter wrote.
-class TileTableReader {
- public:
-  explicit TileTableReader(std::string_view table) : rest_(table) {}
-
-  void operator()(auto&... values) { (get(values), ...); }
-
- private:
-  template <class T>
-  [[gnu::cold]] void get(T& value) {
-    if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
-      value = static_cast<T>(number());
-    } else if constexpr (std::is_same_v<T, Text>) {
-      const auto size = static_cast<std::size_t>(number());
-      value = Text(rest_.substr(0, size));
-      rest_.remove_prefix(size);
-    } else if constexpr (requires {
-                           value.count;
-                           value.items;
-                         }) {  // a FixedVector
-      value.count = static_cast<int>(number());
-      for (int i = 0; i < value.size(); ++i) get(value[i]);
-    } else if constexpr (requires { value.size(); }) {
-      value.resize(static_cast<std::size_t>(number()));
-      for (auto& item : value) get(item);
-    } else {
-      each_field(*this, value);
-    }
-  }
-  [[gnu::cold]] std::int64_t number() {
-    std::uint64_t result = 0;
-    for (int shift = 0;; shift += 7) {
-      const auto character = static_cast<unsigned char>(rest_.front());
-      rest_.remove_prefix(1);
-      result |= std::uint64_t{character & 127u} << shift;
-      if (character < 128) break;
-    }
-    return static_cast<std::int64_t>(result >> 1) ^ -static_cast<std::int64_t>(result & 1);
-  }
-
-  std::string_view rest_;
-};
 
 /// Reads a plan's records about tiles from the table of a frozen plan and from its compute sets.
 class StrictPlanReader {
@@ -64,15 +20,18 @@ class StrictPlanReader {
       read_body(static_cast<std::size_t>(body));
     }
     List<Home> variables, constants;
+    BankRules bank_rules;
     std::vector<BankStep> bank_steps;
-    each_shared_part(table_, variables, constants, plan_.bank_rules, bank_steps, plan_.scopes, plan_.graphs);
-    for (const BankStep& step : bank_steps)
-      plan_.bodies[static_cast<std::size_t>(step.body)].groups[static_cast<std::size_t>(step.group)].bank_step = step;
+    each_shared_part(table_, variables, constants, bank_rules, bank_steps);
+    table_(plan_.scopes, plan_.graphs);
     for (const Home& home : variables) plan_.homes.push_back({{home}, Base::variable});
     for (const Home& home : constants) plan_.homes.push_back({{home}, Base::constant});
     for (const TileSetUse& set : plan_.program.tile_sets) plan_.frame_addresses.push_back(set.frame_address);
-    StrictExchange exchange(plan_);
-    for (std::size_t b = 0; b < plan_.bodies.size(); ++b) exchange.complete(b);
+    for (std::size_t b = 0; b < plan_.bodies.size(); ++b) {
+      find_homes(b);
+      find_rooms_of_slices(plan_.bodies[b]);
+      find_streams(plan_.bodies[b]);
+    }
   }
 
  private:
@@ -104,9 +63,7 @@ class StrictPlanReader {
       group.operands.push_back({.storage = static_cast<int>(operand.storage),
                                 .member = operand.member,
                                 .operand = operand.operand,
-                                .slice_elements = operand.slice_elements,
                                 .access = operand.access});
-    const auto count = group.operands.size();
     for (int m = 0; m < set.stage_count; ++m)  // those in streaming memory
       for (int o = 0; o < plan_.stage(set, m).operand_count; ++o) {
         const StageOperand& operand = plan_.stage_operand(set, m, o);
@@ -115,12 +72,11 @@ class StrictPlanReader {
         if (body.storages[static_cast<std::size_t>(s)].location.base != Base::remote) continue;
         group.operands.push_back({.storage = s, .is_remote = true, .member = m, .operand = o});
       }
-    for (std::size_t k = 0; k < group.operands.size(); ++k) cut(body, its_step, group, group.operands[k], k < count);
+    for (StrictOperand& operand : group.operands) cut(body, its_step, group, operand);
     find_uses(set, group);
   }
   /// Divides an operand as the codelet of the group does.
-  [[gnu::cold]] void cut(const StrictBody& body, const Step& its_step, const StrictGroup& group, StrictOperand& operand,
-                         bool is_checked) {
+  [[gnu::cold]] void cut(const StrictBody& body, const Step& its_step, const StrictGroup& group, StrictOperand& operand) {
     const ComputeSet& set = plan_.set_of(its_step);
     const StageOperand& taken = plan_.stage_operand(set, operand.member, operand.operand);
     if (taken.source != Source::memory) return;
@@ -145,12 +101,8 @@ class StrictPlanReader {
       if ((followed >> g & 1) == 0 && bytes != 0 && parts > 1)
         insert_by_stride(operand.axes, {bytes / storage.bytes, parts, 1, group.grid.axes[g], g});
     }
-    std::int64_t elements = 1;
-    for (const LayoutAxis& axis : operand.axes) elements *= axis.block;
-    if (is_checked && elements != operand.slice_elements)
-      throw std::logic_error(
-          strict_text({"strict: a slice of ", elements, " elements, where the plan has ", operand.slice_elements}));
-    operand.slice_elements = elements;
+    operand.slice_elements = 1;
+    for (const LayoutAxis& axis : operand.axes) operand.slice_elements *= axis.block;
   }
   /// Finds whether operands are first read or first written.
   [[gnu::cold]] void find_uses(const ComputeSet& set, StrictGroup& group) const {
@@ -163,13 +115,74 @@ class StrictPlanReader {
           if (!operand.is_used || !(plan_.stage_operand(set, operand.member, operand.operand) == taken)) continue;
           if (is_output) operand.is_written = true;
           if (is_output && operand.is_remote) operand.is_read = true;  // one row of many is written
-          if (std::exchange(operand.is_seen, true) || is_output) continue;
-          operand.is_read = true;
-          for (std::size_t k = 0; k < group.operands.size(); ++k)
-            if (group.operands[k].storage == operand.storage && group.operands[k].is_written)
-              operand.writers.push_back(static_cast<int>(k));
+          if (!std::exchange(operand.is_seen, true) && !is_output) operand.is_read = true;
         }
       }
+  }
+  [[gnu::cold]] void find_homes(std::size_t b) {
+    for (std::size_t s = 0; s < plan_.bodies[b].storages.size(); ++s) {
+      StrictStorage& storage = plan_.bodies[b].storages[s];
+      if (!storage.is_on_tiles) continue;
+      find_tiles(storage);
+      for (std::size_t h = 0; h < plan_.homes.size(); ++h) {
+        StrictHome& home = plan_.homes[h];
+        if (home.base != storage.location.base || home.offset != storage.location.offset) continue;
+        storage.home = static_cast<int>(h);
+        if (home.body < 0) home.body = static_cast<int>(b), home.storage = static_cast<int>(s);
+      }
+    }
+  }
+  void find_tiles(StrictStorage& storage) const {
+    const TileLayout& layout = storage.layout;
+    const std::int64_t slot_bytes = align(layout.block_elements() * storage.bytes, 8);
+    storage.tiles.resize(static_cast<std::size_t>(storage.elements));
+    storage.offsets.resize(storage.tiles.size());
+    for (std::size_t e = 0; e < storage.tiles.size(); ++e) {
+      std::int64_t place = 0, local = 0;
+      for (const LayoutAxis& axis : layout.axes) {
+        const std::int64_t index = static_cast<std::int64_t>(e) / axis.stride % axis.extent, block = index / axis.block;
+        place += axis.numbering.place(block);
+        local = local * (std::min)(axis.block, axis.extent - block * axis.block) + index % axis.block;
+      }
+      storage.tiles[e] = static_cast<std::uint32_t>(layout.places.tile(place, plan_.program.sets));
+      storage.offsets[e] = static_cast<std::uint32_t>(layout.places.slot(place, plan_.program.sets) * slot_bytes +
+                                                      local * storage.bytes);
+    }
+  }
+  /// Finds where the operands of each group are received, or from where they are sent: rooms stand in the order of operands.
+  [[gnu::cold]] static void find_rooms_of_slices(StrictBody& body) {
+    for (std::size_t g = 0; g < body.groups.size(); ++g) {
+      std::size_t next = 0;
+      for (StrictOperand& operand : body.groups[g].operands) {
+        if (operand.is_remote || operand.access == TileAccess::local) continue;
+        while (body.rooms[next].first != static_cast<int>(g) ||
+               (body.rooms[next].kind != RoomKind::received && body.rooms[next].kind != RoomKind::sent))
+          ++next;
+        operand.room = static_cast<int>(next++);
+      }
+    }
+  }
+  [[gnu::cold]] static void find_streams(StrictBody& body) {
+    std::vector<int> writer(body.storages.size(), -1);
+    List<bool> is_seen(body.storages.size(), false);
+    for (std::size_t g = 0; g < body.groups.size(); ++g) {
+      StrictGroup& group = body.groups[g];
+      const auto use = [&](int s, bool reads, bool writes) {
+        const auto at = static_cast<std::size_t>(s);
+        if (body.storages[at].location.base != Base::stream || !body.storages[at].is_on_tiles) return;
+        if (reads && !is_seen[at]) group.loads.push_back(s);
+        is_seen[at] = true;
+        if (writes) writer[at] = static_cast<int>(g);
+      };
+      for (const StrictOperand& operand : group.operands)
+        if (operand.is_used && operand.is_read) use(operand.storage, true, false);
+      for (const StrictOperand& operand : group.operands)
+        if (operand.is_used && operand.is_written) use(operand.storage, false, true);
+      for (std::size_t o = 0; o < group.call_operands.size(); ++o)
+        use(group.call_operands[o].storage, static_cast<int>(o) < group.input_count, static_cast<int>(o) >= group.input_count);
+    }
+    for (std::size_t s = 0; s < writer.size(); ++s)
+      if (writer[s] >= 0) body.groups[static_cast<std::size_t>(writer[s])].stores.push_back(static_cast<int>(s));
   }
 
   StrictPlan& plan_;

@@ -1,47 +1,12 @@
 #pragma once
+#include <cstring>
 #include <memory>
+#include <vector>
 
 #include "tilewright/execute/aligned_memory.hpp"
-#include "tilewright/execute/strict/machine.hpp"
+#include "tilewright/execute/strict/plan.hpp"
 
 namespace tilewright::internal {
-
-/// Where the elements of a storage are on the tiles of a replica.
-class StrictPlace {
- public:
-  StrictPlace(StrictMachine& machine, std::size_t body, const StrictStorage& storage)
-      : machine_(machine), storage_(storage), room_(machine.room_of(body, storage)), tensor_(machine.tensor_of(body, storage)) {}
-
-  bool is_written(std::int64_t e) const { return tensor_.versions[static_cast<std::size_t>(e)] != 0; }
-  /// Returns the element's bytes on its tile. Throws if the tile does not have its last version.
-  const std::byte* read(std::int64_t e, const std::string& reader) const {
-    const auto at = static_cast<std::size_t>(e);
-    const ElementTag* const tag = machine_.tag(room_, storage_.tiles[at], storage_.offsets[at]);
-    const ElementTag expected{tensor_.number, static_cast<std::uint32_t>(e), tensor_.versions[at]};
-    if (tag == nullptr || expected.version == 0 || !(*tag == expected))
-      throw StrictError(strict_text({"strict: ", reader, ": element ", e, " of ", machine_.name_of_tensor(tensor_), " on tile ",
-                                     storage_.tiles[at], ": found ", machine_.found(tag, expected)}));
-    return machine_.data(storage_.tiles[at], room_.begin + storage_.offsets[at]);
-  }
-  void write(std::int64_t e, const std::byte* from, std::uint32_t version) const {
-    const auto at = static_cast<std::size_t>(e);
-    ElementTag* const tag = machine_.tag(room_, storage_.tiles[at], storage_.offsets[at]);
-    if (tag == nullptr)
-      throw StrictError(strict_text(
-          {"strict: element ", e, " of ", machine_.name_of_tensor(tensor_), " is written, and its room is not in use"}));
-    *tag = {tensor_.number, static_cast<std::uint32_t>(e), version};
-    std::memcpy(machine_.data(storage_.tiles[at], room_.begin + storage_.offsets[at]), from,
-                static_cast<std::size_t>(storage_.bytes));
-    tensor_.versions[at] = version;
-    tensor_.is_written = true;
-  }
-
- private:
-  StrictMachine& machine_;
-  const StrictStorage& storage_;
-  LiveRoom& room_;
-  StrictTensor& tensor_;
-};
 
 /// Bytes of poison that are checked on both sides of the memory that a vertex declares.
 inline constexpr std::int64_t strict_guard = 64;

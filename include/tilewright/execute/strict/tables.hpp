@@ -6,16 +6,6 @@
 
 namespace tilewright::internal {
 
-/// A copy of bytes from one tile to another, or on one tile. Addresses are on the tile; those outside of the homes are relative
-/// to the start of the body's frame.
-struct StrictMove {
-  std::int64_t from_tile = 0, from = 0;
-  std::int64_t to_tile = 0, to = 0;
-  std::int64_t bytes = 0;
-  bool from_home = false, to_home = false;
-  int storage = -1;  ///< storage of the elements
-};
-
 /// A storage on tiles. Element e is on tile `tiles[e]`, `offsets[e]` bytes from the start of its room or home.
 struct StrictStorage : StorageRecord {
   bool is_on_tiles = false;
@@ -31,7 +21,6 @@ struct StrictOperand {
   bool is_read = false;  ///< whether it is read before the group writes it
   bool is_written = false;
   bool is_seen = false;  ///< scratch value while uses are found
-  std::vector<int> writers{};  ///< other operands of the group that write the storage before this one is read
   bool is_used = false;  ///< whether it is in memory, and not in registers only
   bool is_remote = false;
   int member = 0, operand = 0;
@@ -49,18 +38,14 @@ struct StrictCallOperand {
 };
 
 struct StrictGroup : StepRecord {
-  BankStep bank_step{};  ///< the banks for which the plan counts the cycles of the step
   std::vector<StrictOperand> operands{};  ///< operands on tiles, then those in streaming memory
-  std::vector<StrictMove> before{}, after{};
   std::vector<StrictCallOperand> call_operands{};
   std::vector<int> loads{}, stores{};  ///< storages of streams that are loaded before the step, and stored after it
 };
 
 struct StrictHome : Home {
   Base base = Base::variable;
-  std::int64_t bytes = 0, room_bytes = 0, elements = 0;  ///< bytes: of an element
   int body = -1, storage = -1;  ///< the first body that has it; -1: no body uses it
-  int set = 0;  ///< of tiles
 };
 
 struct StrictBody {
@@ -73,6 +58,11 @@ struct StrictBody {
 /// Some elements of a storage: first, first + step, ...
 struct ElementRun {
   std::int64_t first = 0, count = 0, step = 1;
+
+  bool has(std::int64_t element) const {
+    const std::int64_t i = (element - first) / step;
+    return i >= 0 && i < count && first + i * step == element;
+  }
 };
 
 }  // namespace tilewright::internal

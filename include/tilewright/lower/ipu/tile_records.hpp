@@ -2,8 +2,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <string_view>
 #include <type_traits>
 
+#include "tilewright/core/text.hpp"
 #include "tilewright/lower/draft/body_draft.hpp"
 #include "tilewright/lower/ipu/tile_map.hpp"
 #include "tilewright/target/ipu_cycles.hpp"
@@ -104,11 +107,75 @@ constexpr void each_field(auto& table, ReadOrWritten<BankRules> auto& rules) {
 constexpr void each_part(auto& table, auto& storages, auto& frames, auto& rooms, auto& steps) {
   table(storages, frames, rooms, steps);
 }
-/// Visits the records after all bodies and a BodyId::none: lists of Home, BankRules, and lists of BankStep and of the names of
-/// scopes and graphs.
-constexpr void each_shared_part(auto& table, auto& variables, auto& constants, auto& rules, auto& bank_steps, auto& scopes,
-                                auto& graphs) {
-  table(variables, constants, rules, bank_steps, scopes, graphs);
+/// Visits the records after all bodies and a BodyId::none: lists of Home, BankRules, and a list of BankStep. The names of scopes
+/// and graphs follow them.
+constexpr void each_shared_part(auto& table, auto& variables, auto& constants, auto& rules, auto& bank_steps) {
+  table(variables, constants, rules, bank_steps);
 }
+
+/// Reads records from a table that TileTableWriter wrote. Of a table that ends too early, or has a list that is too long for its
+/// type, the rest is not read.
+class TileTableReader {
+  // Clang instantiates what a function calls only if it is defined above
+  template <class T>
+  constexpr void get(T& value) {
+    if (!is_right_) return;
+    if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
+      const std::int64_t found = number();
+      value = static_cast<T>(found);
+      is_right_ = is_right_ && static_cast<std::int64_t>(value) == found && found >= -most && found <= most;
+      if constexpr (std::is_enum_v<T>) is_right_ = is_right_ && is_enumerator(value);
+    } else if constexpr (std::is_same_v<T, Text>) {
+      const auto size = static_cast<std::size_t>(number());
+      is_right_ = is_right_ && size <= rest_.size();
+      if (!is_right_) return;
+      value = Text(rest_.substr(0, size));
+      rest_.remove_prefix(size);
+    } else if constexpr (requires {
+                           value.count;
+                           value.items;
+                         }) {  // a FixedVector
+      const std::int64_t count = number();
+      is_right_ = is_right_ && count >= 0 && count <= static_cast<std::int64_t>(std::size(value.items));
+      if (is_right_) value.count = static_cast<int>(count);
+      for (int i = 0; i < value.size() && is_right_; ++i) get(value[i]);
+    } else if constexpr (requires { value.resize(1); }) {
+      const std::int64_t count = number();
+      is_right_ = is_right_ && count >= 0 && count <= static_cast<std::int64_t>(rest_.size());
+      if (!is_right_) return;
+      value.resize(static_cast<std::size_t>(count));
+      for (auto& item : value) get(item);
+    } else {
+      each_field(*this, value);
+    }
+  }
+  static constexpr std::int64_t most = std::int64_t{1} << 50;  // so little that sums and products by tiles do not overflow
+  static constexpr bool is_enumerator(const auto&) { return true; }
+  static constexpr bool is_enumerator(DType dtype) { return static_cast<std::size_t>(dtype) < tilewright::detail::dtype_count; }
+  static constexpr bool is_enumerator(OperandBanks banks) { return banks <= OperandBanks::interleaved; }
+  static constexpr bool is_enumerator(BankUse use) { return use <= BankUse::terms; }
+  static constexpr bool is_enumerator(Base base) { return base <= Base::position; }
+  constexpr std::int64_t number() {
+    std::uint64_t result = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (rest_.empty()) break;
+      const auto character = static_cast<unsigned char>(rest_.front());
+      rest_.remove_prefix(1);
+      result |= std::uint64_t{character & 127u} << shift;
+      if (character < 128) return static_cast<std::int64_t>(result >> 1) ^ -static_cast<std::int64_t>(result & 1);
+    }
+    is_right_ = false;
+    return 0;
+  }
+
+  std::string_view rest_;
+  bool is_right_ = true;
+
+ public:
+  constexpr explicit TileTableReader(std::string_view table) : rest_(table) {}
+
+  constexpr void operator()(auto&... values) { (get(values), ...); }
+  constexpr bool is_right() const { return is_right_; }  ///< whether all was read so far
+};
 
 }  // namespace tilewright::internal

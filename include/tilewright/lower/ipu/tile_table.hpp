@@ -1,6 +1,6 @@
 #pragma once
 // takes: a body's draft that is placed, and the homes of variables and constants
-// gives: Plan::tile_table: data about tiles for the strict executor that the rest of a plan does not contain
+// gives: Plan::tile_table: data about tiles for the proof and strict mode that the rest of a plan does not contain
 // keeps: all else
 #include <cstddef>
 #include <cstdint>
@@ -150,7 +150,8 @@ constexpr void write_homes(const Ir& ir, const TileHomes& homes, const IpuModel&
   detail::TileTableWriter table(plan.tile_table);
   table(BodyId::none);
   const BankRules rules = bank_rules(model);
-  each_shared_part(table, homes.variables, homes.constants, rules, homes.bank_steps, ir.tables.name_scopes, ir.tables.graphs);
+  each_shared_part(table, homes.variables, homes.constants, rules, homes.bank_steps);
+  table(ir.tables.name_scopes, ir.tables.graphs);
 }
 
 }  // namespace tilewright::internal

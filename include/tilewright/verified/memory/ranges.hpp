@@ -9,8 +9,8 @@
 namespace tilewright::internal::proof::detail {
 
 /// Checks that each number of a plan, or of a frozen one, is one with which other checks can compute: an enumerator, the number
-/// of a row or -1, a count that its array has room for, and sizes and strides whose products do not overflow. Pointers are not
-/// checked.
+/// of a row or -1, a count that its array has room for, bytes that are not negative, and offsets and strides whose products do
+/// not overflow. Pointers are not checked.
 class RangesCheck {
  public:
   constexpr explicit RangesCheck(const Target& target) : target_(target) {}
@@ -78,6 +78,7 @@ class RangesCheck {
     if (problem_.empty()) problem_ = text("tables: ", what..., " has a number out of range: numbers of a plan expected");
   }
   static constexpr bool are_rows(auto... numbers) { return ((numbers >= -1 && numbers <= most_rows) && ...); }
+  static constexpr bool are_bytes(auto... bytes) { return ((bytes >= 0 && bytes <= most) && ...); }
   static constexpr bool are_sizes(auto... sizes) { return ((sizes >= -most && sizes <= most) && ...); }
   static constexpr bool are_cycles(const CycleUse& use, std::int64_t limit) {
     bool is_right = use.waiting >= 0 && use.waiting <= limit;
@@ -108,7 +109,7 @@ class RangesCheck {
   }
   static constexpr bool is_right(const ComputeSet& set) {
     if (!are_rows(set.first_stage, set.stage_count, set.first_stride, set.location_count, set.pieces) || set.pieces < 1 ||
-        !are_sizes(set.scratch_bytes, set.code_bytes, set.memory_bytes, set.traffic.bytes, set.traffic.cycles))
+        !are_bytes(set.scratch_bytes, set.code_bytes, set.memory_bytes, set.traffic.bytes) || !are_sizes(set.traffic.cycles))
       return false;
     const int axes = set.extents.count;
     if (axes < 0 || axes > max_work_axes || set.blocks.count < 0 || set.blocks.count > max_work_axes) return false;
@@ -137,22 +138,23 @@ class RangesCheck {
   }
   constexpr void check_totals(const auto& plan) {
     const MemoryUse& memory = plan.memory;
-    if (!are_sizes(memory.variables, memory.constants, memory.remote, memory.frame, memory.code, memory.loaded_code,
+    if (!are_bytes(memory.variables, memory.constants, memory.remote, memory.frame, memory.code, memory.loaded_code,
                    memory.fullest_tile, plan.remote.loaded_bytes, plan.remote.stored_bytes, plan.remote.code_bytes,
-                   plan.remote.cycles, plan.remote.exchanges, plan.collectives.bytes, plan.collectives.cycles) ||
+                   plan.collectives.bytes) ||
+        !are_sizes(plan.remote.cycles, plan.remote.exchanges, plan.collectives.cycles) ||
         !are_rows(static_cast<int>(plan.after_upload), static_cast<int>(plan.before_download)) ||
         (std::max)(plan.after_upload, plan.before_download) >= BodyId(plan.bodies.size()) || plan.replicas < 1 ||
         plan.replicas > most_rows || !are_cycles(plan.cycles, most << 8))
       fail("the plan");
     const auto check_tile = [&](const TileMemory& tile) {
-      if (!are_sizes(tile.variables, tile.constants, tile.frame, tile.padding, tile.code.vertex, tile.code.state,
+      if (!are_bytes(tile.variables, tile.constants, tile.frame, tile.padding, tile.code.vertex, tile.code.state,
                      tile.code.exchange, tile.code.control, tile.stack, tile.reserve))
         fail("the memory of a tile");
     };
     check_tile(plan.tile);
     for (const TileSetUse& use : plan.tile_sets) {
       check_tile(use.tile);
-      if (!are_sizes(use.frame_address) || !are_cycles(use.cycles, most << 8) || use.ipu < 0 || use.ipu >= target_.ipus)
+      if (!are_bytes(use.frame_address) || !are_cycles(use.cycles, most << 8) || use.ipu < 0 || use.ipu >= target_.ipus)
         fail("a set of tiles");
     }
   }

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string_view>
-#include <type_traits>
+#include <utility>
 
 #include "tilewright/core/text.hpp"
 #include "tilewright/lower/ipu/tile_records.hpp"
@@ -22,82 +22,21 @@ struct DataOnTiles {
   List<Home> variables{}, constants{};
   BankRules rules{};
   List<BankStep> bank_steps{};
-  std::string_view names{};  ///< the rest of the table: names of scopes and graphs
 };
 
-/// Reads a plan's table of tiles. A table that ends too early, or has a list that is too long for its type, is not read.
-class TableReader {
-  // Clang instantiates what a function calls only if it is defined above: so `read` is the last one
-  struct Names {};
-  template <class T>
-  constexpr void get(T& value) {
-    if (!is_right_) return;
-    if constexpr (std::is_same_v<T, Names>) {
-      return;
-    } else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
-      const std::int64_t found = number();
-      value = static_cast<T>(found);
-      is_right_ = is_right_ && static_cast<std::int64_t>(value) == found && found >= -most && found <= most;
-      if constexpr (std::is_enum_v<T>) is_right_ = is_right_ && is_enumerator(value);
-    } else if constexpr (requires {
-                           value.count;
-                           value.items;
-                         }) {  // a FixedVector
-      const std::int64_t count = number();
-      is_right_ = is_right_ && count >= 0 && count <= static_cast<std::int64_t>(std::size(value.items));
-      if (is_right_) value.count = static_cast<int>(count);
-      for (int i = 0; i < value.size() && is_right_; ++i) get(value[i]);
-    } else if constexpr (requires { value.resize(1); }) {
-      const std::int64_t count = number();
-      is_right_ = is_right_ && count >= 0 && count <= static_cast<std::int64_t>(rest_.size());
-      if (!is_right_) return;
-      value.resize(static_cast<std::size_t>(count));
-      for (auto& item : value) get(item);
-    } else {
-      each_field(*this, value);
-    }
+/// Reads a plan's table of tiles, but not its names. Returns whether it was read.
+constexpr bool read_tiles(std::string_view table, DataOnTiles& data) {
+  TileTableReader reader(table);
+  while (reader.is_right()) {
+    BodyOnTiles body;
+    reader(body.body);
+    if (body.body == BodyId::none) break;
+    each_part(reader, body.storages, body.frames, body.rooms, body.steps);
+    data.bodies.push_back(std::move(body));
   }
-  static constexpr std::int64_t most = std::int64_t{1} << 50;  // so little that sums and products by tiles do not overflow
-  static constexpr bool is_enumerator(const auto&) { return true; }
-  static constexpr bool is_enumerator(DType dtype) { return static_cast<std::size_t>(dtype) < tilewright::detail::dtype_count; }
-  static constexpr bool is_enumerator(OperandBanks banks) { return banks <= OperandBanks::interleaved; }
-  static constexpr bool is_enumerator(BankUse use) { return use <= BankUse::terms; }
-  static constexpr bool is_enumerator(Base base) { return base <= Base::position; }
-  constexpr std::int64_t number() {
-    std::uint64_t result = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      if (rest_.empty()) break;
-      const auto character = static_cast<unsigned char>(rest_.front());
-      rest_.remove_prefix(1);
-      result |= std::uint64_t{character & 127u} << shift;
-      if (character < 128) return static_cast<std::int64_t>(result >> 1) ^ -static_cast<std::int64_t>(result & 1);
-    }
-    is_right_ = false;
-    return 0;
-  }
-
-  std::string_view rest_;
-  bool is_right_ = true;
-
- public:
-  constexpr explicit TableReader(std::string_view table) : rest_(table) {}
-  constexpr void operator()(auto&... values) { (get(values), ...); }
-
-  /// Returns whether the table was read.
-  constexpr bool read(DataOnTiles& data) {
-    while (is_right_) {
-      BodyOnTiles body;
-      get(body.body);
-      if (body.body == BodyId::none) break;
-      each_part(*this, body.storages, body.frames, body.rooms, body.steps);
-      data.bodies.push_back(std::move(body));
-    }
-    Names names;
-    each_shared_part(*this, data.variables, data.constants, data.rules, data.bank_steps, names, names);
-    data.names = rest_;
-    return is_right_;
-  }
-};
+  each_shared_part(reader, data.variables, data.constants, data.rules, data.bank_steps);
+  return reader.is_right();
+}
 
 /// The first fault of a plan on tiles.
 class FirstFault {
