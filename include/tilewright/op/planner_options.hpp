@@ -95,14 +95,6 @@ template <class Attributes>
 constexpr Text planner_options(const PackedAttributes& packed) {
   return unpack<Attributes>(packed).planner.options();
 }
-/// Returns the attributes of such an op with another available_memory_proportion.
-template <class Attributes>
-constexpr PackedAttributes with_planner_proportion(const PackedAttributes& packed, double proportion) {
-  auto attributes = unpack<Attributes>(packed);
-  attributes.planner.available_memory_proportion = proportion;
-  attributes.planner.has_proportion = 1;
-  return pack(attributes);
-}
 /// Returns the attributes of such an op with a partials_type, if they have none.
 template <class Attributes>
 constexpr PackedAttributes with_planner_partials(const PackedAttributes& packed, DType partials_type) {

@@ -25,6 +25,7 @@ using tilewright::GradientFrom;
 using tilewright::GradientName;
 using tilewright::Inference;
 using tilewright::InPlace;
+using tilewright::IpuRules;
 using tilewright::KernelOperands;
 using tilewright::LoopCost;
 using tilewright::Movement;

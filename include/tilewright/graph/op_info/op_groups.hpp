@@ -25,11 +25,6 @@ struct OpPart {
 /// whole op's. An empty list: the op is planned without expansion.
 using ExpandRule = List<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);
 
-/// Rule for the parts of a convolution over `blocks` horizontal strips of each image, which become separate images. An empty
-/// list: the number of rows is not a multiple of `blocks`.
-using BlockRule = List<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&,
-                                   std::int64_t blocks);
-
 /// Place outside of the tiles with which a transfer exchanges data.
 enum class TransferKind : std::uint8_t {
   stream,  ///< the host: the next element of a stream
@@ -152,13 +147,6 @@ struct CutRules {
   /// Dtype of the partials of an output of some dtype if a reduction is divided; null: float32 for float16, otherwise the
   /// output's.
   DType (*partials_dtype)(const PackedAttributes&, DType output) = nullptr;
-  /// Of a convolution: its expansion if it occupies few tiles of a simulated IPU; null: none.
-  BlockRule expand_in_blocks = nullptr;
-  /// Share of a tile's memory, from 0 to 1, for the operands and results of a product or a convolution; -1: the planner's
-  /// default. Null: the op has no preference.
-  double (*memory_proportion)(const PackedAttributes&) = nullptr;
-  /// Returns the attributes with another share; null: they have none.
-  PackedAttributes (*with_memory_proportion)(const PackedAttributes&, double proportion) = nullptr;
   /// Returns the attributes with a dtype of partial sums, if they have none of their own; null: the op's cannot be chosen.
   PackedAttributes (*with_partials_type)(const PackedAttributes&, DType partials_type) = nullptr;
   /// Returns the attributes with the faster form of sums for a host; null: there is one form.

@@ -1,7 +1,6 @@
 #pragma once
 #include "tilewright/op/window.hpp"
 #include "tilewright/ops/linear/channels_last.hpp"
-#include "tilewright/ops/linear/conv_blocks.hpp"
 #include "tilewright/ops/linear/winograd.hpp"
 
 namespace tilewright {
@@ -105,17 +104,11 @@ struct ConvOp : Op<D> {
   static constexpr Text options(const PackedAttributes& packed) { return planner_options<A>(packed); }
   constexpr operator CutRules() const {
     return CutRules{.partials_dtype = partials_dtype,
-                    .expand_in_blocks = D::expand_in_blocks,
-                    .memory_proportion = memory_proportion,
-                    .with_memory_proportion = with_planner_proportion<A>,
                     .with_partials_type = with_planner_partials<A>,
                     .with_host_form = host_form()};
   }
   static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
     return unpack<A>(packed).planner.partials_dtype(output);
-  }
-  static constexpr double memory_proportion(const PackedAttributes& packed) {
-    return unpack<A>(packed).planner.memory_proportion();
   }
 
  protected:
@@ -159,11 +152,6 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
                                                    const HostForms& forms) {
     return detail::with_faster_form<Attributes>(packed, operands[2], operands[0], unpack<Attributes>(packed).windows(), forms,
                                                 &detail::WinogradChoice::data_gradient);
-  }
-  static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
-                                                 std::int64_t blocks) {
-    const auto attributes = unpack<Attributes>(packed);
-    return detail::data_blocks(operands, attributes.windows(), blocks, op_info<ConvDataGrad>, detail::packed_windows(attributes));
   }
   template <PackedAttributes A, class DY, class W, class DX>
   static void compute(DY dy, W w, DX dx);
@@ -210,12 +198,6 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
     if (attributes.planner.partials_dtype(float32) == float32 && choice.has_parts(attributes.planner.winograd != 0))
       attributes.planner.images_of_part = choice.images_of_part;
     return pack(attributes);
-  }
-  static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
-                                                 std::int64_t blocks) {
-    const auto attributes = unpack<Attributes>(packed);
-    return detail::weights_blocks(operands, attributes.windows(), blocks, op_info<ConvWeightsGrad>,
-                                  detail::packed_windows(attributes));
   }
   template <PackedAttributes A, class X, class DY, class DW>
   static void compute(X x, DY dy, DW dw);
@@ -280,14 +262,6 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
     const bool is_plane = operands[0].dtype == float32 && operands[0].shape.rank == 4 && attributes.groups == 1;
     attributes.planner.takes_epilogue = is_plane ? 1 : 0;
     return pack(attributes);
-  }
-  static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
-                                                 std::int64_t blocks) {
-    const auto attributes = unpack<Attributes>(packed);
-    const Shape kernel = detail::kernel_of(operands[1].shape);
-    return detail::convolution_blocks(
-        operands, detail::windows_of(operands[0].shape, kernel, attributes), blocks, op_info<Conv>,
-        [&](const kernel::Windows& windows) { return pack(detail::explicit_attributes(windows, kernel.rank, attributes)); });
   }
   template <PackedAttributes A, class X, class W, class Y>
   static void compute(X x, W w, Y y);

@@ -43,16 +43,10 @@ struct MatMul : Op<MatMul> {
     return join(given, ", ");
   }
   constexpr operator CutRules() const {
-    return CutRules{.partials_dtype = partials_dtype,
-                    .memory_proportion = memory_proportion,
-                    .with_memory_proportion = with_planner_proportion<Attributes>,
-                    .with_partials_type = with_planner_partials<Attributes>};
+    return CutRules{.partials_dtype = partials_dtype, .with_partials_type = with_planner_partials<Attributes>};
   }
   static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
     return unpack<Attributes>(packed).planner.partials_dtype(output);
-  }
-  static constexpr double memory_proportion(const PackedAttributes& packed) {
-    return unpack<Attributes>(packed).planner.memory_proportion();
   }
   static constexpr void infer(Inference& op) {
     const TensorSpec &a = op.input(0), &b = op.input(1);

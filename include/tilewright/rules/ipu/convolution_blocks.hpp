@@ -1,8 +1,8 @@
 #pragma once
-// Convolutions over blocks of rows: what the hook expand_in_blocks of the ops gives.
+// Convolutions over blocks of rows: IpuRules::expand_in_blocks.
 #include <algorithm>
 
-#include "tilewright/op/window.hpp"
+#include "tilewright/ops/linear/conv_transpose.hpp"
 #include "tilewright/ops/linear/row_blocks.hpp"
 
 namespace tilewright::detail {
@@ -60,46 +60,69 @@ constexpr BlockRows take_block_of_data(kernel::Window& window, std::int64_t bloc
   return {blocks, first, window.in / stride, window.out};
 }
 
-/// Returns the parts of a convolution of operand 0 with the weights, operand 1, over blocks of rows of its result, operand 2. The
-/// op is `op`, and `pack_windows` returns its attributes for windows.
-constexpr List<OpPart> convolution_blocks(std::span<const TensorSpec> operands, kernel::Windows windows, std::int64_t blocks,
-                                          const OpInfo& op, auto pack_windows) {
+/// Returns the attributes of a convolution with other windows.
+constexpr PackedAttributes with_windows(const OpInfo& op, const PackedAttributes& packed, const kernel::Windows& windows,
+                                        int axes) {
+  if (&op == &op_info<Conv>) return pack(explicit_attributes(windows, axes, unpack<WindowAttributes>(packed)));
+  const auto others = unpack<WindowsAttributes>(packed);
+  return pack(WindowsAttributes::make(windows, others.groups, others.planner));
+}
+
+/// Returns the parts of a convolution of operand 0 with the weights, operand 1, over blocks of rows of its result, operand 2.
+constexpr List<OpPart> convolution_blocks(const OpInfo& op, std::span<const TensorSpec> operands, kernel::Windows windows,
+                                          const PackedAttributes& attributes, std::int64_t blocks) {
   kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
   const BlockRows read = take_block_of_results(rows, blocks);
   if (read.rows == 0) return {};
   BlockParts parts(operands.first(2));
   const int x = parts.blocks_of(0, read);
-  parts.images_of(parts.add(op, pack_windows(windows), {x, 1}, block_of(operands[2], blocks, rows.out)), operands[2]);
+  const PackedAttributes packed = with_windows(op, attributes, windows, operands[0].shape.rank - 2);
+  parts.images_of(parts.add(op, packed, {x, 1}, block_of(operands[2], blocks, rows.out)), operands[2]);
   return parts.parts();
 }
 /// Returns the parts of a convolution of operand 0 back to the data, operand 2, with the weights, operand 1, over blocks of rows
 /// of the data.
-constexpr List<OpPart> data_blocks(std::span<const TensorSpec> operands, kernel::Windows windows, std::int64_t blocks,
-                                   const OpInfo& op, auto pack_windows) {
+constexpr List<OpPart> data_blocks(const OpInfo& op, std::span<const TensorSpec> operands, kernel::Windows windows,
+                                   const PackedAttributes& attributes, std::int64_t blocks) {
   kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
   const BlockRows read = take_block_of_data(rows, blocks);
   if (read.rows == 0) return {};
   BlockParts parts(operands.first(2));
   const int dy = parts.blocks_of(0, read);
-  parts.images_of(parts.add(op, pack_windows(windows), {dy, 1}, block_of(operands[2], blocks, rows.in)), operands[2]);
+  const PackedAttributes packed = with_windows(op, attributes, windows, operands[0].shape.rank - 2);
+  parts.images_of(parts.add(op, packed, {dy, 1}, block_of(operands[2], blocks, rows.in)), operands[2]);
   return parts.parts();
 }
 /// Returns the parts of the gradient of the weights, operand 2, from x and dy, operands 0 and 1, over blocks of rows of dy.
-constexpr List<OpPart> weights_blocks(std::span<const TensorSpec> operands, kernel::Windows windows, std::int64_t blocks,
-                                      const OpInfo& op, auto pack_windows) {
+constexpr List<OpPart> weights_blocks(const OpInfo& op, std::span<const TensorSpec> operands, kernel::Windows windows,
+                                      const PackedAttributes& attributes, std::int64_t blocks) {
   kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
   const BlockRows read = take_block_of_results(rows, blocks);
   if (read.rows == 0) return {};
   BlockParts parts(operands.first(2));
   const int x = parts.blocks_of(0, read), dy = parts.blocks_of(1, {blocks, 0, rows.out, rows.out});
-  parts.add(op, pack_windows(windows), {x, dy}, operands[2]);
+  parts.add(op, with_windows(op, attributes, windows, operands[0].shape.rank - 2), {x, dy}, operands[2]);
   return parts.parts();
 }
 
-/// Returns the attributes of ops that store their windows directly.
-constexpr auto packed_windows(const WindowsAttributes& others) {
-  return
-      [&others](const kernel::Windows& windows) { return pack(WindowsAttributes::make(windows, others.groups, others.planner)); };
+constexpr List<OpPart> conv_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
+                                      std::int64_t blocks) {
+  const auto windows = windows_of(operands[0].shape, kernel_of(operands[1].shape), unpack<WindowAttributes>(packed));
+  return convolution_blocks(op_info<Conv>, operands, windows, packed, blocks);
+}
+/// Expands the op by ConvDataGrad, which computes the same result for explicit windows.
+constexpr List<OpPart> conv_transpose_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
+                                                std::int64_t blocks) {
+  const auto attributes = unpack<ConvTransposeAttributes>(packed);
+  const kernel::Windows windows = transposed_windows(operands[0].shape, operands[1].shape, attributes);
+  return data_blocks(op_info<ConvDataGrad>, operands, windows,
+                     pack(WindowsAttributes::make(windows, attributes.groups, attributes.planner)), blocks);
+}
+/// Expands D, an op with explicit windows, by the function for its parts.
+template <class D, auto parts_of>
+constexpr List<OpPart> in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
+                                 std::int64_t blocks) {
+  return parts_of(op_info<D>, operands, unpack<WindowsAttributes>(packed).windows(), packed, blocks);
 }
 
 }  // namespace tilewright::detail

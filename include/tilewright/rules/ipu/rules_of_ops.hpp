@@ -1,0 +1,41 @@
+#pragma once
+#include "tilewright/ops/linear/float8.hpp"
+#include "tilewright/rules/ipu/convolution_blocks.hpp"
+#include "tilewright/rules/ipu/ipu_rules.hpp"
+#include "tilewright/rules/tagged_rules.hpp"
+
+namespace tilewright {
+
+namespace detail {
+/// Returns the rules of a product or a convolution whose attributes have the planner's options.
+template <class Attributes>
+constexpr IpuRules rules_of_product(BlockRule expand_in_blocks = nullptr) {
+  return {.expand_in_blocks = expand_in_blocks,
+          .memory_proportion = [](const PackedAttributes& of) { return unpack<Attributes>(of).planner.memory_proportion(); },
+          .with_memory_proportion =
+              [](const PackedAttributes& of, double proportion) {
+                auto attributes = unpack<Attributes>(of);
+                attributes.planner.available_memory_proportion = proportion;
+                attributes.planner.has_proportion = 1;
+                return pack(attributes);
+              }};
+}
+inline constexpr TaggedRules<IpuRules> ipu_rules[] = {
+    {&op_tag<MatMul>, rules_of_product<MatMul::Attributes>()},
+    {&op_tag<Conv>, rules_of_product<WindowAttributes>(conv_in_blocks)},
+    {&op_tag<ConvDataGrad>, rules_of_product<WindowsAttributes>(in_blocks<ConvDataGrad, data_blocks>)},
+    {&op_tag<ConvWeightsGrad>, rules_of_product<WindowsAttributes>(in_blocks<ConvWeightsGrad, weights_blocks>)},
+    {&op_tag<ConvTranspose>, rules_of_product<ConvTransposeAttributes>(conv_transpose_in_blocks)},
+    {&op_tag<ConvTransposeDataGrad>, rules_of_product<WindowsAttributes>(in_blocks<ConvTransposeDataGrad, convolution_blocks>)},
+    {&op_tag<MatMulPow2Scaled>, rules_of_product<MatMul::Attributes>()},
+    {&op_tag<ConvPow2Scaled>, rules_of_product<WindowAttributes>()},
+    {&op_tag<ConvTransposePow2Scaled>, rules_of_product<ConvTransposeAttributes>()},
+};
+}  // namespace detail
+
+/// Returns what the planner of simulated IPUs asks of an op.
+constexpr const IpuRules& ipu_rules_of(const OpInfo& op) {
+  return detail::find_rules<IpuRules>(op, op.machine_rules.ipu, detail::ipu_rules);
+}
+
+}  // namespace tilewright
