@@ -27,9 +27,9 @@ constexpr Text problem_text(const Pieces&... message) {
   else return text(type_name<D>(), ": ", message...);
 }
 
-/// The templates that an op defines, and the `differentiation` that it states.
+/// The templates that an op defines, and what it states beside them.
 struct OpTemplates {
-  bool compute, compute_checked, compute_with, compute_rows, run_collective, forward;
+  bool compute, compute_checked, compute_with, compute_rows, run_collective, forward, reads_rows;
   Differentiation differentiation;
 };
 
@@ -61,8 +61,7 @@ constexpr Text group_problem(const OpInfo& op, const OpTemplates& has) {
     return problem("nothing that gives its result", "compute, view, expand or collective_items expected");
   if (op.has_epilogue != has.compute_with)
     return problem(op.has_epilogue ? "has_epilogue without compute_with" : "compute_with without has_epilogue");
-  if ((op.reads_rows != nullptr) != has.compute_rows)
-    return problem(op.reads_rows ? "reads_rows without compute_rows" : "compute_rows without reads_rows");
+  if (has.reads_rows && !has.compute_rows) return problem("reads_rows without compute_rows");
   if (op.has_formula && !op.expand && !has.forward) return problem("has_formula without forward");
   if (op.takes_positions && op.has_formula)
     return problem("takes_positions with has_formula = true", "has_formula = false and a compute function expected");
@@ -111,6 +110,13 @@ constexpr Text rule_problem() {
         "operands, int input_count, const PackedAttributes&)` expected");
 }
 
+/// Returns whether an op states `reads_rows` among its rules for a host.
+template <class D, class Rules>
+constexpr bool reads_rows() {
+  if constexpr (rules_of<D, Rules>() != nullptr) return rules_of<D, Rules>()->reads_rows != nullptr;
+  else return false;
+}
+
 /// Returns what is wrong with an op type, `<op>: <given>: <expected>`, or nothing.
 template <class D>
 constexpr Text op_problem() {
@@ -129,7 +135,8 @@ constexpr Text op_problem() {
     constexpr bool no_collective = requires { requires __is_same(decltype(D::run_collective), const NotGiven); };
     constexpr bool no_formula = requires { requires __is_same(decltype(D::forward), const NotGiven); };
     return group_problem(stated_op_info<D>,
-                         {!no_compute, !no_check, !no_epilogue, !no_rows, !no_collective, !no_formula, D::differentiation});
+                         {!no_compute, !no_check, !no_epilogue, !no_rows, !no_collective, !no_formula,
+                          reads_rows<D, HostRules>(), D::differentiation});
   }
 }
 

@@ -23,6 +23,7 @@ using tilewright::Fusion;
 using tilewright::GradientContext;
 using tilewright::GradientFrom;
 using tilewright::GradientName;
+using tilewright::HostRules;
 using tilewright::Inference;
 using tilewright::InPlace;
 using tilewright::IpuRules;

@@ -2,8 +2,7 @@
 #include <array>
 
 #include "tilewright/graph/ir.hpp"
-#include "tilewright/ops/linear/conv.hpp"
-#include "tilewright/ops/reduce/sum.hpp"
+#include "tilewright/rules/host/rules_of_ops.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright {
@@ -36,10 +35,12 @@ constexpr void choose_convolution_forms(Ir& ir, const Target& target) {
   const HostForms forms{.tiles = target.tiles, .winograd = ir.tables.rewrites.uses_winograd};
   for (GraphRecord& graph : ir.tables.graphs)
     for (Node& node : graph.nodes) {
-      if (!node.op->with_host_form) continue;
+      if (node.op->work_kind != WorkKind::convolution) continue;
+      const auto with_host_form = host_rules_of(*node.op).with_host_form;
+      if (!with_host_form) continue;
       const std::array<TensorSpec, 3> operands{graph.tensors[node.inputs[0]].spec, graph.tensors[node.inputs[1]].spec,
                                                graph.tensors[node.outputs[0]].spec};
-      node.attributes = node.op->with_host_form(node.attributes, operands, forms);
+      node.attributes = with_host_form(node.attributes, operands, forms);
       if (node.op == &op_info<ConvWeightsGrad>) detail::divide_sums_alike(graph, node);
     }
 }

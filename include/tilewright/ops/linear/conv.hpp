@@ -1,7 +1,5 @@
 #pragma once
 #include "tilewright/op/window.hpp"
-#include "tilewright/ops/linear/channels_last.hpp"
-#include "tilewright/ops/linear/winograd.hpp"
 
 namespace tilewright {
 
@@ -103,9 +101,7 @@ struct ConvOp : Op<D> {
   constexpr operator OpTexts() const { return OpTexts{.options = options}; }
   static constexpr Text options(const PackedAttributes& packed) { return planner_options<A>(packed); }
   constexpr operator CutRules() const {
-    return CutRules{.partials_dtype = partials_dtype,
-                    .with_partials_type = with_planner_partials<A>,
-                    .with_host_form = host_form()};
+    return CutRules{.partials_dtype = partials_dtype, .with_partials_type = with_planner_partials<A>};
   }
   static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
     return unpack<A>(packed).planner.partials_dtype(output);
@@ -118,24 +114,11 @@ struct ConvOp : Op<D> {
                                                   ? detail::ConvSums::rounded
                                               : unpack<A>(attributes).planner.winograd != 0 ? detail::ConvSums::winograd
                                                                                             : detail::ConvSums::direct;
-
- private:
-  /// Null: the op's only form is the direct one.
-  static constexpr decltype(CutRules::with_host_form) host_form() {
-    if constexpr (requires { &D::with_host_form; }) return &D::with_host_form;
-    else return nullptr;
-  }
 };
 
 /// The gradient of a convolution's data: inputs (dy, weight), result dx.
 struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
   static constexpr std::string_view name = "ConvDataGrad";
-  constexpr operator KernelOperands() const { return KernelOperands{.channels_last = channels_last}; }
-  static constexpr std::uint32_t channels_last(std::span<const TensorSpec> operands, const PackedAttributes& packed,
-                                               std::uint32_t asked) {
-    const bool fits = unpack<Attributes>(packed).planner.winograd != 0 && detail::winograd_takes_pixels(operands[2], operands[0]);
-    return fits ? asked & 0b101u : 0;
-  }
 
   static constexpr void infer(Inference& op) {
     const Attributes attributes = op.attributes<Attributes>();
@@ -148,11 +131,6 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
     const auto attributes = unpack<Attributes>(packed);
     return detail::transposed_work(operands, attributes.groups, attributes.planner.winograd);
   }
-  static constexpr PackedAttributes with_host_form(const PackedAttributes& packed, std::span<const TensorSpec> operands,
-                                                   const HostForms& forms) {
-    return detail::with_faster_form<Attributes>(packed, operands[2], operands[0], unpack<Attributes>(packed).windows(), forms,
-                                                &detail::WinogradChoice::data_gradient);
-  }
   template <PackedAttributes A, class DY, class W, class DX>
   static void compute(DY dy, W w, DX dx);
   template <PackedAttributes A, class DY, class W, class DX>
@@ -162,16 +140,6 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
 /// The gradient of a convolution's weights: inputs (x, dy), result dw.
 struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
   static constexpr std::string_view name = "ConvWeightsGrad";
-  constexpr operator KernelOperands() const { return KernelOperands{.channels_last = channels_last}; }
-  static constexpr std::uint32_t channels_last(std::span<const TensorSpec> operands, const PackedAttributes& packed,
-                                               std::uint32_t asked) {
-    const auto attributes = unpack<Attributes>(packed);
-    if (attributes.planner.winograd != 0) return detail::winograd_sums_pixels(operands[0], operands[1]) ? asked & 0b11u : 0;
-    const kernel::Windows windows = attributes.windows();
-    const bool fits = attributes.groups == 1 && detail::few_channels_to_pixels(operands[0], windows) &&
-                      detail::has_no_padding(windows);
-    return fits ? asked & 0b10u : 0;
-  }
 
   static constexpr void infer(Inference& op) {
     const Attributes attributes = op.attributes<Attributes>();
@@ -189,16 +157,6 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
     cut.follow(0, 2, 1, groups);
     return cut.work;
   }
-  static constexpr PackedAttributes with_host_form(const PackedAttributes& packed, std::span<const TensorSpec> operands,
-                                                   const HostForms& forms) {
-    const kernel::Windows windows = unpack<Attributes>(packed).windows();
-    auto attributes = unpack<Attributes>(detail::with_faster_form<Attributes>(packed, operands[0], operands[1], windows, forms,
-                                                                              &detail::WinogradChoice::weights_gradient));
-    const auto choice = detail::winograd_choice(operands[0], operands[1], windows, attributes.groups, forms.tiles);
-    if (attributes.planner.partials_dtype(float32) == float32 && choice.has_parts(attributes.planner.winograd != 0))
-      attributes.planner.images_of_part = choice.images_of_part;
-    return pack(attributes);
-  }
   template <PackedAttributes A, class X, class DY, class DW>
   static void compute(X x, DY dy, DW dw);
   template <PackedAttributes A, class X, class DY, class DW>
@@ -208,19 +166,8 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
 /// Convolution, that is cross-correlation: inputs (x, weight).
 struct Conv : ConvOp<Conv, WindowAttributes> {
   static constexpr std::string_view name = "Conv";
-  constexpr operator KernelOperands() const { return KernelOperands{.channels_last = channels_last}; }
-  static constexpr std::uint32_t channels_last(std::span<const TensorSpec> operands, const PackedAttributes& packed,
-                                               std::uint32_t asked) {
-    const auto attributes = unpack<Attributes>(packed);
-    if (attributes.planner.winograd != 0) return detail::winograd_takes_pixels(operands[0], operands[2]) ? asked & 0b101u : 0;
-    if (!takes_epilogue(packed)) return 0;
-    const auto windows = detail::windows_of(operands[0].shape, detail::kernel_of(operands[1].shape), attributes);
-    return detail::few_channels_to_pixels(operands[0], windows) ? asked & 0b100u : 0;
-  }
   constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
-  constexpr operator Fusion() const {
-    return Fusion{.has_epilogue = true, .takes_epilogue = takes_epilogue, .epilogue_of_planes = true};
-  }
+  constexpr operator Fusion() const { return Fusion{.has_epilogue = true}; }
   static constexpr bool takes_epilogue(const PackedAttributes& packed) {
     return unpack<WindowAttributes>(packed).planner.takes_epilogue != 0;
   }
@@ -253,15 +200,6 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
     return detail::convolution_work(operands, attributes.groups, attributes.planner.winograd);
-  }
-  static constexpr PackedAttributes with_host_form(const PackedAttributes& packed, std::span<const TensorSpec> operands,
-                                                   const HostForms& forms) {
-    const auto windows = detail::windows_of(operands[0].shape, detail::kernel_of(operands[1].shape), unpack<Attributes>(packed));
-    auto attributes = unpack<Attributes>(
-        detail::with_faster_form<Attributes>(packed, operands[0], operands[2], windows, forms, &detail::WinogradChoice::forward));
-    const bool is_plane = operands[0].dtype == float32 && operands[0].shape.rank == 4 && attributes.groups == 1;
-    attributes.planner.takes_epilogue = is_plane ? 1 : 0;
-    return pack(attributes);
   }
   template <PackedAttributes A, class X, class W, class Y>
   static void compute(X x, W w, Y y);

@@ -24,9 +24,7 @@ struct MatMul : Op<MatMul> {
   constexpr operator VertexCost() const { return formula_cost(CostFormula::product, Confidence::published); }
   static constexpr std::string_view name = "MatMul";
   constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
-  constexpr operator KernelOperands() const {
-    return KernelOperands{.any_layout = true, .any_result_layout = true, .takes_pieces = true};
-  }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   constexpr operator Fusion() const { return Fusion{.has_epilogue = true}; }
   struct Attributes {
     std::int64_t output_type = 0;  ///< 1 + the dtype; 0: the operands'

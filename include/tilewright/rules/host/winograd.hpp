@@ -6,6 +6,7 @@
 #include "tilewright/graph/emit.hpp"
 #include "tilewright/operand/blocks.hpp"
 #include "tilewright/operand/window.hpp"
+#include "tilewright/rules/host/host_rules.hpp"
 
 namespace tilewright::detail {
 
@@ -98,16 +99,15 @@ constexpr WinogradChoice winograd_choice(const TensorSpec& x, const TensorSpec& 
           .v = windows[2],
           .tiles_of_host = tiles};
 }
-/// Returns the attributes of a convolution of x to y, or of one of its gradients, with the form that is faster for float32 on a
-/// host of `tiles`; `cost` is the op's time in Winograd's form.
+/// Gives a convolution of x to y, or one of its gradients, the form that is faster for float32 on a host; `cost` is the op's time
+/// in Winograd's form. Returns the convolution as a choice.
 template <class Attributes>
-constexpr PackedAttributes with_faster_form(const PackedAttributes& packed, const TensorSpec& x, const TensorSpec& y,
-                                            const kernel::Windows& windows, const HostForms& forms,
-                                            std::int64_t (WinogradChoice::*cost)() const) {
-  auto attributes = unpack<Attributes>(packed);
+constexpr WinogradChoice choose_form(Attributes& attributes, const TensorSpec& x, const TensorSpec& y,
+                                     const kernel::Windows& windows, const HostForms& forms,
+                                     std::int64_t (WinogradChoice::*cost)() const) {
   const WinogradChoice choice = winograd_choice(x, y, windows, attributes.groups, forms.tiles);
   if (choice.images > 0 && forms.winograd) attributes.planner.winograd = choice.images_if_faster(cost);
-  return pack(attributes);
+  return choice;
 }
 
 }  // namespace tilewright::detail
