@@ -94,7 +94,9 @@ class Epilogue {
   template <int stage>
   static constexpr bool is_row_reader() {
     if constexpr (stage >= end) return false;
-    else return B::stage(stage).evaluation == Evaluation::epilogue && host_rules_of(op_info<typename B::template OpOf<stage>>).reads_rows;
+    else
+      return B::stage(stage).evaluation == Evaluation::epilogue &&
+             host_rules_of(op_info<typename B::template OpOf<stage>>).reads_rows;
   }
   /// The operands in memory: the kernel's result, and operands of the epilogue's stages. Also their number.
   static constexpr auto place_list = [] {

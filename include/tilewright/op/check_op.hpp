@@ -134,9 +134,8 @@ constexpr Text op_problem() {
     constexpr bool no_rows = requires { requires __is_same(decltype(D::compute_rows), const NotGiven); };
     constexpr bool no_collective = requires { requires __is_same(decltype(D::run_collective), const NotGiven); };
     constexpr bool no_formula = requires { requires __is_same(decltype(D::forward), const NotGiven); };
-    return group_problem(stated_op_info<D>,
-                         {!no_compute, !no_check, !no_epilogue, !no_rows, !no_collective, !no_formula,
-                          reads_rows<D, HostRules>(), D::differentiation});
+    return group_problem(stated_op_info<D>, {!no_compute, !no_check, !no_epilogue, !no_rows, !no_collective, !no_formula,
+                                             reads_rows<D, HostRules>(), D::differentiation});
   }
 }
 

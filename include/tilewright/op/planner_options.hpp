@@ -5,6 +5,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/number.hpp"
 #include "tilewright/graph/emit.hpp"
+#include "tilewright/operand/conv_sums.hpp"
 
 namespace tilewright {
 
@@ -18,8 +19,9 @@ struct PlannerAttributes {
   std::int8_t partials = 0;   ///< 1 + the dtype
   std::int8_t dithering = 0;  ///< 1: false, 2: true
   std::int8_t lists = 0;      ///< bits of lists with more than one element: proportions, partials types, dithering
-  /// Of a convolution on the host, chosen by the planner: the number of images of a vertex in Winograd's form; 0: direct sums
-  std::int8_t winograd = 0;
+  /// Of a convolution on the host, chosen by the planner: the number of images of a vertex, which share the points of weights in
+  /// Winograd's form; 0: direct sums
+  std::int8_t images_together = 0;
   /// Of the gradient of a convolution's weights on the host, chosen by the planner: the smallest number of images of a vertex,
   /// which makes a part of the sums; 0: a vertex has all images
   std::int8_t images_of_part = 0;
@@ -63,11 +65,12 @@ struct PlannerAttributes {
     if (has_proportion != 0) given.push_back(text("available_memory_proportion=", number_text(available_memory_proportion)));
     if (partials != 0) given.push_back(text("partials_type=", to_text(partials_type())));
     if (dithering != 0) given.push_back(text("enable_conv_dithering=", dithering == 2 ? "true" : "false"));
-    if (winograd != 0) given.push_back(text("form=winograd"));
+    if (images_together != 0) given.push_back(text("form=", kernel::name_of(kernel::conv_sums(false, images_together))));
     return join(given, ", ");
   }
   /// Whether kernels round their sums to float16: those of float16 operands, as the units of IPUs do.
   constexpr bool rounds_sums(DType operand) const { return partials != 0 && partials_type() == float16 && operand == float16; }
+  constexpr kernel::ConvSums sums_of(DType operand) const { return kernel::conv_sums(rounds_sums(operand), images_together); }
   constexpr DType partials_dtype(DType output) const {
     if (!computes_in_float(output)) return output;
     return partials == 0 ? float32 : partials_type();

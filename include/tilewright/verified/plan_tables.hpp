@@ -154,7 +154,8 @@ class TablesCheck {
       return fail_stage("reads rows in the epilogue of ", stages[kernel].name,
                         ", which makes no planes: an op that does expected");
     const StageOperand &rows = stages.operand(s, 0), &result = stages.operand(kernel, stages[kernel].input_count);
-    if (checked.input_count != 1 || !host_rules_of(*stages.op(s, terms_)).reads_rows(checked.attributes, {rows.view.shape, rows.view.dtype}))
+    if (checked.input_count != 1 ||
+        !host_rules_of(*stages.op(s, terms_)).reads_rows(checked.attributes, {rows.view.shape, rows.view.dtype}))
       return fail_stage("is in an epilogue, and needs more than rows of one operand: a separate kernel expected");
     int maker = s - 1;
     while (maker > kernel && !stores(stages, maker, rows)) --maker;

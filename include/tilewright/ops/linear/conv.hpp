@@ -18,13 +18,6 @@ struct ConvOptions {
 };
 
 namespace detail {
-/// How a convolution adds its products.
-enum class ConvSums : std::uint8_t {
-  direct,  ///< in float32, or float64
-  rounded,  ///< rounded to float16
-  winograd  ///< in Winograd's form, if its kernel fits the shape
-};
-
 /// How a plan divides x (N, C, spatial), w (M, C / groups, kernel) and y (N, M, spatial) of a convolution. With one group, all
 /// axes of channels can be divided. With several, an axis of whole groups divides C and M together, if these are equal.
 struct ConvWork {
@@ -110,10 +103,7 @@ struct ConvOp : Op<D> {
  protected:
   /// How the kernel of an op with such a first operand adds its products.
   template <PackedAttributes attributes, class View>
-  static constexpr detail::ConvSums sums_of = unpack<A>(attributes).planner.rounds_sums(View::spec.dtype)
-                                                  ? detail::ConvSums::rounded
-                                              : unpack<A>(attributes).planner.winograd != 0 ? detail::ConvSums::winograd
-                                                                                            : detail::ConvSums::direct;
+  static constexpr kernel::ConvSums sums_of = unpack<A>(attributes).planner.sums_of(View::spec.dtype);
 };
 
 /// The gradient of a convolution's data: inputs (dy, weight), result dx.
@@ -129,7 +119,7 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
-    return detail::transposed_work(operands, attributes.groups, attributes.planner.winograd);
+    return detail::transposed_work(operands, attributes.groups, attributes.planner.images_together);
   }
   template <PackedAttributes A, class DY, class W, class DX>
   static void compute(DY dy, W w, DX dx);
@@ -199,7 +189,7 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
-    return detail::convolution_work(operands, attributes.groups, attributes.planner.winograd);
+    return detail::convolution_work(operands, attributes.groups, attributes.planner.images_together);
   }
   template <PackedAttributes A, class X, class W, class Y>
   static void compute(X x, W w, Y y);

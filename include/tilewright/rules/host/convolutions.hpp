@@ -31,50 +31,57 @@ constexpr bool has_no_padding(const kernel::Windows& windows) {
 }
 
 inline constexpr HostRules conv_rules{
-    .channels_last = [](std::span<const TensorSpec> operands, const PackedAttributes& packed, std::uint32_t asked) {
-      const auto attributes = unpack<WindowAttributes>(packed);
-      if (attributes.planner.winograd != 0) return winograd_takes_pixels(operands[0], operands[2]) ? asked & 0b101u : 0;
-      if (!Conv::takes_epilogue(packed)) return 0u;
-      const auto windows = windows_of(operands[0].shape, kernel_of(operands[1].shape), attributes);
-      return few_channels_to_pixels(operands[0], windows) ? asked & 0b100u : 0;
-    },
+    .channels_last =
+        [](std::span<const TensorSpec> operands, const PackedAttributes& packed, std::uint32_t asked) {
+          const auto attributes = unpack<WindowAttributes>(packed);
+          if (attributes.planner.images_together != 0)
+            return winograd_takes_pixels(operands[0], operands[2]) ? asked & 0b101u : 0;
+          if (!Conv::takes_epilogue(packed)) return 0u;
+          const auto windows = windows_of(operands[0].shape, kernel_of(operands[1].shape), attributes);
+          return few_channels_to_pixels(operands[0], windows) ? asked & 0b100u : 0;
+        },
     .takes_epilogue = Conv::takes_epilogue,
     .epilogue_of_planes = true,
-    .with_host_form = [](const PackedAttributes& packed, std::span<const TensorSpec> operands, const HostForms& forms) {
-      auto attributes = unpack<WindowAttributes>(packed);
-      const auto windows = windows_of(operands[0].shape, kernel_of(operands[1].shape), attributes);
-      choose_form(attributes, operands[0], operands[2], windows, forms, &WinogradChoice::forward);
-      const bool is_plane = operands[0].dtype == float32 && operands[0].shape.rank == 4 && attributes.groups == 1;
-      attributes.planner.takes_epilogue = is_plane ? 1 : 0;
-      return pack(attributes);
-    }};
+    .with_host_form =
+        [](const PackedAttributes& packed, std::span<const TensorSpec> operands, const HostForms& forms) {
+          auto attributes = unpack<WindowAttributes>(packed);
+          const auto windows = windows_of(operands[0].shape, kernel_of(operands[1].shape), attributes);
+          choose_form(attributes, operands[0], operands[2], windows, forms, &WinogradChoice::forward);
+          const bool is_plane = operands[0].dtype == float32 && operands[0].shape.rank == 4 && attributes.groups == 1;
+          attributes.planner.takes_epilogue = is_plane ? 1 : 0;
+          return pack(attributes);
+        }};
 
 inline constexpr HostRules conv_data_grad_rules{
-    .channels_last = [](std::span<const TensorSpec> operands, const PackedAttributes& packed, std::uint32_t asked) {
-      const bool is_winograd = unpack<WindowsAttributes>(packed).planner.winograd != 0;
-      return is_winograd && winograd_takes_pixels(operands[2], operands[0]) ? asked & 0b101u : 0;
-    },
-    .with_host_form = [](const PackedAttributes& packed, std::span<const TensorSpec> operands, const HostForms& forms) {
-      auto attributes = unpack<WindowsAttributes>(packed);
-      choose_form(attributes, operands[2], operands[0], attributes.windows(), forms, &WinogradChoice::data_gradient);
-      return pack(attributes);
-    }};
+    .channels_last =
+        [](std::span<const TensorSpec> operands, const PackedAttributes& packed, std::uint32_t asked) {
+          const bool is_winograd = unpack<WindowsAttributes>(packed).planner.images_together != 0;
+          return is_winograd && winograd_takes_pixels(operands[2], operands[0]) ? asked & 0b101u : 0;
+        },
+    .with_host_form =
+        [](const PackedAttributes& packed, std::span<const TensorSpec> operands, const HostForms& forms) {
+          auto attributes = unpack<WindowsAttributes>(packed);
+          choose_form(attributes, operands[2], operands[0], attributes.windows(), forms, &WinogradChoice::data_gradient);
+          return pack(attributes);
+        }};
 
 inline constexpr HostRules conv_weights_grad_rules{
-    .channels_last = [](std::span<const TensorSpec> operands, const PackedAttributes& packed, std::uint32_t asked) {
-      const auto attributes = unpack<WindowsAttributes>(packed);
-      if (attributes.planner.winograd != 0) return winograd_sums_pixels(operands[0], operands[1]) ? asked & 0b11u : 0;
-      const kernel::Windows windows = attributes.windows();
-      const bool fits = attributes.groups == 1 && few_channels_to_pixels(operands[0], windows) && has_no_padding(windows);
-      return fits ? asked & 0b10u : 0;
-    },
-    .with_host_form = [](const PackedAttributes& packed, std::span<const TensorSpec> operands, const HostForms& forms) {
-      auto attributes = unpack<WindowsAttributes>(packed);
-      const WinogradChoice choice = choose_form(attributes, operands[0], operands[1], attributes.windows(), forms,
-                                                &WinogradChoice::weights_gradient);
-      if (attributes.planner.partials_dtype(float32) == float32 && choice.has_parts(attributes.planner.winograd != 0))
-        attributes.planner.images_of_part = choice.images_of_part;
-      return pack(attributes);
-    }};
+    .channels_last =
+        [](std::span<const TensorSpec> operands, const PackedAttributes& packed, std::uint32_t asked) {
+          const auto attributes = unpack<WindowsAttributes>(packed);
+          if (attributes.planner.images_together != 0) return winograd_sums_pixels(operands[0], operands[1]) ? asked & 0b11u : 0;
+          const kernel::Windows windows = attributes.windows();
+          const bool fits = attributes.groups == 1 && few_channels_to_pixels(operands[0], windows) && has_no_padding(windows);
+          return fits ? asked & 0b10u : 0;
+        },
+    .with_host_form =
+        [](const PackedAttributes& packed, std::span<const TensorSpec> operands, const HostForms& forms) {
+          auto attributes = unpack<WindowsAttributes>(packed);
+          const WinogradChoice choice = choose_form(attributes, operands[0], operands[1], attributes.windows(), forms,
+                                                    &WinogradChoice::weights_gradient);
+          if (attributes.planner.partials_dtype(float32) == float32 && choice.has_parts(attributes.planner.images_together != 0))
+            attributes.planner.images_of_part = choice.images_of_part;
+          return pack(attributes);
+        }};
 
 }  // namespace tilewright::detail

@@ -34,19 +34,21 @@ constexpr bool pools_rows(const PackedAttributes& packed, const TensorSpec& x) {
   return are_apart(windows[1]) && are_apart(windows[2]);
 }
 inline constexpr HostRules max_pool_rules{
-    .channels_last = [](std::span<const TensorSpec> operands, const PackedAttributes& packed, std::uint32_t asked) {
-      const auto attributes = unpack<PoolAttributes>(packed);
-      const auto windows = windows_of(attributes.spread(operands[0].shape), attributes.kernel_size(), attributes.windows);
-      const bool fits = pools_pixels(operands[0], windows, attributes.gaps(operands[0].shape.rank - 2));
-      return fits && (asked & 0b1u) != 0 ? asked & 0b11u : 0;
-    },
+    .channels_last =
+        [](std::span<const TensorSpec> operands, const PackedAttributes& packed, std::uint32_t asked) {
+          const auto attributes = unpack<PoolAttributes>(packed);
+          const auto windows = windows_of(attributes.spread(operands[0].shape), attributes.kernel_size(), attributes.windows);
+          const bool fits = pools_pixels(operands[0], windows, attributes.gaps(operands[0].shape.rank - 2));
+          return fits && (asked & 0b1u) != 0 ? asked & 0b11u : 0;
+        },
     .reads_rows = pools_rows};
 inline constexpr HostRules max_pool_grad_rules{
-    .channels_last = [](std::span<const TensorSpec> operands, const PackedAttributes& packed, std::uint32_t asked) {
-      const auto attributes = unpack<PoolGradAttributes>(packed);
-      const bool fits = pools_pixels(operands[0], attributes.windows.windows(), attributes.gaps());
-      return fits && (asked & 0b101u) == 0b101u ? asked & 0b111u : 0;
-    },
+    .channels_last =
+        [](std::span<const TensorSpec> operands, const PackedAttributes& packed, std::uint32_t asked) {
+          const auto attributes = unpack<PoolGradAttributes>(packed);
+          const bool fits = pools_pixels(operands[0], attributes.windows.windows(), attributes.gaps());
+          return fits && (asked & 0b101u) == 0b101u ? asked & 0b111u : 0;
+        },
     .takes_epilogue = MaxPoolGrad::takes_epilogue};
 
 inline constexpr TaggedRules<HostRules> host_rules[] = {

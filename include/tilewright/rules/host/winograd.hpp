@@ -106,7 +106,7 @@ constexpr WinogradChoice choose_form(Attributes& attributes, const TensorSpec& x
                                      const kernel::Windows& windows, const HostForms& forms,
                                      std::int64_t (WinogradChoice::*cost)() const) {
   const WinogradChoice choice = winograd_choice(x, y, windows, attributes.groups, forms.tiles);
-  if (choice.images > 0 && forms.winograd) attributes.planner.winograd = choice.images_if_faster(cost);
+  if (choice.images > 0 && forms.winograd) attributes.planner.images_together = choice.images_if_faster(cost);
   return choice;
 }
 

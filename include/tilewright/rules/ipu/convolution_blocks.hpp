@@ -120,8 +120,7 @@ constexpr List<OpPart> conv_transpose_in_blocks(std::span<const TensorSpec> oper
 }
 /// Expands D, an op with explicit windows, by the function for its parts.
 template <class D, auto parts_of>
-constexpr List<OpPart> in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
-                                 std::int64_t blocks) {
+constexpr List<OpPart> in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed, std::int64_t blocks) {
   return parts_of(op_info<D>, operands, unpack<WindowsAttributes>(packed).windows(), packed, blocks);
 }
 
