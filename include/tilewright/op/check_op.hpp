@@ -110,13 +110,6 @@ constexpr Text rule_problem() {
         "operands, int input_count, const PackedAttributes&)` expected");
 }
 
-/// Returns whether an op states `reads_rows` among its rules for a host.
-template <class D, class Rules>
-constexpr bool reads_rows() {
-  if constexpr (rules_of<D, Rules>() != nullptr) return rules_of<D, Rules>()->reads_rows != nullptr;
-  else return false;
-}
-
 /// Returns what is wrong with an op type, `<op>: <given>: <expected>`, or nothing.
 template <class D>
 constexpr Text op_problem() {
@@ -134,8 +127,9 @@ constexpr Text op_problem() {
     constexpr bool no_rows = requires { requires __is_same(decltype(D::compute_rows), const NotGiven); };
     constexpr bool no_collective = requires { requires __is_same(decltype(D::run_collective), const NotGiven); };
     constexpr bool no_formula = requires { requires __is_same(decltype(D::forward), const NotGiven); };
+    constexpr bool reads_rows = requires { requires op_object<D>.operator HostRules().reads_rows != nullptr; };
     return group_problem(stated_op_info<D>, {!no_compute, !no_check, !no_epilogue, !no_rows, !no_collective, !no_formula,
-                                             reads_rows<D, HostRules>(), D::differentiation});
+                                             reads_rows, D::differentiation});
   }
 }
 

@@ -65,7 +65,7 @@ struct PlannerAttributes {
     if (has_proportion != 0) given.push_back(text("available_memory_proportion=", number_text(available_memory_proportion)));
     if (partials != 0) given.push_back(text("partials_type=", to_text(partials_type())));
     if (dithering != 0) given.push_back(text("enable_conv_dithering=", dithering == 2 ? "true" : "false"));
-    if (images_together != 0) given.push_back(text("form=", kernel::name_of(kernel::conv_sums(false, images_together))));
+    if (images_together != 0) given.push_back(text("form=", kernel::form_name(sums_of(float32))));
     return join(given, ", ");
   }
   /// Whether kernels round their sums to float16: those of float16 operands, as the units of IPUs do.

@@ -10,14 +10,11 @@ enum class ConvSums : std::uint8_t {
   rounded,  ///< rounded to float16
   winograd  ///< in Winograd's form, if its kernel fits the shape
 };
-constexpr std::string_view name_of(ConvSums sums) {
-  constexpr std::string_view names[] = {"direct", "rounded", "winograd"};
-  return names[static_cast<int>(sums)];
-}
-
-/// Returns how a convolution adds by its options: whether it rounds sums to float16, and PlannerAttributes::images_together.
+/// `images_together`: see PlannerAttributes.
 constexpr ConvSums conv_sums(bool rounds, std::int64_t images_together) {
   return rounds ? ConvSums::rounded : images_together != 0 ? ConvSums::winograd : ConvSums::direct;
 }
+/// Returns the name of a form in printed graphs, which show no other than Winograd's.
+constexpr std::string_view form_name(ConvSums sums) { return sums == ConvSums::winograd ? "winograd" : ""; }
 
 }  // namespace tilewright::kernel

@@ -20,7 +20,7 @@ struct OpTag {};
 struct HostRules;  // rules/host/host_rules.hpp
 struct IpuRules;  // rules/ipu/ipu_rules.hpp
 
-/// What the planner of one kind of machine alone asks of an op, if the op states it. Null: it does not.
+/// The rules of an op that the planner of one kind of machine alone reads. Null: the op states none.
 struct MachineRules {
   const HostRules* host = nullptr;
   const IpuRules* ipu = nullptr;

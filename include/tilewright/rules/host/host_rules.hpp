@@ -12,8 +12,8 @@ struct HostForms {
   bool winograd = true;  ///< of convolutions
 };
 
-/// What the planner of a host asks of an op and its kernel, in addition to OpInfo. An op states it by a conversion, as it states
-/// groups:
+/// Rules of an op and its kernel that the planner of a host reads, beside those in OpInfo. An op states them by a conversion, as
+/// it states groups:
 ///
 ///   constexpr operator HostRules() const { return HostRules{.any_result_layout = true}; }
 struct HostRules {

@@ -3,8 +3,8 @@
 #include "tilewright/ops/nn/attention.hpp"
 #include "tilewright/ops/nn/pool.hpp"
 #include "tilewright/ops/reduce/mean.hpp"
+#include "tilewright/rules/find_rules.hpp"
 #include "tilewright/rules/host/convolutions.hpp"
-#include "tilewright/rules/tagged_rules.hpp"
 
 namespace tilewright {
 
@@ -51,7 +51,7 @@ inline constexpr HostRules max_pool_grad_rules{
         },
     .takes_epilogue = MaxPoolGrad::takes_epilogue};
 
-inline constexpr TaggedRules<HostRules> host_rules[] = {
+inline constexpr std::pair<const OpTag*, HostRules> host_rules[] = {
     {&op_tag<MatMul>, {.any_result_layout = true, .takes_pieces = true}},
     {&op_tag<ReduceSum>, sum_rules},
     {&op_tag<Conv>, conv_rules},

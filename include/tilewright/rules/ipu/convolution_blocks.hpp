@@ -1,6 +1,7 @@
 #pragma once
 // Convolutions over blocks of rows: IpuRules::expand_in_blocks.
 #include <algorithm>
+#include <type_traits>
 
 #include "tilewright/ops/linear/conv_transpose.hpp"
 #include "tilewright/ops/linear/row_blocks.hpp"
@@ -60,68 +61,33 @@ constexpr BlockRows take_block_of_data(kernel::Window& window, std::int64_t bloc
   return {blocks, first, window.in / stride, window.out};
 }
 
-/// Returns the attributes of a convolution with other windows.
-constexpr PackedAttributes with_windows(const OpInfo& op, const PackedAttributes& packed, const kernel::Windows& windows,
-                                        int axes) {
-  if (&op == &op_info<Conv>) return pack(explicit_attributes(windows, axes, unpack<WindowAttributes>(packed)));
-  const auto others = unpack<WindowsAttributes>(packed);
-  return pack(WindowsAttributes::make(windows, others.groups, others.planner));
-}
-
-/// Returns the parts of a convolution of operand 0 with the weights, operand 1, over blocks of rows of its result, operand 2.
-constexpr List<OpPart> convolution_blocks(const OpInfo& op, std::span<const TensorSpec> operands, kernel::Windows windows,
-                                          const PackedAttributes& attributes, std::int64_t blocks) {
-  kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
-  const BlockRows read = take_block_of_results(rows, blocks);
-  if (read.rows == 0) return {};
-  BlockParts parts(operands.first(2));
-  const int x = parts.blocks_of(0, read);
-  const PackedAttributes packed = with_windows(op, attributes, windows, operands[0].shape.rank - 2);
-  parts.images_of(parts.add(op, packed, {x, 1}, block_of(operands[2], blocks, rows.out)), operands[2]);
-  return parts.parts();
-}
-/// Returns the parts of a convolution of operand 0 back to the data, operand 2, with the weights, operand 1, over blocks of rows
-/// of the data.
-constexpr List<OpPart> data_blocks(const OpInfo& op, std::span<const TensorSpec> operands, kernel::Windows windows,
-                                   const PackedAttributes& attributes, std::int64_t blocks) {
-  kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
-  const BlockRows read = take_block_of_data(rows, blocks);
-  if (read.rows == 0) return {};
-  BlockParts parts(operands.first(2));
-  const int dy = parts.blocks_of(0, read);
-  const PackedAttributes packed = with_windows(op, attributes, windows, operands[0].shape.rank - 2);
-  parts.images_of(parts.add(op, packed, {dy, 1}, block_of(operands[2], blocks, rows.in)), operands[2]);
-  return parts.parts();
-}
-/// Returns the parts of the gradient of the weights, operand 2, from x and dy, operands 0 and 1, over blocks of rows of dy.
-constexpr List<OpPart> weights_blocks(const OpInfo& op, std::span<const TensorSpec> operands, kernel::Windows windows,
-                                      const PackedAttributes& attributes, std::int64_t blocks) {
-  kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
-  const BlockRows read = take_block_of_results(rows, blocks);
-  if (read.rows == 0) return {};
-  BlockParts parts(operands.first(2));
-  const int x = parts.blocks_of(0, read), dy = parts.blocks_of(1, {blocks, 0, rows.out, rows.out});
-  parts.add(op, with_windows(op, attributes, windows, operands[0].shape.rank - 2), {x, dy}, operands[2]);
-  return parts.parts();
-}
-
-constexpr List<OpPart> conv_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
-                                      std::int64_t blocks) {
-  const auto windows = windows_of(operands[0].shape, kernel_of(operands[1].shape), unpack<WindowAttributes>(packed));
-  return convolution_blocks(op_info<Conv>, operands, windows, packed, blocks);
-}
-/// Expands the op by ConvDataGrad, which computes the same result for explicit windows.
-constexpr List<OpPart> conv_transpose_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
-                                                std::int64_t blocks) {
-  const auto attributes = unpack<ConvTransposeAttributes>(packed);
-  const kernel::Windows windows = transposed_windows(operands[0].shape, operands[1].shape, attributes);
-  return data_blocks(op_info<ConvDataGrad>, operands, windows,
-                     pack(WindowsAttributes::make(windows, attributes.groups, attributes.planner)), blocks);
-}
-/// Expands D, an op with explicit windows, by the function for its parts.
-template <class D, auto parts_of>
+/// The rule IpuRules::expand_in_blocks of D, a convolution or one of its gradients: blocks have rows of its result, or rows of dy
+/// for the gradient of weights.
+template <class D>
 constexpr List<OpPart> in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed, std::int64_t blocks) {
-  return parts_of(op_info<D>, operands, unpack<WindowsAttributes>(packed).windows(), packed, blocks);
+  const auto attributes = unpack<typename D::Attributes>(packed);
+  kernel::Windows windows;
+  if constexpr (std::is_same_v<D, Conv>) windows = windows_of(operands[0].shape, kernel_of(operands[1].shape), attributes);
+  else if constexpr (std::is_same_v<D, ConvTranspose>)
+    windows = transposed_windows(operands[0].shape, operands[1].shape, attributes);
+  else windows = attributes.windows();
+  constexpr bool makes_data = std::is_same_v<D, ConvDataGrad> || std::is_same_v<D, ConvTranspose>;
+  kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
+  const BlockRows read = makes_data ? take_block_of_data(rows, blocks) : take_block_of_results(rows, blocks);
+  if (read.rows == 0) return {};
+  PackedAttributes of_block;
+  if constexpr (std::is_same_v<D, Conv>) of_block = pack(explicit_attributes(windows, operands[0].shape.rank - 2, attributes));
+  else of_block = pack(WindowsAttributes::make(windows, attributes.groups, attributes.planner));
+  BlockParts parts(operands.first(2));
+  const int first = parts.blocks_of(0, read);
+  if constexpr (std::is_same_v<D, ConvWeightsGrad>) {
+    parts.add(op_info<D>, of_block, {first, parts.blocks_of(1, {blocks, 0, rows.out, rows.out})}, operands[2]);
+  } else {  // a transposed convolution is a ConvDataGrad with explicit windows
+    const OpInfo& op = std::is_same_v<D, ConvTranspose> ? op_info<ConvDataGrad> : op_info<D>;
+    const TensorSpec result = block_of(operands[2], blocks, makes_data ? rows.in : rows.out);
+    parts.images_of(parts.add(op, of_block, {first, 1}, result), operands[2]);
+  }
+  return parts.parts();
 }
 
 }  // namespace tilewright::detail

@@ -11,7 +11,7 @@ namespace tilewright {
 using BlockRule = List<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&,
                                    std::int64_t blocks);
 
-/// What the planner of simulated IPUs asks of an op, in addition to OpInfo. An op states it by a conversion, as it states groups:
+/// Rules of an op that the planner of simulated IPUs reads, beside those in OpInfo. An op states them as HostRules:
 ///
 ///   constexpr operator IpuRules() const { return IpuRules{.memory_proportion = proportion}; }
 struct IpuRules {

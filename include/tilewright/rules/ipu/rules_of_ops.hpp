@@ -1,8 +1,8 @@
 #pragma once
 #include "tilewright/ops/linear/float8.hpp"
+#include "tilewright/rules/find_rules.hpp"
 #include "tilewright/rules/ipu/convolution_blocks.hpp"
 #include "tilewright/rules/ipu/ipu_rules.hpp"
-#include "tilewright/rules/tagged_rules.hpp"
 
 namespace tilewright {
 
@@ -20,16 +20,16 @@ constexpr IpuRules rules_of_product(BlockRule expand_in_blocks = nullptr) {
                 return pack(attributes);
               }};
 }
-inline constexpr TaggedRules<IpuRules> ipu_rules[] = {
+inline constexpr std::pair<const OpTag*, IpuRules> ipu_rules[] = {
     {&op_tag<MatMul>, rules_of_product<MatMul::Attributes>()},
-    {&op_tag<Conv>, rules_of_product<WindowAttributes>(conv_in_blocks)},
-    {&op_tag<ConvDataGrad>, rules_of_product<WindowsAttributes>(in_blocks<ConvDataGrad, data_blocks>)},
-    {&op_tag<ConvWeightsGrad>, rules_of_product<WindowsAttributes>(in_blocks<ConvWeightsGrad, weights_blocks>)},
-    {&op_tag<ConvTranspose>, rules_of_product<ConvTransposeAttributes>(conv_transpose_in_blocks)},
-    {&op_tag<ConvTransposeDataGrad>, rules_of_product<WindowsAttributes>(in_blocks<ConvTransposeDataGrad, convolution_blocks>)},
+    {&op_tag<Conv>, rules_of_product<Conv::Attributes>(in_blocks<Conv>)},
+    {&op_tag<ConvDataGrad>, rules_of_product<ConvDataGrad::Attributes>(in_blocks<ConvDataGrad>)},
+    {&op_tag<ConvWeightsGrad>, rules_of_product<ConvWeightsGrad::Attributes>(in_blocks<ConvWeightsGrad>)},
+    {&op_tag<ConvTranspose>, rules_of_product<ConvTranspose::Attributes>(in_blocks<ConvTranspose>)},
+    {&op_tag<ConvTransposeDataGrad>, rules_of_product<ConvTransposeDataGrad::Attributes>(in_blocks<ConvTransposeDataGrad>)},
     {&op_tag<MatMulPow2Scaled>, rules_of_product<MatMul::Attributes>()},
-    {&op_tag<ConvPow2Scaled>, rules_of_product<WindowAttributes>()},
-    {&op_tag<ConvTransposePow2Scaled>, rules_of_product<ConvTransposeAttributes>()},
+    {&op_tag<ConvPow2Scaled>, rules_of_product<Conv::Attributes>()},
+    {&op_tag<ConvTransposePow2Scaled>, rules_of_product<ConvTranspose::Attributes>()},
 };
 }  // namespace detail
 
