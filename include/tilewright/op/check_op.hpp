@@ -75,46 +75,31 @@ constexpr Text group_problem(const OpInfo& op, const OpTemplates& has) {
   return {};
 }
 
-/// Whether the members that all ops have are of the types in OpInfo.
+/// Returns what is wrong with the members that all ops have, whose types are in OpInfo.
 template <class D>
-concept HasRules = requires {
-  std::string_view(D::name);
-  static_cast<decltype(OpInfo::infer)>(D::infer);
-  static_cast<decltype(OpInfo::gradient)>(D::gradient);
-  static_cast<decltype(OpInfo::work)>(D::work);
-  static_cast<decltype(OpInfo::view)>(D::view);
-  static_cast<decltype(OpInfo::expand)>(D::expand);
-};
-
-/// Returns what is wrong with the members of an op that lacks a rule.
-template <class D>
-constexpr Text rule_problem() {
-  if constexpr (!requires { std::string_view(D::name); })
-    return problem_text<D>("no name: `static constexpr std::string_view name` expected");
+constexpr std::string_view rule_problem() {
+  if constexpr (!requires { std::string_view(D::name); }) return "no name: `static constexpr std::string_view name` expected";
   else if constexpr (!requires { static_cast<decltype(OpInfo::infer)>(D::infer); })
-    return problem_text<D>("infer of another type, or not public: `static constexpr void infer(Inference&)` expected");
+    return "infer of another type, or not public: `static constexpr void infer(Inference&)` expected";
   else if constexpr (!requires { static_cast<decltype(OpInfo::gradient)>(D::gradient); })
-    return problem_text<D>(
-        "gradient of another type, or not public: `static constexpr void gradient(GradientContext&)` expected");
+    return "gradient of another type, or not public: `static constexpr void gradient(GradientContext&)` expected";
   else if constexpr (!requires { static_cast<decltype(OpInfo::work)>(D::work); })
-    return problem_text<D>(
-        "work of another type, or not public: `static constexpr Work work(std::span<const TensorSpec> operands, int "
-        "input_count, const PackedAttributes&)` expected");
+    return "work of another type, or not public: `static constexpr Work work(std::span<const TensorSpec> operands, int "
+           "input_count, const PackedAttributes&)` expected";
   else if constexpr (!requires { static_cast<decltype(OpInfo::view)>(D::view); })
-    return problem_text<D>(
-        "view of another type, or not public: `static constexpr Layout view(const Shape& input, const Layout&, const "
-        "Shape& output, const PackedAttributes&)` expected");
-  else
-    return problem_text<D>(
-        "expand of another type, or not public: `static constexpr List<OpPart> expand(std::span<const TensorSpec> "
-        "operands, int input_count, const PackedAttributes&)` expected");
+    return "view of another type, or not public: `static constexpr Layout view(const Shape& input, const Layout&, const Shape& "
+           "output, const PackedAttributes&)` expected";
+  else if constexpr (!requires { static_cast<decltype(OpInfo::expand)>(D::expand); })
+    return "expand of another type, or not public: `static constexpr List<OpPart> expand(std::span<const TensorSpec> operands, "
+           "int input_count, const PackedAttributes&)` expected";
+  else return {};
 }
 
 /// Returns what is wrong with an op type, `<op>: <given>: <expected>`, or nothing.
 template <class D>
 constexpr Text op_problem() {
-  if constexpr (!HasRules<D>) {
-    return rule_problem<D>();
+  if constexpr (!rule_problem<D>().empty()) {
+    return problem_text<D>(rule_problem<D>());
   } else if constexpr (sizeof(typename D::Attributes) > 8 * PackedAttributes::capacity) {
     return problem_text<D>("Attributes of ", sizeof(typename D::Attributes), " bytes: at most ", PackedAttributes::capacity,
                            " members of 8 bytes expected");

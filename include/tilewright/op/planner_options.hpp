@@ -106,5 +106,11 @@ constexpr PackedAttributes with_planner_partials(const PackedAttributes& packed,
   attributes.planner.partials = static_cast<std::int8_t>(1 + static_cast<int>(partials_type));
   return pack(attributes);
 }
+/// How the planner divides such an op.
+template <class Attributes>
+inline constexpr CutRules planner_cut_rules{
+    .partials_dtype = [](const PackedAttributes& of,
+                         DType output) { return unpack<Attributes>(of).planner.partials_dtype(output); },
+    .with_partials_type = with_planner_partials<Attributes>};
 
 }  // namespace tilewright

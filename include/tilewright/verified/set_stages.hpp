@@ -1,8 +1,6 @@
 #pragma once
-#include "tilewright/graph/op_info/op_info.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
-#include "tilewright/ops/reduce/sum.hpp"
 #include "tilewright/rules/host/rules_of_ops.hpp"
 #include "tilewright/verified/terms.hpp"
 

@@ -93,12 +93,7 @@ struct ConvOp : Op<D> {
   using Attributes = A;
   constexpr operator OpTexts() const { return OpTexts{.options = options}; }
   static constexpr Text options(const PackedAttributes& packed) { return planner_options<A>(packed); }
-  constexpr operator CutRules() const {
-    return CutRules{.partials_dtype = partials_dtype, .with_partials_type = with_planner_partials<A>};
-  }
-  static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
-    return unpack<A>(packed).planner.partials_dtype(output);
-  }
+  constexpr operator CutRules() const { return planner_cut_rules<A>; }
 
  protected:
   /// How the kernel of an op with such a first operand adds its products.

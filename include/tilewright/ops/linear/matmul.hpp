@@ -40,12 +40,7 @@ struct MatMul : Op<MatMul> {
     if (Text planner = attributes.planner.options(); !planner.empty()) given.push_back(std::move(planner));
     return join(given, ", ");
   }
-  constexpr operator CutRules() const {
-    return CutRules{.partials_dtype = partials_dtype, .with_partials_type = with_planner_partials<Attributes>};
-  }
-  static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
-    return unpack<Attributes>(packed).planner.partials_dtype(output);
-  }
+  constexpr operator CutRules() const { return planner_cut_rules<Attributes>; }
   static constexpr void infer(Inference& op) {
     const TensorSpec &a = op.input(0), &b = op.input(1);
     if (!op.require_equal_dtypes(0, 1)) return;

@@ -1,9 +1,10 @@
 #pragma once
+#include <utility>
+
 #include "tilewright/ops/linear/matmul.hpp"
 #include "tilewright/ops/nn/attention.hpp"
 #include "tilewright/ops/nn/pool.hpp"
 #include "tilewright/ops/reduce/mean.hpp"
-#include "tilewright/rules/find_rules.hpp"
 #include "tilewright/rules/host/convolutions.hpp"
 
 namespace tilewright {
@@ -63,13 +64,17 @@ inline constexpr std::pair<const OpTag*, HostRules> host_rules[] = {
     {&op_tag<ReduceMean>, sum_rules},
     {&op_tag<ScaledDotProductAttention>, {.any_result_layout = true}},
     {&op_tag<ScaledDotProductAttentionGrad>, {.any_result_layout = true}},
+    {},  // no rules
 };
 
 }  // namespace detail
 
-/// Returns what the planner of a host asks of an op and its kernel.
+/// Returns the rules that an op states, or those of its tag among the library's ops, or none.
 constexpr const HostRules& host_rules_of(const OpInfo& op) {
-  return detail::find_rules<HostRules>(op, op.machine_rules.host, detail::host_rules);
+  if (op.machine_rules.host) return *op.machine_rules.host;
+  const auto* each = detail::host_rules;
+  while (each->first != op.tag && each->first != nullptr) ++each;
+  return each->second;
 }
 
 }  // namespace tilewright

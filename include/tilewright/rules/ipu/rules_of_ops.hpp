@@ -1,6 +1,7 @@
 #pragma once
+#include <utility>
+
 #include "tilewright/ops/linear/float8.hpp"
-#include "tilewright/rules/find_rules.hpp"
 #include "tilewright/rules/ipu/convolution_blocks.hpp"
 #include "tilewright/rules/ipu/ipu_rules.hpp"
 
@@ -30,12 +31,16 @@ inline constexpr std::pair<const OpTag*, IpuRules> ipu_rules[] = {
     {&op_tag<MatMulPow2Scaled>, rules_of_product<MatMul::Attributes>()},
     {&op_tag<ConvPow2Scaled>, rules_of_product<Conv::Attributes>()},
     {&op_tag<ConvTransposePow2Scaled>, rules_of_product<ConvTranspose::Attributes>()},
+    {},  // no rules
 };
 }  // namespace detail
 
-/// Returns what the planner of simulated IPUs asks of an op.
+/// Returns the rules that an op states, or those of its tag among the library's ops, or none.
 constexpr const IpuRules& ipu_rules_of(const OpInfo& op) {
-  return detail::find_rules<IpuRules>(op, op.machine_rules.ipu, detail::ipu_rules);
+  if (op.machine_rules.ipu) return *op.machine_rules.ipu;
+  const auto* each = detail::ipu_rules;
+  while (each->first != op.tag && each->first != nullptr) ++each;
+  return each->second;
 }
 
 }  // namespace tilewright

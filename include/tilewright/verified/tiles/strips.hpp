@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <span>
 
-#include "tilewright/graph/op_info/op_info.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/rules/ipu/rules_of_ops.hpp"
 #include "tilewright/verified/memory/memory.hpp"
