@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <string_view>
 
 #include "tilewright/core/text.hpp"
 #include "tilewright/graph/op_info/layout.hpp"
