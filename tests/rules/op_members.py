@@ -42,7 +42,7 @@ def groups():
 
 def readers(member):
     """The files that read a member of an op."""
-    read = re.compile(rf"\b(?:(?:\w+_)?op|info|producer|found|combiner|op_info<[^;]*>)\)*(?:->|\.){member}\b")
+    read = re.compile(rf"\b(?:(?:\w+_)?op|info|producer|found|combiner|op_info<[^;]*>)(?:->|\.){member}\b")
     files = (header.relative_to(LIBRARY) for header in sorted(LIBRARY.rglob("*.hpp")))
     return [str(file) for file in files if not str(file).startswith(ALL) and read.search(TEXTS[file])]
 
