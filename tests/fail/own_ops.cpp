@@ -236,7 +236,7 @@ static_assert(traces<Own>());
 namespace rows_without_kernel {
 struct Own : WithCompute<Own> {
   static constexpr bool reads_rows(const tw::PackedAttributes&, const tw::TensorSpec&) { return true; }
-  constexpr operator tw::Fusion() const { return tw::Fusion{.reads_rows = reads_rows}; }
+  constexpr operator tw::HostRules() const { return tw::HostRules{.reads_rows = reads_rows}; }
 };
 static_assert(traces<Own>());
 }  // namespace rows_without_kernel

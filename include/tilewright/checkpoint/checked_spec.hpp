@@ -5,7 +5,6 @@
 #include <limits>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tilewright/core/tensor_spec.hpp"

@@ -2,7 +2,6 @@
 #include "tilewright/core/requirements.hpp"
 
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>

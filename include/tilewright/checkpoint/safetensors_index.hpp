@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "tilewright/checkpoint/parse_json.hpp"
 #include "tilewright/session/host_tensor.hpp"

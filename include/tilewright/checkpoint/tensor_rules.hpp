@@ -3,9 +3,7 @@
 
 #include <initializer_list>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "tilewright/checkpoint/tensor_file.hpp"
 #include "tilewright/session/tensor_rules.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "tilewright/data/canvas.hpp"
 #include "tilewright/data/data_error.hpp"

@@ -8,10 +8,8 @@
 #include <boost/hana/second.hpp>
 #include <boost/hana/string.hpp>
 #include <cstddef>
-#include <cstdint>
 #include <iterator>
 #include <optional>
-#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>

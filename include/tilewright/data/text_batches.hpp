@@ -2,7 +2,6 @@
 #include "tilewright/core/requirements.hpp"
 
 #include <algorithm>
-#include <array>
 #include <boost/hana/adapt_struct.hpp>
 #include <boost/hana/define_struct.hpp>
 #include <cstddef>

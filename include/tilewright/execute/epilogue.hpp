@@ -7,6 +7,7 @@
 
 #include "tilewright/execute/expression.hpp"
 #include "tilewright/kernel/vector/line.hpp"
+#include "tilewright/rules/host/rules_of_ops.hpp"
 
 namespace tilewright::internal::detail {
 
@@ -93,7 +94,9 @@ class Epilogue {
   template <int stage>
   static constexpr bool is_row_reader() {
     if constexpr (stage >= end) return false;
-    else return B::stage(stage).evaluation == Evaluation::epilogue && op_info<typename B::template OpOf<stage>>.reads_rows;
+    else
+      return B::stage(stage).evaluation == Evaluation::epilogue &&
+             host_rules_of(op_info<typename B::template OpOf<stage>>).reads_rows;
   }
   /// The operands in memory: the kernel's result, and operands of the epilogue's stages. Also their number.
   static constexpr auto place_list = [] {

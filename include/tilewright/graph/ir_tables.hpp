@@ -15,9 +15,9 @@
 
 namespace tilewright {
 
-/// Rewrites of graphs that a program allows. Functions of these names in transform/ set them.
+/// Rewrites of graphs that a program allows. Functions in transform/ set them.
 struct Rewrites {
-  bool replaces_composed_forms = true, fuses_across_calls = true, adds_activations = true, uses_winograd = true;
+  bool replaces_composed_forms = true, fuses_across_calls = true, adds_activations = true, transforms_convolutions = true;
 };
 
 /// Contents of an Ir: graphs, variables and other records in lists that ids index, and the open scopes of a trace.

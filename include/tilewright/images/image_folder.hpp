@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "tilewright/data/data_error.hpp"

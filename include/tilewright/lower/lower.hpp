@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <utility>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/host/planner.hpp"

@@ -4,7 +4,6 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "tilewright/module/build_grad.hpp"
 #include "tilewright/module/graph_with_named_args.hpp"

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 
 #include "tilewright/module/module.hpp"
 

@@ -1,5 +1,4 @@
 #pragma once
-#include <concepts>
 #include <string_view>
 
 #include "tilewright/core/move_only_function.hpp"

@@ -27,9 +27,9 @@ constexpr Text problem_text(const Pieces&... message) {
   else return text(type_name<D>(), ": ", message...);
 }
 
-/// The templates that an op defines, and the `differentiation` that it states.
+/// The templates that an op defines, and what it states beside them.
 struct OpTemplates {
-  bool compute, compute_checked, compute_with, compute_rows, run_collective, forward;
+  bool compute, compute_checked, compute_with, compute_rows, run_collective, forward, reads_rows;
   Differentiation differentiation;
 };
 
@@ -61,8 +61,7 @@ constexpr Text group_problem(const OpInfo& op, const OpTemplates& has) {
     return problem("nothing that gives its result", "compute, view, expand or collective_items expected");
   if (op.has_epilogue != has.compute_with)
     return problem(op.has_epilogue ? "has_epilogue without compute_with" : "compute_with without has_epilogue");
-  if ((op.reads_rows != nullptr) != has.compute_rows)
-    return problem(op.reads_rows ? "reads_rows without compute_rows" : "compute_rows without reads_rows");
+  if (has.reads_rows && !has.compute_rows) return problem("reads_rows without compute_rows");
   if (op.has_formula && !op.expand && !has.forward) return problem("has_formula without forward");
   if (op.takes_positions && op.has_formula)
     return problem("takes_positions with has_formula = true", "has_formula = false and a compute function expected");
@@ -76,46 +75,31 @@ constexpr Text group_problem(const OpInfo& op, const OpTemplates& has) {
   return {};
 }
 
-/// Whether the members that all ops have are of the types in OpInfo.
+/// Returns what is wrong with the members that all ops have, whose types are in OpInfo.
 template <class D>
-concept HasRules = requires {
-  std::string_view(D::name);
-  static_cast<decltype(OpInfo::infer)>(D::infer);
-  static_cast<decltype(OpInfo::gradient)>(D::gradient);
-  static_cast<decltype(OpInfo::work)>(D::work);
-  static_cast<decltype(OpInfo::view)>(D::view);
-  static_cast<decltype(OpInfo::expand)>(D::expand);
-};
-
-/// Returns what is wrong with the members of an op that lacks a rule.
-template <class D>
-constexpr Text rule_problem() {
-  if constexpr (!requires { std::string_view(D::name); })
-    return problem_text<D>("no name: `static constexpr std::string_view name` expected");
+constexpr std::string_view rule_problem() {
+  if constexpr (!requires { std::string_view(D::name); }) return "no name: `static constexpr std::string_view name` expected";
   else if constexpr (!requires { static_cast<decltype(OpInfo::infer)>(D::infer); })
-    return problem_text<D>("infer of another type, or not public: `static constexpr void infer(Inference&)` expected");
+    return "infer of another type, or not public: `static constexpr void infer(Inference&)` expected";
   else if constexpr (!requires { static_cast<decltype(OpInfo::gradient)>(D::gradient); })
-    return problem_text<D>(
-        "gradient of another type, or not public: `static constexpr void gradient(GradientContext&)` expected");
+    return "gradient of another type, or not public: `static constexpr void gradient(GradientContext&)` expected";
   else if constexpr (!requires { static_cast<decltype(OpInfo::work)>(D::work); })
-    return problem_text<D>(
-        "work of another type, or not public: `static constexpr Work work(std::span<const TensorSpec> operands, int "
-        "input_count, const PackedAttributes&)` expected");
+    return "work of another type, or not public: `static constexpr Work work(std::span<const TensorSpec> operands, int "
+           "input_count, const PackedAttributes&)` expected";
   else if constexpr (!requires { static_cast<decltype(OpInfo::view)>(D::view); })
-    return problem_text<D>(
-        "view of another type, or not public: `static constexpr Layout view(const Shape& input, const Layout&, const "
-        "Shape& output, const PackedAttributes&)` expected");
-  else
-    return problem_text<D>(
-        "expand of another type, or not public: `static constexpr List<OpPart> expand(std::span<const TensorSpec> "
-        "operands, int input_count, const PackedAttributes&)` expected");
+    return "view of another type, or not public: `static constexpr Layout view(const Shape& input, const Layout&, const Shape& "
+           "output, const PackedAttributes&)` expected";
+  else if constexpr (!requires { static_cast<decltype(OpInfo::expand)>(D::expand); })
+    return "expand of another type, or not public: `static constexpr List<OpPart> expand(std::span<const TensorSpec> operands, "
+           "int input_count, const PackedAttributes&)` expected";
+  else return {};
 }
 
 /// Returns what is wrong with an op type, `<op>: <given>: <expected>`, or nothing.
 template <class D>
 constexpr Text op_problem() {
-  if constexpr (!HasRules<D>) {
-    return rule_problem<D>();
+  if constexpr (!rule_problem<D>().empty()) {
+    return problem_text<D>(rule_problem<D>());
   } else if constexpr (sizeof(typename D::Attributes) > 8 * PackedAttributes::capacity) {
     return problem_text<D>("Attributes of ", sizeof(typename D::Attributes), " bytes: at most ", PackedAttributes::capacity,
                            " members of 8 bytes expected");
@@ -128,8 +112,9 @@ constexpr Text op_problem() {
     constexpr bool no_rows = requires { requires __is_same(decltype(D::compute_rows), const NotGiven); };
     constexpr bool no_collective = requires { requires __is_same(decltype(D::run_collective), const NotGiven); };
     constexpr bool no_formula = requires { requires __is_same(decltype(D::forward), const NotGiven); };
-    return group_problem(stated_op_info<D>,
-                         {!no_compute, !no_check, !no_epilogue, !no_rows, !no_collective, !no_formula, D::differentiation});
+    constexpr bool reads_rows = requires { requires op_object<D>.operator HostRules().reads_rows != nullptr; };
+    return group_problem(stated_op_info<D>, {!no_compute, !no_check, !no_epilogue, !no_rows, !no_collective, !no_formula,
+                                             reads_rows, D::differentiation});
   }
 }
 

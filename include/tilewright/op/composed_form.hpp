@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <optional>
 
 #include "tilewright/core/list.hpp"

@@ -32,8 +32,8 @@ struct ByTag {
 ///    `static constexpr List<OpPart> expand(operands, input_count, attributes)`: the ops into which it expands;
 ///  - `template <PackedAttributes A, class... V> static void compute(V... views)`: the codelet, that is the kernel
 ///    for one vertex, on views of statically shaped slices of the inputs, then of the outputs.
-/// Everything else is in groups, the structs of graph/op_info/op_groups.hpp, and in VertexCost. An op states a group by a
-/// conversion to it:
+/// Everything else is in groups, the structs of graph/op_info/op_groups.hpp, in VertexCost, and for one kind of machine in
+/// HostRules and IpuRules. An op states a group by a conversion to it:
 ///
 ///   constexpr operator Effects() const { return Effects{.modifies = 0}; }
 ///

@@ -6,6 +6,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/number.hpp"
 #include "tilewright/graph/emit.hpp"
+#include "tilewright/operand/conv_sums.hpp"
 
 namespace tilewright {
 
@@ -46,8 +47,9 @@ struct PlannerAttributes {
   OptionalDType partials_type{};
   std::int8_t dithering = 0;  ///< 1: false, 2: true
   std::int8_t lists = 0;      ///< bits of lists with more than one element: proportions, partials types, dithering
-  /// Of a convolution on the host, chosen by the planner: the number of images of a vertex in Winograd's form; 0: direct sums
-  std::int8_t winograd = 0;
+  /// Of a convolution on the host, chosen by the planner: the number of images of a vertex, which share the points of weights in
+  /// Winograd's form; 0: direct sums
+  std::int8_t images_together = 0;
   /// Of the gradient of a convolution's weights on the host, chosen by the planner: the smallest number of images of a vertex,
   /// which makes a part of the sums; 0: a vertex has all images
   std::int8_t images_of_part = 0;
@@ -88,11 +90,12 @@ struct PlannerAttributes {
     if (has_proportion != 0) given.push_back(text("available_memory_proportion=", number_text(available_memory_proportion)));
     detail::add_dtype_option(given, "partials_type", partials_type);
     if (dithering != 0) given.push_back(text("enable_conv_dithering=", dithering == 2 ? "true" : "false"));
-    if (winograd != 0) given.push_back(text("form=winograd"));
+    if (images_together != 0) given.push_back(text("form=", kernel::form_name(sums_of(float32))));
     return join(given, ", ");
   }
   /// Whether kernels round their sums to float16: those of float16 operands, as the units of IPUs do.
   constexpr bool rounds_sums(DType operand) const { return partials_type == float16 && operand == float16; }
+  constexpr kernel::ConvSums sums_of(DType operand) const { return kernel::conv_sums(rounds_sums(operand), images_together); }
 };
 
 namespace detail {
@@ -116,15 +119,6 @@ template <class Attributes>
 constexpr Text planner_options(const PackedAttributes& packed) {
   return unpack<Attributes>(packed).planner.options();
 }
-/// Returns the attributes of such an op with another available_memory_proportion.
-template <class Attributes>
-constexpr PackedAttributes with_planner_proportion(const PackedAttributes& packed, double proportion) {
-  auto attributes = unpack<Attributes>(packed);
-  attributes.planner.available_memory_proportion = proportion;
-  attributes.planner.has_proportion = 1;
-  return pack(attributes);
-}
-
 /// Returns the partials_type of an op's attributes, which may be in a member `planner`.
 template <class Attributes>
 constexpr auto& partials_type_of(Attributes& attributes) {
@@ -144,5 +138,9 @@ constexpr PackedAttributes with_partials_type(const PackedAttributes& packed, DT
   if (auto& own = partials_type_of(attributes); !own.given()) own = dtype;
   return pack(attributes);
 }
+/// How the planner divides such an op.
+template <class Attributes>
+inline constexpr CutRules planner_cut_rules{.partials_dtype = partials_dtype<Attributes>,
+                                            .with_partials_type = with_partials_type<Attributes>};
 
 }  // namespace tilewright

@@ -58,6 +58,14 @@ constexpr OpInfo completed(OpInfo op) {
   return op;
 }
 
+template <class D, class Rules>
+inline constexpr Rules stated_rules = op_object<D>.operator Rules();
+/// Returns the rules for one kind of machine that an op states by a conversion to them, or null.
+template <class D, class Rules>
+constexpr const Rules* rules_of() {
+  if constexpr (requires { op_object<D>.operator Rules(); }) return &stated_rules<D, Rules>;
+  else return nullptr;
+}
 /// Returns an object of op D, for conversion to its groups.
 template <class D>
 constexpr const D& groups_of() {
@@ -82,7 +90,8 @@ inline constexpr OpInfo stated_op_info = completed({{op_object<D>.operator Effec
                                                     D::view,
                                                     D::work,
                                                     D::expand,
-                                                    op_object<D>.operator VertexCost()});
+                                                    op_object<D>.operator VertexCost(),
+                                                    {rules_of<D, HostRules>(), rules_of<D, IpuRules>()}});
 }  // namespace detail
 
 }  // namespace tilewright

@@ -1,6 +1,5 @@
 #pragma once
 #include <span>
-#include <utility>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"

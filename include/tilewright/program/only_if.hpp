@@ -1,6 +1,5 @@
 #pragma once
 #include <exception>
-#include <utility>
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"

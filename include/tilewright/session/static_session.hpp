@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
 
 #include "tilewright/core/name.hpp"
 #include "tilewright/execute/run_status.hpp"

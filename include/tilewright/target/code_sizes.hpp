@@ -1,6 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <cstdint>
 
 #include "tilewright/core/figures/figure.hpp"
 #include "tilewright/graph/op_info/work_kind.hpp"

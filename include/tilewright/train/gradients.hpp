@@ -11,7 +11,6 @@
 //     CreatedGraph create_forward(Ir&, batch) const     the forward graph
 //     AutodiffOptions differentiated(forward) const     which of its outputs have gradients
 //     ForwardPass run_forward(bound, batch, scale, mean_follows) const
-#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>

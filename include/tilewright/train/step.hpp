@@ -1,7 +1,6 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
-#include <string_view>
 #include <utility>
 
 #include "tilewright/ops/nn/cross_entropy.hpp"

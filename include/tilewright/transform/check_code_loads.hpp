@@ -1,6 +1,4 @@
 #pragma once
-#include <utility>
-
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/callees.hpp"
 

@@ -2,8 +2,7 @@
 #include <array>
 
 #include "tilewright/graph/ir.hpp"
-#include "tilewright/ops/linear/conv.hpp"
-#include "tilewright/ops/reduce/sum.hpp"
+#include "tilewright/rules/host/rules_of_ops.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright {
@@ -11,7 +10,7 @@ namespace tilewright {
 /// Sets whether convolutions of the program, and their gradients, may have Winograd's form on the host, where it is faster: its
 /// rounding errors are larger than those of direct sums (docs/reference/numerics.md). The default is true. Simulated IPUs always
 /// add directly, in strict mode and without.
-constexpr void uses_winograd(Ir& ir, bool uses) { ir.tables.rewrites.uses_winograd = uses; }
+constexpr void uses_winograd(Ir& ir, bool uses) { ir.tables.rewrites.transforms_convolutions = uses; }
 
 namespace detail {
 /// Divides sums over the images of the results' gradient, such as a bias's gradient, like the weights' gradient: a vertex then
@@ -33,13 +32,15 @@ constexpr void divide_sums_alike(GraphRecord& graph, const Node& weights_gradien
 /// Gives convolutions and their gradients the form of sums that is faster on the target, a host. It is not Winograd's if
 /// uses_winograd(ir, false) was called.
 constexpr void choose_convolution_forms(Ir& ir, const Target& target) {
-  const HostForms forms{.tiles = target.tiles, .winograd = ir.tables.rewrites.uses_winograd};
+  const HostForms forms{.tiles = target.tiles, .winograd = ir.tables.rewrites.transforms_convolutions};
   for (GraphRecord& graph : ir.tables.graphs)
     for (Node& node : graph.nodes) {
-      if (!node.op->with_host_form) continue;
+      if (node.op->work_kind != WorkKind::convolution) continue;
+      const auto with_host_form = host_rules_of(*node.op).with_host_form;
+      if (!with_host_form) continue;
       const std::array<TensorSpec, 3> operands{graph.tensors[node.inputs[0]].spec, graph.tensors[node.inputs[1]].spec,
                                                graph.tensors[node.outputs[0]].spec};
-      node.attributes = node.op->with_host_form(node.attributes, operands, forms);
+      node.attributes = with_host_form(node.attributes, operands, forms);
       if (node.op == &op_info<ConvWeightsGrad>) detail::divide_sums_alike(graph, node);
     }
 }

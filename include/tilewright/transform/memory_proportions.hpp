@@ -5,6 +5,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/graph.hpp"
+#include "tilewright/rules/ipu/rules_of_ops.hpp"
 
 namespace tilewright {
 
@@ -19,14 +20,15 @@ constexpr bool check_proportions(Ir& ir, std::string_view what, const List<doubl
 /// Sets the proportions of the ops of a graph. Fails for an op on an IPU without one; the error names `what`.
 constexpr void set_proportions(Ir& ir, std::string_view what, GraphRecord& graph, const List<double>& proportions) {
   for (Node& node : graph.nodes) {
-    if (!node.op->with_memory_proportion) continue;
+    const auto with_proportion = ipu_rules_of(*node.op).with_memory_proportion;
+    if (!with_proportion) continue;
     const auto ipu = static_cast<std::size_t>((std::max)(node.placement.ipu, 0));
     if (ipu >= proportions.size()) {
       ir.fail(text(what, ": ", proportions.size(), " numbers, and ", node.op->name, ".", node.id, " on IPU ", ipu,
                    ": one for each IPU expected"));
       return;
     }
-    node.attributes = node.op->with_memory_proportion(node.attributes, proportions[ipu]);
+    node.attributes = with_proportion(node.attributes, proportions[ipu]);
   }
 }
 }  // namespace detail

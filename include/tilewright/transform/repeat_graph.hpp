@@ -3,8 +3,6 @@
 // gives: the graph with one op, a loop of a new graph that has its ops
 // keeps: the order of the ops, their scopes and exchanges; the graph's inputs and the number of its outputs
 
-#include <utility>
-
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/move_nodes.hpp"

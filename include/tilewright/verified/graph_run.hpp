@@ -172,7 +172,7 @@ class GraphRun : GraphTensors {
     }
     if (!is_product) return;
     terms_.add_product({node.op, node.attributes, std::move(inputs), scope.spec(node.outputs[0]), results[0]});
-    if (node.op->expand_in_blocks && !in_strips_) add_strips(scope, node, results[0]);
+    if (ipu_rules_of(*node.op).expand_in_blocks && !in_strips_) add_strips(scope, node, results[0]);
   }
 
   /// Finds the values of a convolution over strips of images, in the elements of the whole convolution.

@@ -49,7 +49,7 @@ class OpUses {
       if (how.combiner) terms_.add_use(how.combiner->tag, how.attributes, 1, 1);
       if (how.whole_input >= 0) terms_.add_use(op.tag, attributes, given + 1, outputs);
     }
-    if (op.expand_in_blocks && !in_strips_) {
+    if (ipu_rules_of(op).expand_in_blocks && !in_strips_) {
       in_strips_ = true;
       for (const Strips& strips : strips_in(stages_, op, attributes, all)) add_parts(strips.parts, specs, inputs);
       in_strips_ = false;

@@ -1,6 +1,4 @@
 #pragma once
-#include <cstdint>
-
 #include "tilewright/verified/memory/written_bytes.hpp"
 
 namespace tilewright::internal::proof::detail {

@@ -125,7 +125,7 @@ class TablesCheck {
       kernel = stages.kernel_before(root);
       if (kernel < 0) return fail_stage("is in an epilogue: a kernel before it expected");
       const OpInfo* const op = stages.op(kernel, terms_);
-      if (op && (!op->has_epilogue || (op->takes_epilogue && !op->takes_epilogue(stages[kernel].attributes))))
+      if (op && (!op->has_epilogue || !host_rules_of(*op).runs_epilogues(stages[kernel].attributes)))
         return fail_stage("is in the epilogue of ", stages[kernel].name, ", which runs none: an op that does expected");
       if (stages.reads_rows(root, terms_)) return check_rows(stages, s, kernel);
     }
@@ -150,11 +150,12 @@ class TablesCheck {
   constexpr void check_rows(const SetStages& stages, int s, int kernel) {
     const Stage& checked = stages[s];
     const auto fail_stage = [&](const auto&... what) { fail_by("vertices", "stage ", s, " (", checked.name, ") ", what...); };
-    if (const OpInfo* const op = stages.op(kernel, terms_); op && !op->epilogue_of_planes)
+    if (const OpInfo* const op = stages.op(kernel, terms_); op && !host_rules_of(*op).epilogue_of_planes)
       return fail_stage("reads rows in the epilogue of ", stages[kernel].name,
                         ", which makes no planes: an op that does expected");
     const StageOperand &rows = stages.operand(s, 0), &result = stages.operand(kernel, stages[kernel].input_count);
-    if (checked.input_count != 1 || !stages.op(s, terms_)->reads_rows(checked.attributes, {rows.view.shape, rows.view.dtype}))
+    if (checked.input_count != 1 ||
+        !host_rules_of(*stages.op(s, terms_)).reads_rows(checked.attributes, {rows.view.shape, rows.view.dtype}))
       return fail_stage("is in an epilogue, and needs more than rows of one operand: a separate kernel expected");
     int maker = s - 1;
     while (maker > kernel && !stores(stages, maker, rows)) --maker;

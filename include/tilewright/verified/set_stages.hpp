@@ -1,8 +1,7 @@
 #pragma once
-#include "tilewright/graph/op_info/op_info.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
-#include "tilewright/ops/reduce/sum.hpp"
+#include "tilewright/rules/host/rules_of_ops.hpp"
 #include "tilewright/verified/terms.hpp"
 
 namespace tilewright::internal::proof::detail {
@@ -41,7 +40,7 @@ class SetStages {
   /// Returns whether a stage reads rows in the epilogue of the kernel that computes it.
   constexpr bool reads_rows(int s, ValueTerms& terms) const {
     const OpInfo* const found = stages_[s].evaluation == Evaluation::epilogue ? op(s, terms) : nullptr;
-    return found != nullptr && found->reads_rows != nullptr;
+    return found != nullptr && host_rules_of(*found).reads_rows != nullptr;
   }
   /// Returns a stage's op, which graphs use or the planner adds; null: neither.
   constexpr const OpInfo* op(int s, ValueTerms& terms) const {

@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <string_view>
 
 #include "tilewright/core/text.hpp"
 #include "tilewright/graph/op_info/layout.hpp"
@@ -159,7 +158,7 @@ class SetCheck {
       return;
     }
     const OpInfo* const op = terms_.find_op(stage.op);
-    if (op && (!op->has_epilogue || op->partials || (op->takes_epilogue && !op->takes_epilogue(stage.attributes))))
+    if (op && (!op->has_epilogue || op->partials || !host_rules_of(*op).runs_epilogues(stage.attributes)))
       return fail(s, o, "has parts of sums, which this op does not add: an op that does expected");
     for (int later = s + 1; later < set_.stage_count && stages_[later].evaluation != Evaluation::kernel; ++later)
       if (stages_[later].evaluation == Evaluation::epilogue)

@@ -74,7 +74,7 @@ void check_winograd() {
   constexpr tw::kernel::Windows windows = tw::detail::windows_of(x_shape, tw::detail::kernel_of(w_shape), options);
   constexpr Shape y_shape = tw::detail::windows_shape(x_shape[0], w_shape[0], windows, 2);
   constexpr auto with_form = [](auto attributes) {
-    attributes.planner.winograd = 1;
+    attributes.planner.images_together = 1;
     if constexpr (requires { attributes.kernel; }) attributes.planner.takes_epilogue = 1;
     return tw::pack(attributes);
   };

@@ -29,7 +29,7 @@ void check() {
   using W = tw::View<dense(w_shape)>;
   using Y = tw::View<dense(y_shape)>;
   using Loops = tw::kernel::ConvLoops<windows, X, W, Y>;
-  constexpr tw::kernel::ConvShape shape = tw::detail::conv_shape<windows, X, W, Y>;
+  constexpr tw::kernel::ConvShape shape = tw::kernel::conv_shape<windows, X, W, Y>;
   STATIC_REQUIRE(tw::kernel::has_conv_kernel<shape>);
   STATIC_REQUIRE(tw::kernel::has_conv_weights_kernel<shape>);
   STATIC_REQUIRE(tw::kernel::has_conv_kernel<tw::kernel::data_gradient_shape(shape)>);

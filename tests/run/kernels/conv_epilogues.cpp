@@ -49,7 +49,7 @@ template <tw::Shape x_shape, tw::Shape w_shape, std::int32_t stride = 1, std::in
 void check() {
   constexpr auto attributes = [] {
     tw::WindowAttributes result{.stride = {stride, stride}, .stride_count = 2};
-    result.planner.winograd = winograd;
+    result.planner.images_together = winograd;
     result.planner.takes_epilogue = 1;
     return result;
   }();

@@ -49,7 +49,7 @@ void check(Values values) {
   constexpr tw::kernel::Windows windows = tw::detail::windows_of(x_shape, tw::detail::kernel_of(w_shape), attributes);
   constexpr tw::Shape y_shape = tw::detail::windows_shape(x_shape[0], w_shape[0], windows, 2);
   constexpr auto with_form = [](auto options) {
-    options.planner.winograd = 1;
+    options.planner.images_together = 1;
     return tw::pack(options);
   };
   constexpr tw::WindowsAttributes gradient = tw::WindowsAttributes::make(windows);

@@ -51,7 +51,7 @@ std::string users_of(auto program) {
       const auto& [pass, body, draft, plan] = std::tie(a...);
       if (pass != tw::internal::Pass::put_channels_last) return;
       for (const tw::internal::Operation& operation : draft.operations) {
-        if (operation.is_call() || !operation.op->channels_last) continue;
+        if (operation.is_call() || !tw::host_rules_of(*operation.op).channels_last) continue;
         std::string numbers;
         for (std::size_t o = 0; o < operation.operands.size(); ++o)
           if (tw::is_channels_last(operation.operands[o].spec.shape, operation.operands[o].layout.strides))

@@ -88,7 +88,8 @@ constexpr tw::Text proportions() {
   tw::Text result;
   for (const tw::Graph& each : {graph.graph(), backward.graph()})
     for (const tw::Node& node : ir.tables.record(each.id()).nodes)
-      if (node.op->with_memory_proportion) result += tw::text(node.op->name, " ", node.op->options(node.attributes), "\n");
+      if (tw::ipu_rules_of(*node.op).with_memory_proportion)
+        result += tw::text(node.op->name, " ", node.op->options(node.attributes), "\n");
   return result;
 }
 TW_SAME(proportions<true>(),

@@ -25,11 +25,6 @@ struct OpPart {
 /// whole op's. An empty list: the op is planned without expansion.
 using ExpandRule = List<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);
 
-/// Rule for the parts of a convolution over `blocks` horizontal strips of each image, which become separate images. An empty
-/// list: the number of rows is not a multiple of `blocks`.
-using BlockRule = List<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&,
-                                   std::int64_t blocks);
-
 /// Place outside of the tiles with which a transfer exchanges data.
 enum class TransferKind : std::uint8_t {
   stream,  ///< the host: the next element of a stream
@@ -100,22 +95,12 @@ struct Effects {
   bool gradient_needs_no_result = false;
 };
 
-/// Rule for operands with channels as the last axis of memory: see KernelOperands::channels_last.
-using ChannelsLastRule = std::uint32_t (*)(std::span<const TensorSpec> operands, const PackedAttributes&, std::uint32_t asked);
-
 /// Operands that an op's kernel supports.
 struct KernelOperands {
   bool any_layout = false;  ///< whether its kernel, or its rule `view`, supports inputs of any strides; others get dense inputs
-  bool any_result_layout = false;  ///< whether its kernel writes results of any strides; kernels of formulas always do
   /// Whether an element depends on its position, its number in the row-major order of output 0. `work` and `compute` then have
   /// one more input, after the others: a view of output 0's shape, from which `position_of` returns the first element's position.
   bool takes_positions = false;
-  /// Whether `compute` and `compute_with` have a last argument, `const kernel::Pieces&`: the pieces of a vertex that they
-  /// compute. The threads of a vertex share the pieces of large vertices. Results do not depend on the grouping of pieces.
-  bool takes_pieces = false;
-  /// Of an op on images (N, C, H, W): returns those of the operands `asked`, as bits, that its kernel also supports with channels
-  /// as the last axis of memory, if all others are dense; null: none. Channels are whole vectors. Formulas support such operands.
-  ChannelsLastRule channels_last = nullptr;
   /// Whether operands may be float8, which supports no arithmetic. Views, transfers and ops of CodeKind::copy need not set it.
   bool takes_float8 = false;
 };
@@ -128,22 +113,8 @@ struct Fusion {
   bool elementwise = has_formula;  ///< whether each element of output 0 depends on the elements at the same position only
   /// Whether `compute_with<A, Y>(epilogue, inputs...)` runs an epilogue on the result in registers.
   bool has_epilogue = false;
-  /// Whether an op with these attributes runs epilogues; null: with any attributes. Not read if `has_epilogue` is false.
-  bool (*takes_epilogue)(const PackedAttributes&) = nullptr;
-  /// Whether vectors of its epilogue go across the ends of rows: operands then have planes of the last two axes without gaps. The
-  /// kernel finishes the rows of each plane in order, and all planes of an image before it begins them in the next image.
-  bool epilogue_of_planes = false;
-  /// Whether `compute_rows<A, X, Y>(x, y, first, count)` computes a plane of the result in parts, when `count` rows of the plane
-  /// of its only input are there from `first` on: in an epilogue of planes. Null: never.
-  bool (*reads_rows)(const PackedAttributes&, const TensorSpec& input) = nullptr;
   /// Whether its formula uses masks (kernel/mask.hpp) for bools in batches; false: one bool at a time
   bool bools_are_masks = false;
-};
-
-/// Forms of sums that ops of a program on a host may have.
-struct HostForms {
-  std::int64_t tiles = 1;  ///< of the host
-  bool winograd = true;  ///< of convolutions
 };
 
 /// How the planner divides an op's work.
@@ -152,17 +123,8 @@ struct CutRules {
   /// Dtype of the partials of an output of some dtype if a reduction is divided; null: float32 for float16, otherwise the
   /// output's.
   DType (*partials_dtype)(const PackedAttributes&, DType output) = nullptr;
-  /// Of a convolution: its expansion if it occupies few tiles of a simulated IPU; null: none.
-  BlockRule expand_in_blocks = nullptr;
-  /// Share of a tile's memory, from 0 to 1, for the operands and results of a product or a convolution; -1: the planner's
-  /// default. Null: the op has no preference.
-  double (*memory_proportion)(const PackedAttributes&) = nullptr;
-  /// Returns the attributes with another share; null: they have none.
-  PackedAttributes (*with_memory_proportion)(const PackedAttributes&, double proportion) = nullptr;
   /// Returns the attributes with a dtype of partial sums, if they have none of their own; null: the op's cannot be chosen.
   PackedAttributes (*with_partials_type)(const PackedAttributes&, DType partials_type) = nullptr;
-  /// Returns the attributes with the faster form of sums for a host; null: there is one form.
-  PackedAttributes (*with_host_form)(const PackedAttributes&, std::span<const TensorSpec> operands, const HostForms&) = nullptr;
 };
 
 /// Data movement of an op, or results that it provides without computing.

@@ -17,6 +17,15 @@ class GradientContext;
 /// Identity of an op type. Each op type owns one, so that a node of a frozen graph leads back to the C++ type.
 struct OpTag {};
 
+struct HostRules;  // rules/host/host_rules.hpp
+struct IpuRules;  // rules/ipu/ipu_rules.hpp
+
+/// The rules of an op that the planner of one kind of machine alone reads. Null: the op states none.
+struct MachineRules {
+  const HostRules* host = nullptr;
+  const IpuRules* ipu = nullptr;
+};
+
 /// Action of autodiff when a gradient reaches an op.
 enum class Differentiation : std::uint8_t {
   rule,    ///< the op has a gradient rule, or it is a call: autodiff differentiates the called graph
@@ -36,6 +45,7 @@ struct OpInfo : Effects, KernelOperands, Fusion, CutRules, Movement, CollectiveW
   Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) = nullptr;
   ExpandRule expand = nullptr;  ///< ops that are planned in its place; null: none
   VertexCost vertex_cost{};  ///< cost of its kernel on an IPU
+  MachineRules machine_rules{};  ///< read by host_rules_of and ipu_rules_of, which have those of the library's ops
 };
 
 /// Returns the iteration space of an op on the given inputs and outputs.

@@ -9,6 +9,10 @@
 
 namespace tilewright::kernel {
 
+/// Whether PoolPixels takes images of this view; otherwise they are planes.
+template <class X>
+inline constexpr bool takes_pixels = is_channels_last(X::spec);
+
 /// Largest elements of windows of 2 x 2 (is_in_pairs) in vectors of channels. X is the view of float32 elements (N, C, H, W),
 /// whose channels are the last axis of memory; Y that of the results or of their gradient, with channels last or in planes.
 /// Planes are transposed, some rows at a time.

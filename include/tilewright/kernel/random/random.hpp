@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <type_traits>

@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include "tilewright/kernel/math.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 #include <cmath>
 #include <concepts>
-#include <cstdint>
 #include <limits>
 #include <type_traits>
 

@@ -1,5 +1,4 @@
 #pragma once
-#include <cstdint>
 #include <string_view>
 
 #include "tilewright/core/figures/module_figures.hpp"

@@ -7,6 +7,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/draft/body_draft.hpp"
+#include "tilewright/rules/host/rules_of_ops.hpp"
 
 namespace tilewright::internal {
 
@@ -14,7 +15,7 @@ namespace detail {
 
 /// Chooses the images (N, C, H, W) with channels as the last axis of memory: convolutions in Winograd's form, and poolings, then
 /// load and store whole vectors of channels, which they otherwise transpose or shuffle. An image has this layout if each op that
-/// uses it supports the layout (KernelOperands::channels_last), and if a convolution that supports it for both of its images uses
+/// uses it supports the layout (HostRules::channels_last), and if a convolution that supports it for both of its images uses
 /// the image, or one that formulas and poolings make of it.
 class ChannelsLast {
  public:
@@ -67,9 +68,10 @@ class ChannelsLast {
   static constexpr std::uint32_t supported(const Operation& operation, std::uint32_t asked) {
     if (operation.is_call()) return 0;
     if (is_formula(operation)) return formula_supports(operation, asked) ? asked : 0;
-    if (!operation.op->channels_last) return 0;
+    const auto supports = host_rules_of(*operation.op).channels_last;
+    if (!supports) return 0;
     const List<TensorSpec> specs = operand_specs(operation);
-    return operation.op->channels_last({specs.data(), specs.size()}, operation.attributes, asked);
+    return supports({specs.data(), specs.size()}, operation.attributes, asked);
   }
   /// Returns whether all operands of a formula that have its result's shape are asked for, and the others have runs of channels.
   static constexpr bool formula_supports(const Operation& operation, std::uint32_t asked) {
@@ -91,11 +93,8 @@ class ChannelsLast {
   }
   /// Returns whether the op is a convolution with two images that have the layout: one in direct form has at most one.
   constexpr bool has_two_images(const Operation& operation, std::uint32_t chosen) const {
-    if (!is_convolution(operation)) return false;
-    const List<TensorSpec> specs = operand_specs(operation);
     const std::uint32_t all = (std::uint32_t{1} << operation.operands.size()) - 1;
-    return chosen != 0 && operation.op->channels_last &&
-           std::popcount(operation.op->channels_last({specs.data(), specs.size()}, operation.attributes, all)) > 1;
+    return chosen != 0 && is_convolution(operation) && std::popcount(supported(operation, all)) > 1;
   }
   /// Drops images that are not made, or used, by such a convolution, or by ops between them. Returns whether there were any.
   constexpr bool drop_apart() {

@@ -3,6 +3,7 @@
 // gives: layouts of products whose only reader is one formula
 // keeps: all else
 #include "tilewright/lower/host/moved_layout.hpp"
+#include "tilewright/rules/host/rules_of_ops.hpp"
 
 namespace tilewright::internal {
 
@@ -19,7 +20,7 @@ constexpr Operation* product_read_by(BodyDraft& draft, const Value& read) {
       if (operation.is_output(static_cast<int>(o))) product = &operation;
     }
   if (uses != 2 || product == nullptr || product->is_call() || product->op->work_kind != WorkKind::product) return nullptr;
-  return product->op->any_result_layout ? product : nullptr;
+  return host_rules_of(*product->op).any_result_layout ? product : nullptr;
 }
 /// Makes the product that computes an operand of a formula write it in the order in which the formula reads it.
 constexpr void write_in_order(BodyDraft& draft, Value& read) {

@@ -9,6 +9,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/draft/intrinsics.hpp"
 #include "tilewright/lower/host/moved_layout.hpp"
+#include "tilewright/rules/host/rules_of_ops.hpp"
 
 namespace tilewright::internal {
 
@@ -102,7 +103,7 @@ class CopyRemover {
     if (draft_.storage(from.storage).placement != draft_.storage(to.storage).placement) return;
     Operation& producer = operation(uses.first);
     if (producer.is_call() || producer.alone || producer.stream >= 0 || producer.op->modifies >= 0) return;
-    if (!producer.op->has_formula && !producer.op->any_result_layout) return;
+    if (!producer.op->has_formula && !host_rules_of(*producer.op).any_result_layout) return;
     for (int o = producer.input_count; o < static_cast<int>(producer.operands.size()); ++o) {
       Value& result = producer.operands[o];
       if (result.storage != from.storage || result.layout.offset != 0) continue;

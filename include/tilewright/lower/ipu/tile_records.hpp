@@ -1,6 +1,5 @@
 #pragma once
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <string_view>

@@ -3,6 +3,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/draft/body_draft.hpp"
+#include "tilewright/rules/host/rules_of_ops.hpp"
 
 namespace tilewright::internal {
 
@@ -31,12 +32,13 @@ class Evaluator {
       if (takes_rows) row_readers_ |= 1u << i;
       const bool follows = takes_rows || (epilogue_of >= 0 && fits_epilogue(epilogue_of, i));
       if (!follows) epilogue_of = takes_epilogue(operation(i)) ? i : -1;
+      if (epilogue_of == i) has_epilogue_ |= 1u << i;
       result_.kinds.push_back(follows ? Evaluation::epilogue : Evaluation::kernel);
       result_.kernels.push_back(follows ? epilogue_of : i);
     }
     for (int i = 0; i < count_; ++i) inline_value(i);
     for (int i = 0; i < count_; ++i)
-      if (takes_epilogue(operation(i))) keep_near(i, i);
+      if ((has_epilogue_ >> i & 1) != 0) keep_near(i, i);
       else if (result_.kinds[i] == Evaluation::epilogue && !is_row_reader(i)) keep_near(i, result_.kernels[i]);
     return std::move(result_);
   }
@@ -47,8 +49,10 @@ class Evaluator {
     const Operation& op = *operations_[member];
     return op.operands.data()[op.input_count];
   }
-  static constexpr bool takes_epilogue(const Operation& op) {
-    return op.op->has_epilogue && (!op.op->takes_epilogue || op.op->takes_epilogue(op.attributes));
+  constexpr bool takes_epilogue(const Operation& op) {
+    if (!op.op->has_epilogue) return false;
+    rules_ = &host_rules_of(*op.op);
+    return rules_->runs_epilogues(op.attributes);
   }
   static constexpr bool same_view(const Value& a, const Value& b) {
     return a.storage == b.storage && a.layout == b.layout && a.spec == b.spec;
@@ -97,11 +101,11 @@ class Evaluator {
     return fits(result);
   }
   /// Returns whether a kernel, and so its epilogue, supports a result with channels as the last axis of memory.
-  static constexpr bool puts_channels_last(const Operation& kernel) {
-    if (!kernel.op->channels_last) return false;
+  constexpr bool puts_channels_last(const Operation& kernel) const {
+    if (!rules_->channels_last) return false;
     const List<TensorSpec> specs = operand_specs(kernel);
     const std::uint32_t all = (std::uint32_t{1} << specs.size()) - 1;
-    return (kernel.op->channels_last({specs.data(), specs.size()}, kernel.attributes, all) >> kernel.input_count & 1) != 0;
+    return (rules_->channels_last({specs.data(), specs.size()}, kernel.attributes, all) >> kernel.input_count & 1) != 0;
   }
   /// Returns whether a member can be computed in the epilogue of a kernel. It must be a formula of floats, in single or half
   /// precision, or of bools. Its operands have the shape of the kernel's result, or are broadcast to it, and its result is
@@ -116,7 +120,7 @@ class Evaluator {
       return channels_are_last ? has_channel_runs(value.spec.shape, value.layout) : has_runs(value.spec.shape, value.layout);
     };
     if (!has_lines(result)) return false;
-    if (producer.op->epilogue_of_planes && !channels_are_last && !has_planes(result, op)) return false;
+    if (rules_->epilogue_of_planes && !channels_are_last && !has_planes(result, op)) return false;
     for (const Value& value : producer.operands)
       if (!computes_in_float(value.spec.dtype)) return false;
     for (const Value& value : op.operands) {
@@ -139,9 +143,11 @@ class Evaluator {
   /// its epilogue, and vertices have equal planes of both.
   constexpr bool fits_rows(int kernel, int member) const {
     const Operation &producer = operation(kernel), &op = operation(member);
-    if (!op.op->reads_rows || !producer.op->epilogue_of_planes) return false;
+    if (!rules_->epilogue_of_planes) return false;
+    const auto reads_rows = host_rules_of(*op.op).reads_rows;
+    if (!reads_rows) return false;
     const Value &input = op.operands[0], &result = result_of(kernel);
-    if (input.spec.shape != result.spec.shape || !op.op->reads_rows(op.attributes, input.spec)) return false;
+    if (input.spec.shape != result.spec.shape || !reads_rows(op.attributes, input.spec)) return false;
     if (!same_blocks(kernel, member) || !has_plane_runs(result.spec.shape, result.layout, result.spec.shape)) return false;
     for (const Value& value : producer.operands)
       if (!computes_in_float(value.spec.dtype)) return false;
@@ -222,7 +228,9 @@ class Evaluator {
   const Group& group_;
   int count_;  // of members
   const Operation* operations_[max_stages]{};  // by member
-  unsigned row_readers_ = 0;  // bit m: member m reads rows of planes in an epilogue (OpInfo::reads_rows)
+  const HostRules* rules_ = nullptr;  // of the last kernel with an epilogue
+  unsigned has_epilogue_ = 0;  // bit m: member m is a kernel that takes an epilogue
+  unsigned row_readers_ = 0;  // bit m: member m reads rows of planes in an epilogue (HostRules::reads_rows)
   Evaluations result_{};
 };
 

@@ -204,7 +204,7 @@ class ComputePlacer {
     if (of.is_output(o)) return evaluations_.in_registers[member] ? member : -1;
     const int maker = maker_of(of.operands[o].storage);
     if (maker < 0 || evaluations_.in_registers[maker]) return maker;
-    return is_in_epilogue_with(member, maker) && !of.op->reads_rows ? maker : -1;
+    return is_in_epilogue_with(member, maker) && is_formula(of) ? maker : -1;
   }
   /// Returns the last member so far with the storage as a result, or -1.
   constexpr int maker_of(StorageId storage) const {

@@ -4,6 +4,7 @@
 
 #include "tilewright/lower/draft/body_draft.hpp"
 #include "tilewright/lower/memory/vertex_work.hpp"
+#include "tilewright/rules/host/rules_of_ops.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {
@@ -21,7 +22,7 @@ namespace detail {
 constexpr int pieces_of_product(const BodyDraft& draft, const Group& group, const Cut& cut, std::int64_t worth,
                                 const Target& target) {
   const Operation& product = draft.operation(group.members[0]);
-  if (!product.op->takes_pieces) return 1;
+  if (!host_rules_of(*product.op).takes_pieces) return 1;
   int kernels = 0;
   for (const Evaluation kind : cut.evaluations.kinds) kernels += kind == Evaluation::kernel ? 1 : 0;
   if (kernels > 1) return 1;

@@ -20,7 +20,8 @@ class ConvolutionBlocks {
 
   /// Returns the parts of a convolution over the best blocks, or none if it is planned without blocks.
   constexpr List<OpPart> find(const OpInfo& op, std::span<const TensorSpec> operands, const PackedAttributes& attributes) {
-    if (op.work_kind != WorkKind::convolution || operands.size() != 3) return {};
+    const BlockRule expand_in_blocks = ipu_rules_of(op).expand_in_blocks;
+    if (expand_in_blocks == nullptr || operands.size() != 3) return {};
     const ProductPartition whole = partition_of(op, operands, attributes);
     const std::int64_t tiles = partitions_.machine().tiles;
     if (whole.fits && 2 * whole.tiles() > tiles) return {};
@@ -29,7 +30,7 @@ class ConvolutionBlocks {
     bool best_fits = whole.fits;
     const std::int64_t most = (std::max)(operands[1].shape[2], operands[2].shape[2]);  // of a kernel, and of results or data
     for (std::int64_t blocks = 2; blocks <= most; ++blocks) {
-      List<OpPart> parts = op.expand_in_blocks(operands, 2, attributes, blocks);
+      List<OpPart> parts = expand_in_blocks(operands, 2, attributes, blocks);
       if (parts.empty()) continue;
       bool fits = true;
       const auto cycles = static_cast<double>(cycles_of(parts, operands, fits));

@@ -5,6 +5,7 @@
 
 #include "tilewright/lower/draft/body_draft.hpp"
 #include "tilewright/lower/products/product_partition.hpp"
+#include "tilewright/rules/ipu/rules_of_ops.hpp"
 
 namespace tilewright::internal {
 
@@ -105,7 +106,8 @@ constexpr ProductCut cut_product_on_tiles(const OpInfo& op, std::span<const Tens
                                           ProductPartitions& partitions) {
   const ProductProblem problem = detail::problem_of(op, operands, work, dtype_of_parts(op, attributes, operands[2].dtype),
                                                     target);
-  const double given = op.memory_proportion ? op.memory_proportion(attributes) : -1;
+  const auto memory_proportion = ipu_rules_of(op).memory_proportion;
+  const double given = memory_proportion ? memory_proportion(attributes) : -1;
   const ProductPartition& part = partitions.find(problem, given < 0 ? default_memory_proportion : given);
   return {part, detail::grains_of(problem, partitions.machine(), part.method)};
 }

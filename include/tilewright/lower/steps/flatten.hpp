@@ -82,7 +82,7 @@ class Flattener {
     set_placement(node);
     if (node.op->transfer) return transfers_.add(graph, node);
     if (node.called_graph != GraphId::none) return flatten_call(graph, node);
-    if ((node.op->expand || node.op->expand_in_blocks) && flatten_parts(graph, node)) return;
+    if ((node.op->expand || node.op->work_kind == WorkKind::convolution) && flatten_parts(graph, node)) return;
     if (node.op->modifies >= 0) copier_.make_writable(graph, node.inputs[node.op->modifies]);
     if (node.op->is_copy) return flatten_copy(graph, node);
     if (node.op->gives_memory) return give_memory(graph, node);
@@ -144,7 +144,7 @@ class Flattener {
     const auto parts = parts_of(node, {operands.data(), operands.size()});
     List<TensorId> tensors = node.inputs;
     const bool was_in_blocks = is_in_blocks_;
-    if (node.op->expand_in_blocks) is_in_blocks_ = true;
+    if (!node.op->expand) is_in_blocks_ = true;
     for (std::size_t p = 0; p < parts.size(); ++p) {
       Node part{.op = parts[p].op, .attributes = parts[p].attributes, .scope = node.scope};
       for (int input : parts[p].inputs) part.inputs.push_back(tensors[input]);

@@ -2,7 +2,6 @@
 // takes: an Ir, its LiveCode
 // gives: in the plan, the places of kept tensors
 // keeps: the rest of the plan
-#include <algorithm>
 
 #include "tilewright/graph/call_site.hpp"
 #include "tilewright/lower/plan.hpp"

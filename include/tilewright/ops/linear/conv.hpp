@@ -1,8 +1,5 @@
 #pragma once
 #include "tilewright/op/window.hpp"
-#include "tilewright/ops/linear/channels_last.hpp"
-#include "tilewright/ops/linear/conv_blocks.hpp"
-#include "tilewright/ops/linear/winograd.hpp"
 
 namespace tilewright {
 
@@ -21,13 +18,6 @@ struct ConvOptions {
 };
 
 namespace detail {
-/// How a convolution adds its products.
-enum class ConvSums : std::uint8_t {
-  direct,  ///< in float32, or float64
-  rounded,  ///< rounded to float16
-  winograd  ///< in Winograd's form, if its kernel fits the shape
-};
-
 /// How a plan divides x (N, C, spatial), w (M, C / groups, kernel) and y (N, M, spatial) of a convolution. With one group, all
 /// axes of channels can be divided. With several, an axis of whole groups divides C and M together, if these are equal.
 struct ConvWork {
@@ -103,43 +93,17 @@ struct ConvOp : Op<D> {
   using Attributes = A;
   constexpr operator OpTexts() const { return OpTexts{.options = options}; }
   static constexpr Text options(const PackedAttributes& packed) { return planner_options<A>(packed); }
-  constexpr operator CutRules() const {
-    return CutRules{.partials_dtype = partials_dtype<A>,
-                    .expand_in_blocks = D::expand_in_blocks,
-                    .memory_proportion = memory_proportion,
-                    .with_memory_proportion = with_planner_proportion<A>,
-                    .with_partials_type = with_partials_type<A>,
-                    .with_host_form = host_form()};
-  }
-  static constexpr double memory_proportion(const PackedAttributes& packed) {
-    return unpack<A>(packed).planner.memory_proportion();
-  }
+  constexpr operator CutRules() const { return planner_cut_rules<A>; }
 
  protected:
   /// How the kernel of an op with such a first operand adds its products.
   template <PackedAttributes attributes, class View>
-  static constexpr detail::ConvSums sums_of = unpack<A>(attributes).planner.rounds_sums(View::spec.dtype)
-                                                  ? detail::ConvSums::rounded
-                                              : unpack<A>(attributes).planner.winograd != 0 ? detail::ConvSums::winograd
-                                                                                            : detail::ConvSums::direct;
-
- private:
-  /// Null: the op's only form is the direct one.
-  static constexpr decltype(CutRules::with_host_form) host_form() {
-    if constexpr (requires { &D::with_host_form; }) return &D::with_host_form;
-    else return nullptr;
-  }
+  static constexpr kernel::ConvSums sums_of = unpack<A>(attributes).planner.sums_of(View::spec.dtype);
 };
 
 /// The gradient of a convolution's data: inputs (dy, weight), result dx.
 struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
   static constexpr std::string_view name = "ConvDataGrad";
-  constexpr operator KernelOperands() const { return KernelOperands{.channels_last = channels_last}; }
-  static constexpr std::uint32_t channels_last(std::span<const TensorSpec> operands, const PackedAttributes& packed,
-                                               std::uint32_t asked) {
-    const bool fits = unpack<Attributes>(packed).planner.winograd != 0 && detail::winograd_takes_pixels(operands[2], operands[0]);
-    return fits ? asked & 0b101u : 0;
-  }
 
   static constexpr void infer(Inference& op) {
     const Attributes attributes = op.attributes<Attributes>();
@@ -150,17 +114,7 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
-    return detail::transposed_work(operands, attributes.groups, attributes.planner.winograd);
-  }
-  static constexpr PackedAttributes with_host_form(const PackedAttributes& packed, std::span<const TensorSpec> operands,
-                                                   const HostForms& forms) {
-    return detail::with_faster_form<Attributes>(packed, operands[2], operands[0], unpack<Attributes>(packed).windows(), forms,
-                                                &detail::WinogradChoice::data_gradient);
-  }
-  static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
-                                                 std::int64_t blocks) {
-    const auto attributes = unpack<Attributes>(packed);
-    return detail::data_blocks(operands, attributes.windows(), blocks, op_info<ConvDataGrad>, detail::packed_windows(attributes));
+    return detail::transposed_work(operands, attributes.groups, attributes.planner.images_together);
   }
   template <PackedAttributes A, class DY, class W, class DX>
   static void compute(DY dy, W w, DX dx);
@@ -171,16 +125,6 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
 /// The gradient of a convolution's weights: inputs (x, dy), result dw.
 struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
   static constexpr std::string_view name = "ConvWeightsGrad";
-  constexpr operator KernelOperands() const { return KernelOperands{.channels_last = channels_last}; }
-  static constexpr std::uint32_t channels_last(std::span<const TensorSpec> operands, const PackedAttributes& packed,
-                                               std::uint32_t asked) {
-    const auto attributes = unpack<Attributes>(packed);
-    if (attributes.planner.winograd != 0) return detail::winograd_sums_pixels(operands[0], operands[1]) ? asked & 0b11u : 0;
-    const kernel::Windows windows = attributes.windows();
-    const bool fits = attributes.groups == 1 && detail::few_channels_to_pixels(operands[0], windows) &&
-                      detail::has_no_padding(windows);
-    return fits ? asked & 0b10u : 0;
-  }
 
   static constexpr void infer(Inference& op) {
     const Attributes attributes = op.attributes<Attributes>();
@@ -198,22 +142,6 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
     cut.follow(0, 2, 1, groups);
     return cut.work;
   }
-  static constexpr PackedAttributes with_host_form(const PackedAttributes& packed, std::span<const TensorSpec> operands,
-                                                   const HostForms& forms) {
-    const kernel::Windows windows = unpack<Attributes>(packed).windows();
-    auto attributes = unpack<Attributes>(detail::with_faster_form<Attributes>(packed, operands[0], operands[1], windows, forms,
-                                                                              &detail::WinogradChoice::weights_gradient));
-    const auto choice = detail::winograd_choice(operands[0], operands[1], windows, attributes.groups, forms.tiles);
-    if (attributes.planner.partials_type != float16 && choice.has_parts(attributes.planner.winograd != 0))
-      attributes.planner.images_of_part = choice.images_of_part;
-    return pack(attributes);
-  }
-  static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
-                                                 std::int64_t blocks) {
-    const auto attributes = unpack<Attributes>(packed);
-    return detail::weights_blocks(operands, attributes.windows(), blocks, op_info<ConvWeightsGrad>,
-                                  detail::packed_windows(attributes));
-  }
   template <PackedAttributes A, class X, class DY, class DW>
   static void compute(X x, DY dy, DW dw);
   template <PackedAttributes A, class X, class DY, class DW>
@@ -223,19 +151,8 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
 /// Convolution, that is cross-correlation: inputs (x, weight).
 struct Conv : ConvOp<Conv, WindowAttributes> {
   static constexpr std::string_view name = "Conv";
-  constexpr operator KernelOperands() const { return KernelOperands{.channels_last = channels_last}; }
-  static constexpr std::uint32_t channels_last(std::span<const TensorSpec> operands, const PackedAttributes& packed,
-                                               std::uint32_t asked) {
-    const auto attributes = unpack<Attributes>(packed);
-    if (attributes.planner.winograd != 0) return detail::winograd_takes_pixels(operands[0], operands[2]) ? asked & 0b101u : 0;
-    if (!takes_epilogue(packed)) return 0;
-    const auto windows = detail::windows_of(operands[0].shape, detail::kernel_of(operands[1].shape), attributes);
-    return detail::few_channels_to_pixels(operands[0], windows) ? asked & 0b100u : 0;
-  }
   constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
-  constexpr operator Fusion() const {
-    return Fusion{.has_epilogue = true, .takes_epilogue = takes_epilogue, .epilogue_of_planes = true};
-  }
+  constexpr operator Fusion() const { return Fusion{.has_epilogue = true}; }
   static constexpr bool takes_epilogue(const PackedAttributes& packed) {
     return unpack<WindowAttributes>(packed).planner.takes_epilogue != 0;
   }
@@ -267,24 +184,7 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
-    return detail::convolution_work(operands, attributes.groups, attributes.planner.winograd);
-  }
-  static constexpr PackedAttributes with_host_form(const PackedAttributes& packed, std::span<const TensorSpec> operands,
-                                                   const HostForms& forms) {
-    const auto windows = detail::windows_of(operands[0].shape, detail::kernel_of(operands[1].shape), unpack<Attributes>(packed));
-    auto attributes = unpack<Attributes>(
-        detail::with_faster_form<Attributes>(packed, operands[0], operands[2], windows, forms, &detail::WinogradChoice::forward));
-    const bool is_plane = operands[0].dtype == float32 && operands[0].shape.rank == 4 && attributes.groups == 1;
-    attributes.planner.takes_epilogue = is_plane ? 1 : 0;
-    return pack(attributes);
-  }
-  static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
-                                                 std::int64_t blocks) {
-    const auto attributes = unpack<Attributes>(packed);
-    const Shape kernel = detail::kernel_of(operands[1].shape);
-    return detail::convolution_blocks(
-        operands, detail::windows_of(operands[0].shape, kernel, attributes), blocks, op_info<Conv>,
-        [&](const kernel::Windows& windows) { return pack(detail::explicit_attributes(windows, kernel.rank, attributes)); });
+    return detail::convolution_work(operands, attributes.groups, attributes.planner.images_together);
   }
   template <PackedAttributes A, class X, class W, class Y>
   static void compute(X x, W w, Y y);

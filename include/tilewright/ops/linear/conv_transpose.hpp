@@ -69,12 +69,6 @@ struct ConvTransposeDataGrad : ConvOp<ConvTransposeDataGrad, WindowsAttributes> 
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     return detail::convolution_work(operands, unpack<Attributes>(packed).groups);
   }
-  static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
-                                                 std::int64_t blocks) {
-    const auto attributes = unpack<Attributes>(packed);
-    return detail::convolution_blocks(operands, attributes.windows(), blocks, op_info<ConvTransposeDataGrad>,
-                                      detail::packed_windows(attributes));
-  }
   template <PackedAttributes A, class DY, class W, class DX>
   static void compute(DY dy, W w, DX dx);
   template <PackedAttributes A, class DY, class W, class DX>
@@ -123,14 +117,6 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     return detail::transposed_work(operands, unpack<Attributes>(packed).groups);
-  }
-  /// Expands the op by ConvDataGrad, which computes the same result for explicit windows.
-  static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
-                                                 std::int64_t blocks) {
-    const auto attributes = unpack<Attributes>(packed);
-    const kernel::Windows windows = detail::transposed_windows(operands[0].shape, operands[1].shape, attributes);
-    return detail::data_blocks(operands, windows, blocks, op_info<ConvDataGrad>,
-                               detail::packed_windows(WindowsAttributes::make(windows, attributes.groups, attributes.planner)));
   }
   template <PackedAttributes A, class X, class W, class Y>
   static void compute(X x, W w, Y y);

@@ -107,7 +107,6 @@ struct Pow2ScaledProduct : Op<D> {
   constexpr operator KernelOperands() const { return KernelOperands{.takes_float8 = true}; }
   constexpr operator OpTexts() const { return OpTexts{.options = Product::options}; }
   using Attributes = typename Product::Attributes;
-  constexpr operator CutRules() const { return CutRules{.with_memory_proportion = with_planner_proportion<Attributes>}; }
 
   static constexpr void infer(Inference& op) {
     if (!require_float8(op, 0) || !require_float8(op, 1) || !require_log2_scale(op, 2)) return;

@@ -24,9 +24,7 @@ struct MatMul : Op<MatMul> {
   constexpr operator VertexCost() const { return formula_cost(CostFormula::product, Confidence::published); }
   static constexpr std::string_view name = "MatMul";
   constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
-  constexpr operator KernelOperands() const {
-    return KernelOperands{.any_layout = true, .any_result_layout = true, .takes_pieces = true};
-  }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   constexpr operator Fusion() const { return Fusion{.has_epilogue = true}; }
   struct Attributes {
     OptionalDType output_type{};  ///< none: the operands'
@@ -42,15 +40,7 @@ struct MatMul : Op<MatMul> {
     if (Text planner = attributes.planner.options(); !planner.empty()) given.push_back(std::move(planner));
     return join(given, ", ");
   }
-  constexpr operator CutRules() const {
-    return CutRules{.partials_dtype = tilewright::partials_dtype<Attributes>,
-                    .memory_proportion = memory_proportion,
-                    .with_memory_proportion = with_planner_proportion<Attributes>,
-                    .with_partials_type = tilewright::with_partials_type<Attributes>};
-  }
-  static constexpr double memory_proportion(const PackedAttributes& packed) {
-    return unpack<Attributes>(packed).planner.memory_proportion();
-  }
+  constexpr operator CutRules() const { return planner_cut_rules<Attributes>; }
   static constexpr void infer(Inference& op) {
     const TensorSpec &a = op.input(0), &b = op.input(1);
     if (!op.require_equal_dtypes(0, 1)) return;

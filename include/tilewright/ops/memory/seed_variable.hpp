@@ -2,7 +2,6 @@
 #include <concepts>
 #include <cstdint>
 #include <string_view>
-#include <utility>
 
 #include "tilewright/core/philox.hpp"
 #include "tilewright/ops/memory/remote.hpp"

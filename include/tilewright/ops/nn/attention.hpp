@@ -62,9 +62,7 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   constexpr operator VertexCost() const { return pair_cost(5, {15, 2}, {13, 4}); }
   constexpr operator CutRules() const { return detail::attention_cut_rules; }
   /// Positions are those of queries, which number the dropped weights.
-  constexpr operator KernelOperands() const {
-    return KernelOperands{.any_layout = true, .any_result_layout = true, .takes_positions = true};
-  }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true, .takes_positions = true}; }
   using Attributes = detail::AttentionAttributes;
 
   static constexpr void infer(Inference& op) {
@@ -99,9 +97,7 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   constexpr operator VertexCost() const { return pair_cost(2, {14, 2}, {12, 4}); }
   constexpr operator CutRules() const { return detail::attention_cut_rules; }
   /// Positions are those of queries, which number the dropped weights.
-  constexpr operator KernelOperands() const {
-    return KernelOperands{.any_layout = true, .any_result_layout = true, .takes_positions = true};
-  }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true, .takes_positions = true}; }
   using Attributes = detail::AttentionAttributes;
 
   constexpr operator OpTexts() const { return OpTexts{.options = options}; }

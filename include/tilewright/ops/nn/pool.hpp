@@ -103,18 +103,6 @@ struct PoolOp : Op<D> {
 template <class D>
 struct PoolForward : PoolOp<D> {
   using Attributes = PoolAttributes;
-  constexpr operator Fusion() const { return Fusion{.reads_rows = reads_rows}; }
-  /// Returns whether windows of planes of two axes do not overlap.
-  static constexpr bool reads_rows(const PackedAttributes& packed, const TensorSpec& x) {
-    const auto attributes = unpack<Attributes>(packed);
-    if (x.shape.rank != 4 || !attributes.gaps(2).none()) return false;
-    const kernel::Windows windows = detail::windows_of(x.shape, attributes.kernel_size(), attributes.windows);
-    const auto are_apart = [](kernel::Window window) {
-      if (window.out == 1) window.stride = window.kernel;
-      return window.tiles();
-    };
-    return are_apart(windows[1]) && are_apart(windows[2]);
-  }
 
   static constexpr void infer(Inference& op) {
     const Attributes attributes = op.template attributes<Attributes>();
@@ -166,29 +154,15 @@ struct PoolForward : PoolOp<D> {
   }
 };
 
-namespace detail {
-/// Returns whether kernel::PoolPixels takes the maxima of windows of x.
-constexpr bool pools_pixels(const TensorSpec& x, const kernel::Windows& windows, const kernel::PoolGaps& gaps) {
-  return x.dtype == float32 && x.shape.rank == 4 && gaps.none() && kernel::is_in_pairs(windows);
-}
-}  // namespace detail
-
 /// The gradient of MaxPool: inputs (x, dy). It searches for the largest elements again.
 struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
   static constexpr std::string_view name = "MaxPoolGrad";
   constexpr operator VertexCost() const { return loop_cost(CostFormula::window, {5, 2}, {5, 4}, Confidence::published); }
   using Attributes = PoolGradAttributes;
-  constexpr operator Fusion() const { return Fusion{.has_epilogue = true, .takes_epilogue = takes_epilogue}; }
+  constexpr operator Fusion() const { return Fusion{.has_epilogue = true}; }
   static constexpr bool takes_epilogue(const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
     return attributes.gaps().none() && kernel::is_in_pairs(attributes.windows.windows());
-  }
-  constexpr operator KernelOperands() const { return KernelOperands{.channels_last = channels_last}; }
-  static constexpr std::uint32_t channels_last(std::span<const TensorSpec> operands, const PackedAttributes& packed,
-                                               std::uint32_t asked) {
-    const auto attributes = unpack<Attributes>(packed);
-    const bool fits = detail::pools_pixels(operands[0], attributes.windows.windows(), attributes.gaps());
-    return fits && (asked & 0b101u) == 0b101u ? asked & 0b111u : 0;
   }
   static constexpr void infer(Inference& op) {
     op.output({op.input(0).shape, op.attributes<Attributes>().result_dtype(op.input(0).dtype)});
@@ -205,14 +179,6 @@ struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
 /// The largest element of each window.
 struct MaxPool : PoolForward<MaxPool> {
   static constexpr std::string_view name = "MaxPool";
-  constexpr operator KernelOperands() const { return KernelOperands{.channels_last = channels_last}; }
-  static constexpr std::uint32_t channels_last(std::span<const TensorSpec> operands, const PackedAttributes& packed,
-                                               std::uint32_t asked) {
-    const auto attributes = unpack<Attributes>(packed);
-    const auto windows = detail::windows_of(attributes.spread(operands[0].shape), attributes.kernel_size(), attributes.windows);
-    const bool fits = detail::pools_pixels(operands[0], windows, attributes.gaps(operands[0].shape.rank - 2));
-    return fits && (asked & 0b1u) != 0 ? asked & 0b11u : 0;
-  }
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y);
   template <PackedAttributes A, class X, class Y>

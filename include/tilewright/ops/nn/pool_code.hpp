@@ -51,7 +51,7 @@ template <PackedAttributes A, class X, class DY, class DX>
 inline void MaxPoolGrad::compute(X x, DY dy, DX dx) {
   static constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
   static constexpr kernel::PoolGaps gaps = unpack<Attributes>(A).gaps();
-  if constexpr (is_channels_last(X::spec))
+  if constexpr (kernel::takes_pixels<X>)
     return kernel::PoolPixels<windows, X, DY>::maximum_gradient(x, dy, [dx](std::int64_t n, std::int64_t row) {
       float* const to = dx.data + n * DX::spec.stride(0) + row * DX::spec.stride(2);
       return [to](std::int64_t column, std::int64_t channel, const auto& gradient) __attribute__((always_inline)) {
@@ -65,7 +65,7 @@ inline void MaxPoolGrad::compute(X x, DY dy, DX dx) {
 
 template <PackedAttributes A, class X, class DY, class DX>
 constexpr std::int64_t MaxPoolGrad::stack_bytes() {
-  if constexpr (is_channels_last(X::spec)) {
+  if constexpr (kernel::takes_pixels<X>) {
     constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
     return sizeof(typename kernel::PoolPixels<windows, X, DY>::Arrays);
   } else {
@@ -77,7 +77,7 @@ template <PackedAttributes A, class DX, class Epilogue, class X, class DY>
 inline void MaxPoolGrad::compute_with(const Epilogue& epilogue, X x, DY dy) {
   if constexpr (takes_epilogue(A)) {
     static constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
-    if constexpr (is_channels_last(X::spec))
+    if constexpr (kernel::takes_pixels<X>)
       return kernel::PoolPixels<windows, X, DY>::maximum_gradient(
           x, dy, [&](std::int64_t n, std::int64_t row) { return epilogue.matrix(n * windows[1].in + row); });
     constexpr std::int64_t in = windows[1].in * windows[2].in, out = windows[1].out * windows[2].out;
@@ -94,7 +94,7 @@ inline void MaxPoolGrad::compute_with(const Epilogue& epilogue, X x, DY dy) {
 
 template <PackedAttributes A, class X, class Y>
 inline void MaxPool::compute(X x, Y y) {
-  if constexpr (is_channels_last(X::spec)) {
+  if constexpr (kernel::takes_pixels<X>) {
     static constexpr kernel::Windows windows = detail::windows_of(X::shape, unpack<Attributes>(A).kernel_size(),
                                                                   unpack<Attributes>(A).windows);
     kernel::PoolPixels<windows, X, Y>::maximum(x, y);
@@ -105,7 +105,7 @@ inline void MaxPool::compute(X x, Y y) {
 
 template <PackedAttributes A, class X, class Y>
 constexpr std::int64_t MaxPool::stack_bytes() {
-  if constexpr (is_channels_last(X::spec)) {
+  if constexpr (kernel::takes_pixels<X>) {
     constexpr kernel::Windows windows = detail::windows_of(X::shape, unpack<Attributes>(A).kernel_size(),
                                                            unpack<Attributes>(A).windows);
     return sizeof(typename kernel::PoolPixels<windows, X, Y>::Arrays);

@@ -44,13 +44,6 @@ struct SumOp : ReductionOp<D> {
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
   constexpr operator Fusion() const { return Fusion{.has_epilogue = true}; }
   using Attributes = ReductionAttributes;
-  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true, .channels_last = channels_last}; }
-  /// Sums over all axes but that of the channels are sums of vectors.
-  static constexpr std::uint32_t channels_last(std::span<const TensorSpec> operands, const PackedAttributes& packed,
-                                               std::uint32_t asked) {
-    const int rank = operands[0].shape.rank;
-    return rank == 4 && ReductionRules::axis_bits(unpack<Attributes>(packed), rank) == 0b1101u ? asked & 1u : 0;
-  }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     Work work = ReductionRules::work_of_kind(axis_kind, operands, packed);
     if (const std::int64_t extent = unpack<Attributes>(packed).extent_of_part; extent > 0) {

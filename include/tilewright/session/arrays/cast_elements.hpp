@@ -5,12 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <span>
-#include <string>
 #include <type_traits>
-#include <utility>
 
 #include "tilewright/core/dtype.hpp"
 

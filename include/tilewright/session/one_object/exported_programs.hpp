@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <span>
-#include <string_view>
 #include <tuple>
 #include <utility>
 

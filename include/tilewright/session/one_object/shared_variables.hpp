@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
 #include "tilewright/core/text.hpp"
 #include "tilewright/lower/plan.hpp"

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <span>
-#include <string_view>
 #include <type_traits>
 
 #include "tilewright/core/dtype.hpp"

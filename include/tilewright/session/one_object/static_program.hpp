@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "tilewright/core/text.hpp"
 #include "tilewright/execute/expression.hpp"

@@ -4,6 +4,7 @@
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/graph.hpp"
+#include "tilewright/rules/host/rules_of_ops.hpp"
 #include "tilewright/transform/calls/called_graph.hpp"
 
 namespace tilewright::detail {
@@ -63,8 +64,9 @@ class OpsBeforeCalls : CalledGraph {
   constexpr bool joins_first_reader(TensorId tensor) {
     for (const Node& each : record(callee_).nodes)
       if (has_item(each.inputs, tensor))
-        return each.called_graph == GraphId::none && (!each.op->has_epilogue || each.op->epilogue_of_planes) && !each.op->view &&
-               !each.op->is_alias && !each.op->transfer && !each.op->collective_items && !each.op->has_side_effect;
+        return each.called_graph == GraphId::none && (!each.op->has_epilogue || host_rules_of(*each.op).epilogue_of_planes) &&
+               !each.op->view && !each.op->is_alias && !each.op->transfer && !each.op->collective_items &&
+               !each.op->has_side_effect;
     return false;
   }
   /// Plans to move the op that produces an input of each call.

@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 
 #include "tilewright/verified/values.hpp"
 

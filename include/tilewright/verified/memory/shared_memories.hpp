@@ -1,5 +1,4 @@
 #pragma once
-#include <cstdint>
 #include <utility>
 
 #include "tilewright/core/grow.hpp"

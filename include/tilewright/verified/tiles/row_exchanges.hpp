@@ -1,6 +1,4 @@
 #pragma once
-#include <cstdint>
-
 #include "tilewright/verified/tiles/tile_table.hpp"
 
 namespace tilewright::internal::proof::detail {

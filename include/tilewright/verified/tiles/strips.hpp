@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
-#include "tilewright/graph/op_info/op_info.hpp"
 #include "tilewright/lower/plan.hpp"
+#include "tilewright/rules/ipu/rules_of_ops.hpp"
 #include "tilewright/verified/memory/memory.hpp"
 
 namespace tilewright::internal::proof::detail {
@@ -36,10 +36,11 @@ constexpr List<Strips> strips_in(const PlanStages& plan, const OpInfo& op, const
                                  std::span<const TensorSpec> operands) {
   List<Strips> result;
   if (plan.stages.empty()) return result;
+  const BlockRule expand_in_blocks = ipu_rules_of(op).expand_in_blocks;
   std::int64_t most = 1;  // rows
   for (const TensorSpec& operand : operands) most = (std::max)(most, operand.shape[2]);
   for (std::int64_t count = 2; count <= most; ++count) {
-    Strips strips{op.expand_in_blocks(operands, static_cast<int>(operands.size()) - 1, attributes, count), {}};
+    Strips strips{expand_in_blocks(operands, static_cast<int>(operands.size()) - 1, attributes, count), {}};
     const OpPart* product = nullptr;
     for (const OpPart& part : strips.parts)
       if (part.op->work_kind == WorkKind::convolution) product = &part;

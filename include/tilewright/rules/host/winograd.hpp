@@ -6,6 +6,7 @@
 #include "tilewright/graph/emit.hpp"
 #include "tilewright/operand/blocks.hpp"
 #include "tilewright/operand/window.hpp"
+#include "tilewright/rules/host/host_rules.hpp"
 
 namespace tilewright::detail {
 
@@ -27,9 +28,9 @@ struct WinogradChoice {
   /// Smallest number of images of a part of the weights' gradient, and smallest ratio of the elements of y to those of all parts,
   /// which a sum reads.
   static constexpr std::int64_t images_of_part = 4, least_ratio = 8;
-  std::int64_t images, channels, results;
-  kernel::Window h, v;
-  std::int64_t tiles_of_host;
+  std::int64_t images = 0, channels = 0, results = 0;
+  kernel::Window h{}, v{};
+  std::int64_t tiles_of_host = 1;
 
   constexpr std::int64_t x_vectors() const { return kernel::ceil_div(channels, lanes); }
   constexpr std::int64_t y_vectors() const { return kernel::ceil_div(results, lanes); }
@@ -86,28 +87,16 @@ struct WinogradChoice {
   }
 };
 
-/// Returns a float32 convolution of x to y, in one group, as a choice; images 0: another one.
-constexpr WinogradChoice winograd_choice(const TensorSpec& x, const TensorSpec& y, const kernel::Windows& windows,
-                                         std::int64_t groups, std::int64_t tiles) {
-  if (x.dtype != float32 || x.shape.rank != 4 || groups != 1)
-    return {.images = 0, .channels = 0, .results = 0, .h = {}, .v = {}, .tiles_of_host = tiles};
-  return {.images = x.shape[0],
-          .channels = x.shape[1],
-          .results = y.shape[1],
-          .h = windows[1],
-          .v = windows[2],
-          .tiles_of_host = tiles};
-}
-/// Returns the attributes of a convolution of x to y, or of one of its gradients, with the form that is faster for float32 on a
-/// host of `tiles`; `cost` is the op's time in Winograd's form.
+/// Gives a convolution of x to y, or one of its gradients, the form that is faster for float32 on a host; `cost` is the op's time
+/// in Winograd's form. Returns the convolution as a choice; images 0: it is not of float32 and one group.
 template <class Attributes>
-constexpr PackedAttributes with_faster_form(const PackedAttributes& packed, const TensorSpec& x, const TensorSpec& y,
-                                            const kernel::Windows& windows, const HostForms& forms,
-                                            std::int64_t (WinogradChoice::*cost)() const) {
-  auto attributes = unpack<Attributes>(packed);
-  const WinogradChoice choice = winograd_choice(x, y, windows, attributes.groups, forms.tiles);
-  if (choice.images > 0 && forms.winograd) attributes.planner.winograd = choice.images_if_faster(cost);
-  return pack(attributes);
+constexpr WinogradChoice choose_form(Attributes& attributes, const TensorSpec& x, const TensorSpec& y,
+                                     const kernel::Windows& windows, const HostForms& forms,
+                                     std::int64_t (WinogradChoice::*cost)() const) {
+  if (x.dtype != float32 || x.shape.rank != 4 || attributes.groups != 1) return {.tiles_of_host = forms.tiles};
+  const WinogradChoice choice{x.shape[0], x.shape[1], y.shape[1], windows[1], windows[2], forms.tiles};
+  if (choice.images > 0 && forms.winograd) attributes.planner.images_together = choice.images_if_faster(cost);
+  return choice;
 }
 
 }  // namespace tilewright::detail

@@ -1,8 +1,9 @@
 #pragma once
-// Convolutions over blocks of rows: what the hook expand_in_blocks of the ops gives.
+// Convolutions over blocks of rows: IpuRules::expand_in_blocks.
 #include <algorithm>
+#include <type_traits>
 
-#include "tilewright/op/window.hpp"
+#include "tilewright/ops/linear/conv_transpose.hpp"
 #include "tilewright/ops/linear/row_blocks.hpp"
 
 namespace tilewright::detail {
@@ -60,46 +61,33 @@ constexpr BlockRows take_block_of_data(kernel::Window& window, std::int64_t bloc
   return {blocks, first, window.in / stride, window.out};
 }
 
-/// Returns the parts of a convolution of operand 0 with the weights, operand 1, over blocks of rows of its result, operand 2. The
-/// op is `op`, and `pack_windows` returns its attributes for windows.
-constexpr List<OpPart> convolution_blocks(std::span<const TensorSpec> operands, kernel::Windows windows, std::int64_t blocks,
-                                          const OpInfo& op, auto pack_windows) {
+/// The rule IpuRules::expand_in_blocks of D, a convolution or one of its gradients: blocks have rows of its result, or rows of dy
+/// for the gradient of weights.
+template <class D>
+constexpr List<OpPart> in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed, std::int64_t blocks) {
+  const auto attributes = unpack<typename D::Attributes>(packed);
+  kernel::Windows windows;
+  if constexpr (std::is_same_v<D, Conv>) windows = windows_of(operands[0].shape, kernel_of(operands[1].shape), attributes);
+  else if constexpr (std::is_same_v<D, ConvTranspose>)
+    windows = transposed_windows(operands[0].shape, operands[1].shape, attributes);
+  else windows = attributes.windows();
+  constexpr bool makes_data = std::is_same_v<D, ConvDataGrad> || std::is_same_v<D, ConvTranspose>;
   kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
-  const BlockRows read = take_block_of_results(rows, blocks);
+  const BlockRows read = makes_data ? take_block_of_data(rows, blocks) : take_block_of_results(rows, blocks);
   if (read.rows == 0) return {};
+  PackedAttributes of_block;
+  if constexpr (std::is_same_v<D, Conv>) of_block = pack(explicit_attributes(windows, operands[0].shape.rank - 2, attributes));
+  else of_block = pack(WindowsAttributes::make(windows, attributes.groups, attributes.planner));
   BlockParts parts(operands.first(2));
-  const int x = parts.blocks_of(0, read);
-  parts.images_of(parts.add(op, pack_windows(windows), {x, 1}, block_of(operands[2], blocks, rows.out)), operands[2]);
+  const int first = parts.blocks_of(0, read);
+  if constexpr (std::is_same_v<D, ConvWeightsGrad>) {
+    parts.add(op_info<D>, of_block, {first, parts.blocks_of(1, {blocks, 0, rows.out, rows.out})}, operands[2]);
+  } else {  // a transposed convolution is a ConvDataGrad with explicit windows
+    const OpInfo& op = std::is_same_v<D, ConvTranspose> ? op_info<ConvDataGrad> : op_info<D>;
+    const TensorSpec result = block_of(operands[2], blocks, makes_data ? rows.in : rows.out);
+    parts.images_of(parts.add(op, of_block, {first, 1}, result), operands[2]);
+  }
   return parts.parts();
-}
-/// Returns the parts of a convolution of operand 0 back to the data, operand 2, with the weights, operand 1, over blocks of rows
-/// of the data.
-constexpr List<OpPart> data_blocks(std::span<const TensorSpec> operands, kernel::Windows windows, std::int64_t blocks,
-                                   const OpInfo& op, auto pack_windows) {
-  kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
-  const BlockRows read = take_block_of_data(rows, blocks);
-  if (read.rows == 0) return {};
-  BlockParts parts(operands.first(2));
-  const int dy = parts.blocks_of(0, read);
-  parts.images_of(parts.add(op, pack_windows(windows), {dy, 1}, block_of(operands[2], blocks, rows.in)), operands[2]);
-  return parts.parts();
-}
-/// Returns the parts of the gradient of the weights, operand 2, from x and dy, operands 0 and 1, over blocks of rows of dy.
-constexpr List<OpPart> weights_blocks(std::span<const TensorSpec> operands, kernel::Windows windows, std::int64_t blocks,
-                                      const OpInfo& op, auto pack_windows) {
-  kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
-  const BlockRows read = take_block_of_results(rows, blocks);
-  if (read.rows == 0) return {};
-  BlockParts parts(operands.first(2));
-  const int x = parts.blocks_of(0, read), dy = parts.blocks_of(1, {blocks, 0, rows.out, rows.out});
-  parts.add(op, pack_windows(windows), {x, dy}, operands[2]);
-  return parts.parts();
-}
-
-/// Returns the attributes of ops that store their windows directly.
-constexpr auto packed_windows(const WindowsAttributes& others) {
-  return
-      [&others](const kernel::Windows& windows) { return pack(WindowsAttributes::make(windows, others.groups, others.planner)); };
 }
 
 }  // namespace tilewright::detail

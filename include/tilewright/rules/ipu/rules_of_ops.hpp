@@ -1,0 +1,46 @@
+#pragma once
+#include <utility>
+
+#include "tilewright/ops/linear/float8.hpp"
+#include "tilewright/rules/ipu/convolution_blocks.hpp"
+#include "tilewright/rules/ipu/ipu_rules.hpp"
+
+namespace tilewright {
+
+namespace detail {
+/// Returns the rules of a product or a convolution whose attributes have the planner's options.
+template <class Attributes>
+constexpr IpuRules rules_of_product(BlockRule expand_in_blocks = nullptr) {
+  return {.expand_in_blocks = expand_in_blocks,
+          .memory_proportion = [](const PackedAttributes& of) { return unpack<Attributes>(of).planner.memory_proportion(); },
+          .with_memory_proportion =
+              [](const PackedAttributes& of, double proportion) {
+                auto attributes = unpack<Attributes>(of);
+                attributes.planner.available_memory_proportion = proportion;
+                attributes.planner.has_proportion = 1;
+                return pack(attributes);
+              }};
+}
+inline constexpr std::pair<const OpTag*, IpuRules> ipu_rules[] = {
+    {&op_tag<MatMul>, rules_of_product<MatMul::Attributes>()},
+    {&op_tag<Conv>, rules_of_product<Conv::Attributes>(in_blocks<Conv>)},
+    {&op_tag<ConvDataGrad>, rules_of_product<ConvDataGrad::Attributes>(in_blocks<ConvDataGrad>)},
+    {&op_tag<ConvWeightsGrad>, rules_of_product<ConvWeightsGrad::Attributes>(in_blocks<ConvWeightsGrad>)},
+    {&op_tag<ConvTranspose>, rules_of_product<ConvTranspose::Attributes>(in_blocks<ConvTranspose>)},
+    {&op_tag<ConvTransposeDataGrad>, rules_of_product<ConvTransposeDataGrad::Attributes>(in_blocks<ConvTransposeDataGrad>)},
+    {&op_tag<MatMulPow2Scaled>, rules_of_product<MatMul::Attributes>()},
+    {&op_tag<ConvPow2Scaled>, rules_of_product<Conv::Attributes>()},
+    {&op_tag<ConvTransposePow2Scaled>, rules_of_product<ConvTranspose::Attributes>()},
+    {},  // no rules
+};
+}  // namespace detail
+
+/// Returns the rules that an op states, or those of its tag among the library's ops, or none.
+constexpr const IpuRules& ipu_rules_of(const OpInfo& op) {
+  if (op.machine_rules.ipu) return *op.machine_rules.ipu;
+  const auto* each = detail::ipu_rules;
+  while (each->first != op.tag && each->first != nullptr) ++each;
+  return each->second;
+}
+
+}  // namespace tilewright
