@@ -26,7 +26,7 @@ PREFIX = Path(__file__).resolve().parent
 # Code without exceptions, run-time types, and what else needs a library of C++.
 OPTIONS = shlex.split("-std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-math-errno -fvisibility=hidden "
                       "-ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables")
-C_OPTIONS = ["-DXTENSOR_USE_XSIMD", "-fPIC"]
+HOST_OPTIONS = ["-DXTENSOR_USE_XSIMD", "-fPIC"]
 WASM_OPTIONS = ["--target=wasm32-wasi", "-msimd128", "-mbulk-memory", "-Wno-extern-initializer", "-Wno-unused-command-line-argument"]
 WASM_LINKS = ["-nostdlib", "-Wl,--no-entry", "-Wl,--stack-first", "-Wl,-z,stack-size=1048576", "-Wl,--strip-all"]
 SYSTEM_FOLDERS = [Path("/usr/include"), Path("/usr/local/include")]
@@ -184,35 +184,48 @@ def compile_programs(options, name, names, folder, flags, facts):
         options.depfile.write_text(options.depfile.read_text().replace(str(source), ""))
 
 
+def prefix_of_tools(compiler):
+    """What the names of a cross compiler's tools begin with, such as arm-none-eabi-; empty: the compiler of the host."""
+    prefix = re.fullmatch(r"(?:.*/)?((?:\w+-){2,})(?:g\+\+|gcc)(?:-[\d.]+)?", compiler)
+    return prefix[1] if prefix and not prefix[1].startswith("x86_64-linux-gnu") else ""
+
+
 def make_c(options, name, names, folder):
-    compile_programs(options, name, names, folder, C_OPTIONS, '[[gnu::section(".tilewright"), gnu::used]] constexpr')
-    run(["objcopy", "-O", "binary", "--only-section=.tilewright", folder / "programs.o", folder / "facts"])
-    run(["objcopy", "--remove-section=.tilewright", folder / "programs.o"])
+    prefix, flags = prefix_of_tools(options.compiler), HOST_OPTIONS
+    if prefix:
+        flags = []
+        use_linked_headers(options, folder, flags)
+    compile_programs(options, name, names, folder, flags, '[[gnu::section(".tilewright"), gnu::used]] constexpr')
+    run([f"{prefix}objcopy", "-O", "binary", "--only-section=.tilewright", folder / "programs.o", folder / "facts"])
+    run([f"{prefix}objcopy", "--remove-section=.tilewright", folder / "programs.o"])
     header, code = write_c(name, options.source, names, read_facts((folder / "facts").read_text()))
     (options.c / f"{name}.h").write_text(header)
     (folder / "interface.c").write_text(code)
-    run([options.compiler, "-x", "c", "-c", *shlex.split(options.flags), "-Os", "-fPIC", f"-I{options.c.resolve()}", folder / "interface.c", "-o",
-         folder / "interface.o"])
+    run([options.compiler, "-x", "c", "-c", *flags, *shlex.split(options.flags), "-Os", f"-I{options.c.resolve()}",
+         folder / "interface.c", "-o", folder / "interface.o"])
     options.output.unlink(missing_ok=True)
-    run(["ar", "rcs", options.output, folder / "programs.o", folder / "interface.o"])
+    run([f"{prefix}ar", "rcs", options.output, folder / "programs.o", folder / "interface.o"])
 
 
-def link_headers(folder, include):
-    """Links the headers of libraries that lie in a folder of the system, which has the host's C library too, into `folder`. Returns
-    the other folders."""
-    own = [root for root in map(Path, include) if root not in SYSTEM_FOLDERS]
+def use_linked_headers(options, folder, flags):
+    """For another machine than the host: of the folders of the system, which have the host's C library too, only the libraries that
+    programs include."""
+    links = folder / "include"
+    links.mkdir()
+    own = [root for root in map(Path, options.include) if root not in SYSTEM_FOLDERS]
     for library in ("boost", "xtensor", "xtl", "tilewright"):
         if not any((root / library).exists() for root in own):
             if root := next((root for root in SYSTEM_FOLDERS if (root / library).exists()), None):
-                (folder / library).symlink_to(root / library)
-    return own
+                (links / library).symlink_to(root / library)
+    options.include = own
+    flags += ["-isystem", links]
 
 
 def make_wasm(options, name, names, folder):
-    (folder / "include").mkdir()
-    options.include = link_headers(folder / "include", options.include)
+    flags = list(WASM_OPTIONS)
+    use_linked_headers(options, folder, flags)
     # not `used`, so that the linker leaves it out
-    compile_programs(options, name, names, folder, [*WASM_OPTIONS, "-isystem", folder / "include"], "extern const")
+    compile_programs(options, name, names, folder, flags, "extern const")
     facts = FACTS.search((folder / "programs.o").read_bytes())[0].decode()
     parts = options.source.name, names, read_facts(facts)
     (folder / "interface.c").write_text(export_wasm.write_glue(name, parts[2]))

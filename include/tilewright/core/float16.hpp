@@ -74,9 +74,9 @@ struct Float16 {
 
 namespace tilewright {
 
-/// Half precision on the host, IEEE binary16: the compiler's own type where it has one. On ARM, GCC before 13 only has __fp16 in
-/// C++, which every operation widens to float.
-#if (defined(__aarch64__) || defined(__arm__)) && !defined(__clang__) && __GNUC__ < 13
+/// Half precision on the host, IEEE binary16: the compiler's own type where it has one. On 64-bit ARM, GCC before 13 only has
+/// __fp16 in C++, which every operation widens to float.
+#if defined(__aarch64__) && !defined(__clang__) && __GNUC__ < 13
 using float16_t = __fp16;
 #elif defined(__FLT16_MANT_DIG__)
 using float16_t = _Float16;

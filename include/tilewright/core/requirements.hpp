@@ -20,6 +20,8 @@
 
 #include <version>  // the version of libc++
 
+#include "tilewright/core/platform/vectors.hpp"
+
 #if __has_include(<xsimd/config/xsimd_config.hpp>)
 #include <xsimd/config/xsimd_config.hpp>
 #endif

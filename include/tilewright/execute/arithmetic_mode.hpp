@@ -1,6 +1,7 @@
 #pragma once
 #include <cfenv>
 #include <cstdint>
+#include <type_traits>
 
 #if defined(__SSE__)
 #include <xmmintrin.h>
@@ -14,19 +15,18 @@ namespace tilewright::internal {
 ///  - Nothing traps, such as a division by 0.
 ///  - The processor treats denormal numbers as 0 and produces none: they take it a hundred times as long as others, and moments
 ///    of vanishing gradients become denormal.
-/// x86: MXCSR, with bits FTZ and DAZ. ARM64: FPCR, whose bit FZ applies to float and double, not to half precision. WebAssembly
-/// has no such settings: denormal numbers are numbers there. Elsewhere, only rounding to nearest is set.
+/// x86: MXCSR, with bits FTZ and DAZ. ARM: FPCR, or FPSCR of 32 bits, whose bit FZ applies to float and double, not to half
+/// precision. Elsewhere, only rounding to nearest is set, if the system can; denormal numbers are numbers.
 class ArithmeticMode {
  public:
-#if defined(__SSE__) || defined(__aarch64__)
+#if defined(__SSE__) || defined(__aarch64__) || defined(__ARM_FP)
   ArithmeticMode() { set((before_ & ~cleared) | bits); }
-#elif !defined(__wasm__)
-  ArithmeticMode() { std::fesetround(FE_TONEAREST); }
-#else
-  ArithmeticMode() {}
-#endif
-#if !defined(__wasm__)
   ~ArithmeticMode() { set(before_); }
+#elif defined(FE_TONEAREST) && !defined(__wasm__)
+  ArithmeticMode() { std::fesetround(FE_TONEAREST); }
+  ~ArithmeticMode() { std::fesetround(before_); }
+#else
+  ArithmeticMode() {}  // not defaulted: an unused object is no warning
 #endif
   ArithmeticMode(const ArithmeticMode&) = delete;
   ArithmeticMode& operator=(const ArithmeticMode&) = delete;
@@ -37,18 +37,28 @@ class ArithmeticMode {
   static unsigned get() { return _mm_getcsr(); }
   static void set(unsigned control) { _mm_setcsr(control); }
   unsigned before_ = get();
-#elif defined(__aarch64__)
-  static constexpr std::uint64_t bits = std::uint64_t{1} << 24;
-  static constexpr std::uint64_t cleared = 3u << 22 | 0x9f00;  // how to round, and what traps
-  static std::uint64_t get() {
-    std::uint64_t control = 0;
+#elif defined(__aarch64__) || defined(__ARM_FP)
+  using Control = std::conditional_t<sizeof(void*) == 8, std::uint64_t, std::uint32_t>;
+  static constexpr Control bits = Control{1} << 24;
+  static constexpr Control cleared = 3u << 22 | 0x9f00;  // how to round, and what traps
+  static Control get() {
+    Control control = 0;
+#ifdef __aarch64__
     asm volatile("mrs %0, fpcr" : "=r"(control));
+#else
+    asm volatile("vmrs %0, fpscr" : "=r"(control));
+#endif
     return control;
   }
-  static void set(std::uint64_t control) { asm volatile("msr fpcr, %0" : : "r"(control) : "memory"); }
-  std::uint64_t before_ = get();
-#elif !defined(__wasm__)
-  static void set(int mode) { std::fesetround(mode); }
+  static void set(Control control) {
+#ifdef __aarch64__
+    asm volatile("msr fpcr, %0" : : "r"(control) : "memory");
+#else
+    asm volatile("vmsr fpscr, %0" : : "r"(control) : "memory");
+#endif
+  }
+  Control before_ = get();
+#elif defined(FE_TONEAREST) && !defined(__wasm__)
   int before_ = std::fegetround();
 #endif
 };

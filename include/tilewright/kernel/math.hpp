@@ -134,11 +134,8 @@ template <class X>
   if constexpr (std::integral<X>) {
     return math::add(math::multiply(a, b), c);
   } else if constexpr (std::floating_point<X>) {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-    return std::fma(a, b, c);
-#else
-    return a * b + c;
-#endif
+    if constexpr (fuses<X>) return std::fma(a, b, c);
+    else return a * b + c;
   } else {
 #if defined(__AVX512F__)  // for which xsimd 8.1 has none
     if constexpr (BatchOf<X, float> && sizeof(a) == 64) return _mm512_fmadd_ps(a, b, c);

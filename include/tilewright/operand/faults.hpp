@@ -17,8 +17,13 @@ class Faults {
 
   /// Reports a value. Any number of workers may report at a time.
   void report(std::int64_t value) const {
-    // builtins, because <atomic> takes as long to read as all other headers of a formula
-    if (__atomic_fetch_add(&record_->count, 1, __ATOMIC_RELAXED) == 0) __atomic_store_n(&record_->value, value, __ATOMIC_RELAXED);
+    // builtins, because <atomic> takes as long to read as all other headers of a formula; small cores have none for 64 bits
+    if constexpr (__atomic_always_lock_free(sizeof(std::int64_t), nullptr)) {
+      if (__atomic_fetch_add(&record_->count, 1, __ATOMIC_RELAXED) == 0)
+        __atomic_store_n(&record_->value, value, __ATOMIC_RELAXED);
+    } else if (record_->count++ == 0) {
+      record_->value = value;
+    }
   }
 
  private:

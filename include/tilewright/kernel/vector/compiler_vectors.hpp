@@ -19,12 +19,19 @@
 /// Vectors of the compiler with the part of xsimd's interface that kernels use, for machines that xsimd does not know. GCC and
 /// Clang compute with them by the instructions of any machine, or by single elements where it has no vectors.
 namespace tilewright::simd {
+namespace compiler {
 
 /// A machine whose vectors have this many bytes. Types that are larger have vectors of one element.
 template <std::size_t vector_bytes>
 struct Machine {
   static constexpr std::size_t bytes = vector_bytes;
 };
+
+#ifdef TILEWRIGHT_VECTOR_BYTES
+inline constexpr std::size_t usual_bytes = TILEWRIGHT_VECTOR_BYTES;
+#else
+inline constexpr std::size_t usual_bytes = 16;
+#endif
 
 namespace detail {
 template <std::size_t bytes>
@@ -39,7 +46,7 @@ struct VectorOf {
 };
 }  // namespace detail
 
-template <class T, class A = Machine<TILEWRIGHT_VECTOR_BYTES>>
+template <class T, class A = Machine<usual_bytes>>
 class batch;
 
 /// Bools of a batch: integers of its elements' size, 0 or -1, as comparisons of the compiler's vectors are.
@@ -143,21 +150,21 @@ inline bool any(const batch_bool<T, A>& mask) {
 }
 template <class T, class A>
 inline batch<T, A>(max)(const batch<T, A>& a, const batch<T, A>& b) {
-  return simd::select(a > b, a, b);
+  return compiler::select(a > b, a, b);
 }
 template <class T, class A>
 inline batch<T, A>(min)(const batch<T, A>& a, const batch<T, A>& b) {
-  return simd::select(a < b, a, b);
+  return compiler::select(a < b, a, b);
 }
 template <class T, class A>
 inline batch<T, A> fma(const batch<T, A>& a, const batch<T, A>& b, const batch<T, A>& c) {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-  typename batch<T, A>::register_type result;
-  for (std::size_t i = 0; i < a.size; ++i) result[i] = std::fma(a.get(i), b.get(i), c.get(i));
-  return result;
-#else
-  return a * b + c;
-#endif
+  if constexpr (fuses<T>) {
+    typename batch<T, A>::register_type result;
+    for (std::size_t i = 0; i < a.size; ++i) result[i] = std::fma(a.get(i), b.get(i), c.get(i));
+    return result;
+  } else {
+    return a * b + c;
+  }
 }
 
 namespace detail {
@@ -223,4 +230,5 @@ inline batch<T, A> tanh(const batch<T, A>& x) {
 template <class T, std::size_t count>
 using make_sized_batch_t = batch<T, Machine<count * sizeof(T)>>;
 
+}  // namespace compiler
 }  // namespace tilewright::simd

@@ -4,6 +4,10 @@
 
 #ifdef TILEWRIGHT_VECTOR_BYTES
 #include "tilewright/kernel/vector/compiler_vectors.hpp"
+
+namespace tilewright::simd {
+using namespace compiler;
+}  // namespace tilewright::simd
 #else
 #include "tilewright/core/platform/foreign_headers.hpp"
 #include "tilewright/core/platform/xtensor_config.hpp"

@@ -31,15 +31,14 @@ constexpr bool has_no_padding(const kernel::Windows& windows) {
 }
 
 inline constexpr HostRules conv_rules{
-    .channels_last =
-        [](std::span<const TensorSpec> operands, const PackedAttributes& packed, std::uint32_t asked) {
-          const auto attributes = unpack<WindowAttributes>(packed);
-          if (attributes.planner.images_together != 0)
-            return winograd_takes_pixels(operands[0], operands[2]) ? asked & 0b101u : 0;
-          if (!Conv::takes_epilogue(packed)) return 0u;
-          const auto windows = windows_of(operands[0].shape, kernel_of(operands[1].shape), attributes);
-          return few_channels_to_pixels(operands[0], windows) ? asked & 0b100u : 0;
-        },
+    .channels_last = [](std::span<const TensorSpec> operands, const PackedAttributes& packed,
+                        std::uint32_t asked) -> std::uint32_t {
+      const auto attributes = unpack<WindowAttributes>(packed);
+      if (attributes.planner.images_together != 0) return winograd_takes_pixels(operands[0], operands[2]) ? asked & 0b101u : 0;
+      if (!Conv::takes_epilogue(packed)) return 0;
+      const auto windows = windows_of(operands[0].shape, kernel_of(operands[1].shape), attributes);
+      return few_channels_to_pixels(operands[0], windows) ? asked & 0b100u : 0;
+    },
     .takes_epilogue = Conv::takes_epilogue,
     .epilogue_of_planes = true,
     .with_host_form =
