@@ -14,9 +14,9 @@ import run  # noqa: E402
 FAULTS = {
     "a floor: no loss of logits is above that of a probability of 1e-7": (
         "ops/nn/cross_entropy_code.hpp",
-        "return std::log(static_cast<double>(exponentials.sum)) +",
+        "return math::log(static_cast<double>(exponentials.sum)) +",
         "return static_cast<double>(exponentials.largest) - static_cast<double>(logit) > 16 ? 16 :"
-        " std::log(static_cast<double>(exponentials.sum)) +",
+        " math::log(static_cast<double>(exponentials.sum)) +",
         ["cross_entropy_none", "cross_entropy_sum"]),
     "gradients of half precision are computed from the rounded result": (
         "op/elementwise.hpp", "if (is_half(op.input_spec(0).dtype)) return", "if (false) return", ["sigmoid", "tanh"]),

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "tilewright/session/streams/stream_arrays.hpp"
 
@@ -56,7 +57,7 @@ void set_stream(StreamMemory<plan>& memory, const NamedArgument<StreamName, Arra
   if constexpr (stream != PlanNames<plan>::none) {
     if constexpr (plan.streams[stream].direction == StreamDirection::device_to_host)
       memory[stream] = host_memory<plan, stream, what, Array>(argument.value, replicas);
-    else memory[stream] = host_data<plan, stream, what>(argument.value, replicas);
+    else memory[stream] = host_data<plan, stream, what>(std::as_const(argument.value), replicas);
   }
 }
 

@@ -63,6 +63,7 @@ class DraftViolation {
           return;
       }
       if (operation.is_call()) check_call(i, operation);
+      else if (after_ >= Pass::split_operations) check_work(i, operation);
     }
     for (int i = 0; i < storages; ++i) {
       const auto& [base, index, offset] = draft_.storages[StorageId(i)].location;
@@ -83,6 +84,14 @@ class DraftViolation {
     if (calling.loop) least += calling.loop->carried;
     const auto operands = static_cast<std::int64_t>(call.operands.size());
     expect(operands >= least, "arguments of calls", i, "has ", operands, " operands: at least ", least, " expected");
+  }
+
+  constexpr void check_work(int i, const Operation& operation) {
+    const int axes = operation.work.axes.size(), operands = (std::min)(static_cast<int>(operation.operands.size()), max_operands);
+    for (int o = 0; o < operands; ++o)
+      for (int axis = 0; axis < max_rank; ++axis)
+        expect(operation.work.follows(o, axis) < axes, "work has its axes", i, "has operand ", o, ", whose axis ", axis,
+               " follows axis ", operation.work.follows(o, axis), " of the work: an axis from 0 to ", axes - 1, " expected");
   }
 
   constexpr void check_groups() {

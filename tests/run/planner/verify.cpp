@@ -30,6 +30,10 @@ TEST_CASE("verify: operations and their operands") {
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { storage_of(d, op(d, "MatMul"), 2).location.offset = 64; }) ==
         "place finds places: storage 2 is at index 0, offset 64 of memory `frame`: index 0 and offset 0 expected, in body 0 "
         "after flatten");
+  CHECK(violation(
+            a_layer, [](BodyDraft& d, Plan&) { op(d, "Gelu").work.follow(0, 1, 7); }, Pass::split_operations) ==
+        "work has its axes: operation 2 (Gelu) has operand 0, whose axis 1 follows axis 7 of the work: an axis from 0 to 1 "
+        "expected, in body 0 after split_operations");
 }
 
 TEST_CASE("verify: groups") {

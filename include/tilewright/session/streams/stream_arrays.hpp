@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "tilewright/execute/operand_address.hpp"
 #include "tilewright/session/host_array.hpp"
@@ -33,7 +34,7 @@ void set_stream(StreamMemory<plan>& memory, const NamedArgument<StreamName, Arra
     using Use = StreamArray<plan, stream>;
     if constexpr (plan.streams[stream].direction == StreamDirection::device_to_host)
       memory[stream] = host_memory<Use, what, Array>(argument.value);
-    else memory[stream] = host_data<Use, what>(argument.value);
+    else memory[stream] = host_data<Use, what>(std::as_const(argument.value));
   }
 }
 
