@@ -263,6 +263,8 @@ def main():
     names = [program.split("::")[-1] for program in options.programs]
     if len(set(names)) != len(names) or not all(re.fullmatch(r"[A-Za-z]\w*", each) for each in names):
         sys.exit(f"export: programs {', '.join(options.programs)}: functions of different names expected")
+    if options.wasm and (taken := set(names) & export_wasm.TAKEN):
+        sys.exit(f"export: program {min(taken)}: a name that the module does not have itself expected")
     target.mkdir(parents=True, exist_ok=True)
     options.output = target.resolve() / (f"lib{name}.a" if options.c else f"{name}.wasm")
     with tempfile.TemporaryDirectory() as folder:

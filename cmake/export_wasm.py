@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
+TAKEN = {"constructor", "exports", "init", "load", "memory", "save", "variables"}  # of the class in network.js.in
 
 # By dtype: the typed array of JavaScript, its bytes, and the name in .safetensors. float16, bfloat16 and float8 are bits.
 ARRAYS = {"float32": ("Float32Array", 4, "F32"), "float64": ("Float64Array", 8, "F64"), "float16": ("Uint16Array", 2, "F16"),

@@ -129,3 +129,10 @@ const tw::Session<program> session;
 // expect: tilewright needs GCC 12 or Clang 18, libstdc++ or libc++ 20, xtensor 0.24, xsimd 8.1, or newer ones
 #ifdef CASE_old_xsimd
 #endif
+
+// CASE vector_bytes
+// flags: -DTILEWRIGHT_VECTOR_BYTES=8
+// precompiled: no
+// expect: TILEWRIGHT_VECTOR_BYTES: 4 or 16 expected
+#ifdef CASE_vector_bytes
+#endif
