@@ -92,6 +92,10 @@ class DraftViolation {
       for (int axis = 0; axis < max_rank; ++axis)
         expect(operation.work.follows(o, axis) < axes, "work has its axes", i, "has operand ", o, ", whose axis ", axis,
                " follows axis ", operation.work.follows(o, axis), " of the work: an axis from 0 to ", axes - 1, " expected");
+    for (int axis = 0; axis < axes; ++axis)
+      expect(operation.partial || !gives_partials(operation.work.axes[axis].kind), "sums that are cut give partials", i,
+             "sums over axis ", axis,
+             ", which can be cut, into a whole result: partials, or an axis that cannot be cut, expected");
   }
 
   constexpr void check_groups() {
@@ -111,6 +115,8 @@ class DraftViolation {
                group.members.size(), " operations in group ", g, ": a group of its own expected");
         if (!operation.is_call()) check_grid(g, group, member, operation);
       }
+      expect(group.members.size() <= static_cast<std::size_t>(max_stages), "groups are small", -1, "group ", g, " has ",
+             group.members.size(), " operations: at most ", max_stages, " expected");
     }
     for (int i = 0; i < count(); ++i) expect(groups_of[i] == 1, "one group", i, "is in ", groups_of[i], " groups: one expected");
   }

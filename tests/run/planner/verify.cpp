@@ -30,10 +30,16 @@ TEST_CASE("verify: operations and their operands") {
   CHECK(violation(a_layer, [](BodyDraft& d, Plan&) { storage_of(d, op(d, "MatMul"), 2).location.offset = 64; }) ==
         "place finds places: storage 2 is at index 0, offset 64 of memory `frame`: index 0 and offset 0 expected, in body 0 "
         "after flatten");
-  CHECK(violation(
-            a_layer, [](BodyDraft& d, Plan&) { op(d, "Gelu").work.follow(0, 1, 7); }, Pass::split_operations) ==
+  const auto after_split = [](const Case& of, auto break_it) { return violation_of_draft(of, Pass::split_operations, break_it); };
+  CHECK(after_split(a_layer, [](BodyDraft& d, Plan&) { op(d, "Gelu").work.follow(0, 1, 7); }) ==
         "work has its axes: operation 2 (Gelu) has operand 0, whose axis 1 follows axis 7 of the work: an axis from 0 to 1 "
         "expected, in body 0 after split_operations");
+  CHECK(after_split(on_tiles,
+                    [](BodyDraft& d, Plan&) {
+                      for (auto& each : d.operations) each.partial = false;
+                    }) ==
+        "sums that are cut give partials: operation 0 (MatMul) sums over axis 2, which can be cut, into a whole result: "
+        "partials, or an axis that cannot be cut, expected, in body 0 after split_operations");
 }
 
 TEST_CASE("verify: groups") {
@@ -49,6 +55,9 @@ TEST_CASE("verify: groups") {
   CHECK(violation([](BodyDraft& d, Plan&) { d.operations[joined(d).members[1].operation].alone = true; }) ==
         "some operations are alone: operation 1 (Add) is one of 4 operations in group 0: a group of its own expected, in body 0 "
         "after fuse");
+  CHECK(violation([](BodyDraft& d, Plan&) {
+          while (joined(d).members.size() < 17) joined(d).members.push_back(tw::internal::Member(joined(d).members[0]));
+        }) == "groups are small: group 0 has 17 operations: at most 16 expected, in body 0 after fuse");
   CHECK(violation([](BodyDraft& d, Plan&) { joined(d).members[0].grid_axis.count = 1; }) ==
         "grids fit: operation 0 (MatMul) has work of 3 axes, of which 1 have a place in the grid of group 0: a place for each "
         "expected, in body 0 after fuse");
