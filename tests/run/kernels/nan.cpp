@@ -8,6 +8,7 @@
 #include "../../catch.hpp"
 #include "tilewright/ops/nn/losses.hpp"
 #include "tilewright/ops/ops.hpp"
+#include "tilewright/ops/ops_code.hpp"
 
 namespace tw = tilewright;
 
