@@ -106,7 +106,7 @@ class Check {
       const auto [name, tensor] = split(plan.stream_name(s));
       const auto row = rows.find(name);
       if (row == rows.end()) continue;
-      compare(where, name, tensor, row->second, streams[s], plan.streams[s].spec, failures);
+      compare(where, name, tensor, row->second, streams[s].get(), plan.streams[s].spec, failures);
     }
   }
 
