@@ -8,8 +8,10 @@
 #include <memory>
 #include <type_traits>
 
+#include "tilewright/core/platform/vectors.hpp"
 #include "tilewright/kernel/functions/float64.hpp"
 
+#ifdef TILEWRIGHT_VECTOR_BYTES
 #if defined(__SSE2__)
 #include <immintrin.h>
 #elif defined(__aarch64__)
@@ -19,19 +21,12 @@
 /// Vectors of the compiler with the part of xsimd's interface that kernels use, for machines that xsimd does not know. GCC and
 /// Clang compute with them by the instructions of any machine, or by single elements where it has no vectors.
 namespace tilewright::simd {
-namespace compiler {
 
 /// A machine whose vectors have this many bytes. Types that are larger have vectors of one element.
 template <std::size_t vector_bytes>
 struct Machine {
   static constexpr std::size_t bytes = vector_bytes;
 };
-
-#ifdef TILEWRIGHT_VECTOR_BYTES
-inline constexpr std::size_t usual_bytes = TILEWRIGHT_VECTOR_BYTES;
-#else
-inline constexpr std::size_t usual_bytes = 16;
-#endif
 
 namespace detail {
 template <std::size_t bytes>
@@ -46,7 +41,7 @@ struct VectorOf {
 };
 }  // namespace detail
 
-template <class T, class A = Machine<usual_bytes>>
+template <class T, class A = Machine<TILEWRIGHT_VECTOR_BYTES>>
 class batch;
 
 /// Bools of a batch: integers of its elements' size, 0 or -1, as comparisons of the compiler's vectors are.
@@ -150,11 +145,11 @@ inline bool any(const batch_bool<T, A>& mask) {
 }
 template <class T, class A>
 inline batch<T, A>(max)(const batch<T, A>& a, const batch<T, A>& b) {
-  return compiler::select(a > b, a, b);
+  return simd::select(a > b, a, b);
 }
 template <class T, class A>
 inline batch<T, A>(min)(const batch<T, A>& a, const batch<T, A>& b) {
-  return compiler::select(a < b, a, b);
+  return simd::select(a < b, a, b);
 }
 template <class T, class A>
 inline batch<T, A> fma(const batch<T, A>& a, const batch<T, A>& b, const batch<T, A>& c) {
@@ -230,5 +225,5 @@ inline batch<T, A> tanh(const batch<T, A>& x) {
 template <class T, std::size_t count>
 using make_sized_batch_t = batch<T, Machine<count * sizeof(T)>>;
 
-}  // namespace compiler
 }  // namespace tilewright::simd
+#endif
