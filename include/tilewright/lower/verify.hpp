@@ -156,7 +156,7 @@ class DraftViolation {
       check_evaluations(g, group, draft_.cuts[g].evaluations);
     }
   }
-  constexpr void check_evaluations(int g, const Group& group, const auto& evaluations) {
+  constexpr void check_evaluations(int g, const Group& group, const Evaluations& evaluations) {
     const auto& [kinds, kernels, in_registers, by_image] = evaluations;
     const std::size_t members = group.members.size();
     if (!expect(kinds.size() == members && kernels.size() == members && in_registers.size() == members,
