@@ -7,7 +7,7 @@ FOLDER appear net.h and libnet.a, or net.wasm, net.js and net.d.ts, where `net` 
 variables of equal names, and one block of memory that the caller gives:
 
     ./dev export net.hpp train_step infer --c net
-    gcc main.c -Inet -Lnet -lnet -lm
+    gcc main.c -Inet -Lnet -lnet
 
     ./dev export net.hpp train_step infer --wasm net
 """

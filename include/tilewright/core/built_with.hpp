@@ -78,6 +78,9 @@ constexpr unsigned instruction_sets() {
 #ifdef __ARM_FEATURE_ATOMICS
   sets |= 1u << 15;
 #endif
+#ifdef TILEWRIGHT_VECTOR_BYTES  // vectors of the compiler, in place of xsimd's
+  sets |= unsigned{TILEWRIGHT_VECTOR_BYTES} << 16;
+#endif
   return sets;
 }
 
