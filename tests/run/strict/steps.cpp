@@ -47,7 +47,7 @@ constexpr void triad(Ir& ir) { store("z", ops::scaled_add(load(ir, "x", {10'000}
 constexpr void product(Ir& ir) {
   store("y", load(ir, "x", {48, 64}, tw::float16).matmul(variable(ir, "w", {64, 32}, tw::float16)));
 }
-/// The same product with an activation. Its sums are in the scratch of vertices, or in registers.
+/// An equal product with an activation. A vertex adds its sums in scratch or in registers.
 constexpr void activated(Ir& ir) {
   store("y", ops::gelu(load(ir, "x", {48, 64}, tw::float16).matmul(variable(ir, "w", {64, 32}, tw::float16))));
 }
