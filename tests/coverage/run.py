@@ -44,7 +44,8 @@ The test `coverage` fails if no program has an op of the library.
 ELSEWHERE_HEAD = """
 ## Tested elsewhere
 
-Other tests cover ops that move data, views in place, products of float8, and the parts of ops that the planner makes.
+Other tests cover ops that have a file of their own, move data, are views in place or products of float8, and the parts of ops that the
+planner makes.
 
 | op | test |
 | --- | --- |
@@ -87,6 +88,10 @@ ELSEWHERE = {
     "TransposeInplace": "run/programs/aliases.cpp",
     "TrustRatio": "run/training/optimisers.cpp",
 }
+
+# Those that have a file of their own in tests/ops, some beside programs.
+IN_FILES = {match[1]: f"ops/{path.name}" for path in sorted((TESTS / "ops").glob("*.hpp"))
+            if (match := re.search(r'string_view op = "(\w+)"', path.read_text()))}
 
 # Templates that are ops, of which an instance is looked at: no op derives from them, and no alias names one of them.
 INSTANCES = {
@@ -205,8 +210,9 @@ def page(lines):
             sys.exit(f"{name}: is compared by {', '.join(sorted(ops[name]['targets']))}: no entry of ELSEWHERE expected")
         if not (TESTS / test).exists() or name not in names_of_ops():
             sys.exit(f"{name}, {test}: an op of the library and its test expected in ELSEWHERE")
-    elsewhere = [f"| {name} | [{test}](../../tests/{test}) |\n" for name, test in sorted(ELSEWHERE.items(), key=lambda e: e[0].lower())]
-    return HEAD + "".join(rows) + ELSEWHERE_HEAD + "".join(elsewhere), sorted(names_of_ops() - ops.keys() - ELSEWHERE.keys())
+    elsewhere = ELSEWHERE | {name: test for name, test in IN_FILES.items() if name not in ops}
+    others = [f"| {name} | [{test}](../../tests/{test}) |\n" for name, test in sorted(elsewhere.items(), key=lambda e: e[0].lower())]
+    return HEAD + "".join(rows) + ELSEWHERE_HEAD + "".join(others), sorted(names_of_ops() - ops.keys() - elsewhere.keys())
 
 
 def require_costs(lines):

@@ -1,13 +1,15 @@
 #pragma once
 // Lists what the cases have, and what the library has: a line for each op, with a tab between what it is and its name.
+#include "../ops/ops.hpp"
 #include "all_cases.hpp"
 #include "coverage/list_costs.hpp"
 #include "coverage/list_ops.hpp"
 
 namespace edges {
 
-/// Prints `case` with each op that a case differentiates.
+/// Prints `case` with each op that a case differentiates, or that tests/ops has.
 inline void list_cases(std::span<const std::string_view> names) {
+  op_tests::for_each([](auto test) { std::cout << "case\t" << test.op << '\n'; });
   for (const std::string_view name : names) {
     Ir ir;
     add_cases(ir, tw::float32, false, std::span(&name, 1));

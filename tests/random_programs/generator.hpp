@@ -250,6 +250,7 @@ class Generator {
   // ---- steps ----
 
   // generator_elementwise.hpp
+  constexpr bool op_in_file(const Known& x);
   constexpr void unary();
   constexpr void kinked();
   constexpr void binary();

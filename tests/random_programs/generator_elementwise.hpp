@@ -1,8 +1,22 @@
 #pragma once
 // Steps of the generator: elementwise ops.
+#include "../ops/ops.hpp"
 #include "generator.hpp"
 
 namespace random_programs {
+
+/// An op of tests/ops; false if the chosen one does not take x.
+constexpr bool Generator::op_in_file(const Known& x) {
+  int count = 0, i = 0;
+  op_tests::for_each([&](auto) { ++count; });
+  std::optional<op_tests::Step> step;
+  const int chosen = random_.below(count);
+  op_tests::for_each([&](auto test) {
+    if (i++ == chosen) step = test.random(x, random_, features_.gradients);
+  });
+  if (step) push(step->tensor, step->elements);
+  return step.has_value();
+}
 
 /// A smooth function of one tensor.
 constexpr void Generator::unary() {
@@ -29,7 +43,9 @@ constexpr void Generator::unary() {
       if (x.bound() <= 4) return push(ops::exp(t), {low >= -2.7 ? 0.0625 : 0.01, high <= 2 ? 7.5 : 55});
       [[fallthrough]];
     case 11: return push(-t, -x.elements);
-    case 12: return push(ops::identity(t), x.elements);
+    case 12:
+      if (!op_in_file(x)) push(ops::identity(t), x.elements);
+      return;
     case 13:
       return push(ops::pow(t, 2 + random_.below(2)),
                   {-x.bound() * x.bound() * larger(1, x.bound()), x.bound() * x.bound() * larger(1, x.bound())});
@@ -92,9 +108,7 @@ constexpr void Generator::kinked() {
     }
     case 4: return push(ops::relu(t), {0, larger(e.high, 0), e.grain, e.slope});
     default:
-      if (!x.exact()) return push(ops::relu(t), {0, larger(e.high, 0), e.grain, e.slope});
-      if (random_.one_in(2)) return push(ops::floor(t), {e.low - 1, e.high, 0, 0});
-      return push(ops::ceil(t), {e.low, e.high + 1, 0, 0});
+      if (!x.exact() || !op_in_file(x)) push(ops::relu(t), {0, larger(e.high, 0), e.grain, e.slope});
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // The meaning of each op for the interpreter, from its definition.
+#include "../ops/ops.hpp"
 #include "semantics_elementwise.hpp"
 #include "semantics_indexing.hpp"
 #include "semantics_networks.hpp"
@@ -17,6 +18,7 @@ inline const std::map<std::string_view, Interpreter::Meaning>& Interpreter::mean
     for (Meanings area : {elementwise_meanings(), indexing_meanings(), network_meanings(), random_meanings(),
                           reduction_meanings(), type_meanings(), update_meanings()})
       result.merge(area);
+    op_tests::for_each([&](auto test) { result.merge(test.meanings()); });
     return result;
   }();
   return all;

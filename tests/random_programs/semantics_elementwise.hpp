@@ -37,8 +37,6 @@ inline Meanings elementwise_meanings() {
       {"Neg", unary([](double x) { return -x; })},
       {"Abs", unary([](double x) { return std::abs(x); })},
       {"Sign", unary([](double x) { return real((x > 0) - (x < 0)); })},
-      {"Ceil", unary([](double x) { return std::ceil(x); })},
-      {"Floor", unary([](double x) { return std::floor(x); })},
       {"Exp", unary([](double x) { return std::exp(x); })},
       {"Log", unary([](double x) { return std::log(x); })},
       {"Log2", unary([](double x) { return std::log2(x); })},

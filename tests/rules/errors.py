@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Each error that docs/generated/ops/ lists is what some program of tests/fail expects from the compiler: of one op at least, where
-several ops have the same check."""
+"""Each error that docs/generated/ops/ lists is what some program of tests/fail expects from the compiler, or an op's file in tests/ops:
+of one op at least, where several ops have the same check."""
 
 import re
 import sys
@@ -24,7 +24,8 @@ def listed_errors():
 
 
 def expected_texts():
-    """Of each case, and of each whole program, as one line."""
+    """Of each case, and of each whole program, as one line; of each file of tests/ops."""
+    yield from (re.sub(r'"\s+"', "", program.read_text()) for program in PROGRAMS.with_name("ops").glob("*.hpp"))
     for program in PROGRAMS.rglob("*.cpp"):
         text = program.read_text()
         for case in re.split(r"^// CASE ", text, flags=re.MULTILINE)[1:] or [text]:
@@ -40,7 +41,7 @@ def main():
         parts = text.removesuffix("…").replace("'", "`").split("…")  # as the compiler shows quotes; advice may follow
         pattern = re.compile(": " + ".+?".join(map(re.escape, parts)))
         if not any(pattern.search(case) for case in expected):
-            missing.append(f"{PROGRAMS}: no case expects `{text}`, an error of {', '.join(functions)}")
+            missing.append(f"{PROGRAMS}, tests/ops: no case expects `{text}`, an error of {', '.join(functions)}")
     print("\n".join(missing) or f"{len(errors)} texts of errors: each has a case")
     sys.exit(bool(missing))
 

@@ -153,7 +153,7 @@ def public_numbers():
 
 
 def main():
-    programs = sorted((TESTS / "run/wrong_numbers").glob("*.cpp"))
+    programs = [path for folder in ("run/wrong_numbers", "ops") for path in sorted((TESTS / folder).glob("*.?pp"))]
     tested = {name for program in programs for name in re.findall(r'\(\s*"([A-Za-z][^\s".]*\.\w+)"', program.read_text())}
     public = public_numbers()
     excepted = {name for pattern in EXCEPTIONS for name in public if re.fullmatch(pattern, name)}

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../../catch.hpp"
+#include "../../ops/ops.hpp"
 #include "../../support/child_process.hpp"
 #include "tilewright/graph/dot.hpp"
 #include "tilewright/layers/layers.hpp"
@@ -84,8 +85,6 @@ const Case of_ops[] = {
     {"identity", [] { (void)ops::identity(Tensor()); }},
     {"abs", [] { (void)ops::abs(Tensor()); }},
     {"sign", [] { (void)ops::sign(Tensor()); }},
-    {"ceil", [] { (void)ops::ceil(Tensor()); }},
-    {"floor", [] { (void)ops::floor(Tensor()); }},
     {"clip", [] { (void)ops::clip(Tensor()); }},
     {"clamp", [] { (void)ops::clamp(Tensor()); }},
     {"increment_mod", [] { (void)ops::increment_mod(Tensor(), 1, 1); }},
@@ -367,6 +366,13 @@ constexpr void two_streams(tw::Ir& ir) {
 }  // namespace
 
 TEST_CASE("ops of tensors and graphs of nothing are errors") { CHECK(problems(of_ops) == ""); }
+TEST_CASE("ops of tests/ops are errors, too") {
+  struct Cases : std::vector<Case> {
+    void add(std::string_view name, void (*use)()) { push_back({name, use}); }
+  } cases;
+  op_tests::for_each([&](auto test) { test.handles(cases); });
+  CHECK(problems(cases) == "");
+}
 TEST_CASE("members and functions of handles of nothing are errors") { CHECK(problems(of_graphs) == ""); }
 TEST_CASE("each member of a session that was moved from is an error") {
   using namespace tw::literals;

@@ -1,5 +1,7 @@
 // labels: none
 // Wrong numbers as parameters and options of ops.
+#include "../../ops/ops.hpp"
+
 #include "../../catch.hpp"
 #include "tilewright/ops/nn/losses.hpp"
 #include "tilewright/ops/reduce/grad_reduce_square_add.hpp"
@@ -277,6 +279,19 @@ const Case windows[] = {
 };
 }  // namespace
 
+TEST_CASE("wrong numbers of tests/ops") {
+  struct {
+    std::vector<Case> cases{};
+    /// An int of which each value is right.
+    void narrow(std::string_view name, Tensor (*use)(const Scene&, Whole)) {
+      cases.push_back(wrong_numbers::narrow(name, everything, use));
+    }
+  } list;
+  op_tests::for_each([&](auto test) {
+    if constexpr (requires { test.numbers(list); }) test.numbers(list);
+  });
+  CHECK(problems(list.cases) == "");
+}
 TEST_CASE("wrong numbers as factors, bounds and exponents") { CHECK(problems(elementwise) == ""); }
 TEST_CASE("wrong numbers as parameters of random numbers") { CHECK(problems(random_numbers) == ""); }
 TEST_CASE("wrong numbers as options of attention and losses") { CHECK(problems(attention_and_losses) == ""); }
