@@ -2,6 +2,7 @@
 // The list of this folder.
 #include "ceil.hpp"
 #include "floor.hpp"
+#include "round.hpp"
 
 namespace op_tests {
 
@@ -9,7 +10,7 @@ namespace op_tests {
 template <class F>
 constexpr void for_each(F&& f) {
   const auto of_each = [&]<class... Test>() { (f(Test()), ...); };
-  of_each.template operator()<Ceil, Floor>();
+  of_each.template operator()<Ceil, Floor, Round>();
 }
 
 }  // namespace op_tests

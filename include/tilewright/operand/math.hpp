@@ -53,6 +53,8 @@ template <class X> X sign(const X& x);
 /// Return the integer at or below x, or at or above x; NaN and infinities are unchanged.
 template <class X> X floor(const X& x);
 template <class X> X ceil(const X& x);
+/// Returns the nearest integer, of two the even one; NaN and infinities are unchanged.
+template <class X> X round(const X& x);
 
 /// Returns the square root, rounded once.
 template <class X> X sqrt(X x);

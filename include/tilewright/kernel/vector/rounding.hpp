@@ -78,6 +78,16 @@ template <class X>
   else return detail::with_sign_of(x, simd::trunc(x));
 }
 
+/// Numbers of at least 2^23, in float64 2^52, have no fraction, and the sum with one of them leaves none.
+template <class X>
+[[gnu::always_inline]] inline X round(const X& x) {
+  const X size = math::abs(x), whole = number<X>(Float32<X> ? 0x1p23 : 0x1p52), rounded = (size + whole) - whole;
+  if constexpr (Float32<X>)
+    return math::select(size < whole, detail::from_bits<X>(detail::to_bits(rounded) | (detail::to_bits(x) & detail::sign_bit)),
+                        x);
+  else return size < whole ? std::copysign(rounded, x) : x;
+}
+
 /// For floats with a small quotient, the remainder follows from the quotient. If a / b was rounded up, the quotient may be one
 /// too large. In that case, the remainder has the wrong sign and is corrected. Other elements use the standard library, one by
 /// one.

@@ -115,6 +115,11 @@ struct Floor : StepOp<Floor> {
   constexpr operator VertexCost() const { return map_cost({5, 2}, {5, 4}); }
   template <class X> static X forward(X x) { return math::floor(x); }
 };
+struct Round : StepOp<Round> {
+  static constexpr std::string_view name = "Round";
+  constexpr operator VertexCost() const { return map_cost({5, 2}, {5, 4}); }
+  template <class X> static X forward(X x) { return math::round(x); }
+};
 
 namespace detail {
 /// Returns a bound as a number of the formula's type. An infinite bound of integers becomes the end of their range.
@@ -213,6 +218,9 @@ constexpr Tensor sign(Tensor x) { return apply<Sign>({x}); }
 constexpr Tensor ceil(Tensor x) { return apply<Ceil>({x}); }
 /// Rounds down to an integer; NaN stays NaN. x: any shape, float16, bfloat16, float32 or float64. Gradient: 0.
 constexpr Tensor floor(Tensor x) { return apply<Floor>({x}); }
+/// Rounds to the nearest integer, and halves to the even one, as in PyTorch; NaN stays NaN. x: any shape, float16, bfloat16,
+/// float32 or float64. Gradient: 0.
+constexpr Tensor round(Tensor x) { return apply<Round>({x}); }
 /// Limits x to [min, max]: clip(x, 0). Returns max if min is larger; NaN stays NaN. x: integers, which take whole bounds, or
 /// floating point. Gradient: dy where min <= x <= max, otherwise 0.
 constexpr Tensor clip(Tensor x, double min = -std::numeric_limits<double>::infinity(),
