@@ -3,6 +3,7 @@
 #include "ceil.hpp"
 #include "floor.hpp"
 #include "round.hpp"
+#include "triangle.hpp"
 
 namespace op_tests {
 
@@ -10,7 +11,7 @@ namespace op_tests {
 template <class F>
 constexpr void for_each(F&& f) {
   const auto of_each = [&]<class... Test>() { (f(Test()), ...); };
-  of_each.template operator()<Ceil, Floor, Round>();
+  of_each.template operator()<Ceil, Floor, Round, Triangle>();
 }
 
 }  // namespace op_tests

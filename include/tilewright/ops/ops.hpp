@@ -49,4 +49,5 @@
 #include "tilewright/ops/shape/shape.hpp"
 #include "tilewright/ops/shape/slice.hpp"
 #include "tilewright/ops/shape/subscript.hpp"
+#include "tilewright/ops/shape/triangle.hpp"
 #include "tilewright/ops/update/var_updates.hpp"
