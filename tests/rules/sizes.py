@@ -10,12 +10,12 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 LIBRARY = PROJECT / "include" / "tilewright"
-REPORT, RECORDING = LIBRARY / "profile" / "page", LIBRARY / "profile" / "recording_page"
+REPORT = PROJECT / "cmake" / "report"
 PAGES = PROJECT / "docs"
 MOST_LINES, MOST_COLUMNS, MOST_SOURCES = 400, 130, 30
 TOO_LONG = set()
 TOO_WIDE: set[str] = set()
-GENERATED = {"profile/report_page.hpp", "profile/recording_page.hpp"}
+GENERATED = {"profile/report_page.hpp"}
 
 
 def columns_of(page):
@@ -35,7 +35,7 @@ def beyond(sizes, most, unit, exceptions, name_of_exceptions):
 
 
 def main():
-    files = {str(path.relative_to(folder)): path for folder, ending in ((LIBRARY, "hpp"), (REPORT, "js"), (REPORT, "css"), (RECORDING, "js"))
+    files = {str(path.relative_to(folder)): path for folder, ending in ((LIBRARY, "hpp"), (REPORT, "js"), (REPORT, "css"))
              for path in sorted(folder.rglob(f"*.{ending}"))}
     lines = {name: len(path.read_text().splitlines()) for name, path in files.items() if name not in GENERATED}
     columns = {str(page.relative_to(PAGES)): columns_of(page) for page in sorted(PAGES.rglob("*.md")) if "generated" not in page.parts}
