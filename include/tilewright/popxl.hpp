@@ -1,5 +1,6 @@
 #pragma once
-// What programs that come from PopXL may use, and tilewright.hpp leaves out. docs/reference/popxl-index.md has a row for each name.
+// What programs that come from PopXL may use, and tilewright.hpp leaves out. docs/reference/popxl-index.md has a row for each
+// name.
 #include "tilewright/core/requirements.hpp"
 
 #include "tilewright/core/text/table_text.hpp"
