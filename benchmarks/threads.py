@@ -18,7 +18,6 @@ import platform
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -92,12 +91,9 @@ def rate(executable, threads, seconds):
 
 
 def record(executable, threads, seconds, folder):
-    path = Path(folder) / f"{executable.name}-{threads}.json"
+    path = Path(folder) / f"{executable.name}-{threads}"
     subprocess.run([executable, str(threads), "record", path, str(seconds)], check=True)
-    recording = json.loads(path.read_text())
-    recording["program"] = f"{executable.name}, {count(threads)}"
-    path.write_text(json.dumps(recording, separators=(",", ":")))
-    return recording
+    return json.loads(path.with_suffix(".json").read_text())
 
 
 def measure(executable, threads, seconds, folder, clock, name):
@@ -132,16 +128,6 @@ def table(threads, build, seconds, clock, only, folder):
     return lines, notes
 
 
-def write_pages(folder):
-    """A page with the timeline of each recording in a folder, beside it."""
-    sys.path.insert(0, str(HERE.parent / "include/tilewright/profile/page"))
-    import make_header
-    for path in sorted(Path(folder).glob("*.json")):
-        data = path.read_text().replace("<", "\\u003c")
-        parts = make_header.parts(make_header.RECORDING.folder)
-        path.with_suffix(".html").write_text("".join(data if kind == "data" else text for kind, text in parts), encoding="utf-8")
-
-
 def pack(build, folder):
     """A folder with the programs that are measured, this script and what it uses, and run.sh."""
     target = folder / "benchmarks"
@@ -150,9 +136,6 @@ def pack(build, folder):
         subprocess.run(["strip", "-o", target / name, build / name], check=True)
     for name in ("threads.py", "recordings.py", "programs.py", "suite.py", "build_costs.py"):
         shutil.copy(HERE / name, target)
-    for name in ("page", "recording_page"):
-        pages = Path("include/tilewright/profile", name)
-        shutil.copytree(HERE.parent / pages, folder / pages, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     (target / "commit.txt").write_text(version() + "\n")
     script = folder / "run.sh"
     script.write_text(RUN)
@@ -170,7 +153,7 @@ def main():
                         help="seconds for everything; the output names what did not fit (default: %(default)s)")
     parser.add_argument("--out", type=Path, help="the file of the table; default: standard output")
     parser.add_argument("--pack", type=Path, help="measure nothing, and make a folder for another machine")
-    parser.add_argument("--keep", type=Path, help="a folder for the recordings, each with a page that shows it")
+    parser.add_argument("--keep", type=Path, help="a folder for the recordings, each with a trace for ui.perfetto.dev")
     options = parser.parse_args()
     threads = sorted(map(int, options.threads.split(",")))
     if threads[0] != 1 or len(threads) < 2:
@@ -183,8 +166,6 @@ def main():
         folder = options.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         lines, notes = table(threads, build, options.seconds, clock, options.only.split(","), folder)
-        if options.keep:
-            write_pages(folder)
     if clock.left_out:
         notes.append(f"- Left out after {options.limit:.0f} seconds: {', '.join(clock.left_out)}.")
     load = os.getloadavg()[0]

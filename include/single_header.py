@@ -3,9 +3,9 @@
 
     single_header.py FILE
 
-It has tilewright.hpp, layers, training, kernels of one's own, and those headers of data/ that need the standard library alone. It
-has no readers of files of data, no checkpoints, and no extras of docs/how-it-works/architecture.md. A program includes either this header or
-<tilewright/...>.
+It has tilewright.hpp, popxl.hpp, layers, training, kernels of one's own, and those headers of data/ that need the standard library
+alone. It has no readers of files of data, no checkpoints, and no extras of docs/how-it-works/architecture.md. A program includes
+either this header or <tilewright/...>.
 """
 
 import re
@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 
 INCLUDE = Path(__file__).resolve().parent
-HEADERS = ["tilewright.hpp", "array.hpp", "check.hpp", "layers/layers.hpp", "train/train.hpp", "data/arrays.hpp", "data/augment.hpp",
-           "data/character_vocabulary.hpp", "data/dataset.hpp", "data/generated_digits.hpp", "data/generated_text.hpp",
-           "data/loader.hpp", "data/text_batches.hpp"]
+HEADERS = ["tilewright.hpp", "array.hpp", "check.hpp", "popxl.hpp", "layers/layers.hpp", "train/train.hpp", "data/arrays.hpp",
+           "data/augment.hpp", "data/character_vocabulary.hpp", "data/dataset.hpp", "data/generated_digits.hpp",
+           "data/generated_text.hpp", "data/loader.hpp", "data/text_batches.hpp"]
 LEFT_OUT = ("checkpoint/", "distributed/", "images/", "profile/", "scaling/", "data/file_reader.hpp")
 OWN = re.compile(r'\s*#\s*include\s*[<"](tilewright/[\w/]+\.hpp)[>"]')
 COMPILED = "#ifndef TILEWRIGHT_COMPILED"  # begins code that a library of the user's build may have; one header always has it

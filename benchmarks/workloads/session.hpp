@@ -2,9 +2,8 @@
 // What the measured programs of tilewright share.
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <random>
-#include <tilewright/profile/recording_json.hpp>
+#include <tilewright/profile/write_recording.hpp>
 #include <tilewright/tilewright.hpp>
 
 #include "../protocol.hpp"
@@ -58,8 +57,8 @@ auto random_labels(Extents... shape) {
 /// The events of a worker that a measured program keeps.
 inline constexpr std::int64_t recorded_events = 20'000;
 
-/// Runs for `seconds` to warm up. Then it records runs for as long again, or until the record is full, and writes them to a file
-/// as JSON.
+/// Runs for `seconds` to warm up. Then it records runs for as long again, or until the record is full, and writes them to the
+/// files of tw::write_recording.
 int record(auto& session, const auto& run, const char* path, double seconds) {
   iterations_per_second(seconds, run);
   session.clear_recording();
@@ -67,17 +66,16 @@ int record(auto& session, const auto& run, const char* path, double seconds) {
   const std::size_t events_of_run = session.recording().events.size() / static_cast<std::size_t>(session.threads()) + 1;
   const Stopwatch watch;
   for (std::size_t i = 1; (i + 1) * events_of_run <= recorded_events && (i < 3 || watch.seconds() < seconds); ++i) run(i);
-  std::ofstream file(path, std::ios::binary);
-  file << tw::recording_to_json(session.recording());
-  return file.flush() ? 0 : (std::fprintf(stderr, "%s: cannot be written\n", path), 1);
+  tw::write_recording(path, session.recording(std::filesystem::path(path).filename().string()));
+  return 0;
 }
 
 /// The main function of a program that the suite measures: `NAME THREADS`, where THREADS may be `auto`. `step(session, i)` runs
-/// the session on batch i and fetches what it gives. `NAME THREADS record FILE SECONDS` records runs instead.
+/// the session on batch i and fetches what it gives. `NAME THREADS record PATH SECONDS` records runs instead.
 template <class Session, class Step>
 int serve_session(int argc, char** argv, Step&& step) {
   const bool records = argc == 5 && std::strcmp(argv[2], "record") == 0;
-  if (argc != 2 && !records) return std::fprintf(stderr, "usage: %s THREADS|auto [record FILE SECONDS]\n", argv[0]), 2;
+  if (argc != 2 && !records) return std::fprintf(stderr, "usage: %s THREADS|auto [record PATH SECONDS]\n", argv[0]), 2;
   Session session({.seed = 1,
                    .threads = std::strcmp(argv[1], "auto") == 0 ? 0 : std::atoi(argv[1]),
                    .recorded_events = records ? recorded_events : 0});

@@ -8,7 +8,6 @@
 #line __LINE__ "tilewright/tilewright.hpp"  // a file that GCC does not find, to show lines of it
 #include "tilewright needs GCC 12 or Clang 18, libstdc++ or libc++ 20, xtensor 0.24, xsimd 8.1, or newer ones"
 #endif
-#include "tilewright/core/text/table_text.hpp"
 #include "tilewright/execute/host_balance.hpp"
 #include "tilewright/lower/print_plan.hpp"
 #include "tilewright/model.hpp"

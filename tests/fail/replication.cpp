@@ -4,6 +4,7 @@
 #include <tilewright/ops/collective/distributed_norm.hpp>
 #include <tilewright/ops/collective/sharded_loss.hpp>
 #include <tilewright/ops/reduce/grad_reduce_square_add.hpp>
+#include <tilewright/program/instance_grouping.hpp>
 
 #include "traced.hpp"
 

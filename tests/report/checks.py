@@ -93,7 +93,7 @@ def layout(browser):
     return list(dict.fromkeys(browser.run(LAYOUT)))
 
 
-def contrast(browser, dark, least_texts=20):
+def contrast(browser, dark):
     height = browser.run("document.documentElement.scrollHeight")
     width = browser.run("innerWidth")
     browser.resize(width, height)  # elementsFromPoint sees the window only
@@ -102,7 +102,7 @@ def contrast(browser, dark, least_texts=20):
     background = browser.run("getComputedStyle(document.body).backgroundColor")
     light = sum(map(int, background[4:-1].split(","))) > 3 * 128
     problems = [] if light != dark else [f"a background of {background}"]
-    if len(found) < least_texts:
+    if len(found) < 20:
         problems.append(f"only {len(found)} texts")
     problems += [f"contrast {value:.2f} of {text!r}" for value, text in found if value < SMALLEST_CONTRAST]
     return list(dict.fromkeys(problems))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Tests what profile/page/make_header.py makes of a page's files, and what it refuses."""
+"""Tests what cmake/report/make_header.py makes of a page's files, and what it refuses."""
 
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "include/tilewright/profile/page"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "cmake/report"))
 import make_header  # noqa: E402
 
 PAGE = """<head>

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The scripts of the pages of a report and of a recording are JavaScript, and ESLint finds nothing in them.
+"""The scripts of a report's page are JavaScript, and ESLint finds nothing in them.
 
     python3 tests/report/page_code.py syntax
     python3 tests/report/page_code.py eslint FOLDER
 
-`syntax` has node read each script, then all of a page as its one function. `eslint` checks that function by the rules of
-include/tilewright/profile/page/eslint.config.cjs, with the ESLint that npm puts into FOLDER. Either is skipped (exit code 77) without what it needs.
+`syntax` has node read each script, then all as the page's one function. `eslint` checks that function by the rules of
+cmake/report/eslint.config.cjs, with the ESLint that npm puts into FOLDER. Either is skipped (exit code 77) without what it needs.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-PAGE = PROJECT / "include/tilewright/profile/page"
+PAGE = PROJECT / "cmake/report"
 sys.path.insert(0, str(PAGE))
 import make_header  # noqa: E402
 
@@ -32,31 +32,26 @@ def skip(message):
     sys.exit(SKIPPED)
 
 
-def page_script(folder):
-    """The script of a page, and for each of its lines the file and its number there."""
+def page_script():
+    """The script of the page, and for each of its lines the file and its number there."""
     text, places = make_header.OPEN, ["page.html"] * make_header.OPEN.count("\n")
-    for path in make_header.scripts(folder):
+    for path in make_header.scripts():
         code, first = make_header.code(path)
         text += code
         places += [f"{path.relative_to(PROJECT)}:{first + i}" for i in range(code.count("\n"))]
     return text + make_header.CLOSE, [*places, "page.html"]
 
 
-def all_scripts():
-    return list(dict.fromkeys(path for page in make_header.PAGES for path in make_header.scripts(page.folder)))
-
-
 def syntax():
     """What node finds wrong with the scripts, a text each."""
-    for path in all_scripts():
+    for path in make_header.scripts():
         done = subprocess.run(["node", "--check", path], capture_output=True, text=True)
         if done.returncode != 0:
             yield done.stderr
-    for page in make_header.PAGES:
-        text, places = page_script(page.folder)
-        done = subprocess.run(["node", "--check", "-"], input=text, capture_output=True, text=True)
-        if done.returncode != 0:
-            yield re.sub(r"^\[stdin\]:(\d+)", lambda match: places[int(match[1]) - 1], done.stderr)
+    text, places = page_script()
+    done = subprocess.run(["node", "--check", "-"], input=text, capture_output=True, text=True)
+    if done.returncode != 0:
+        yield re.sub(r"^\[stdin\]:(\d+)", lambda match: places[int(match[1]) - 1], done.stderr)
 
 
 def install(folder):
@@ -81,12 +76,7 @@ def install(folder):
 def eslint(folder):
     """What ESLint finds, a line each."""
     install(folder)
-    for page in make_header.PAGES:
-        yield from eslint_of(page, folder)
-
-
-def eslint_of(page, folder):
-    text, places = page_script(page.folder)
+    text, places = page_script()
     command = ["node", folder / "node_modules/eslint/bin/eslint.js", "--config", "eslint.config.cjs", "--format", "json",
                "--stdin", "--stdin-filename", "page.js"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=PAGE,
@@ -107,7 +97,7 @@ def main():
     if not shutil.which("node"):
         skip("no node here (Debian: apt-get install nodejs)")
     problems = list(eslint(arguments.folder.resolve()) if arguments.check == "eslint" else syntax())
-    print("\n".join(problems) or f"{len(all_scripts())} scripts: nothing found")
+    print("\n".join(problems) or f"{len(make_header.scripts())} scripts: nothing found")
     sys.exit(bool(problems))
 
 

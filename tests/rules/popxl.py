@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """docs/reference/popxl-index.md has a row for each name of tests/reference/popxl_index.txt, and no other. A row without a name here says why.
-What this page and the tables of docs/start/popxl.md call `tw::name`, `tw::Class::member()` or `object.member()` is declared in include/.
+What this page and the tables of docs/start/popxl.md call `tw::name`, `tw::Class::member()` or `object.member()` is declared in include/;
+the first is in tilewright.hpp or in another header that the page shows.
 """
 
 import re
@@ -9,6 +10,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PROJECT / "tests" / "docs"))
+import page_headers  # noqa: E402
 from declarations import arguments, closing, declarations, masked, without_templates  # noqa: E402
 
 INCLUDE = PROJECT / "include"
@@ -122,6 +124,18 @@ def undeclared(text, found):
         yield from (f".{name}()" for name in MEMBER.findall(code) if not found.has_member(name))
 
 
+def without_include(page, text):
+    """Names of a page in headers that it does not show, one line each."""
+    library = page_headers.LIBRARY
+    shown = [first or second for first, second in page_headers.SHOWN.findall(text)]
+    known = frozenset().union(*(page_headers.closure((library / name).resolve()) for name in ("tilewright.hpp", *shown)))
+    for line, row in rows_of(text):
+        for name, last in page_headers.names_in(" ".join(CODE.findall(" ".join(row[1:])))):
+            headers = page_headers.declarations().get(last, set())
+            if headers and not headers & known:
+                yield f"{page.relative_to(PROJECT)}:{line}: {name}: {' or '.join(sorted(str(each.relative_to(library)) for each in headers))} shown expected"
+
+
 def name_here(name):
     """The name that would stand here for one of PopXL's: Tensor::location_info for popxl.tensor.Tensor.location_info."""
     if not re.fullmatch(r"[\w.]+(\(\))?", name):
@@ -192,6 +206,7 @@ def main():
     table = TABLE.read_text()
     problems += [f"docs/start/popxl.md:{line}: `{name}`: a name that include/ declares expected" for line, row in rows_of(table)
                  for name in undeclared(" ".join(row[1:]), found)]
+    problems += [*without_include(INDEX, text), *without_include(TABLE, table)]
     states = [state_of(row) for _, row in rows_of(text) if len(row) == 3]
     counts = [f"{states.count(state)} {state}" for state in ("the same", "differs", *STATES)]
     print("\n".join(problems) or f"{len(names)} names of PopXL, each with a row: {', '.join(counts)}")

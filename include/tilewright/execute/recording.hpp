@@ -6,7 +6,7 @@
 namespace tilewright {
 
 /// A timeline of what the workers of a session did in its runs, see SessionOptions::recorded_events. Plain data; write_recording
-/// turns it into a page. Times are nanoseconds of the steady clock since the session was created.
+/// turns it into a trace. Times are nanoseconds of the steady clock since the session was created.
 ///
 ///     tw::Session<train_step> session({.threads = 2, .recorded_events = 100'000});
 ///     session.run("image"_s = images, "label"_s = labels);

@@ -68,7 +68,15 @@ class Ir {
   }
   constexpr std::int64_t replication_factor() const { return replication_factor_; }
   static constexpr std::int64_t max_replicas = 64;
-  constexpr std::int64_t instance_replication_factor();  ///< always an error: program/instance_grouping.hpp
+  /// Always an error: the number of processes is known only when the program runs.
+  [[deprecated("since 0.3.0: use session.instance_replication_factor(), as a program is the same for any number of processes")]]
+  constexpr std::int64_t instance_replication_factor() {
+    fail(text(
+        "instance_replication_factor: ", replication_factor_,
+        " replicas on a number of processes that is not known before the program runs: replication_factor() in a program, or "
+        "session.instance_replication_factor(), expected"));
+    return replication_factor_;
+  }
   /// Returns a partition of the replicas into groups, see program/replica_grouping.hpp.
   constexpr ReplicaGrouping replica_grouping(std::int64_t stride = 1, std::optional<std::int64_t> group_size = {});
   constexpr ReplicaGrouping replica_grouping_from_assignments(List<int> assignment);

@@ -2,7 +2,7 @@
 #include <string>
 #include <string_view>
 
-// page/make_header.py makes this header of the files in page/: edit those, and `./dev docs` writes it anew.
+// cmake/report/make_header.py makes this header of the files beside it: edit those, and `./dev docs` writes it anew.
 
 namespace tilewright::detail {
 

@@ -73,12 +73,4 @@ constexpr ReplicaGrouping get_ild_replica_grouping(const ReplicaGrouping& groupi
   return detail::groups_within_parts("get_ild_replica_grouping", grouping, domain_replicas);
 }
 
-/// Always an error: the number of processes is known only when the program runs. tilewright::distributed::Session has it.
-constexpr std::int64_t Ir::instance_replication_factor() {
-  fail(text("instance_replication_factor: ", replication_factor_,
-            " replicas on a number of processes that is not known before the program runs: replication_factor() in a program, or "
-            "session.instance_replication_factor(), expected"));
-  return replication_factor_;
-}
-
 }  // namespace tilewright

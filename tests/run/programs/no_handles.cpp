@@ -16,6 +16,7 @@
 #include "tilewright/ops/collective/sharded_loss.hpp"
 #include "tilewright/ops/nn/losses.hpp"
 #include "tilewright/ops/reduce/grad_reduce_square_add.hpp"
+#include "tilewright/program/instance_grouping.hpp"
 #include "tilewright/tilewright.hpp"
 #include "tilewright/transform/batch_serialise_gradients.hpp"
 #include "tilewright/transform/repeat_graph.hpp"

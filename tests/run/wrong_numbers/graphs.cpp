@@ -4,6 +4,7 @@
 #include "tilewright/execute/budget_errors.hpp"
 #include "tilewright/ops/collective/distributed_norm.hpp"
 #include "tilewright/ops/collective/sharded_loss.hpp"
+#include "tilewright/program/instance_grouping.hpp"
 #include "tilewright/program/named_streams.hpp"
 #include "tilewright/scaling/scaling.hpp"
 #include "tilewright/transform/batch_serialise_gradients.hpp"

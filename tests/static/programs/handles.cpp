@@ -4,6 +4,7 @@
 #include "../../support/same.hpp"
 #include "models.hpp"
 #include "tilewright/program/comm_group.hpp"
+#include "tilewright/transform/decompose_sum.hpp"
 
 using support::Edges, support::failure, support::sequence_of, support::variable;
 using tw::Graph, tw::Ir, tw::Shape, tw::Tensor, tw::TensorKind, tw::TensorSpec, tw::Text;

@@ -4,6 +4,7 @@
 #include "../../support/same.hpp"
 #include "models.hpp"
 #include "tilewright/lower/program/collective_traffic.hpp"
+#include "tilewright/program/instance_grouping.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace {

@@ -1,37 +1,22 @@
 #!/usr/bin/env python3
-"""Makes the headers of the pages of a report and of a recording, each from a page.html, its style and its scripts.
+"""Makes the header of a report's page, profile/report_page.hpp, from page.html, its style and its scripts.
 
-page.html names the style and the scripts, which stand beside it or in a folder that it names. In the header they are parts of the page, so that a report is one
+page.html names the style and the scripts, which stand beside it. In the header they are parts of the page, so that a report is one
 file: the style is in page.html, and all scripts, in the order of their names there, are one function in strict mode. A comment at
-the top of a file, up to its first empty line, is left out. Without options the script compares the headers with the files; --write
-writes them.
+the top of a file, up to its first empty line, is left out. Without options the script compares the header with the files; --write
+writes it.
 """
 
 import argparse
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-
-
-@dataclass(frozen=True)
-class Page:
-    folder: Path
-    header: Path
-    function: str
-    what: str
-    data: str
-
-
-REPORT = Page(FOLDER, FOLDER.parent / "report_page.hpp", "report_page", "a report", "a profile or a list of two as JSON")
-RECORDING = Page(FOLDER.parent / "recording_page", FOLDER.parent / "recording_page.hpp", "recording_page", "a recording",
-                 "a recording as JSON")
-PAGES = (REPORT, RECORDING)
-STYLE = re.compile(r'<link rel="stylesheet" href="([\w./]+)">\n')
+HEADER = FOLDER.parents[1] / "include/tilewright/profile/report_page.hpp"
+STYLE = re.compile(r'<link rel="stylesheet" href="([\w.]+)">\n')
 DATA = re.compile(r'(?<=<script type="application/json" id="data">)(?=</script>\n)')
-SCRIPTS = re.compile(r'(?:<script src="[\w./]+"></script>\n)+')
+SCRIPTS = re.compile(r'(?:<script src="[\w.]+"></script>\n)+')
 OPEN, CLOSE = "(() => {\n'use strict';\n", "})();\n"
 TOP = re.compile(r"(?://[^\n]*\n)+\n|/\*.*?\*/\n\n", re.DOTALL)
 ENDS = {"js": re.compile(r"</script|<!--", re.IGNORECASE), "css": re.compile(r"</style", re.IGNORECASE)}
@@ -40,12 +25,12 @@ HEAD = """#pragma once
 #include <string>
 #include <string_view>
 
-// page/make_header.py makes this header of the files in {folder}/: edit those, and `./dev docs` writes it anew.
+// cmake/report/make_header.py makes this header of the files beside it: edit those, and `./dev docs` writes it anew.
 
-namespace tilewright::detail {{
+namespace tilewright::detail {
 
-/// Returns the page of {what}: one HTML text with its style, its script and the data, {data}.
-inline std::string {function}(std::string_view json) {{
+/// Returns the page of a report: one HTML text with its style, its script and the data, a profile or a list of two as JSON.
+inline std::string report_page(std::string_view json) {
   std::string page;
 """
 TAIL = """  return page;
@@ -84,10 +69,10 @@ def divided(text, mark, what):
 def scripts(folder=FOLDER):
     """The paths of the scripts, in the order of the page."""
     listed = divided((folder / "page.html").read_text(encoding="utf-8"), SCRIPTS, "a list of scripts")[2][0]
-    names = re.findall(r'src="([\w./]+)"', listed)
-    if unlisted := sorted({path.name for path in folder.glob("*.js")} ^ {name for name in names if "/" not in name}):
+    names = re.findall(r'src="([\w.]+)"', listed)
+    if unlisted := sorted({path.name for path in folder.glob("*.js")} ^ set(names)):
         raise PageError(f"{', '.join(unlisted)}: in the folder and in page.html expected")
-    return [(folder / name).resolve() for name in names]
+    return [folder / name for name in names]
 
 
 def parts(folder=FOLDER):
@@ -105,27 +90,25 @@ def parts(folder=FOLDER):
     yield "html", CLOSE + "</script>\n" + after
 
 
-def header(folder=FOLDER, page=REPORT):
+def header(folder=FOLDER):
     lines = []
     for kind, text in parts(folder):
         lines.append("  page += json;\n" if kind == "data" else f'  page += R"{kind}({text}){kind}";\n')
-    head = HEAD.format(folder=page.folder.name, what=page.what, data=page.data, function=page.function)
-    return head + "".join(lines) + TAIL
+    return HEAD + "".join(lines) + TAIL
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", 1)[0])
     parser.add_argument("--write", action="store_true", help="write the header")
     options = parser.parse_args()
-    for page in PAGES:
-        try:
-            text = header(page.folder, page)
-        except (PageError, OSError) as error:
-            sys.exit(f"{Path(__file__).name}: {error}")
-        if options.write:
-            page.header.write_text(text, encoding="utf-8")
-        elif not page.header.exists() or page.header.read_text(encoding="utf-8") != text:
-            sys.exit(f"{page.header.name} is not what the files of {page.folder.name}/ say: ./dev docs writes it")
+    try:
+        text = header()
+    except (PageError, OSError) as error:
+        sys.exit(f"{Path(__file__).name}: {error}")
+    if options.write:
+        HEADER.write_text(text, encoding="utf-8")
+    elif HEADER.read_text(encoding="utf-8") != text:
+        sys.exit(f"{HEADER.name} is not what the files of {FOLDER.name}/ say: ./dev docs writes it")
 
 
 if __name__ == "__main__":
