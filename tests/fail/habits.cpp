@@ -102,9 +102,17 @@ constexpr tw::optim::AdamWParameters scheduled{.lr = tw::optim::CosineDecay{.pea
 // expect: groups: lr, weight_decay or frozen expected: other settings are the same for all variables
 constexpr tw::train::GroupOptions group{.momentum = 0};
 
-// CASE pattern_for_a_bool
+// CASE pattern_without_a_list
+// expect: true, false, or a list of patterns, such as {"head.*"}, expected
+const tw::LoadPolicy policy{.allow_missing = "head.*"};
+
+// CASE text_for_a_bool
 // expect: true or false expected: this option takes no text, pattern or number
-const tw::LoadPolicy policy{.allow_missing = {"head.*"}};
+const tw::optim::SgdParameters sgd{.lr = 0.1, .momentum = 0.9, .nesterov = "yes"};
+
+// CASE pointer_for_a_bool
+// expect: true or false expected: this option takes no text, pattern or number
+tw::layers::Linear<5, {.bias = nullptr}> linear;
 
 // CASE row_of_names
 // expect: true or false expected: this option takes no text, pattern or number

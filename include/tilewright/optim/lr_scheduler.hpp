@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tilewright/core/flag.hpp"
 #include "tilewright/optim/schedule.hpp"
 
 /// PyTorch's learning-rate schedulers, with its names of parameters and its defaults. A scheduler is a function object of the
@@ -193,7 +194,7 @@ struct OneCycleLR {
   double base_momentum = 0.85, max_momentum = 0.95;  ///< lowest and highest value of momentum()
   /// Ratio of max_lr to the first rate, and of the first rate to the last; each above 0
   double div_factor = 25, final_div_factor = 1e4;
-  bool three_phase = false;  ///< whether the rate falls symmetrically to its growth before it falls to the last rate
+  Flag three_phase = false;  ///< whether the rate falls symmetrically to its growth before it falls to the last rate
 
   double operator()(std::int64_t step) const {
     detail::require_rate("OneCycleLR: max_lr", max_lr);

@@ -208,7 +208,7 @@ namespace ops {
 /// axes that do not broadcast, scalars, dtypes that differ, options out of range.
 ///
 ///     y = ops::matmul(x, w, {.output_type = float32, .partials_type = float16});
-constexpr Tensor matmul(Tensor a, Tensor b, const MatMulOptions& options = {}) {
+[[nodiscard]] constexpr Tensor matmul(Tensor a, Tensor b, const MatMulOptions& options = {}) {
   if (!a.is_usable() || !b.is_usable()) return a.valid() ? b : a;
   const MatMul::Attributes attributes{
       .output_type = options.output_type,
