@@ -133,3 +133,12 @@ void assign(Session& session) { session.get_tensor_data("fc1.weight"_s)(0, 0) = 
 // CASE state_dict
 // expect: Module: no state_dict(): a session has the values: tw::save_safetensors(file, session.host_tensors()) expected
 auto weights = Model{}.state_dict();
+
+#pragma GCC diagnostic error "-Wunused-result"
+// CASE result_that_nobody_uses
+// expect: ignoring return value of
+constexpr void forget(Tensor x) { ops::relu(x); }
+
+// CASE scope_that_ends_at_once
+// expect: ignoring return value of
+constexpr void forget(Ir& ir) { tw::training(ir); }
