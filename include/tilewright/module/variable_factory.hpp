@@ -171,6 +171,10 @@ class NamedReplicaGrouping : public DotTree<ReplicaGrouping> {
   }
 };
 
+namespace detail {
+inline constexpr NamedTensors no_tensors;
+}
+
 /// Factories of a module's variables by name.
 class NamedVariableFactories : public DotTree<VariableFactory> {
  public:
@@ -212,8 +216,10 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
   /// Creates a variable for every factory, in alphabetical order of the names. The tensors are named `prefix.name`. Each call
   /// creates an independent set. Without a prefix, a name that another tensor of the main graph has is an error; with one, the
   /// name gets a number. The main graph must be the current one.
-  constexpr NamedTensors init(std::string_view prefix = "", const InitOptions& options = {}) const {
-    const auto create = [prefix, &options](std::string_view name, const VariableFactory& factory) {
+  TILEWRIGHT_KEPT constexpr const NamedTensors&& init(std::string_view prefix = "", const InitOptions& options = {}) const {
+    Ir* ir = nullptr;
+    const auto create = [prefix, &options, &ir](std::string_view name, const VariableFactory& factory) {
+      ir = &factory.ir();
       const Tensor tensor = factory.create_tensor(name, options);
       if (prefix.empty() && tensor.valid() && !tensor.name().ends_with(name) && !factory.ir().failed())
         factory.ir().fail(text("init: '", name,
@@ -221,7 +227,9 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
                                "new, init(prefix), expected"));
       return tensor;
     };
-    return transform<Tensor>(prefix, create, true);
+    NamedTensors tensors = transform<Tensor>(prefix, create, true);
+    if (!ir) return std::move(detail::no_tensors);
+    return detail::keep(*ir, std::move(tensors));
   }
   /// Creates a variable for every factory in row `entry` of the buffer of the same name. Names and order are those of init. Fails
   /// for a name that no buffer has.

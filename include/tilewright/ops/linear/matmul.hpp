@@ -213,6 +213,7 @@ namespace ops {
   const MatMul::Attributes attributes{
       .output_type = options.output_type,
       .planner = PlannerAttributes::make(options.available_memory_proportion, options.partials_type)};
+  if (a.rank() > 1 && b.rank() > 1) return apply<MatMul>({a, b}, attributes);  // without two calls more in each error
   return detail::multiply_with_vectors(a, b, [&](Tensor lhs, Tensor rhs) { return apply<MatMul>({lhs, rhs}, attributes); });
 }
 }  // namespace ops
