@@ -322,10 +322,11 @@ enum class PlateauMode { min, max };
 enum class ThresholdMode { rel, abs };
 
 /// Multiplies the rate by factor if the metric has not improved for more than `patience` epochs. The rate is a function of all
-/// metrics so far, one for each epoch, such as validation losses; without metrics it is lr. A metric improves if it is below best
-/// - threshold |best|, or for ThresholdMode::abs below best - threshold. For PlateauMode::max it improves above best + threshold
-/// |best| or best + threshold. (PyTorch has best without | |, and takes negative metrics that become worse for improvements.) NaN
-/// is no improvement. After each change, `cooldown` epochs do not count. Changes of eps or less are not made.
+/// metrics so far, one for each epoch, such as validation losses; without metrics it is lr. A metric improves if it is below
+/// `best - threshold |best|`, or for ThresholdMode::abs below `best - threshold`. For PlateauMode::max it improves above
+/// `best + threshold |best|` or `best + threshold`. (PyTorch has best without | |, and takes negative metrics that become worse
+/// for improvements.) NaN is no improvement. After each change, `cooldown` epochs do not count. Changes of eps or less are not
+/// made.
 ///
 ///     std::vector<double> losses;  // of validation
 ///     const tw::optim::ReduceLROnPlateau scheduler{.lr = 0.1, .patience = 3};
