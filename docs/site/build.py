@@ -128,7 +128,7 @@ class Pages:
         text = re.sub(r"^<!-- (?!live).*? -->\n", "", text, flags=re.MULTILINE)  # what tests read
         text = outside_of_code(lambda part: re.sub(r"\]\((?=[^()\s]+ [^)\"]*\))", r"]\\(", part), text)  # no link: `[](auto& x)`
         text = outside_of_code(lambda part: LINK.sub(lambda match: self.link(match, path), part), text)
-        hidden = "hide: [navigation, toc]\n" if "<iframe" in text else ""
+        hidden = "hide: [navigation, toc]\n" if "<iframe" in text or path == "README.md" else ""  # for wide code
         title = title_of(text)
         return f"---\ntitle: {json.dumps(title)}\n{hidden}---\n" + with_plain_bars(with_wide_lists(with_anchors(text)))
 
@@ -244,7 +244,8 @@ def build(into, reports):
     if run.returncode:
         sys.exit("\n".join(line for line in run.stdout.splitlines() if not line.startswith(("INFO", "  - "))))
     for path, page in pages.done.items():
-        if not path.endswith(".md") and (PROJECT / path).is_file() and page.endswith(".md") and path not in pages.listed:
+        is_source = not path.endswith(".md") and (PROJECT / path).is_file()
+        if page.endswith(".md") and (is_source or path.startswith("docs/generated/")):
             with_few_colours(into / f"{page.removesuffix('.md')}.html")
     without_sources(into / "search" / "search_index.json", pages.listed)
     shutil.rmtree(into / "assets" / "javascripts" / "lunr", ignore_errors=True)  # for languages that are not English

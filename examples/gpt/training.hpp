@@ -68,7 +68,7 @@ class Training {
         validation_(options, corpus) {
     if (!last) return;
     // a run that computed in the other dtype has the same variables but for those of loss scaling
-    trainer_->load_tensors(last->file, {.extra = of_loss_scaling, .missing = of_loss_scaling});
+    trainer_->load_tensors(last->file, {.allow_extra = of_loss_scaling, .allow_missing = of_loss_scaling});
     batches_.resume(state_of(*last, options));
     if (!options.curve.empty()) log_ = tw::train::Log::read(options.curve + ".csv", log_.columns(), batches_.step());
     std::printf("Resuming after step %llu\n", static_cast<unsigned long long>(batches_.step()));
@@ -174,7 +174,7 @@ template <Size size>
 void write_text(const GptOptions& options, const std::vector<std::int32_t>& prompt,
                 const tw::data::CharacterVocabulary& vocabulary, const Trainer& trained) {
   tw::Session<generate_step<size>> session({.threads = options.threads});
-  session.load_from_session(trained, {.extra = no_weights, .missing = no_weights});
+  session.load_from_session(trained, {.allow_extra = no_weights, .allow_missing = no_weights});
   Writer<size> writer(session,
                       {.temperature = options.temperature, .top_k = options.top_k, .top_p = options.top_p, .seed = options.seed},
                       vocabulary.size());

@@ -67,7 +67,8 @@ void train_and_write(const Gpt2Options& options, gpt::MakeTrainer make_trainer) 
   if (options.weights.empty()) std::printf("Weights are random: --weights FILE reads trained ones.\n");
   const auto load = [&](auto& loaded) {
     if (options.weights.empty()) return;
-    loaded.load_tensors(tw::map_tensors(tw::load_safetensors(options.weights), tensor_rules()), {.missing = gpt::no_weights});
+    loaded.load_tensors(tw::map_tensors(tw::load_safetensors(options.weights), tensor_rules()),
+                        {.allow_missing = gpt::no_weights});
   };
   gpt::WritingSession<size, prompt_length> session({.seed = options.seed, .threads = options.threads});
   if (options.steps > 0) {
@@ -77,7 +78,8 @@ void train_and_write(const Gpt2Options& options, gpt::MakeTrainer make_trainer) 
     const auto trainer = make_trainer(options.seed, options.threads);
     load(*trainer);
     run(*trainer, tokens, batch, length, options);
-    session.load_tensors({"the trainer", trainer->host_tensors()}, {.extra = gpt::no_weights, .missing = gpt::no_weights});
+    session.load_tensors({"the trainer", trainer->host_tensors()},
+                         {.allow_extra = gpt::no_weights, .allow_missing = gpt::no_weights});
   } else {
     load(session);
   }

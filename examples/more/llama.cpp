@@ -72,7 +72,7 @@ void write_text(const Options& options) {
                                 std::to_string(length) + ": at most " + std::to_string(longest_prompt) + " and " +
                                 std::to_string(config.cache_length) + " expected");
   tw::Session<generate> session;
-  session.load_tensors(tw::hugging_face_llama(options.folder, config), {.missing = {"*.cache.*"}});
+  session.load_tensors(tw::hugging_face_llama(options.folder, config), {.allow_missing = {"*.cache.*"}});
 
   xt::xtensor<std::int32_t, 2> tokens = xt::zeros<std::int32_t>({std::size_t{1}, longest_prompt});
   xt::xtensor<std::int32_t, 1> position{-1};  // of the last token that was read

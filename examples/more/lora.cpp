@@ -111,7 +111,7 @@ int main() {
   std::printf("the accent, before: loss %.3f\n", run(tester, test_batches, 20));
 
   tw::Session<adapt> adapted({.seed = 2});
-  adapted.load_from_session(base, {.allow_extra = true, .missing = {"*.lora_*"}});
+  adapted.load_from_session(base, {.allow_extra = true, .allow_missing = {"*.lora_*"}});
   run(adapted, new_batches, 300);
   std::vector<tw::HostTensor> adapters;
   std::int64_t trained = 0, all = 0;
@@ -126,7 +126,7 @@ int main() {
 
   // The adapters of the file, and the weights of the first language.
   tw::Session<merge> merger;
-  merger.load_from_session(base, {.allow_extra = true, .missing = {"*.lora_*"}});
+  merger.load_from_session(base, {.allow_extra = true, .allow_missing = {"*.lora_*"}});
   merger.load_tensors(tw::load_safetensors("adapters.safetensors"), {.allow_missing = true});
   merger.run();
   tester.load_from_session(merger);

@@ -102,9 +102,17 @@ constexpr tw::optim::AdamWParameters scheduled{.lr = tw::optim::CosineDecay{.pea
 // expect: groups: lr, weight_decay or frozen expected: other settings are the same for all variables
 constexpr tw::train::GroupOptions group{.momentum = 0};
 
-// CASE pattern_for_a_bool
+// CASE pattern_without_a_list
+// expect: true, false, or a list of patterns, such as {"head.*"}, expected
+const tw::LoadPolicy policy{.allow_missing = "head.*"};
+
+// CASE text_for_a_bool
 // expect: true or false expected: this option takes no text, pattern or number
-const tw::LoadPolicy policy{.allow_missing = {"head.*"}};
+const tw::optim::SgdParameters sgd{.lr = 0.1, .momentum = 0.9, .nesterov = "yes"};
+
+// CASE pointer_for_a_bool
+// expect: true or false expected: this option takes no text, pattern or number
+tw::layers::Linear<5, {.bias = nullptr}> linear;
 
 // CASE row_of_names
 // expect: true or false expected: this option takes no text, pattern or number
@@ -125,3 +133,12 @@ void assign(Session& session) { session.get_tensor_data("fc1.weight"_s)(0, 0) = 
 // CASE state_dict
 // expect: Module: no state_dict(): a session has the values: tw::save_safetensors(file, session.host_tensors()) expected
 auto weights = Model{}.state_dict();
+
+#pragma GCC diagnostic error "-Wunused-result"
+// CASE result_that_nobody_uses
+// expect: ignoring return value of
+constexpr void forget(Tensor x) { ops::relu(x); }
+
+// CASE scope_that_ends_at_once
+// expect: ignoring return value of
+constexpr void forget(Ir& ir) { tw::training(ir); }

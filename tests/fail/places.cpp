@@ -70,6 +70,16 @@ constexpr void gradient(Ir& ir) {
 }
 Traced<gradient> traced_gradient;
 
+// CASE variables_twice
+// expect: init: `bias` exists already
+// expect-place: second = factories.init()
+constexpr void variables_twice(Ir& ir) {
+  const auto [factories, net] = tw::create_graph(Model{}, input(ir));
+  const auto first = factories.init();
+  const auto second = factories.init();
+}
+Traced<variables_twice> traced_variables_twice;
+
 // CASE parts
 // expect: into 3 parts along axis 1: a number that divides 4 expected
 // expect-place: split(

@@ -42,6 +42,7 @@ import functools
 import os
 import re
 import shlex
+import statistics
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -281,13 +282,16 @@ def main():
     command += ["-fsyntax-only", "-ferror-limit=0" if is_clang(options.compiler) else "-fmax-errors=0"]
     precompiled = ["-Winvalid-pch", "-include", str(options.precompiled)] if options.precompiled else []
     jobs = [(source, job) for source in options.sources for job in jobs_of(command, precompiled, source)]
-    failures = 0
+    failures, lengths = 0, []
     with ThreadPoolExecutor(options.jobs) as pool:
         for (source, _), results in zip(jobs, pool.map(lambda job: job[1](), jobs)):
             for name, problem, output in results:
                 title = f"{source.stem}: {name}"
                 print(f"FAIL {title}: {problem}\n{output}" if problem else f"ok   {title}", flush=True)
                 failures += bool(problem)
+                lengths += [len(output.splitlines())] if output and name != "without a case" else []
+    if lengths:
+        print(f"{statistics.median(lengths):.0f} lines in the median of {len(lengths)} errors")
     sys.exit(failures > 0)
 
 

@@ -24,6 +24,9 @@ GIVEN_BY_DEFAULT = re.compile(r"\b(\w+)(?:<[^<>()]*>)?&? \w+ = (?:\{\}|(\w+)\(\)
 # Values rather than options, and what authors of ops alone see.
 NO_OPTIONS = {"Shape", "Position", "Positions", "ExactNumber", "Point", "PackedAttributes", "Placement", "PlannerAttributes"}
 
+# What the library makes: a Flag, what a number has, and states of a loader and of early stopping.
+HOLD_BOOLS = {"Flag", "OptionalNumber", "LoaderState", "EarlyStoppingState"}
+
 
 def data_members(struct):
     """The members that hold data. (Of a struct in another one, those are its own.)"""
@@ -97,6 +100,9 @@ def problems_of_options(headers, shown):
             yield f"{header}: {name}: no page that ./dev docs makes shows it: its header in REFERENCE of reference_pages.py expected"
         for member in without_comment(struct):
             yield f"{header}: {name}::{member}: a comment of what it means expected"
+        for member in data_members(struct) if name not in HOLD_BOOLS else []:
+            if re.match(r"bool\b", member.head):
+                yield f"{header}: {name}: `{member.head}`: Flag, which takes no text and no number, expected"
 
 
 def problems_of_layers(headers):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What a comment promises in another library's name is in the table of docs/reference/promises.md, its expected values are made by a call of
-that library with its defaults (or by a formula, where the table says so), and options have that library's defaults.
+that library with its defaults (or by a formula, where the table says so), and options have that library's defaults. So have ops that
+have the name of a function of PyTorch, but for those that a row of docs/start/pytorch.md names.
 
 defaults.txt is written by tests/reference/make_defaults.py."""
 
@@ -10,7 +11,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PROJECT / "tests" / "docs"))
-from declarations import closing, declarations, outside_of_namespaces  # noqa: E402
+from declarations import arguments, closing, declarations, namespaces, outside_of_namespaces, without_templates  # noqa: E402
 
 INCLUDE = PROJECT / "include" / "tilewright"
 REFERENCE = PROJECT / "tests" / "reference"
@@ -38,8 +39,27 @@ GIVEN = {
     **dict.fromkeys(("threshold", "edgeitems", "max_line_width", "precision", "separator", "formatter"), "each text has its own"),
 }
 # Options whose defaults differ, by the words with which docs/start/pytorch.md says so.
-DIFFERENT = {("Loader", "drop_last"): "the last samples, if they fill no batch"}
-NAMES = {"epsilon": "eps"}
+DIFFERENT = {
+    ("Loader", "drop_last"): "the last samples, if they fill no batch",
+    **dict.fromkeys((("max_pool", "stride"), ("average_pool", "stride")), "`ops::max_pool`, `ops::average_pool`: stride"),
+    ("argmin", "axis"): "`ops::argmax`, `ops::argmin`: axis",
+    **dict.fromkeys((("nll_loss", "ignore_index"), ("cross_entropy", "ignore_index")), "`ops::cross_entropy`: `ignore_index`"),
+    ("softmax", "axis"): "`ops::softmax`: axis",
+}
+# Defaults whose text differs, and why they are the same.
+SAME = {
+    **dict.fromkeys((("Linear", "bias"), ("ColumnParallelLinear", "bias"), ("RowParallelLinear", "bias")), "a tensor there"),
+    ("topk", "axis"): "None is the last axis",
+    ("median", "axes"): "all elements, as in torch.median(x); dim is of another overload",
+    ("interpolate", "scale_factor"): "PyTorch needs one of two arguments",
+    **dict.fromkeys(((op, bound) for op in ("clip", "clip_", "clamp") for bound in ("min", "max")), "None and infinity are no bound"),
+}
+# What an op does if nothing is given for an option.
+NOT_GIVEN = {"stride": "1", "padding": "0", "dilation": "1", "output_padding": "0"}
+NAMES = {"epsilon": "eps", "axis": "dim", "axes": "dim", "keep_axis": "keepdim", "keep_axes": "keepdim"}
+# Ops that are functions of PyTorch with other names.
+OPS = {"max_pool": "max_pool2d", "average_pool": "avg_pool2d", "conv": "conv2d", "conv_transpose": "conv_transpose2d",
+       "geluerf": "gelu"}
 TRUTHS = {"true": "True", "false": "False"}
 
 
@@ -60,8 +80,30 @@ def number(value):
         return value.split("::")[-1]
 
 
-def is_equal(here, there):
-    return number(here) == number(there) or (there == "None" and number(here) in (0, "float32"))  # 0: none
+def is_equal(here, there, none=(0, "float32")):
+    return number(here) == number(there) or (there == "None" and number(here) in none)
+
+
+def namesakes(op):
+    """The functions of PyTorch that an op may have the name of."""
+    name = OPS.get(op, op).rstrip("_")
+    return [f"torch.nn.functional.{name}", f"torch.{name}"]
+
+
+def defaults_of_ops():
+    """(op, parameter or option, default) of each op; "" for an option that nothing is given for."""
+    headers = [path.read_text() for path in sorted((INCLUDE / "ops").rglob("*.hpp"))]
+    options = {struct + suffix: {name: value for name, value in re.findall(r"\b(\w+)(?: = ([^;=]+?)|\{\});", body)}
+               for text in headers for struct, suffix, body in
+               re.findall(r"^struct (\w+?)(Options) \{\n(.*?)^\};", text, re.MULTILINE | re.DOTALL)}
+    for text in headers:
+        for each in (each for space in namespaces(text, "ops") for each in declarations(space) if each.is_function):
+            head = without_templates(each.head)
+            for parameter in arguments(head[head.find("(") + 1:closing(head, head.find("("))]):
+                if match := re.search(r"(\w+)& \w+(?: = \{\})?$", parameter):
+                    yield from ((each.name, name, value) for name, value in options.get(match[1], {}).items())
+                if match := re.search(r"(\w+) = (.+)$", parameter):
+                    yield each.name, match[1], "" if match[2] == "{}" else match[2]
 
 
 def calls(script, name):
@@ -94,7 +136,7 @@ def main():
             for name in same or theirs:
                 for member, value in members.items():
                     there = defaults[name].get(NAMES.get(member, member))
-                    if there is None or there.startswith("<") or (struct, member) in DIFFERENT:
+                    if there is None or there.startswith("<") or (struct, member) in (DIFFERENT | SAME):
                         continue
                     compared += 1
                     if not is_equal(value, there):
@@ -102,6 +144,18 @@ def main():
     problems += [f"{PAGE.name}: {name} is nothing that a header declares" for name in promised if name not in declared]
     guide = (PROJECT / "docs/start/pytorch.md").read_text()
     problems += [f"docs/start/pytorch.md: no row says `{words}`" for words in DIFFERENT.values() if words not in guide]
+    different = set()
+    for op, name, value in defaults_of_ops():
+        there = next((defaults[each][NAMES.get(name, name)] for each in namesakes(op)
+                      if NAMES.get(name, name) in defaults.get(each, {})), None)
+        if there is None:
+            continue
+        compared += 1
+        if not is_equal(value or NOT_GIVEN.get(name, "None"), there, none=()):
+            different.add((op, name))
+            if (op, name) not in DIFFERENT and (op, name) not in SAME:
+                problems.append(f"ops::{op}: {name} = {value or 'nothing'}, and {there} in PyTorch: a row of docs/start/pytorch.md expected")
+    problems += [f"ops::{op}: {name} is as in PyTorch" for op, name in [*DIFFERENT, *SAME] if op.islower() and (op, name) not in different]
 
     for row in rows:
         files = re.findall(r"\]\((?:\.\./)+([\w./]+)\)", row[2])
@@ -113,7 +167,7 @@ def main():
                 problems.append(f"{name}: a line of defaults.txt expected")
             elif not any(given & set(defaults[name]) <= set(GIVEN) for given in calls(texts, name.split(".")[-1])):
                 problems.append(f"{', '.join(files)}: a call of {name} with its defaults expected")
-    if not any(calls("f(x, eps=1)", "f")) or is_equal("0.1", "0.2") or compared < 60:
+    if not any(calls("f(x, eps=1)", "f")) or is_equal("0.1", "0.2") or compared < 110:
         problems.append(f"the test is blind: {compared} defaults compared")
     print("\n".join(problems) or f"{len(promised)} promises: {compared} defaults are those of their libraries")
     sys.exit(bool(problems))

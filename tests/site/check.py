@@ -28,7 +28,7 @@ FACTS = """({
   wider: document.documentElement.scrollWidth - WIDTH,
   frames: [...document.querySelectorAll('iframe')].map(each => each.contentDocument && each.contentDocument.title),
 })"""
-WIDTH = 400  # pixels: a telephone, whose browsers make the window as wide as the page
+WIDTH = 390  # pixels: a telephone, whose browsers make the window as wide as the page
 FIRST_CODE = "document.querySelector('article .highlight pre')"
 THEME = "getComputedStyle(document.body).getPropertyValue('color-scheme') + ' ' + document.body.dataset.mdColorScheme"
 
@@ -176,6 +176,13 @@ class Site:
         if expected not in links[:8]:
             self.wrong("search", f"{words} finds {', '.join(links[:8]) or 'nothing'}: {expected} expected")
         self.note_errors("search")
+
+    def check_code_fits(self, page, width):
+        """The code of a page is not wider than its column, in a window of so many pixels."""
+        self.browser.open(self.root + page, width=width, height=900)
+        wider = self.browser.run("[...document.querySelectorAll('article pre code')].map(each => each.scrollWidth - each.clientWidth)")
+        if max(wider, default=1) > 0:
+            self.wrong(page, f"has code that is {max(wider, default=0)} pixels wider than its column in a window of {width}")
 
     def check_contrast(self, page, dark):
         """Texts have the contrast that those of the report must have, but for what shows only when it is chosen."""

@@ -38,7 +38,7 @@ PLANTED = {
     '<script src="http://127.0.0.1:9/analytics.js"></script>': "docs/how-to/training.html: asks for http://127.0.0.1:9/analytics.js",
     "<script>no_such_function()</script>": "docs/how-to/training.html: ReferenceError: no_such_function is not defined",
     '<script>fetch("../search/no-such-index.json")</script>': "docs/how-to/training.html: Failed to load resource",
-    '<div style="width: 600px">x</div>': "docs/how-to/training.html: a window of 400 pixels cuts div x",
+    '<div style="width: 600px">x</div>': "docs/how-to/training.html: a window of 390 pixels cuts div x",
     "<tensor>x</tensor>": "docs/how-to/training.html: has a tag <tensor>",
     '<iframe src="about:blank"></iframe>': "docs/how-to/training.html: has a frame without a page",
     '<div class="highlight"><pre>x</pre></div>': "docs/how-to/training.html: has code without a button that copies it",
@@ -55,6 +55,7 @@ def find_all(site):
         site.check_in_browser(page)
     site.check_search("layer_norm", "docs/generated/ops/nn.html#layer_norm")
     site.check_search("SessionOptions", "docs/generated/reference.html#sessionoptions")
+    site.check_code_fits("index.html", 1280)
     site.check_copy("index.html")
     site.check_copy("examples/mnist.cpp.html")
     site.check_switch()

@@ -151,7 +151,7 @@ inline void check_llama_config(PublishedConfig& file, const layers::LlamaConfig&
 
 /// Returns the rules that turn the tensors of a Llama with Hugging Face's names into the variables of layers::Llama: names lose
 /// "model.", linear weights are transposed, and a head that is tied to the embedding is left out.
-inline std::vector<TensorRule> hugging_face_llama_rules(bool tie_word_embeddings = false) {
+[[nodiscard]] inline std::vector<TensorRule> hugging_face_llama_rules(bool tie_word_embeddings = false) {
   return {left_out("*.rotary_emb.inv_freq"), tie_word_embeddings ? left_out("lm_head.weight") : transposed("lm_head.weight"),
           transposed("model.layers.*_proj.weight", "layers.*_proj.weight"), renamed("model.*", "*"), cast()};
 }
@@ -163,7 +163,7 @@ inline std::vector<TensorRule> hugging_face_llama_rules(bool tie_word_embeddings
 /// 3.1, differ, too.
 ///
 ///     session.load_tensors(tw::hugging_face_llama("TinyLlama-1.1B", config));
-inline TensorFile hugging_face_llama(const std::filesystem::path& folder, const layers::LlamaConfig& config) {
+[[nodiscard]] inline TensorFile hugging_face_llama(const std::filesystem::path& folder, const layers::LlamaConfig& config) {
   detail::PublishedConfig published("hugging_face_llama", folder / "config.json");
   detail::check_llama_config(published, config);
   const std::filesystem::path index = folder / "model.safetensors.index.json";

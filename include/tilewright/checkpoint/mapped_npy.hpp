@@ -35,7 +35,7 @@ inline void require_mapped_files(const auto& fail) {
 /// such a file, if its length does not fit its shape, and on systems that do not map files, such as Windows.
 ///
 ///     const auto table = tw::map_npy("table.npy");  // numpy.load("table.npy", mmap_mode="r")
-inline MappedArray map_npy(const std::filesystem::path& path, MapMode mode = MapMode::read_only) {
+[[nodiscard]] inline MappedArray map_npy(const std::filesystem::path& path, MapMode mode = MapMode::read_only) {
   const auto fail = [&](std::string_view found, std::string_view expected = "a readable file") {
     throw LoadError("map_npy", path.string(), "", found, expected);
   };

@@ -246,13 +246,13 @@ class NpzWriter {
 }  // namespace detail
 
 /// Parses tensors from the bytes of a .npz file; `name` replaces its path in errors.
-inline TensorFile parse_npz(std::span<const std::byte> bytes, std::string name) {
+[[nodiscard]] inline TensorFile parse_npz(std::span<const std::byte> bytes, std::string name) {
   return detail::NpzReader("load_npz", std::move(name), bytes).read();
 }
 
 /// Loads all arrays of a .npz file that numpy.savez or numpy.savez_compressed wrote: row-major, little-endian arrays of supported
 /// dtypes with at most six axes. The entry "fc1.weight.npy" becomes the tensor fc1.weight. Throws LoadError for anything else.
-inline TensorFile load_npz(const std::filesystem::path& path) {
+[[nodiscard]] inline TensorFile load_npz(const std::filesystem::path& path) {
   return parse_npz(detail::read_bytes("load_npz", path), path.string());
 }
 

@@ -164,7 +164,7 @@ struct SafetensorsParts {
 }  // namespace detail
 
 /// Parses tensors from the bytes of a .safetensors file; `name` replaces its path in errors.
-inline TensorFile parse_safetensors(std::vector<std::byte> bytes, std::string name) {
+[[nodiscard]] inline TensorFile parse_safetensors(std::vector<std::byte> bytes, std::string name) {
   return detail::read_safetensors("load_safetensors", std::move(name), std::move(bytes));
 }
 
@@ -187,7 +187,7 @@ inline TensorFile load_indexed(std::string_view function, const std::filesystem:
 /// Loads all tensors and the metadata of a .safetensors file, or of several files by their index, whose name ends with
 /// `.index.json`: `load_safetensors("model.safetensors.index.json")`. Throws LoadError for a file that violates the format, for
 /// unsupported dtypes such as F8_E4M3, for more than six axes, and for files that do not have the tensors of the index.
-inline TensorFile load_safetensors(const std::filesystem::path& path) {
+[[nodiscard]] inline TensorFile load_safetensors(const std::filesystem::path& path) {
   constexpr std::string_view function = "load_safetensors";
   if (path.filename().string().ends_with(detail::index_suffix)) return detail::load_indexed(function, path);
   return parse_safetensors(detail::read_bytes(function, path), path.string());

@@ -18,7 +18,7 @@ namespace tilewright {
 ///     session.load_tensors(tw::map_tensors(
 ///         tw::load_safetensors("block.safetensors"),
 ///         {tw::transposed({"*in_proj_weight", "*out_proj.weight", "*linear1.weight", "*linear2.weight"}), {"encoder.*", "*"}}));
-inline TensorFile map_tensors(TensorFile file, std::span<const TensorRule> rules) {
+[[nodiscard]] inline TensorFile map_tensors(TensorFile file, std::span<const TensorRule> rules) {
   TensorFile result(file.path());
   result.metadata() = file.metadata();
   detail::MappedTensors mapped = detail::apply_rules("map_tensors", file, rules);
@@ -27,7 +27,7 @@ inline TensorFile map_tensors(TensorFile file, std::span<const TensorRule> rules
   result.keep(std::move(file));
   return result;
 }
-inline TensorFile map_tensors(TensorFile file, std::initializer_list<TensorRules> rules) {
+[[nodiscard]] inline TensorFile map_tensors(TensorFile file, std::initializer_list<TensorRules> rules) {
   return map_tensors(std::move(file), std::span<const TensorRule>(TensorRules(rules).rules()));
 }
 

@@ -32,7 +32,7 @@ inline constexpr std::array<std::string_view, 10> cifar10_classes{"airplane", "a
 /// Reads a file of CIFAR-10's binary version (www.cs.toronto.edu/~kriz/cifar.html), plain or gzip-compressed: for each image one
 /// byte for the label, then 1,024 bytes each for red, green and blue, row by row. Images are (count, 3, 32, 32). Throws DataError
 /// if the file is missing, unreadable or cut off, or has a label above 9.
-inline LabelledImages<std::uint8_t, 3> read_cifar10(const std::filesystem::path& path) {
+[[nodiscard]] inline LabelledImages<std::uint8_t, 3> read_cifar10(const std::filesystem::path& path) {
   constexpr std::size_t image_bytes = 3 * 32 * 32, record_bytes = 1 + image_bytes;
   FileReader file("read_cifar10", path);
   const auto bytes = file.read((std::numeric_limits<std::uint64_t>::max)());
@@ -82,7 +82,7 @@ inline LabelledImages<float, 3> load_cifar10_part(const std::vector<std::filesys
 /// cifar10_standard_deviation, in the order of the files. Throws DataError as read_cifar10.
 ///
 ///     const tw::data::Cifar10 cifar = tw::data::load_cifar10("data/cifar-10-batches-bin");
-inline Cifar10 load_cifar10(const std::filesystem::path& folder) {
+[[nodiscard]] inline Cifar10 load_cifar10(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> train;
   for (const char number : {'1', '2', '3', '4', '5'}) train.push_back(folder / (std::string("data_batch_") + number + ".bin"));
   return {detail::load_cifar10_part(train), detail::load_cifar10_part({folder / "test_batch.bin"})};

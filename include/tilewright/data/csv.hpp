@@ -145,7 +145,7 @@ class CsvTable {
 ///     const auto houses = tw::data::read_csv("houses.csv", {.columns = {"area", "rooms", "price"}});  // float32
 ///     const auto names = tw::data::read_csv<std::string>("iris.csv", {.delimiter = ';', .indices = {4}});
 template <CsvElement Element = float>
-xt::xtensor<Element, 2> read_csv(const std::filesystem::path& path, const CsvOptions& options = {}) {
+[[nodiscard]] xt::xtensor<Element, 2> read_csv(const std::filesystem::path& path, const CsvOptions& options = {}) {
   FileReader file("read_csv", path);
   const auto bytes = file.read((std::numeric_limits<std::uint64_t>::max)());
   const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -162,7 +162,7 @@ struct Classes {
 /// Returns the class of each text, for example of a column of read_csv<std::string>.
 ///
 ///     const auto [labels, names] = tw::data::classes(tw::data::read_csv<std::string>("iris.csv", {.columns = {"species"}}));
-inline Classes classes(const auto& texts) {
+[[nodiscard]] inline Classes classes(const auto& texts) {
   Classes result;
   result.names.assign(texts.begin(), texts.end());
   std::sort(result.names.begin(), result.names.end());

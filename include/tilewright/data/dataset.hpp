@@ -184,7 +184,7 @@ inline constexpr float mnist_mean = 0.1307f;
 inline constexpr float mnist_standard_deviation = 0.3081f;
 
 /// Normalises a grey value for networks: 0 (paper) becomes -0.4242, 255 (ink) becomes 2.8215.
-constexpr float normalised(std::uint8_t grey) {
+[[nodiscard]] constexpr float normalised(std::uint8_t grey) {
   return (static_cast<float>(grey) / 255.0f - mnist_mean) / mnist_standard_deviation;
 }
 

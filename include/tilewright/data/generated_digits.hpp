@@ -30,7 +30,7 @@ inline Dataset draw_digits(std::size_t count, Random& random) {
 /// pixels' noise are random. Equal seeds give equal digits.
 ///
 ///     const tw::data::Digits digits = tw::data::generated_digits(60'000, 1);
-inline Digits generated_digits(std::size_t count, std::uint64_t seed) {
+[[nodiscard]] inline Digits generated_digits(std::size_t count, std::uint64_t seed) {
   Random random(seed);
   return detail::with_memory(
       "generated_digits", detail::Amount{"", count, " images of 28 x 28"},

@@ -184,7 +184,7 @@ class Writer {
 /// Relative clauses are nested at most two deep. The words are in namespace `grammar`.
 ///
 ///     const std::string text = tw::data::generated_text(1'000'000, 1);
-inline std::string generated_text(std::size_t bytes, std::uint64_t seed) {
+[[nodiscard]] inline std::string generated_text(std::size_t bytes, std::uint64_t seed) {
   return detail::with_memory(
       "generated_text", [] { return std::string("a text"); }, bytes,
       [&] {

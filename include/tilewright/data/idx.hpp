@@ -20,7 +20,7 @@ namespace tilewright::data {
 ///     const xt::xtensor<std::uint8_t, 3> images = tw::data::read_idx<3>("train-images-idx3-ubyte.gz");
 template <std::size_t rank>
   requires(rank >= 1 && rank <= max_rank)
-xt::xtensor<std::uint8_t, rank> read_idx(const std::filesystem::path& path) {
+[[nodiscard]] xt::xtensor<std::uint8_t, rank> read_idx(const std::filesystem::path& path) {
   FileReader file("read_idx", path);
   const auto ensure = [&](bool fact, const std::string& found, const std::string& expected) {
     if (!fact) file.fail(found, expected);

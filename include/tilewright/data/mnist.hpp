@@ -55,7 +55,7 @@ inline Dataset load_mnist_part(const std::filesystem::path& folder, const std::s
 /// do not fit each other.
 ///
 ///     const tw::data::Digits digits = tw::data::load_mnist("data/mnist");
-inline Digits load_mnist(const std::filesystem::path& folder) {
+[[nodiscard]] inline Digits load_mnist(const std::filesystem::path& folder) {
   return {detail::load_mnist_part(folder, "train"), detail::load_mnist_part(folder, "t10k")};
 }
 

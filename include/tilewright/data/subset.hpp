@@ -27,7 +27,7 @@ namespace tilewright::data {
 ///
 ///     const tw::data::Dataset zeros_and_ones = tw::data::subset(digits.train, indices);
 template <Samples Data>
-Data subset(const Data& dataset, std::span<const std::size_t> indices) {
+[[nodiscard]] Data subset(const Data& dataset, std::span<const std::size_t> indices) {
   const std::size_t count = detail::sample_count(dataset, "subset");
   for (const std::size_t index : indices)
     if (index >= count)
@@ -50,12 +50,12 @@ Data subset(const Data& dataset, std::span<const std::size_t> indices) {
                              });
 }
 template <Samples Data>
-Data subset(const Data& dataset, std::initializer_list<std::size_t> indices) {
+[[nodiscard]] Data subset(const Data& dataset, std::initializer_list<std::size_t> indices) {
   return subset(dataset, std::span<const std::size_t>(indices.begin(), indices.size()));
 }
 /// Copies the samples `begin` to `end` - 1. Throws DataError for a range outside of the data set.
 template <Samples Data>
-Data subset(const Data& dataset, std::size_t begin, std::size_t end) {
+[[nodiscard]] Data subset(const Data& dataset, std::size_t begin, std::size_t end) {
   const std::size_t count = detail::sample_count(dataset, "subset");
   if (begin > end || end > count)
     throw DataError("subset",
@@ -110,7 +110,7 @@ std::array<std::size_t, parts> part_sizes(std::size_t count, const Number (&give
 ///     const auto [first, second] = tw::data::random_split(dataset, {800, 200});
 template <Samples Data, class Number, std::size_t parts>
   requires(std::integral<Number> || std::floating_point<Number>)
-std::array<Data, parts> random_split(const Data& dataset, const Number (&sizes)[parts], std::uint64_t seed = 0) {
+[[nodiscard]] std::array<Data, parts> random_split(const Data& dataset, const Number (&sizes)[parts], std::uint64_t seed = 0) {
   const std::size_t count = detail::sample_count(dataset, "random_split");
   const std::array<std::size_t, parts> counts = detail::part_sizes(count, sizes);
   std::vector<std::size_t> order = detail::sample_numbers("random_split", count);

@@ -53,7 +53,7 @@ inline TextCorpus split_text(std::string_view text, const TextCorpusOptions& opt
 
 /// Encodes a text by its characters and splits it. The vocabulary has the characters of both parts. Throws DataError for an empty
 /// text, a share that leaves nothing for training, and a character that is not in the given vocabulary, and if memory runs out.
-inline TextCorpus split_text(std::string_view text, const TextCorpusOptions& options = {}) {
+[[nodiscard]] inline TextCorpus split_text(std::string_view text, const TextCorpusOptions& options = {}) {
   return detail::split_text(text, options, {});
 }
 
@@ -61,7 +61,7 @@ inline TextCorpus split_text(std::string_view text, const TextCorpusOptions& opt
 /// split_text, and for a file that is missing or unreadable.
 ///
 ///     const tw::data::TextCorpus corpus = tw::data::load_text(path);
-inline TextCorpus load_text(const std::filesystem::path& path, const TextCorpusOptions& options = {}) {
+[[nodiscard]] inline TextCorpus load_text(const std::filesystem::path& path, const TextCorpusOptions& options = {}) {
   FileReader file("load_text", path);
   const auto bytes = file.read(options.limit > 0 ? options.limit : (std::numeric_limits<std::uint64_t>::max)());
   if (bytes.empty()) file.fail("an empty file", "a text");

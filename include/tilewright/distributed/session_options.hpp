@@ -16,7 +16,7 @@ enum class AllReduce : std::uint8_t {
   hierarchical
 };
 
-constexpr std::string_view to_text(AllReduce all_reduce) {
+[[nodiscard]] constexpr std::string_view to_text(AllReduce all_reduce) {
   return all_reduce == AllReduce::hierarchical ? "hierarchical" : "replica_order";
 }
 

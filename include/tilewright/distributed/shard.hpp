@@ -17,7 +17,7 @@ namespace tilewright::distributed {
 ///     tw::data::TextBatches batches(corpus.training, tw::distributed::shard(session, options));
 template <class Session, class Options = data::LoaderOptions>
   requires requires(Options options) { options.shards = options.shard = options.runs; }
-Options shard(const Session&, Options options) {
+[[nodiscard]] Options shard(const Session&, Options options) {
   options.shards = static_cast<std::size_t>(Processes::world().count());
   options.shard = static_cast<std::size_t>(Processes::world().rank());
   for (const auto& stream : Session::plan.streams)

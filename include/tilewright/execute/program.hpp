@@ -99,7 +99,8 @@ constexpr Text failure_text() {
 template <auto build, Target target>
 consteval bool trace_and_raise() {
   Ir ir;
-  trace_for(target, build, ir);
+  begin_trace(target, ir);
+  build(ir);
   lower(prepare(std::move(ir), target));
   return true;
 }
@@ -121,6 +122,7 @@ consteval auto make_plan() {
   else if constexpr (draft.sizes.fits(draft_room)) return freeze<draft.sizes>(draft.plan);
   else return trace_and_freeze<build, target, draft.sizes>();
 }
+using tilewright::detail::error_in_pieces, tilewright::detail::pieces;
 /// Base without members for a correct program; otherwise compile errors: the message, and the user's call stack.
 template <auto build, Target target, const PlanDraft& draft>
 struct Errors {
@@ -129,10 +131,8 @@ struct Errors {
 template <auto build, Target target, const PlanDraft& draft>
   requires(IsEvaluated<draft> && draft.failure > 0)
 struct Errors<build, target, draft> {
-  static_assert(sizeof(decltype(tilewright::detail::error_in_pieces<failure_text<draft>, draft.failure>(
-                    tilewright::detail::pieces<draft.failure>))) > 0);
-  static constexpr auto stack_of_trace = trace_and_raise<build, target>();
-  static_assert(sizeof(stack_of_trace) > 0);
+  static_assert(sizeof(decltype(error_in_pieces<failure_text<draft>, draft.failure>(pieces<draft.failure>))) > 0);
+  static_assert(trace_and_raise<build, target>());
 };
 
 }  // namespace detail

@@ -299,7 +299,7 @@ constexpr List<Tensor> emit_modifying(Ir& ir, const OpInfo& op, std::span<const 
 }
 
 /// Returns tensor i of the list, or an invalid one of the same Ir if the list is shorter (after a failure).
-constexpr Tensor at_or_invalid(Ir& ir, const List<Tensor>& tensors, std::size_t i) {
+[[nodiscard]] constexpr Tensor at_or_invalid(Ir& ir, const List<Tensor>& tensors, std::size_t i) {
   return i < tensors.size() ? tensors[i] : Tensor(ir, ir.tables.current_graph, TensorId::none);
 }
 /// Appends an op with one output and at least one input, as emit_op does, and returns the output.

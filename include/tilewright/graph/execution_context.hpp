@@ -14,7 +14,7 @@ enum class ExecutionContext : std::uint8_t {
   OptimizerFromHostFragment,  ///< not available: optimisers keep their state in variables
   Subgraph  ///< when a call runs: ops of all graphs except the main one
 };
-constexpr std::string_view to_text(ExecutionContext context) {
+[[nodiscard]] constexpr std::string_view to_text(ExecutionContext context) {
   constexpr std::string_view names[] = {
       "Normal",  "AccumulateOuterFragment", "WeightsFromHostFragment", "WeightsToHostFragment", "OptimizerFromHostFragment",
       "Subgraph"};

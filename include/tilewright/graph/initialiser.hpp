@@ -160,23 +160,27 @@ constexpr Text random_fault(const Initialiser& initialiser, DType dtype) {
 }  // namespace detail
 
 /// Returns an initialiser with normally distributed values, for floating-point dtypes.
-constexpr Initialiser normal(double mean, double standard_deviation) { return {detail::fill_normal, mean, standard_deviation}; }
+[[nodiscard]] constexpr Initialiser normal(double mean, double standard_deviation) {
+  return {detail::fill_normal, mean, standard_deviation};
+}
 /// Returns an initialiser with uniformly distributed values in [low, high), for floating-point dtypes. Half precision rounds them
 /// down.
-constexpr Initialiser uniform(double low, double high) { return {detail::fill_uniform, low, high}; }
+[[nodiscard]] constexpr Initialiser uniform(double low, double high) { return {detail::fill_uniform, low, high}; }
 /// Return initialisers with zeros, or ones, for all elements.
-constexpr Initialiser zeros() { return {.values = {0}}; }
-constexpr Initialiser ones() { return {.values = {1}}; }
+[[nodiscard]] constexpr Initialiser zeros() { return {.values = {0}}; }
+[[nodiscard]] constexpr Initialiser ones() { return {.values = {1}}; }
 /// Returns an initialiser with one value for all elements. Integers of 64 bits are exact.
-constexpr Initialiser full(ExactNumber value) { return {.values = {value}}; }
+[[nodiscard]] constexpr Initialiser full(ExactNumber value) { return {.values = {value}}; }
 /// Returns an initialiser with explicit values, row-major. Integers of 64 bits are exact.
-constexpr Initialiser values(std::initializer_list<ExactNumber> values) { return {.values = values}; }
-constexpr Initialiser values(std::span<const double> values) { return {.values = List<double>(values.begin(), values.end())}; }
+[[nodiscard]] constexpr Initialiser values(std::initializer_list<ExactNumber> values) { return {.values = values}; }
+[[nodiscard]] constexpr Initialiser values(std::span<const double> values) {
+  return {.values = List<double>(values.begin(), values.end())};
+}
 /// Returns an initialiser with the values of a std::vector, std::array or std::span of integers, row-major. Integers of 64 bits
 /// are exact.
 template <class Integers>
   requires(std::constructible_from<Numbers, const Integers&> && !std::convertible_to<const Integers&, std::span<const double>>)
-constexpr Initialiser values(const Integers& values) {
+[[nodiscard]] constexpr Initialiser values(const Integers& values) {
   return {.values = values};
 }
 
@@ -187,7 +191,7 @@ constexpr Initialiser values(const Integers& values) {
 ///     tw::computed_by([](std::int64_t row, std::int64_t column) { return static_cast<double>(row >= column); })
 template <class F>
   requires(detail::index_count<F>() > 0)
-constexpr Initialiser computed_by(F) {
+[[nodiscard]] constexpr Initialiser computed_by(F) {
   constexpr int axes = detail::index_count<F>();
   return {.generator = {.write = detail::write_computed<F, axes>, .axes = axes, .is_checked_later = true}};
 }
@@ -198,27 +202,27 @@ constexpr Initialiser computed_by(F) {
 ///     tw::drawn_by([](tw::Random& random) { return random.uniform() < 0.1 ? 1.0 : 0.0; })
 template <class F>
   requires(std::is_empty_v<F> && std::default_initializable<F> && std::is_invocable_r_v<double, F, Random&>)
-constexpr Initialiser drawn_by(F) {
+[[nodiscard]] constexpr Initialiser drawn_by(F) {
   return {.fill = detail::fill_drawn<F>};
 }
 /// Returns an initialiser with the values of several tensors, one tensor after the other: `in_turn(values({1, 2, 3, 4}))` for two
 /// variables of shape (2,). Each variable that a VariableFactory creates takes the next tensor; with groups of replicas, one for
 /// each group. Fails if the values are no whole tensors, or if there are fewer than variables.
-constexpr Initialiser in_turn(Initialiser values) {
+[[nodiscard]] constexpr Initialiser in_turn(Initialiser values) {
   values.is_in_turn = true;
   return values;
 }
 
 /// Returns an initialiser for a variable whose values are known when a session is created: an array under the variable's name in
 /// SessionOptions::arrays, of the host or of a file. Without it, the session's constructor throws std::invalid_argument.
-constexpr Initialiser given() { return {.values = {0}, .is_given = true}; }
+[[nodiscard]] constexpr Initialiser given() { return {.values = {0}, .is_given = true}; }
 
 /// Multiplies an initialiser's values by 2^log2_scale, for variables and constants of float8, as pow2scale_then_cast does.
 /// log2_scale is from -32 to 31. A random value that rounds beyond the largest float8 number becomes NaN; for explicit values and
 /// generators it is an error.
 ///
 ///     ir.variable(tw::pow2scaled(tw::normal(0, 0.02), 6), {512, 512}, tw::float8_143, "weight")
-constexpr Initialiser pow2scaled(Initialiser initialiser, int log2_scale) {
+[[nodiscard]] constexpr Initialiser pow2scaled(Initialiser initialiser, int log2_scale) {
   const double scale = detail::power_of_two("pow2scaled", log2_scale);
   initialiser.scale *= scale;
   initialiser.generator.scale *= scale;
@@ -227,14 +231,16 @@ constexpr Initialiser pow2scaled(Initialiser initialiser, int log2_scale) {
 }
 
 /// Returns an initialiser with start, start + step, start + 2 step and so on, in row-major order. Integers are exact up to 2^53.
-constexpr Initialiser range(double start = 0, double step = 1) { return {.generator = {detail::write_range, start, step}}; }
+[[nodiscard]] constexpr Initialiser range(double start = 0, double step = 1) {
+  return {.generator = {detail::write_range, start, step}};
+}
 /// Returns an initialiser with `diagonal` where the last two axes have equal indices, and 0 elsewhere. The tensor has at least 2
 /// axes.
-constexpr Initialiser eye(double diagonal = 1) { return {.generator = {detail::write_eye, diagonal, 0, 2}}; }
+[[nodiscard]] constexpr Initialiser eye(double diagonal = 1) { return {.generator = {detail::write_eye, diagonal, 0, 2}}; }
 /// Returns a mask to add to the scores of attention, so that a query sees no later key. The last axis has the keys, the axis
 /// before it the queries. Elements are `masked` where the key's index is above the query's, and `kept` elsewhere. The tensor has
 /// at least 2 axes. For int32 or bool, pass both values.
-constexpr Initialiser causal_mask(double masked = -std::numeric_limits<double>::infinity(), double kept = 0) {
+[[nodiscard]] constexpr Initialiser causal_mask(double masked = -std::numeric_limits<double>::infinity(), double kept = 0) {
   return {.generator = {detail::write_causal_mask, masked, kept, 2}};
 }
 

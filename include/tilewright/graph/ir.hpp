@@ -351,7 +351,7 @@ constexpr Tensor fail_as_absent(const AbsentFromTensors& given, std::string_view
 }
 }  // namespace detail
 
-constexpr Text to_text(const Tensor& tensor) {
+[[nodiscard]] constexpr Text to_text(const Tensor& tensor) {
   Text name = tensor.name();
   if (!name.empty()) name += " ";
   return text("Tensor[", name, to_text(tensor.dtype()), " ", to_text(tensor.shape()), "]");

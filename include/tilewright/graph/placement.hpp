@@ -8,7 +8,9 @@ namespace tilewright {
 
 /// A set of tiles of an IPU: compute tiles, or IO tiles, which move data from and to the host and streaming memory in parallel.
 enum class TileSet : std::uint8_t { compute, io };
-constexpr std::string_view to_text(TileSet tile_set) { return tile_set == TileSet::io ? "IO tiles" : "compute tiles"; }
+[[nodiscard]] constexpr std::string_view to_text(TileSet tile_set) {
+  return tile_set == TileSet::io ? "IO tiles" : "compute tiles";
+}
 
 /// Where an op runs and where a tensor is: tiles of one IPU of the replica.
 struct Placement {
@@ -18,7 +20,7 @@ struct Placement {
   constexpr bool operator==(const Placement&) const = default;
 };
 /// Returns the placement as text: `IPU 1`, `IO tiles of IPU 1`
-constexpr Text to_text(const Placement& placement) {
+[[nodiscard]] constexpr Text to_text(const Placement& placement) {
   return text(placement.tile_set == TileSet::io ? "IO tiles of " : "", "IPU ", placement.ipu);
 }
 

@@ -129,7 +129,7 @@ class [[nodiscard]] PlacementScope {
 ///     }
 ///
 /// Errors: a negative number; an input of an op that is on another IPU; a number that the target does not have.
-constexpr detail::PlacementScope ipu(Ir& ir, int number) {
+[[nodiscard]] constexpr detail::PlacementScope ipu(Ir& ir, int number) {
   if (number < 0) ir.fail(text("ipu: ", number, ": a number of at least 0 expected"));
   detail::track_placements(ir);
   return {ir, {number, ir.tables.current_placement.tile_set}};

@@ -160,7 +160,7 @@ class TensorByRef : public Tensor {
 };
 
 /// Returns the tensor as text: Tensor[weight float32 (4, 32)]
-constexpr Text to_text(const Tensor& tensor);
+[[nodiscard]] constexpr Text to_text(const Tensor& tensor);
 
 /// An entry of a TensorMap: a key, and the tensor or number that it maps to.
 struct MapEntry {

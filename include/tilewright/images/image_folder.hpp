@@ -61,7 +61,7 @@ inline std::string extents_text(const auto& shape) {
 ///     const auto [dataset, classes, files] = tw::images::read_image_folder("animals", {.channels = 3});
 ///     tw::data::Loader loader(dataset, {.batch_size = 8, .shuffle = true});
 template <PixelElement Element = float>
-ImageFolder<Element> read_image_folder(const std::filesystem::path& folder, const PngOptions& options = {}) {
+[[nodiscard]] ImageFolder<Element> read_image_folder(const std::filesystem::path& folder, const PngOptions& options = {}) {
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) detail::fail_folder(folder, "no such folder", "the folder of a data set");
   ImageFolder<Element> result;

@@ -128,7 +128,7 @@ inline void require_channels(const std::string& function, std::size_t channels) 
 ///     const auto image = tw::images::read_png("cat.png", {.channels = 3});                  // xt::xtensor<float, 3>
 ///     const auto pixels = tw::images::read_png<std::uint8_t>("cat.png", {.channel_axis = tw::data::ChannelAxis::last});
 template <PixelElement Element = float>
-xt::xtensor<Element, 3> read_png(const std::filesystem::path& path, const PngOptions& options = {}) {
+[[nodiscard]] xt::xtensor<Element, 3> read_png(const std::filesystem::path& path, const PngOptions& options = {}) {
   detail::require_channels("read_png", options.channels);
   data::FileReader file("read_png", path);
   const auto bytes = file.read(std::numeric_limits<std::uint64_t>::max());

@@ -27,25 +27,26 @@ constexpr bool check_heads(Ir& ir, std::string_view layer, std::string_view name
 }  // namespace detail
 
 /// Splits (batch, length, heads d) into (batch, heads, length, d).
-constexpr Tensor split_heads(Tensor x, std::int64_t heads) {
+[[nodiscard]] constexpr Tensor split_heads(Tensor x, std::int64_t heads) {
   if (x.rank() != 3) return x.ir().fail(text("split_heads: ", to_text(x.spec()), ": axes (batch, length, width) expected"));
   if (!detail::check_heads(x.ir(), "split_heads", "heads", heads, x.shape(2))) return Tensor::invalid(x.ir());
   return x.reshape({x.shape(0), x.shape(1), heads, x.shape(2) / heads}).transpose({0, 2, 1, 3});
 }
 /// Merges (batch, heads, length, d) into (batch, length, heads d).
-constexpr Tensor merge_heads(Tensor x) {
+[[nodiscard]] constexpr Tensor merge_heads(Tensor x) {
   return x.transpose({0, 2, 1, 3}).reshape({x.shape(0), x.shape(2), x.shape(1) * x.shape(3)});
 }
 /// Returns whether attention is composed of matrix products and a softmax. A simulated IPU uses this form, because its tiles
 /// share the work of products, while one vertex of the attention op processes all queries of a head. The form requires that each
 /// query sees all keys and that keys have as many heads as queries.
-constexpr bool composes(Tensor q, Tensor k, const AttentionOptions& options, Tensor key_padding_mask) {
+[[nodiscard]] constexpr bool composes(Tensor q, Tensor k, const AttentionOptions& options, Tensor key_padding_mask) {
   return q.valid() && k.valid() && !q.ir().tables.rewrites.replaces_composed_forms && !options.is_causal && options.window == 0 &&
          options.dropout_p == 0 && !key_padding_mask.valid() && q.shape(1) == k.shape(1);
 }
 /// Appends ops::scaled_dot_product_attention. key_padding_mask: none, or (batch, keys) bool, where true hides a key, as in
 /// torch.nn.
-constexpr Tensor attend(Tensor q, Tensor k, Tensor v, const AttentionOptions& options, Tensor key_padding_mask = {}) {
+[[nodiscard]] constexpr Tensor attend(Tensor q, Tensor k, Tensor v, const AttentionOptions& options,
+                                      Tensor key_padding_mask = {}) {
   if (composes(q, k, options, key_padding_mask)) {
     const double scale = options.scale ? *options.scale : 1 / tilewright::detail::square_root(static_cast<double>(q.shape(3)));
     const MatMulOptions product{.partials_type = options.partials_type};
@@ -58,8 +59,8 @@ constexpr Tensor attend(Tensor q, Tensor k, Tensor v, const AttentionOptions& op
 /// Options of MultiheadAttention. Names and defaults are those of torch.nn.MultiheadAttention, except `is_causal`, which PyTorch
 /// takes in each call, and `std`, `sliding_window` and `cache_length`, which PyTorch does not have.
 struct MultiheadAttentionOptions {
-  bool is_causal = false;  ///< whether query i sees only keys 0 to i
-  bool bias = true;  ///< whether all projections have a bias: in_proj_bias and out_proj.bias
+  Flag is_causal = false;  ///< whether query i sees only keys 0 to i
+  Flag bias = true;  ///< whether all projections have a bias: in_proj_bias and out_proj.bias
   double dropout = 0;  ///< probability with which a weight is dropped in training; if it is above 0, `build` takes a seed
   OptionalNumber std{};  ///< standard deviation of normal initial weights; none: uniform weights, as in PyTorch
   int sliding_window = 0;  ///< with is_causal: `sliding_window` of KvCacheOptions

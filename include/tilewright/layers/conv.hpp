@@ -19,7 +19,7 @@ struct ConvLayerOptions {
   PerAxis<axes> dilation = 1;  ///< distance between neighbouring elements of the kernel
   PerAxis<axes> output_padding = 0;  ///< transposed convolutions only: elements added at the end of the result
   int groups = 1;  ///< number of groups of channels, each of which is convolved separately
-  bool bias = true;  ///< whether each channel of the result gets a bias
+  Flag bias = true;  ///< whether each channel of the result gets a bias
 };
 
 namespace detail {

@@ -13,7 +13,7 @@ namespace tilewright::layers {
 enum class Activation : std::uint8_t { relu, gelu, gelu_tanh, silu };
 
 /// Applies the activation to x, which has any shape and a floating-point dtype. The result has x's shape and dtype.
-constexpr Tensor activate(Tensor x, Activation activation) {
+[[nodiscard]] constexpr Tensor activate(Tensor x, Activation activation) {
   switch (activation) {
     case Activation::relu: return ops::relu(x);
     case Activation::gelu: return ops::geluerf(x);
@@ -26,7 +26,7 @@ constexpr Tensor activate(Tensor x, Activation activation) {
 /// Options of FeedForward. `activation` and `bias` are those of torch.nn.TransformerEncoderLayer.
 struct FeedForwardOptions {
   Activation activation = Activation::relu;  ///< activation between the two linear layers
-  bool bias = true;  ///< whether both linear layers have a bias
+  Flag bias = true;  ///< whether both linear layers have a bias
   OptionalNumber std{};  ///< standard deviation of normal initial weights, as in LinearOptions; none: Linear's initial values
 };
 

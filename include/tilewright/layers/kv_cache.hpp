@@ -183,7 +183,7 @@ using CacheMember = std::conditional_t<(options.length > 0), KvCache<options>, N
 /// Returns the token at a position of each text, for example the last one of a prompt that is padded. x: (batch, length, width);
 /// position: (1,) or (batch,) signed integers. Result: (batch, 1, width), x itself if its length is 1. A position outside of the
 /// text is a fault: the run throws FaultError when it ends. Errors: other axes; a position of another shape or dtype.
-constexpr Tensor last_token(Tensor x, Tensor position) {
+[[nodiscard]] constexpr Tensor last_token(Tensor x, Tensor position) {
   if (!x.is_usable() || !position.is_usable()) return Tensor::invalid(x.ir());
   if (x.rank() != 3) return x.ir().fail(text("last_token: ", to_text(x.spec()), ": axes (batch, length, width) expected"));
   if (!detail::check_position(x.ir(), "last_token", position, x.shape(0))) return Tensor::invalid(x.ir());

@@ -11,7 +11,7 @@ namespace tilewright::layers {
 /// Options of LayerNorm, those of torch.nn.LayerNorm.
 struct LayerNormOptions {
   double eps = 1e-5;  ///< added to the variance
-  bool bias = true;  ///< whether the layer has the variable `bias`
+  Flag bias = true;  ///< whether the layer has the variable `bias`
 };
 
 /// Layer normalisation along the last axis: (x - mean) / sqrt(variance + eps) weight + bias. ops::layer_norm, torch.nn.LayerNorm.

@@ -14,9 +14,9 @@ namespace tilewright::layers {
 /// a layer.
 template <class Given = void>
 struct LinearOptionsOf {
-  bool bias = true;  ///< whether the layer has the variable `bias`
+  Flag bias = true;  ///< whether the layer has the variable `bias`
   OptionalNumber std{};  ///< standard deviation of normal initial weights, with zero biases; none: uniform values, as in PyTorch
-  bool zero_bias = false;  ///< whether the initial biases are zero, also without `std`
+  Flag zero_bias = false;  ///< whether the initial biases are zero, also without `std`
 };
 using LinearOptions = LinearOptionsOf<>;
 /// Accepts a number where options are expected, as in PyTorch's Linear(784, 10), so that the error can say what to write.

@@ -11,8 +11,8 @@ namespace tilewright::layers {
 /// Options of GroupedQueryAttention. `bias`, `rope_theta` and `std` are `attention_bias`, `rope_theta` and `initializer_range` of
 /// Hugging Face's LlamaConfig; `sliding_window` is that of its MistralConfig.
 struct GroupedQueryAttentionOptions {
-  bool is_causal = true;  ///< whether query i sees only keys 0 to i
-  bool bias = false;  ///< whether all four projections have a bias
+  Flag is_causal = true;  ///< whether query i sees only keys 0 to i
+  Flag bias = false;  ///< whether all four projections have a bias
   double rope_theta = 10000;  ///< base of the angles of positions, see rotary_embedding
   double std = 0.02;  ///< standard deviation of the initial weights; biases are zero
   int sliding_window = 0;  ///< with is_causal: `sliding_window` of KvCacheOptions

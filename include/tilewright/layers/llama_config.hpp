@@ -2,6 +2,7 @@
 #include "tilewright/core/requirements.hpp"
 
 #include "tilewright/core/dtype.hpp"
+#include "tilewright/core/flag.hpp"
 
 namespace tilewright::layers {
 
@@ -16,8 +17,8 @@ struct LlamaConfig {
   int num_key_value_heads = 0;  ///< number of heads of keys and values; 0: as many as queries have
   double rms_norm_eps = 1e-6;  ///< added to the mean of squares in all norms
   double rope_theta = 10000;  ///< base of the angles of positions, see rotary_embedding
-  bool tie_word_embeddings = false;  ///< whether the head has the weights of the embedding
-  bool attention_bias = false;  ///< whether the projections of attention have a bias
+  Flag tie_word_embeddings = false;  ///< whether the head has the weights of the embedding
+  Flag attention_bias = false;  ///< whether the projections of attention have a bias
   double initializer_range = 0.02;  ///< standard deviation of the initial weights
   int sliding_window = 0;  ///< `sliding_window` of KvCacheOptions
   int cache_length = 0;  ///< `length` of KvCacheOptions; 0: no cache

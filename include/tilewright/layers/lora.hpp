@@ -15,7 +15,7 @@ namespace tilewright::layers {
 /// Options of LoraLinear. `alpha` is `lora_alpha` of Hugging Face's LoraConfig; `bias` is torch.nn.Linear's.
 struct LoraOptions {
   double alpha = 8;  ///< the adapter's result is multiplied by alpha / rank
-  bool bias = true;  ///< whether the layer has the variable `bias`
+  Flag bias = true;  ///< whether the layer has the variable `bias`
 };
 
 /// Linear layer with a low-rank adapter: x weight + bias + alpha / rank x A B ("LoRA: Low-Rank Adaptation of Large Language

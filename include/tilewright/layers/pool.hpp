@@ -19,7 +19,7 @@ struct PoolLayerOptions {
   PerAxis<axes> stride = 0;  ///< distance between neighbouring windows, in elements; 0: the size of the kernel
   PerAxis<axes> padding = 0;  ///< elements of the lowest value added at both ends of each axis
   PerAxis<axes> dilation = 1;  ///< distance between neighbouring elements of a window
-  bool ceil_mode = false;  ///< whether the number of windows is rounded up; the last windows may then reach beyond the padding
+  Flag ceil_mode = false;  ///< whether the number of windows is rounded up; the last windows may then reach beyond the padding
 };
 /// Options of average pools, with the names of torch.nn.AvgPool2d and `dilation`, which PyTorch's pool does not have. Each is a
 /// number for all spatial axes, or a list with one number for each axis.
@@ -28,8 +28,8 @@ struct AvgPoolLayerOptions {
   PerAxis<axes> stride = 0;  ///< distance between neighbouring windows, in elements; 0: the size of the kernel
   PerAxis<axes> padding = 0;  ///< zeros added at both ends of each axis
   PerAxis<axes> dilation = 1;  ///< distance between neighbouring elements of a window
-  bool ceil_mode = false;  ///< whether the number of windows is rounded up; the last windows may then reach beyond the padding
-  bool count_include_pad = true;  ///< whether means count padding as zeros; elements beyond the padding never count
+  Flag ceil_mode = false;  ///< whether the number of windows is rounded up; the last windows may then reach beyond the padding
+  Flag count_include_pad = true;  ///< whether means count padding as zeros; elements beyond the padding never count
   int divisor_override = 0;  ///< number by which the sum of each window is divided; 0: the number of elements that count
 };
 

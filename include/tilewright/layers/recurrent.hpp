@@ -27,11 +27,11 @@ namespace tilewright::layers {
 /// Options of GRU and LSTM, those of torch.nn.GRU and torch.nn.LSTM.
 struct RecurrentOptions {
   int num_layers = 1;  ///< number of stacked layers; each reads the results of the previous one
-  bool bias = true;  ///< whether the layers have the variables `bias_ih_l{i}` and `bias_hh_l{i}`
+  Flag bias = true;  ///< whether the layers have the variables `bias_ih_l{i}` and `bias_hh_l{i}`
   /// Probability of the dropout between layers: of the results of each layer except the last. If it is above 0, `build` takes a
   /// seed, and num_layers is at least 2
   double dropout = 0;
-  bool bidirectional = false;  ///< whether each layer also reads the sequences from their ends, with variables of its own
+  Flag bidirectional = false;  ///< whether each layer also reads the sequences from their ends, with variables of its own
 };
 
 namespace detail {

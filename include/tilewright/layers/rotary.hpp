@@ -21,7 +21,7 @@ struct RotaryEmbedding {
 /// Returns the cosines and sines for `positions`, integers: (length,), or (batch, length) if texts have different ones. The
 /// angles are position theta^(-2 i / head_dim) for i from 0 to head_dim / 2 - 1 ("RoFormer", arXiv 2104.09864). All layers of a
 /// graph can share one embedding. head_dim: even.
-constexpr RotaryEmbedding rotary_embedding(Tensor positions, int head_dim, double theta = 10000) {
+[[nodiscard]] constexpr RotaryEmbedding rotary_embedding(Tensor positions, int head_dim, double theta = 10000) {
   Ir& ir = positions.ir();
   if (positions.rank() < 1 || positions.rank() > 2 || head_dim < 2 || head_dim % 2 != 0) {
     const Tensor invalid = ir.fail(text("rotary_embedding: positions ", to_text(positions.spec()), ", head_dim ", head_dim,
@@ -40,7 +40,7 @@ constexpr RotaryEmbedding rotary_embedding(Tensor positions, int head_dim, doubl
 /// Rotates each pair of elements i and i + head_dim / 2 of x by the angle of its position, as Hugging Face's Llama does. x: (...,
 /// length, head_dim), or (batch, heads, length, head_dim) for positions by batch; float16, bfloat16, float32 or float64; half
 /// precision is computed in float32. The result has x's shape and dtype.
-constexpr Tensor apply_rotary(Tensor x, const RotaryEmbedding& embedding) {
+[[nodiscard]] constexpr Tensor apply_rotary(Tensor x, const RotaryEmbedding& embedding) {
   if (!x.valid() || !embedding.cos.valid()) return Tensor::invalid(x.ir());
   const std::int64_t half = embedding.cos.shape(-1);
   const bool has_batch = embedding.cos.rank() == 4;

@@ -16,7 +16,7 @@ namespace tilewright::layers {
 /// Options of layers whose weights are divided among the replicas of a group. Groups have neighbouring replicas.
 struct TensorParallelOptions {
   int group_size = 0;  ///< number of replicas that have a part of the weights each; 0: all replicas
-  bool bias = true;  ///< of linear layers: whether the layer has the variable `bias`
+  Flag bias = true;  ///< of linear layers: whether the layer has the variable `bias`
   OptionalNumber std{};  ///< standard deviation of normal initial weights, with zero biases; none: the layer's default
 };
 

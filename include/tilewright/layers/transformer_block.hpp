@@ -13,9 +13,9 @@ namespace tilewright::layers {
 struct TransformerBlockOptions {
   int dim_feedforward = 2048;  ///< width between the two linear layers
   Activation activation = Activation::relu;  ///< activation between the two linear layers
-  bool norm_first = false;  ///< whether norms come before attention and linear layers; otherwise they come after the sums
-  bool is_causal = false;  ///< whether query i sees only keys 0 to i
-  bool bias = true;  ///< whether linear layers and norms have a bias
+  Flag norm_first = false;  ///< whether norms come before attention and linear layers; otherwise they come after the sums
+  Flag is_causal = false;  ///< whether query i sees only keys 0 to i
+  Flag bias = true;  ///< whether linear layers and norms have a bias
   double layer_norm_eps = 1e-5;  ///< added to the variance in both norms
   /// Probability of the block's dropout: of the weights of attention, and of the results of attention, of the activation and of
   /// the second linear layer; if it is above 0, `build` takes a seed

@@ -46,22 +46,23 @@ constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments)
   const int scope_outside = std::exchange(ir.tables.current_scope, -1);
   std::optional<InSequence> ordered;
   if constexpr (runs_in_sequence<Type>()) ordered.emplace(ir);
-  const auto run = [&](const auto&... inputs) {
+  // Each call here stands in each error of a build, so there are few; of a lambda without a name Clang shows all lines.
+  const auto trace_build = [&]<std::size_t... i>(std::index_sequence<i...>) {
+    using Inputs = std::tuple<decltype(graph_argument<typename Parameter<Type, i>::type>(ir, arguments))...>;
+    const Inputs inputs{graph_argument<typename Parameter<Type, i>::type>(ir, arguments)...};  // in braces: from left to right
     const auto built = [&]() -> decltype(auto) {
-      if constexpr (std::derived_from<Type, ModuleBase>) return call_build(build, inputs...);
-      else if constexpr (requires { build.build(inputs...); }) return build.build(inputs...);
-      else if constexpr (takes<Type, sizeof...(inputs)>() || std::invocable<Build&, decltype(inputs)...>) return build(inputs...);
+      if constexpr (std::derived_from<Type, ModuleBase>) return call_build(build, std::get<i>(inputs)...);
+      else if constexpr (requires { build.build(std::get<i>(inputs)...); }) return build.build(std::get<i>(inputs)...);
+      else if constexpr (takes<Type, sizeof...(i)>() || std::invocable<Build&, const std::tuple_element_t<i, Inputs>&...>)
+        return build(std::get<i>(inputs)...);
       else
-        return ir.fail(text("create_graph: a function that does not take ", sizeof...(inputs),
+        return ir.fail(text("create_graph: a function that does not take ", sizeof...(i),
                             " arguments of these types: one with a parameter for each, whose body compiles, expected"));
     };
     if constexpr (std::is_void_v<decltype(built())>) built();
     else graph_outputs(ir, built());
   };
-  [&]<std::size_t... i>(std::index_sequence<i...>) {  // in braces: inputs are made from left to right
-    using Inputs = std::tuple<decltype(graph_argument<typename Parameter<Type, i>::type>(ir, arguments))...>;
-    std::apply(run, Inputs{graph_argument<typename Parameter<Type, i>::type>(ir, arguments)...});
-  }(std::index_sequence_for<Arguments...>());
+  trace_build(std::index_sequence_for<Arguments...>());
   ir.tables.current_scope = scope_outside;
   return graph;
 }

@@ -100,7 +100,7 @@ class DotTree {
     return fail(text("no leaf '", name, "': one of ", names(), " expected"));
   }
   /// Returns the subtree of a dotted name.
-  constexpr DotTree subtree(std::string_view name) const {
+  [[nodiscard]] constexpr DotTree subtree(std::string_view name) const {
     const Entry* entry = find_path(name);
     if (entry && !entry->subtree.empty()) return entry->subtree.front();
     fail(text("no subtree '", name, "' in the tree of ", names(), ": the part before a dot in one of its names expected"));
@@ -112,7 +112,7 @@ class DotTree {
     if (const Leaf* leaf = find(key_of(key).view())) return *leaf;
     return fail(text("no leaf ", key, ": one of ", names(), " expected"));
   }
-  constexpr DotTree subtree(std::int64_t key) const {
+  [[nodiscard]] constexpr DotTree subtree(std::int64_t key) const {
     const Entry* entry = find_path(key_of(key).view());
     if (entry && !entry->subtree.empty()) return entry->subtree.front();
     fail(text("no subtree ", key, ": the part before a dot in one of ", names(), " expected"));
@@ -120,7 +120,7 @@ class DotTree {
   }
   /// Returns the tree of some leaves and subtrees, in the order of their dotted names in `keys`. Fails for a name that the tree
   /// does not have, and for one that is chosen already, also as a part of a subtree.
-  constexpr DotTree filter_keys(const List<Text>& keys) const {
+  [[nodiscard]] constexpr DotTree filter_keys(const List<Text>& keys) const {
     DotTree result;
     for (const Text& key : keys) {
       const Entry* entry = find_path(key.view());
@@ -186,7 +186,7 @@ class DotTree {
   /// Returns the tree of f(name, leaf) for all leaves with their dotted names. Calls f, and adds leaves to the result, in the
   /// order of this tree, or in the alphabetical order of the names if `alphabetical`.
   template <class Result>
-  constexpr DotTree<Result> transform(std::string_view prefix, auto&& f, bool alphabetical = false) const {
+  [[nodiscard]] constexpr DotTree<Result> transform(std::string_view prefix, auto&& f, bool alphabetical = false) const {
     const List<std::size_t> order = order_of_entries(alphabetical);
     DotTree<Result> result;
     result.entries_.reserve(entries_.size());
@@ -216,7 +216,7 @@ class DotTree {
     }
   }
   /// Returns a copy whose leaves are in alphabetical order of their dotted names.
-  constexpr DotTree sorted() const { return leaves(true); }
+  [[nodiscard]] constexpr DotTree sorted() const { return leaves(true); }
 
   /// Reports an error through the Ir of a leaf, or throws.
   constexpr Leaf fail(const Text& message) const {
@@ -378,7 +378,7 @@ class DotTree {
 
 /// Returns {'layer1.bias': <leaf>, ...} with every leaf as its to_text.
 template <class Leaf>
-constexpr Text to_text(const DotTree<Leaf>& tree) {
+[[nodiscard]] constexpr Text to_text(const DotTree<Leaf>& tree) {
   List<Text> entries;
   for (const auto& [name, leaf] : tree.to_dict()) entries.push_back(text("'", name, "': ", to_text(leaf)));
   return text("{", join(entries, ", "), "}");

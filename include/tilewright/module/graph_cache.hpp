@@ -139,7 +139,7 @@ class GraphCache {
       if (argument) add(key, *argument);
     } else if constexpr (detail::ParameterStruct<T>) {
       detail::for_each_member(argument, [&](const auto& member) { add(key, member); });
-    } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+    } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::same_as<T, Flag>) {
       key.numbers.push_back(static_cast<double>(argument));
     } else {
       static_assert(sizeof(T) == 0,

@@ -79,7 +79,7 @@ class BoundGraph : public Callable<BoundGraph> {
     return result;
   }
   /// Returns this graph with more inputs bound. New bindings replace old ones.
-  constexpr BoundGraph bind(const TensorMap& args) const {
+  [[nodiscard]] constexpr BoundGraph bind(const TensorMap& args) const {
     TensorMap all = args;
     for (const auto& [input, parent] : args_)
       if (!all.find(input)) all.insert(input, parent);
@@ -162,7 +162,7 @@ class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
     return {info.graph(), std::move(args), std::move(info)};
   }
   /// Returns the graph and its names, without the GradGraphInfo.
-  constexpr GraphWithNamedArgs copy() const { return {graph_, args_}; }
+  [[nodiscard]] constexpr GraphWithNamedArgs copy() const { return {graph_, args_}; }
 
   constexpr Graph graph() const { return graph_; }
   /// Converts to the Graph, so that call, repeat and conditional accept it. Unbound inputs are passed as for the Graph.

@@ -22,13 +22,13 @@ namespace tilewright {
 
 /// Options of Module::add_variable_input.
 struct VariableInputOptions {
-  bool by_ref = false;  ///< whether in-place changes to the input reach the variable
+  Flag by_ref = false;  ///< whether in-place changes to the input reach the variable
   ReplicaGrouping replica_grouping{};  ///< groups of replicas with separate values; none: one group of all
-  bool overwrite = false;  ///< whether the input replaces the named input and the factory of that name, if there are any
+  Flag overwrite = false;  ///< whether the input replaces the named input and the factory of that name, if there are any
 };
 /// Options of Module::add_replica_sharded_variable_input.
 struct ShardedVariableInputOptions {
-  bool by_ref = false;  ///< whether in-place changes to the input reach the variable
+  Flag by_ref = false;  ///< whether in-place changes to the input reach the variable
   ReplicaGrouping replica_grouping{};  ///< groups of replicas with separate values; none: one group of all
   std::int64_t shard_over = 0;  ///< number of shards; 0: the number of replicas in a group
 };

@@ -63,7 +63,7 @@ ModuleList(const Modules&...) -> ModuleList<Modules...>;
 
 /// Returns a list of modules: popxl.addons' Module.from_list.
 template <class... Modules>
-constexpr ModuleList<Modules...> from_list(const Modules&... modules) {
+[[nodiscard]] constexpr ModuleList<Modules...> from_list(const Modules&... modules) {
   return ModuleList<Modules...>(modules...);
 }
 

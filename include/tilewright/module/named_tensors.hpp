@@ -20,8 +20,8 @@ class NamedTensors : public DotTree<Tensor> {
   }
 
   /// Returns the subtree of a dotted name, for example the tensors of one module.
-  constexpr NamedTensors subtree(std::string_view name) const { return DotTree::subtree(name); }
-  constexpr NamedTensors subtree(std::int64_t key) const { return DotTree::subtree(key); }
+  [[nodiscard]] constexpr NamedTensors subtree(std::string_view name) const { return DotTree::subtree(name); }
+  [[nodiscard]] constexpr NamedTensors subtree(std::int64_t key) const { return DotTree::subtree(key); }
   /// Returns all tensors, sorted by the tensors' own names.
   constexpr List<Tensor> tensors() const {
     List<Tensor> result;
@@ -33,7 +33,7 @@ class NamedTensors : public DotTree<Tensor> {
   constexpr List<std::pair<Text, Tensor>> named_tensors() const { return to_dict(); }
   /// Replaces each tensor by the one that a map has for it, under the same name, for example variables by their gradients. Fails
   /// for a tensor that the map does not have.
-  constexpr NamedTensors remap(const TensorMap& map) const {
+  [[nodiscard]] constexpr NamedTensors remap(const TensorMap& map) const {
     return transform<Tensor>("", [&map](std::string_view, Tensor tensor) { return map[tensor]; });
   }
   /// Maps this tree's tensors to the other's, for the names that both have.
@@ -45,10 +45,10 @@ class NamedTensors : public DotTree<Tensor> {
 };
 
 /// Maps the tensors of `from` to those of `to`, for the names that both have.
-constexpr TensorMap to_mapping(const NamedTensors& from, const DotTree<Tensor>& to) { return from.to_mapping(to); }
+[[nodiscard]] constexpr TensorMap to_mapping(const NamedTensors& from, const DotTree<Tensor>& to) { return from.to_mapping(to); }
 
 /// Returns a line for each tensor: its dotted name, then the tensor's own name, dtype and shape.
-constexpr Text print_named_tensors(const DotTree<Tensor>& tensors) {
+[[nodiscard]] constexpr Text print_named_tensors(const DotTree<Tensor>& tensors) {
   Text result;
   for (const auto& [name, tensor] : tensors.to_dict()) result += text(name, ": ", to_text(tensor), "\n");
   return result;

@@ -6,7 +6,7 @@ namespace tilewright {
 
 /// Options of VariableFactory and NamedVariableFactories for new variables.
 struct InitOptions {
-  bool empty = false;  ///< whether the variables start as zeros without a call of their initialisers: what loads them later
+  Flag empty = false;  ///< whether the variables start as zeros without a call of their initialisers: what loads them later
 };
 
 /// Creates a variable later, in the main graph: an initialiser with the shape and dtype of the input for it.
@@ -34,7 +34,7 @@ class VariableFactory {
   }
   /// Returns a factory of sharded variables: in `shard_over` shards, or with 0 in one for each replica of a group. Returns this
   /// factory if the elements do not divide into equal shards, or if the variable already is sharded.
-  constexpr VariableFactory replica_sharded(std::string_view name, std::int64_t shard_over = 0) const {
+  [[nodiscard]] constexpr VariableFactory replica_sharded(std::string_view name, std::int64_t shard_over = 0) const {
     const std::int64_t group = replica_grouping().group_size();
     if (shard_over == 0) shard_over = group;
     const bool divides = shard_over > 0 && group % shard_over == 0;
@@ -45,7 +45,7 @@ class VariableFactory {
     return result;
   }
   /// Returns a factory of variables of another dtype; for an input by reference, this factory.
-  constexpr VariableFactory with_dtype(DType dtype) const {
+  [[nodiscard]] constexpr VariableFactory with_dtype(DType dtype) const {
     VariableFactory result = *this;
     if (!by_ref_) result.spec_.dtype = dtype;
     return result;
@@ -151,7 +151,9 @@ class VariableFactory {
   int turns_ = -1;  // index in IrTables::turns; -1: all variables have the same initialiser
 };
 
-constexpr Text to_text(const VariableFactory& factory) { return text("VariableFactory(", to_text(factory.spec()), ")"); }
+[[nodiscard]] constexpr Text to_text(const VariableFactory& factory) {
+  return text("VariableFactory(", to_text(factory.spec()), ")");
+}
 
 /// Remote buffers by name.
 using NamedRemoteBuffers = DotTree<RemoteBuffer>;
@@ -169,6 +171,10 @@ class NamedReplicaGrouping : public DotTree<ReplicaGrouping> {
   }
 };
 
+namespace detail {
+inline constexpr NamedTensors no_tensors;
+}
+
 /// Factories of a module's variables by name.
 class NamedVariableFactories : public DotTree<VariableFactory> {
  public:
@@ -176,11 +182,11 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
   constexpr NamedVariableFactories(DotTree<VariableFactory> tree) : DotTree(std::move(tree)) {}
 
   /// Returns the subtree of a dotted name, for example the factories of one module.
-  constexpr NamedVariableFactories subtree(std::string_view name) const { return DotTree::subtree(name); }
+  [[nodiscard]] constexpr NamedVariableFactories subtree(std::string_view name) const { return DotTree::subtree(name); }
   /// Returns factories of sharded variables: in `shard_over` shards, or with 0 in one for each replica of a variable's group. A
   /// variable stays whole if its elements do not divide into equal shards, or if they are fewer than `threshold`. Fails unless
   /// `shard_over` divides the size of the groups, and for a negative `threshold`.
-  constexpr NamedVariableFactories replica_sharded(std::int64_t shard_over = 0, std::int64_t threshold = 0) const {
+  [[nodiscard]] constexpr NamedVariableFactories replica_sharded(std::int64_t shard_over = 0, std::int64_t threshold = 0) const {
     return transform<VariableFactory>("", [&](std::string_view name, const VariableFactory& factory) {
       if (threshold < 0)
         factory.ir().fail(text("replica_sharded: threshold ", threshold, ": a number of elements, at least 0, expected"));
@@ -190,7 +196,7 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
   }
   /// Returns these factories, those of some dotted names with sharded variables, each in its number of shards. Fails for a name
   /// that the tree does not have.
-  constexpr NamedVariableFactories replica_sharded(
+  [[nodiscard]] constexpr NamedVariableFactories replica_sharded(
       std::initializer_list<std::pair<std::string_view, std::int64_t>> shard_over) const {
     NamedVariableFactories result = *this;
     for (const auto& [name, shards] : shard_over) result.insert(name, (*this)[name].replica_sharded(name, shards), true);
@@ -210,8 +216,10 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
   /// Creates a variable for every factory, in alphabetical order of the names. The tensors are named `prefix.name`. Each call
   /// creates an independent set. Without a prefix, a name that another tensor of the main graph has is an error; with one, the
   /// name gets a number. The main graph must be the current one.
-  constexpr NamedTensors init(std::string_view prefix = "", const InitOptions& options = {}) const {
-    const auto create = [prefix, &options](std::string_view name, const VariableFactory& factory) {
+  TILEWRIGHT_KEPT constexpr const NamedTensors&& init(std::string_view prefix = "", const InitOptions& options = {}) const {
+    Ir* ir = nullptr;
+    const auto create = [prefix, &options, &ir](std::string_view name, const VariableFactory& factory) {
+      ir = &factory.ir();
       const Tensor tensor = factory.create_tensor(name, options);
       if (prefix.empty() && tensor.valid() && !tensor.name().ends_with(name) && !factory.ir().failed())
         factory.ir().fail(text("init: '", name,
@@ -219,7 +227,9 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
                                "new, init(prefix), expected"));
       return tensor;
     };
-    return transform<Tensor>(prefix, create, true);
+    NamedTensors tensors = transform<Tensor>(prefix, create, true);
+    if (!ir) return std::move(detail::no_tensors);
+    return detail::keep(*ir, std::move(tensors));
   }
   /// Creates a variable for every factory in row `entry` of the buffer of the same name. Names and order are those of init. Fails
   /// for a name that no buffer has.

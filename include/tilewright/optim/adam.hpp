@@ -21,8 +21,8 @@ struct AdamParameters {
   NumberOrTensor epsilon = 1e-5;  ///< added to the root of the second moment; PyTorch's `eps`, which is 1e-8
   NumberOrTensor weight_decay = 0.0;  ///< decoupled decay: each step subtracts lr weight_decay weight from the weight
   std::optional<DType> first_order_dtype{};  ///< dtype of the first moment; none: the weight's, or float32 for half precision
-  bool bias_correction = true;  ///< whether moments are divided by 1 - beta^step
-  bool amsgrad = false;  ///< whether the largest second moment so far replaces the current one
+  Flag bias_correction = true;  ///< whether moments are divided by 1 - beta^step
+  Flag amsgrad = false;  ///< whether the largest second moment so far replaces the current one
 
   using Optimiser = Adam;
   /// Returns references to the members of parameters, in their order.
@@ -63,7 +63,7 @@ struct AdamWParameters {
   NumberOrTensor epsilon = 1e-8;  ///< added to the root of the second moment; PyTorch's `eps`
   NumberOrTensor weight_decay = 0.01;  ///< each step subtracts lr weight_decay weight from the weight
   std::optional<DType> first_order_dtype{};  ///< dtype of the first moment; none: the weight's, or float32 for half precision
-  bool amsgrad = false;  ///< whether the largest second moment so far replaces the current one
+  Flag amsgrad = false;  ///< whether the largest second moment so far replaces the current one
 
   using Optimiser = AdamW;
   /// Returns references to the members of parameters, in their order.

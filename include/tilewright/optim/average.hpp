@@ -15,7 +15,7 @@ namespace tilewright::optim {
 /// Options of average_variables.
 struct AverageOptions {
   double decay = 0.999;  ///< share of the old average that each step keeps: at least 0, below 1
-  bool equal = false;  ///< whether the average is the plain mean over all steps; `decay` has no effect then
+  Flag equal = false;  ///< whether the average is the plain mean over all steps; `decay` has no effect then
   std::string_view prefix = "average";  ///< prefix of the averages' names; a dot follows it
 };
 

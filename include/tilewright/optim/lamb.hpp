@@ -18,7 +18,7 @@ struct LambParameters {
   NumberOrTensor weight_decay = 0.0;  ///< adds weight_decay weight to the step before the step is scaled
   NumberOrTensor max_weight_norm = std::numeric_limits<double>::infinity();  ///< upper bound of the weight's norm
   std::optional<DType> first_order_dtype{};  ///< dtype of the first moment; none: the weight's, or float32 for half precision
-  bool bias_correction = true;  ///< whether moments are divided by 1 - beta^step
+  Flag bias_correction = true;  ///< whether moments are divided by 1 - beta^step
 
   using Optimiser = Lamb;
   /// Returns references to the members of parameters, in their order.

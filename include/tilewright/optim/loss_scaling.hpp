@@ -24,10 +24,10 @@ struct LossScaling {
   double growth_factor = 2;  ///< factor of the scale after growth_interval steps in a row without a skipped step
   double backoff_factor = 0.5;  ///< factor of the scale after a skipped step
   std::int64_t growth_interval = 2000;  ///< steps in a row without a skipped step before the scale grows
-  bool is_dynamic = true;  ///< false: the scale is constant, and no step is skipped
+  Flag is_dynamic = true;  ///< false: the scale is constant, and no step is skipped
 };
 /// Returns options for a constant scale.
-constexpr LossScaling static_loss_scaling(double scale) { return {.init_scale = scale, .is_dynamic = false}; }
+[[nodiscard]] constexpr LossScaling static_loss_scaling(double scale) { return {.init_scale = scale, .is_dynamic = false}; }
 
 /// Scales the gradient of a loss, and updates variables by the gradients computed from it:
 ///

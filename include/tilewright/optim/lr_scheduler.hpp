@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tilewright/core/flag.hpp"
 #include "tilewright/optim/schedule.hpp"
 
 /// PyTorch's learning-rate schedulers, with its names of parameters and its defaults. A scheduler is a function object of the
@@ -193,7 +194,7 @@ struct OneCycleLR {
   double base_momentum = 0.85, max_momentum = 0.95;  ///< lowest and highest value of momentum()
   /// Ratio of max_lr to the first rate, and of the first rate to the last; each above 0
   double div_factor = 25, final_div_factor = 1e4;
-  bool three_phase = false;  ///< whether the rate falls symmetrically to its growth before it falls to the last rate
+  Flag three_phase = false;  ///< whether the rate falls symmetrically to its growth before it falls to the last rate
 
   double operator()(std::int64_t step) const {
     detail::require_rate("OneCycleLR: max_lr", max_lr);
@@ -321,10 +322,11 @@ enum class PlateauMode { min, max };
 enum class ThresholdMode { rel, abs };
 
 /// Multiplies the rate by factor if the metric has not improved for more than `patience` epochs. The rate is a function of all
-/// metrics so far, one for each epoch, such as validation losses; without metrics it is lr. A metric improves if it is below best
-/// - threshold |best|, or for ThresholdMode::abs below best - threshold. For PlateauMode::max it improves above best + threshold
-/// |best| or best + threshold. (PyTorch has best without | |, and takes negative metrics that become worse for improvements.) NaN
-/// is no improvement. After each change, `cooldown` epochs do not count. Changes of eps or less are not made.
+/// metrics so far, one for each epoch, such as validation losses; without metrics it is lr. A metric improves if it is below
+/// `best - threshold |best|`, or for ThresholdMode::abs below `best - threshold`. For PlateauMode::max it improves above
+/// `best + threshold |best|` or `best + threshold`. (PyTorch has best without | |, and takes negative metrics that become worse
+/// for improvements.) NaN is no improvement. After each change, `cooldown` epochs do not count. Changes of eps or less are not
+/// made.
 ///
 ///     std::vector<double> losses;  // of validation
 ///     const tw::optim::ReduceLROnPlateau scheduler{.lr = 0.1, .patience = 3};

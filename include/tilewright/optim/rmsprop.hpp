@@ -21,7 +21,7 @@ struct RmsPropParameters {
   NumberOrTensor epsilon = 1e-8;  ///< added to the root of the mean square
   NumberOrTensor weight_decay = 0.0;  ///< adds weight_decay / 2 |weight|^2 to the loss
   NumberOrTensor momentum = 0.0;  ///< 0: no momentum, and no velocity
-  bool centered = false;  ///< whether the gradient's variance replaces its mean square
+  Flag centered = false;  ///< whether the gradient's variance replaces its mean square
 
   using Optimiser = RmsProp;
   /// Returns references to the members of parameters, in their order.

@@ -16,7 +16,7 @@ struct SgdParameters {
   NumberOrTensor lr = 1e-3;  ///< learning rate
   NumberOrTensor momentum = 0.0;  ///< 0: no momentum, and no state
   NumberOrTensor weight_decay = 0.0;  ///< adds weight_decay / 2 |weight|^2 to the loss
-  bool nesterov = false;  ///< whether to use Nesterov momentum
+  Flag nesterov = false;  ///< whether to use Nesterov momentum
   std::optional<DType> momentum_dtype{};  ///< dtype of the velocity; none: the weight's, or float32 for half precision
 
   using Optimiser = Sgd;

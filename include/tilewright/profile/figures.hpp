@@ -17,7 +17,7 @@ namespace tilewright {
 
 /// Returns the figures as a table: module, number and share of the total, with the total in the last row. `what`: the heading of
 /// the numbers, for example "FLOPs".
-inline std::string print_figures(const ModuleFigures& figures, std::string_view what) {
+[[nodiscard]] inline std::string print_figures(const ModuleFigures& figures, std::string_view what) {
   const auto total = static_cast<double>(figures.total());
   std::vector<std::vector<std::string>> rows{{"module", std::string(what), "share"}};
   const auto add = [&](std::string module, std::int64_t value) {

@@ -136,7 +136,7 @@ inline std::string print_fullest_tile(const Profile& profile, std::size_t most) 
 
 /// Returns a profile as a page of text: totals, the ten most expensive steps, the fullest tile by category and its five largest
 /// tensors.
-inline std::string profile_to_string(const Profile& profile) {
+[[nodiscard]] inline std::string profile_to_string(const Profile& profile) {
   std::string page = detail::print_totals(profile) + detail::print_tile_sets(profile) + "\n" +
                      detail::print_dearest_steps(profile, 10) + "\n" + detail::print_fullest_tile(profile, 5);
   std::string result;  // without the spaces at the ends of lines

@@ -32,7 +32,7 @@ inline constexpr std::array<std::string_view, memory_category_count> memory_cate
     "exchange code", "control code", "stack", "padding"};
 
 /// Returns whether a category's bytes are needed in every step. Bytes of other categories are those of the fullest step.
-constexpr bool always_live(MemoryCategory category) {
+[[nodiscard]] constexpr bool always_live(MemoryCategory category) {
   return category != MemoryCategory::frame && category != MemoryCategory::exchange_buffers;
 }
 

@@ -149,7 +149,7 @@ namespace tilewright {
 
 /// Returns a profile as JSON: an object with the members of Profile by their names, and `totals`. `tiles` has a list of bytes for
 /// each tile, in the order of `categories`; a tensor's `category` is an index into `categories`.
-inline std::string profile_to_json(const Profile& profile) {
+[[nodiscard]] inline std::string profile_to_json(const Profile& profile) {
   detail::JsonText json;
   detail::write_profile(json, profile);
   return json.text() + '\n';

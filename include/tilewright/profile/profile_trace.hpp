@@ -62,7 +62,7 @@ namespace tilewright {
 /// Returns a run as trace events, which ui.perfetto.dev and chrome://tracing open: tracks for sync, host, streaming memory,
 /// collectives, links, exchange and compute, in microseconds at the target's clock, and the live bytes of the fullest tile. All
 /// executions of a step form one slice with the sum of their cycles. A second profile is a second process.
-inline std::string profile_to_trace(const Profile& profile, const Profile* other = nullptr) {
+[[nodiscard]] inline std::string profile_to_trace(const Profile& profile, const Profile* other = nullptr) {
   return detail::trace_text([&](detail::JsonText& json) {
     detail::write_trace(json, profile, 1);
     if (other) detail::write_trace(json, *other, 2);

@@ -8,7 +8,7 @@ namespace tilewright {
 
 /// Returns a recording as JSON: an object with the members of Recording by their names. An event is a list: worker, run, step,
 /// index in `kinds`, begin, end, parts.
-inline std::string recording_to_json(const Recording& recording) {
+[[nodiscard]] inline std::string recording_to_json(const Recording& recording) {
   detail::JsonText json;
   json.begin_object().member("format", "tilewright recording").member("version", 1).member("program", recording.program);
   json.member("room", recording.room).member("left_out_runs", recording.left_out_runs);

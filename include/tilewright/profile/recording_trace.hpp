@@ -47,7 +47,7 @@ inline void write_trace(JsonText& json, const Recording& recording) {
 /// Returns a recording as trace events, which ui.perfetto.dev and chrome://tracing open: a track of the runs, and one of each
 /// worker, whose slices are named after the steps that it computes, or `wait: ` and the kind of a wait. Times are in
 /// microseconds.
-inline std::string recording_to_trace(const Recording& recording) {
+[[nodiscard]] inline std::string recording_to_trace(const Recording& recording) {
   return detail::trace_text([&](detail::JsonText& json) { detail::write_trace(json, recording); });
 }
 

@@ -12,7 +12,7 @@ enum class CommGroupType : std::uint8_t {
 };
 
 /// Returns the name of a type: Consecutive.
-constexpr Text to_text(CommGroupType type) {
+[[nodiscard]] constexpr Text to_text(CommGroupType type) {
   switch (type) {
     case CommGroupType::All: return "All";
     case CommGroupType::Consecutive: return "Consecutive";

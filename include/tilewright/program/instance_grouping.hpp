@@ -50,7 +50,7 @@ constexpr ReplicaGrouping groups_within_parts(std::string_view what, const Repli
 
 /// Returns whether a group has replicas of several instances, each of `instance_replicas` replicas. Fails if that number does not
 /// divide the number of replicas.
-constexpr bool is_cross_instance(const ReplicaGrouping& grouping, std::int64_t instance_replicas) {
+[[nodiscard]] constexpr bool is_cross_instance(const ReplicaGrouping& grouping, std::int64_t instance_replicas) {
   if (!detail::check_parts("is_cross_instance", grouping, instance_replicas)) return false;
   for (std::int64_t replica = 0; replica < grouping.num_replicas(); ++replica)
     if (grouping.member(grouping.group_of(replica), 0) / instance_replicas != replica / instance_replicas) return true;
@@ -62,14 +62,15 @@ constexpr bool is_cross_instance(const ReplicaGrouping& grouping, std::int64_t i
 /// pieces differ in size.
 ///
 ///     tw::get_instance_replica_grouping(ir.replica_grouping(), 4)  // 0 0 0 0 1 1 1 1
-constexpr ReplicaGrouping get_instance_replica_grouping(const ReplicaGrouping& grouping, std::int64_t instance_replicas) {
+[[nodiscard]] constexpr ReplicaGrouping get_instance_replica_grouping(const ReplicaGrouping& grouping,
+                                                                      std::int64_t instance_replicas) {
   return detail::groups_within_parts("get_instance_replica_grouping", grouping, instance_replicas);
 }
 
 /// Returns the grouping with each group cut at the borders of link domains, which have `domain_replicas` replicas each. A link
 /// domain is a set of machines that are connected without a network. Fails if that number does not divide the number of replicas,
 /// or if the pieces differ in size.
-constexpr ReplicaGrouping get_ild_replica_grouping(const ReplicaGrouping& grouping, std::int64_t domain_replicas) {
+[[nodiscard]] constexpr ReplicaGrouping get_ild_replica_grouping(const ReplicaGrouping& grouping, std::int64_t domain_replicas) {
   return detail::groups_within_parts("get_ild_replica_grouping", grouping, domain_replicas);
 }
 

@@ -6,8 +6,8 @@
 namespace tilewright {
 
 struct MergeOptions {
-  bool into_one = false;  ///< fails if one exchange cannot hold all loads and stores
-  bool transfers_only = false;  ///< fails for an op that is not a load, a store or a view
+  Flag into_one = false;  ///< fails if one exchange cannot hold all loads and stores
+  Flag transfers_only = false;  ///< fails for an op that is not a load, a store or a view
 };
 
 /// Scope that merges transfers. It collects loads and stores of the graph that was current at its creation: those of the host, of

@@ -107,6 +107,6 @@ class [[nodiscard]] OnlyIf {
   int exceptions_ = 0;
   List<bool, TensorId> is_changed_{};
 };
-constexpr OnlyIf only_if(Tensor condition) { return OnlyIf(condition); }
+[[nodiscard]] constexpr OnlyIf only_if(Tensor condition) { return OnlyIf(condition); }
 
 }  // namespace tilewright

@@ -71,7 +71,7 @@ class ReplicaGrouping {
   }
 
   /// Returns the transposed grouping, whose group k holds the k-th members of all groups.
-  constexpr ReplicaGrouping transpose() const {
+  [[nodiscard]] constexpr ReplicaGrouping transpose() const {
     List<int> groups;
     for (std::int64_t replica = 0; replica < num_replicas(); ++replica)
       groups.push_back(static_cast<int>(index_in_group(replica)));
@@ -80,7 +80,7 @@ class ReplicaGrouping {
   /// Returns a refinement of this grouping with a constant stride: each of its groups is part of one group of this grouping. A
   /// grouping with a constant stride returns itself. Otherwise the stride is that of the first two replicas of group 0, and the
   /// groups are as large as possible. If no stride fits, each replica is a group.
-  constexpr ReplicaGrouping const_rg() const {
+  [[nodiscard]] constexpr ReplicaGrouping const_rg() const {
     if (is_const()) return *this;
     const std::int64_t stride = member(0, 1) - member(0, 0);
     for (std::int64_t size = group_size(); size > 1; --size)

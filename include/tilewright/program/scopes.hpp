@@ -61,12 +61,12 @@ class [[nodiscard]] InSequence {
   Ir& ir_;
   int outer_;
 };
-constexpr InSequence in_sequence(Ir& ir, bool ordered = true) {
+[[nodiscard]] constexpr InSequence in_sequence(Ir& ir, bool ordered = true) {
   return InSequence(ir, ordered ? SequenceMode::ordered : SequenceMode::unordered);
 }
 /// Opens a scope. With SequenceMode::pass, the scope's ops are unordered, both among themselves and with the ops before and after
 /// the scope. The outer order continues as if they did not exist.
-constexpr InSequence in_sequence(Ir& ir, SequenceMode mode) { return InSequence(ir, mode); }
+[[nodiscard]] constexpr InSequence in_sequence(Ir& ir, SequenceMode mode) { return InSequence(ir, mode); }
 
 /// Scope that sets the execution context of new ops of the main graph: they run in each run (Normal), after each upload of the
 /// variables (WeightsFromHostFragment), or before each download (WeightsToHostFragment). Ops of called graphs run when their
@@ -114,7 +114,7 @@ class [[nodiscard]] ExecutionContextScope {
   Ir& ir_;
   ExecutionContext outer_;
 };
-constexpr ExecutionContextScope execution_context(Ir& ir, ExecutionContext context) { return {ir, context}; }
+[[nodiscard]] constexpr ExecutionContextScope execution_context(Ir& ir, ExecutionContext context) { return {ir, context}; }
 
 /// Scope in which layers are traced for training or for evaluation. The innermost scope counts.
 class [[nodiscard]] ModeScope {
@@ -129,11 +129,11 @@ class [[nodiscard]] ModeScope {
   std::optional<Mode> outer_;
 };
 /// Opens a scope for training: dropout drops elements, and batch norm uses the batch's statistics.
-constexpr ModeScope training(Ir& ir) { return {ir, Mode::training}; }
+[[nodiscard]] constexpr ModeScope training(Ir& ir) { return {ir, Mode::training}; }
 /// Opens a scope for evaluation: dropout returns its input, and batch norm uses its running statistics.
-constexpr ModeScope evaluation(Ir& ir) { return {ir, Mode::evaluation}; }
+[[nodiscard]] constexpr ModeScope evaluation(Ir& ir) { return {ir, Mode::evaluation}; }
 /// Returns the mode of the innermost scope, or nothing.
-constexpr std::optional<Mode> mode_of(const Ir& ir) { return ir.tables.current_mode; }
+[[nodiscard]] constexpr std::optional<Mode> mode_of(const Ir& ir) { return ir.tables.current_mode; }
 /// Returns the mode of the innermost scope for a layer that needs one. Fails in a trace without a mode; the error names `layer`.
 constexpr Mode require_mode(Ir& ir, std::string_view layer) {
   if (ir.tables.current_mode) return *ir.tables.current_mode;
@@ -153,6 +153,6 @@ class [[nodiscard]] PathScope {
   Ir& ir_;
 };
 /// Opens a scope that adds `name` to the module path in errors, for a function that appends several ops.
-constexpr PathScope op_debug_context(Ir& ir, std::string_view name) { return {ir, name}; }
+[[nodiscard]] constexpr PathScope op_debug_context(Ir& ir, std::string_view name) { return {ir, name}; }
 
 }  // namespace tilewright

@@ -11,7 +11,7 @@ struct Range {
   Position start{}, stop{}, step{};
 };
 /// Returns a range: `x[tw::slice(1, 7, 2)]` is x[1:7:2] in Python; `tw::slice(tw::none, tw::none, -1)` is [::-1].
-constexpr Range slice(Position start, Position stop, Position step = {}) { return {start, stop, step}; }
+[[nodiscard]] constexpr Range slice(Position start, Position stop, Position step = {}) { return {start, stop, step}; }
 
 /// All elements along an axis: `tw::all`, like `:` in Python.
 enum All : std::uint8_t { all };

@@ -12,14 +12,16 @@ enum class TensorStorage : std::uint8_t {
   OnChip,  ///< the machine's memory
   OffChip  ///< streaming memory, outside of the machine: rows of remote buffers
 };
-constexpr std::string_view to_text(TensorStorage storage) { return storage == TensorStorage::OnChip ? "OnChip" : "OffChip"; }
+[[nodiscard]] constexpr std::string_view to_text(TensorStorage storage) {
+  return storage == TensorStorage::OnChip ? "OnChip" : "OffChip";
+}
 
 /// Whether replicas hold a tensor as a whole or in shards. Names are PopXL's.
 enum class ReplicatedTensorSharding : std::uint8_t {
   Off,  ///< each replica has the whole tensor
   On    ///< each replica has a shard: a tensor with a meta_shape
 };
-constexpr std::string_view to_text(ReplicatedTensorSharding sharding) {
+[[nodiscard]] constexpr std::string_view to_text(ReplicatedTensorSharding sharding) {
   return sharding == ReplicatedTensorSharding::Off ? "Off" : "On";
 }
 
@@ -29,7 +31,7 @@ struct TensorLocation {
   ReplicatedTensorSharding replicated_tensor_sharding = ReplicatedTensorSharding::Off;  ///< whether a replica holds a shard of it
   friend constexpr bool operator==(const TensorLocation&, const TensorLocation&) = default;
 };
-constexpr Text to_text(const TensorLocation& location) {
+[[nodiscard]] constexpr Text to_text(const TensorLocation& location) {
   return text("TensorLocation(storage=", to_text(location.storage),
               ", replicated_tensor_sharding=", to_text(location.replicated_tensor_sharding), ")");
 }

@@ -35,6 +35,8 @@ struct Collective {
   constexpr bool operator==(const Collective&) const = default;
 };
 /// Returns the reduction of a tensor of `bytes` bytes with the result on all replicas.
-constexpr Collective all_reduce_of(std::int64_t bytes, std::int64_t times = 1) { return {bytes, true, true, times}; }
+[[nodiscard]] constexpr Collective all_reduce_of(std::int64_t bytes, std::int64_t times = 1) {
+  return {bytes, true, true, times};
+}
 
 }  // namespace tilewright::scaling

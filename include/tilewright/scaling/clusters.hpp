@@ -31,7 +31,7 @@ inline constexpr Link shared_memory{.bytes_per_second = {7'300'000'000, derived,
 
 /// Returns a cluster of hosts. Each host has `replicas_per_node` replicas, and each replica has a process of its own. `between`
 /// is the link between hosts.
-constexpr Cluster hosts(std::string_view name, std::int64_t replicas_per_node, const Link& between) {
+[[nodiscard]] constexpr Cluster hosts(std::string_view name, std::int64_t replicas_per_node, const Link& between) {
   return {.name = name,
           .replicas_per_node = replicas_per_node,
           .inside = shared_memory,
@@ -40,7 +40,7 @@ constexpr Cluster hosts(std::string_view name, std::int64_t replicas_per_node, c
 }
 
 /// Returns a cluster of pods, in which IPUs form rings and gateways connect the pods. Links and clock are those of a model.
-constexpr Cluster ipu_pods(std::string_view name, const IpuModel& model) {
+[[nodiscard]] constexpr Cluster ipu_pods(std::string_view name, const IpuModel& model) {
   const auto nanoseconds = [&](std::int64_t cycles) { return (cycles * 1'000'000'000 + model.clock_hz / 2) / model.clock_hz; };
   const IpuLink& link = model.link;
   const Figure sync{nanoseconds(link.sync_cycles), derived, "sync of the links, by the clock"};

@@ -206,8 +206,8 @@ class Simulation {
 
 /// Returns the time of one run of a collective over `replicas` replicas. Throws std::invalid_argument for a cluster that cannot
 /// hold them, for bandwidths that are not above 0, and for a negative number of bytes. One replica takes no time.
-constexpr CollectiveTime simulate(const Collective& collective, std::int64_t replicas, Algorithm algorithm,
-                                  const Cluster& cluster) {
+[[nodiscard]] constexpr CollectiveTime simulate(const Collective& collective, std::int64_t replicas, Algorithm algorithm,
+                                                const Cluster& cluster) {
   detail::validate(cluster, replicas);
   if (collective.bytes < 0) detail::fail("a tensor of " + std::to_string(collective.bytes) + " bytes: 0 or more expected");
   if (replicas == 1 || collective.bytes == 0 || !(collective.reduces || collective.gathers)) return {};

@@ -20,8 +20,8 @@ struct StepTime {
 
 /// Returns the time of a step that computes `computation` seconds for each replica and runs each collective `times` times. Throws
 /// std::invalid_argument in the cases of `simulate`, and for a negative `computation`.
-constexpr StepTime step_time(const std::ranges::input_range auto& collectives, double computation, std::int64_t replicas,
-                             Algorithm algorithm, const Cluster& cluster) {
+[[nodiscard]] constexpr StepTime step_time(const std::ranges::input_range auto& collectives, double computation,
+                                           std::int64_t replicas, Algorithm algorithm, const Cluster& cluster) {
   detail::validate(cluster, replicas);
   if (!(computation >= 0 && computation - computation == 0))
     detail::fail("a computation of " + std::to_string(computation) + " seconds: a finite number of at least 0 expected");
@@ -33,8 +33,8 @@ constexpr StepTime step_time(const std::ranges::input_range auto& collectives, d
 }
 
 /// Returns the algorithm with the shortest step, or the first such algorithm if several take the same time.
-constexpr Algorithm fastest_algorithm(const std::ranges::input_range auto& collectives, std::int64_t replicas,
-                                      const Cluster& cluster) {
+[[nodiscard]] constexpr Algorithm fastest_algorithm(const std::ranges::input_range auto& collectives, std::int64_t replicas,
+                                                    const Cluster& cluster) {
   Algorithm fastest = all_algorithms[0];
   double least = step_time(collectives, 0, replicas, fastest, cluster).seconds;
   for (const Algorithm algorithm : all_algorithms) {

@@ -41,7 +41,7 @@ constexpr std::size_t product(const auto& shape, std::size_t first, std::size_t 
 /// Throws std::invalid_argument for a count below 1 or one that does not divide the extent, and for an axis that the array does
 /// not have.
 template <class T, std::size_t rank>
-xt::xtensor<T, rank + 1> shard(const xt::xtensor<T, rank>& array, std::int64_t count, std::int64_t axis = 0) {
+[[nodiscard]] xt::xtensor<T, rank + 1> shard(const xt::xtensor<T, rank>& array, std::int64_t count, std::int64_t axis = 0) {
   const Text what = text("shard: ", to_text(detail::host_shape_of(array)), " in ", count, " shards");
   const std::size_t parts = detail::at_least_one(what, count), at = detail::axis_from_first(what, axis, rank);
   if (array.shape(at) % parts != 0)
@@ -61,7 +61,7 @@ xt::xtensor<T, rank + 1> shard(const xt::xtensor<T, rank>& array, std::int64_t c
 /// last. Throws std::invalid_argument for an axis that a shard does not have.
 template <class T, std::size_t rank>
   requires(rank >= 2)
-xt::xtensor<T, rank - 1> unshard(const xt::xtensor<T, rank>& shards, std::int64_t axis = 0) {
+[[nodiscard]] xt::xtensor<T, rank - 1> unshard(const xt::xtensor<T, rank>& shards, std::int64_t axis = 0) {
   const Text what = text("unshard: ", to_text(detail::host_shape_of(shards)));
   const std::size_t at = detail::axis_from_first(what, axis, rank - 1), parts = shards.shape(0);
   const std::size_t rows = detail::product(shards.shape(), 1, at + 1), block = detail::product(shards.shape(), at + 1, rank);

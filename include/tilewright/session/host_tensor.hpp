@@ -3,15 +3,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "tilewright/core/flag.hpp"
 #include "tilewright/core/number.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/core/text/name_pattern.hpp"
@@ -66,27 +67,40 @@ class LoadError : public std::runtime_error {
   std::string file_, tensor_;
 };
 
+/// Names that are allowed: all of them, none, or those that a pattern matches. A `*` stands for any characters.
+class AllowedNames {
+ public:
+  constexpr AllowedNames() = default;
+  AllowedNames(std::initializer_list<std::string_view> patterns) : patterns_(patterns) {}
+  AllowedNames(std::vector<std::string_view> patterns) : patterns_(std::move(patterns)) {}
+  template <class Given>
+    requires std::is_scalar_v<Given>
+  constexpr AllowedNames(Given given) : all_(static_cast<bool>(given)) {
+    static_assert(std::is_same_v<Given, bool>, "true, false, or a list of patterns, such as {\"head.*\"}, expected");
+  }
+
+  bool has(std::string_view name) const {
+    const auto is_matched = [&](std::string_view pattern) { return detail::matches_pattern(pattern, name); };
+    return all_ || std::any_of(patterns_.begin(), patterns_.end(), is_matched);
+  }
+
+ private:
+  bool all_ = false;
+  std::vector<std::string_view> patterns_{};
+};
+
 /// Allowed differences between the variables of a session and the tensors that it loads.
 struct LoadPolicy {
-  Flag allow_extra = false;  ///< tensors without a variable of their name are ignored
-  Flag allow_missing = false;  ///< variables without a tensor of their name keep their values
-  /// Patterns of tensors that may be extra, and of variables that may be missing, if not all are allowed. A `*` stands for any
-  /// characters.
-  std::vector<std::string_view> extra{}, missing{};
+  AllowedNames allow_extra{};  ///< tensors without a variable of their name that are ignored: true, or patterns: {"optimiser.*"}
+  AllowedNames allow_missing{};  ///< variables without a tensor of their name that keep their values: true, or patterns
+  std::vector<std::string_view> extra{}, missing{};  ///< earlier names of patterns of the two above
   /// Patterns of the variables to load, such as "encoder.*"; empty: all. Other variables keep their values, and tensors of other
   /// names are ignored. A pattern that matches no variable is an error.
   std::vector<std::string_view> only{};
 
-  bool loads(std::string_view name) const { return only.empty() || is_in(only, name); }
-  bool may_be_extra(std::string_view name) const { return allow_extra || is_in(extra, name); }
-  bool may_be_missing(std::string_view name) const { return allow_missing || is_in(missing, name); }
-
- private:
-  static bool is_in(const std::vector<std::string_view>& patterns, std::string_view name) {
-    for (const std::string_view pattern : patterns)
-      if (detail::matches_pattern(pattern, name)) return true;
-    return false;
-  }
+  bool loads(std::string_view name) const { return only.empty() || AllowedNames(only).has(name); }
+  bool may_be_extra(std::string_view name) const { return allow_extra.has(name) || AllowedNames(extra).has(name); }
+  bool may_be_missing(std::string_view name) const { return allow_missing.has(name) || AllowedNames(missing).has(name); }
 };
 
 namespace detail {

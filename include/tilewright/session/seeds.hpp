@@ -17,7 +17,7 @@ namespace tilewright {
 /// Splits a number into the two words of a seed for random ops, the most significant first. Throws std::out_of_range for a number
 /// outside of 0 to 2^64 - 1.
 template <std::integral T>
-constexpr std::array<std::uint32_t, 2> uint64_to_two_uint32(T number) {
+[[nodiscard]] constexpr std::array<std::uint32_t, 2> uint64_to_two_uint32(T number) {
   if (!std::in_range<std::uint64_t>(number))
     throw std::out_of_range("uint64_to_two_uint32: " + std::to_string(number) + ": a number of at least 0 expected");
   return {static_cast<std::uint32_t>(static_cast<std::uint64_t>(number) >> 32), static_cast<std::uint32_t>(number)};
@@ -25,13 +25,13 @@ constexpr std::array<std::uint32_t, 2> uint64_to_two_uint32(T number) {
 /// Joins two words of a seed into a number, the most significant first. Throws std::out_of_range for words outside of 0 to 2^32 -
 /// 1.
 template <std::integral High, std::integral Low>
-constexpr std::uint64_t two_uint32_to_uint64(High high, Low low) {
+[[nodiscard]] constexpr std::uint64_t two_uint32_to_uint64(High high, Low low) {
   if (!std::in_range<std::uint32_t>(high) || !std::in_range<std::uint32_t>(low))
     throw std::out_of_range("two_uint32_to_uint64: " + std::to_string(high) + " and " + std::to_string(low) +
                             ": numbers from 0 to 4294967295 expected");
   return static_cast<std::uint64_t>(high) << 32 | static_cast<std::uint64_t>(low);
 }
-constexpr std::uint64_t two_uint32_to_uint64(const std::array<std::uint32_t, 2>& words) {
+[[nodiscard]] constexpr std::uint64_t two_uint32_to_uint64(const std::array<std::uint32_t, 2>& words) {
   return two_uint32_to_uint64(words[0], words[1]);
 }
 

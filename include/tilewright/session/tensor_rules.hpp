@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/core/flag.hpp"
 #include "tilewright/core/text/name_pattern.hpp"
 #include "tilewright/session/host_tensor.hpp"
 
@@ -25,46 +26,50 @@ namespace tilewright {
 struct TensorRule {
   std::string tensor{};  ///< name of a tensor that is given
   std::optional<std::string> variable{};  ///< name of the variable; nothing: the tensor is ignored
-  bool is_transposed = false;  ///< whether the variable is the transposed matrix
+  Flag is_transposed = false;  ///< whether the variable is the transposed matrix
   std::int64_t part = 0, part_count = 1;  ///< index and number of equal parts along the tensor's first axis
-  bool is_cast = false;  ///< whether the rule is that of cast(): it allows rounding, beside the other rules of the tensor
+  Flag is_cast = false;  ///< whether the rule is that of cast(): it allows rounding, beside the other rules of the tensor
 
   bool operator==(const TensorRule&) const = default;
 };
 
 /// Returns a rule that loads a tensor under another name.
-inline TensorRule renamed(std::string tensor, std::string variable) { return {std::move(tensor), std::move(variable)}; }
+[[nodiscard]] inline TensorRule renamed(std::string tensor, std::string variable) {
+  return {std::move(tensor), std::move(variable)};
+}
 /// Returns a rule that loads a matrix transposed, under its own name or another one.
-inline TensorRule transposed(std::string tensor, std::string variable) { return {std::move(tensor), std::move(variable), true}; }
-inline TensorRule transposed(std::string tensor) { return transposed(tensor, tensor); }
+[[nodiscard]] inline TensorRule transposed(std::string tensor, std::string variable) {
+  return {std::move(tensor), std::move(variable), true};
+}
+[[nodiscard]] inline TensorRule transposed(std::string tensor) { return transposed(tensor, tensor); }
 /// Returns rules for a list of matrices, each loaded transposed under its own name: `transposed({"*linear1.weight",
 /// "*linear2.weight"})`.
-inline std::vector<TensorRule> transposed(std::initializer_list<std::string_view> tensors) {
+[[nodiscard]] inline std::vector<TensorRule> transposed(std::initializer_list<std::string_view> tensors) {
   std::vector<TensorRule> rules;
   for (const std::string_view tensor : tensors) rules.push_back(transposed(std::string(tensor)));
   return rules;
 }
 /// Returns a rule that ignores a tensor.
-inline TensorRule left_out(std::string tensor) { return {std::move(tensor)}; }
+[[nodiscard]] inline TensorRule left_out(std::string tensor) { return {std::move(tensor)}; }
 /// Returns rules that ignore a list of tensors.
-inline std::vector<TensorRule> left_out(std::initializer_list<std::string_view> tensors) {
+[[nodiscard]] inline std::vector<TensorRule> left_out(std::initializer_list<std::string_view> tensors) {
   std::vector<TensorRule> rules;
   for (const std::string_view tensor : tensors) rules.push_back(left_out(std::string(tensor)));
   return rules;
 }
 /// Returns a rule for one of several equal parts of the tensor along its first axis. Other rules with the same `tensor` map the
 /// other parts.
-inline TensorRule part_of(std::string tensor, std::int64_t part, std::int64_t part_count, std::string variable,
-                          bool is_transposed = false) {
+[[nodiscard]] inline TensorRule part_of(std::string tensor, std::int64_t part, std::int64_t part_count, std::string variable,
+                                        bool is_transposed = false) {
   return {std::move(tensor), std::move(variable), is_transposed, part, part_count};
 }
 /// Returns a rule that lets tensors be converted to the variable's dtype where it does not hold all their numbers: float32 to
 /// float16, bfloat16 to float16, int64 to int32. Numbers are rounded to nearest, ties to even. A finite number outside of the
 /// dtype's range is an error. The rule applies beside the others of a tensor. Conversions that are exact, such as bfloat16 to
 /// float32, need no rule. Floating-point numbers never become integers, nor integers floating-point numbers.
-inline TensorRule cast(std::string tensors = "*") { return {.tensor = std::move(tensors), .is_cast = true}; }
+[[nodiscard]] inline TensorRule cast(std::string tensors = "*") { return {.tensor = std::move(tensors), .is_cast = true}; }
 /// Returns the rules cast() for a list of tensors.
-inline std::vector<TensorRule> cast(std::initializer_list<std::string_view> tensors) {
+[[nodiscard]] inline std::vector<TensorRule> cast(std::initializer_list<std::string_view> tensors) {
   std::vector<TensorRule> rules;
   for (const std::string_view tensor : tensors) rules.push_back(cast(std::string(tensor)));
   return rules;

@@ -30,7 +30,7 @@ struct AmpModel {
     return (element_bytes == 4 ? 132 : 114) + 25 + load_cycles() + more_block_cycles;
   }
   /// Returns the model with 235 instead of 203 cycles for a block of 16 x 16 of float16, as a third party measured on hardware.
-  constexpr AmpModel with_measured_overhead() const {
+  [[nodiscard]] constexpr AmpModel with_measured_overhead() const {
     AmpModel result = *this;
     result.more_block_cycles = 32;
     return result;

@@ -21,14 +21,14 @@ inline constexpr Device devices[] = {
 
 /// Returns the name of a target, the first one if it has two. Returns "custom" for a target that is not in `devices`, such as
 /// ipu_model.with_tiles(64).
-constexpr std::string_view device_name(const Target& target) {
+[[nodiscard]] constexpr std::string_view device_name(const Target& target) {
   for (const Device& device : devices)
     if (device.target == target) return device.name;
   return "custom";
 }
 
 /// Returns the names of those of `targets` that have one: "cpu, ipu_model, gc200".
-constexpr Text device_names(std::span<const Target> targets) {
+[[nodiscard]] constexpr Text device_names(std::span<const Target> targets) {
   Text names;
   for (const Device& device : devices) {
     bool found = false;

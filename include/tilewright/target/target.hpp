@@ -39,19 +39,19 @@ struct Target {
   const IpuModel* ipu = nullptr;  ///< a static object: the simulated IPU, whose cycles are counted; null for the host
   DType partials_type = DType::float32;  ///< of sums of products of float16: see with_partials_type
 
-  constexpr Target without_fusion() const {
+  [[nodiscard]] constexpr Target without_fusion() const {
     Target result = *this;
     result.fuses = false;
     return result;
   }
-  constexpr Target with_tiles(std::int64_t count) const {
+  [[nodiscard]] constexpr Target with_tiles(std::int64_t count) const {
     Target result = *this;
     result.tiles = count;
     return result;
   }
   /// Returns a machine whose replicas have several IPUs, each like this one; tw::ipu selects them. Throws std::invalid_argument
   /// for fewer than 1 and more than 64, and for several simulated IPUs without links.
-  constexpr Target with_ipus(int count) const {
+  [[nodiscard]] constexpr Target with_ipus(int count) const {
     if (count < 1 || count > max_ipus) TW_THROW std::invalid_argument("with_ipus: from 1 to 64 IPUs expected");
     if (count > 1 && ipu != nullptr && ipu->link.linked_ipus < count)
       TW_THROW std::invalid_argument("with_ipus: too many IPUs for the links: at most ipu->link.linked_ipus expected");
@@ -62,7 +62,7 @@ struct Target {
   static constexpr int max_ipus = 64;
   /// Returns a simulated IPU with `count` IO tiles, which move data while the others compute; tw::io_tiles selects them. Throws
   /// std::invalid_argument for the host, which has no such tiles, and for a number that is odd, below 32, or not below `tiles`.
-  constexpr Target with_io_tiles(std::int64_t count) const {
+  [[nodiscard]] constexpr Target with_io_tiles(std::int64_t count) const {
     if (ipu == nullptr)
       TW_THROW std::invalid_argument("with_io_tiles: the host has no IO tiles: a simulated IPU, such as gc200, expected");
     if (count < min_io_tiles || count % 2 != 0 || count >= tiles)
@@ -74,7 +74,7 @@ struct Target {
   /// Returns a machine whose products, convolutions and attention of float16, and their gradients, have partial sums of another
   /// dtype: float16 or float32 (the default). An op's own `partials_type` is stronger. With float16, the host and simulated IPUs
   /// round sums as an IPU's unit does: docs/reference/numerics.md. Throws std::invalid_argument for other dtypes.
-  constexpr Target with_partials_type(DType dtype) const {
+  [[nodiscard]] constexpr Target with_partials_type(DType dtype) const {
     if (dtype != DType::float16 && dtype != DType::float32)
       TW_THROW std::invalid_argument("with_partials_type: another dtype than float16 and float32: one of these expected");
     Target result = *this;
@@ -82,13 +82,13 @@ struct Target {
     return result;
   }
   static constexpr std::int64_t min_io_tiles = 32;  ///< popart's limit, in irlowering
-  constexpr Target with_bytes_per_tile(std::int64_t bytes) const {
+  [[nodiscard]] constexpr Target with_bytes_per_tile(std::int64_t bytes) const {
     Target result = *this;
     result.bytes_per_tile = bytes;
     return result;
   }
   /// Returns a machine with another model's numbers, including its tiles and their memory.
-  constexpr Target with_ipu(const IpuModel* model) const {
+  [[nodiscard]] constexpr Target with_ipu(const IpuModel* model) const {
     Target result = *this;
     result.ipu = model;
     result.first_cache_bytes = 0;

@@ -50,13 +50,13 @@ class LayerNames {
 /// Options of PhasedLayers.
 struct PhasedOptions {
   /// Whether backward returns the gradient of the first layer's input. The input of a network has no use for it.
-  bool input_gradient = true;
+  Flag input_gradient = true;
   /// Whether each replica keeps a shard of every variable and of its optimiser state, see NamedVariableFactories::replica_sharded
-  bool replica_sharded = false;
-  bool use_io_tiles = false;  ///< whether the IO tiles transfer rows, see RemoteGraphOptions
+  Flag replica_sharded = false;
+  Flag use_io_tiles = false;  ///< whether the IO tiles transfer rows, see RemoteGraphOptions
   /// Whether the code of a phase is loaded before it, see ops::remote_code_load. Otherwise the code of all phases stays on the
   /// machine.
-  bool load_code = false;
+  Flag load_code = false;
   std::string_view optimiser_prefix = "optimiser";  ///< prefix of the names of the optimiser's variables; "": none
 };
 

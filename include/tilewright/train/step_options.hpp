@@ -43,9 +43,9 @@ struct ParameterGroup {
 };
 
 /// Returns a group of variables that the step does not change: `frozen("encoder.*")`.
-constexpr ParameterGroup frozen(std::string_view names) { return {names, {.frozen = true}}; }
+[[nodiscard]] constexpr ParameterGroup frozen(std::string_view names) { return {names, {.frozen = true}}; }
 /// Returns a group that freezes all variables except these, so the step trains these alone: `only("generator.*")`.
-constexpr ParameterGroup only(std::string_view names) { return {names, {.frozen = true}, true}; }
+[[nodiscard]] constexpr ParameterGroup only(std::string_view names) { return {names, {.frozen = true}, true}; }
 
 /// Options of a step with any loss.
 struct StepOptions {

@@ -112,8 +112,8 @@ struct BatchSerialResult {
 /// Creates a remote buffer for a tensor of each of `steps` steps and each of `rows` indices. With a `shard_group`, the rows are
 /// shards of the tensor for the replicas of a group. Errors: less than 1 step or row; more than 2^47 bytes; elements that do not
 /// divide into shards.
-constexpr RemoteBuffer batch_serial_buffer(Tensor t, std::int64_t steps, std::int64_t rows = 1,
-                                           const ReplicaGrouping& shard_group = {}) {
+[[nodiscard]] constexpr RemoteBuffer batch_serial_buffer(Tensor t, std::int64_t steps, std::int64_t rows = 1,
+                                                         const ReplicaGrouping& shard_group = {}) {
   if (!t.is_usable() || t.ir().failed()) return RemoteBuffer::invalid(t.ir());
   const std::int64_t parts = shard_group.valid() ? shard_group.group_size() : 1;
   const double entries = static_cast<double>(steps) * static_cast<double>(rows);

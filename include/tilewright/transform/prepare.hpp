@@ -34,7 +34,7 @@ class Prepared {
 /// the target's dtype of partial sums, chooses the forms of convolutions and moves ops into called graphs (both for the host),
 /// and wraps graphs of loops whose inputs would change. Takes ownership of the Ir, so its tensors and graphs become invalid.
 /// Errors: an Ir that was traced for another kind of machine; errors of the checks.
-constexpr Prepared prepare(Ir&& ir, const Target& target) {
+[[nodiscard]] constexpr Prepared prepare(Ir&& ir, const Target& target) {
   Prepared prepared(std::move(ir), target);
   Ir& graphs = prepared.ir_;
   graphs.tables.functions = {};
@@ -54,6 +54,6 @@ constexpr Prepared prepare(Ir&& ir, const Target& target) {
   return prepared;
 }
 /// Prepares a copy of an Ir. The Ir itself does not change, and can be prepared again.
-constexpr Prepared prepare(const Ir& ir, const Target& target) { return prepare(Ir(ir), target); }
+[[nodiscard]] constexpr Prepared prepare(const Ir& ir, const Target& target) { return prepare(Ir(ir), target); }
 
 }  // namespace tilewright

@@ -13,7 +13,7 @@ namespace tilewright {
 /// all inputs of the forward graph, and other inputs of the gradient graph, such as accumulators. The outputs are those of the
 /// gradient graph. Names of inputs are kept. Errors: a graph that autodiff did not create; a forward graph with side effects that
 /// must not happen twice.
-TILEWRIGHT_KEPT constexpr GraphWithNamedArgs&& recompute_graph(const GraphWithNamedArgs& gradient) {
+[[nodiscard]] TILEWRIGHT_KEPT constexpr GraphWithNamedArgs&& recompute_graph(const GraphWithNamedArgs& gradient) {
   Ir& ir = gradient.ir();
   const GradGraphInfo info = gradient.grad_graph_info();
   if (ir.failed()) return detail::keep(ir, GraphWithNamedArgs(gradient));

@@ -90,7 +90,7 @@ class GraphRepeater {
 ///
 /// Errors: a count below 1 (popxl.addons does nothing then); a graph that autodiff has differentiated; ops of the main graph
 /// that run at uploads or downloads; outputs that do not fit the inputs.
-constexpr Graph repeat_graph(Graph graph, std::int64_t repeat_count) {
+[[nodiscard]] constexpr Graph repeat_graph(Graph graph, std::int64_t repeat_count) {
   Ir& ir = graph.ir();
   if (ir.failed()) return graph;
   const std::string_view name = graph.id() == GraphId::main ? "the main graph" : graph.name();

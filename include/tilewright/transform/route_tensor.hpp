@@ -12,7 +12,7 @@
 namespace tilewright {
 
 /// Returns whether `parent` calls `subgraph`, directly or through other graphs. No graph is a subgraph of itself.
-constexpr bool is_subgraph(Graph parent, Graph subgraph) {
+[[nodiscard]] constexpr bool is_subgraph(Graph parent, Graph subgraph) {
   return &parent.ir() == &subgraph.ir() && parent != subgraph && detail::leads_to(parent.ir(), parent.id(), subgraph.id());
 }
 
@@ -141,7 +141,7 @@ class TensorRoute {
 ///
 /// t: any shape and dtype. Errors: a graph that t's graph does not call; one that is also called from where no path leads back to
 /// t's graph; a tensor that is made after the call; with `modified`, a constant.
-constexpr Tensor route_tensor_into_graph(Tensor t, const std::optional<Graph>& graph = {}, bool modified = false) {
+[[nodiscard]] constexpr Tensor route_tensor_into_graph(Tensor t, const std::optional<Graph>& graph = {}, bool modified = false) {
   if (!t.is_usable() || t.ir().failed()) return t;
   Ir& ir = t.ir();
   const Graph destination = graph ? *graph : ir.graph(ir.tables.current_graph);

@@ -10,12 +10,15 @@ constexpr MachineKind kind_of(const Target& target) {
   return target.ipu == nullptr ? MachineKind::host : MachineKind::simulated_ipu;
 }
 
-/// Traces a program that is to be prepared for a target. The trace depends on the kind of machine alone.
-template <class Build>
-constexpr void trace_for(const Target& target, const Build& build, Ir& ir) {
+constexpr void begin_trace(const Target& target, Ir& ir) {
   ir.tables.traced_for = kind_of(target);
   replaces_composed_forms(ir, ir.tables.traced_for == MachineKind::host);
   adds_activations(ir, ir.tables.traced_for == MachineKind::host);
+}
+/// Traces a program that is to be prepared for a target. The trace depends on the kind of machine alone.
+template <class Build>
+constexpr void trace_for(const Target& target, const Build& build, Ir& ir) {
+  begin_trace(target, ir);
   build(ir);
 }
 

@@ -278,12 +278,12 @@ TEST_CASE("load_from_session: rules rename, transpose, cast and leave out the te
   tw::Session<half_net> half({.threads = 1});
   const std::vector<tw::TensorRule> rules{
       tw::transposed("body.*.weight", "features.*.weight"), {"body.*", "features.*"}, tw::left_out("steps"), tw::cast()};
-  half.load_from_session(wide, rules, {.missing = {"head"}});
+  half.load_from_session(wide, rules, {.allow_missing = {"head"}});
   CHECK(elements(half.get_tensor_data("features.0.weight"_s)) == Halves{1, 4, 2, 5, 3, 6});
   CHECK(elements(half.get_tensor_data("features.0.bias"_s)) == Halves{7, 8});
   CHECK(elements(half.get_tensor_data("head"_s)) == Halves{-1});
   wide.load_from_session(half, {tw::transposed("features.*.weight", "body.*.weight"), {"features.*", "body.*"}},
-                         {.extra = {"head"}, .missing = {"steps"}});
+                         {.allow_extra = {"head"}, .allow_missing = {"steps"}});
   CHECK(elements(wide.get_tensor_data("body.0.weight"_s)) == Floats{1, 2, 3, 4, 5, 6});
   half.load_from_session(wide, {{"body.0.*", "features.0.*"}, tw::cast()}, {.only = {"*.bias"}});
   CHECK_THROWS_WITH(

@@ -20,7 +20,7 @@ struct PackedAttributes {
 };
 
 template <class A>
-constexpr PackedAttributes pack(const A& attributes) {
+[[nodiscard]] constexpr PackedAttributes pack(const A& attributes) {
   static_assert(sizeof(A) % 8 == 0 && sizeof(A) / 8 <= PackedAttributes::capacity,
                 "attributes are at most PackedAttributes::capacity members of 8 bytes");
   const auto words = std::bit_cast<std::array<std::int64_t, sizeof(A) / 8>>(attributes);

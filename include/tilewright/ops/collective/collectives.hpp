@@ -219,7 +219,7 @@ struct AllReduceOptions {
 struct ReduceScatterOptions {
   CollectiveOperator op = CollectiveOperator::add;  ///< how elements are combined
   ReplicaGrouping group{};  ///< replicas that exchange data; by default all
-  bool configure_output_for_replicated_tensor_sharding = false;  ///< whether the result has t's shape as its meta shape
+  Flag configure_output_for_replicated_tensor_sharding = false;  ///< whether the result has t's shape as its meta shape
 };
 struct ReplicatedSliceOptions {
   int axis = 0;  ///< axis that is divided
@@ -249,7 +249,7 @@ constexpr std::int64_t from_the_first(std::int64_t axis, int rank) { return axis
 /// Reduces t over the group, element by element; every replica gets the result. t: any shape, float16, float32, int32 or uint32.
 /// The result has t's shape, dtype and meta shape. float16 is reduced in float32 and rounded once. Replicas are combined in their
 /// order, so results do not depend on the number of threads. Not differentiable. (`mul` multiplies; in PopXL it takes the mean.)
-constexpr Tensor replicated_all_reduce(Tensor t, const AllReduceOptions& options = {}) {
+[[nodiscard]] constexpr Tensor replicated_all_reduce(Tensor t, const AllReduceOptions& options = {}) {
   if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replicated_all_reduce", t, options.group);
   return apply<ReplicatedAllReduce>({t}, {groups, static_cast<std::int64_t>(options.op)});
@@ -265,7 +265,7 @@ constexpr Tensor replicated_all_reduce_(Tensor t, const AllReduceOptions& option
 /// Reduces t over a group of n replicas; replica i of the group gets part i of n. t: any shape, float16, float32, int32 or
 /// uint32. Result: (ceil(elements / n),), a part of t's flattened elements, with zeros after the last. With the operator `local`,
 /// each replica gets its part of its own t without a reduction. Only `local` is differentiable.
-constexpr Tensor replicated_reduce_scatter(Tensor t, const ReduceScatterOptions& options = {}) {
+[[nodiscard]] constexpr Tensor replicated_reduce_scatter(Tensor t, const ReduceScatterOptions& options = {}) {
   if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replicated_reduce_scatter", t, options.group);
   return apply<ReplicatedReduceScatter>(
@@ -274,7 +274,7 @@ constexpr Tensor replicated_reduce_scatter(Tensor t, const ReduceScatterOptions&
 
 /// Returns this replica's shard of t, which all replicas of a group have, with t's shape as its meta shape. The shard is that of
 /// replicated_reduce_scatter with `local`. The gradient is gathered from the shards' gradients.
-constexpr Tensor replica_sharded_slice(Tensor t, const ReplicaGrouping& group = {}) {
+[[nodiscard]] constexpr Tensor replica_sharded_slice(Tensor t, const ReplicaGrouping& group = {}) {
   if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replica_sharded_slice", t, group);
   return apply<ReplicatedReduceScatter>({t}, {groups, static_cast<std::int64_t>(CollectiveOperator::local), 1});
@@ -283,7 +283,7 @@ constexpr Tensor replica_sharded_slice(Tensor t, const ReplicaGrouping& group = 
 /// Returns a slice of t, a tensor that all n replicas of a group have. The op cuts t along an axis into n slices of the same
 /// size. Replica i of the group gets slice i. Fails if n does not divide the extent. The axis remains if its extent becomes 1.
 /// (PopXL removes it.) The gradient is gathered along the axis.
-constexpr Tensor replicated_slice(Tensor t, const ReplicatedSliceOptions& options = {}) {
+[[nodiscard]] constexpr Tensor replicated_slice(Tensor t, const ReplicatedSliceOptions& options = {}) {
   if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replicated_slice", t, options.group);
   const std::int64_t axis = detail::from_the_first(options.axis, t.rank());
@@ -297,7 +297,7 @@ constexpr Tensor replicated_slice(Tensor t, const ReplicatedSliceOptions& option
 /// The default is `meta_shape` if t has one, otherwise `concat`. The gradient is this replica's slice of the result's gradient.
 /// That is correct if all replicas process the result in the same way and so have equal gradients. `meta_shape` is not
 /// differentiable.
-constexpr Tensor replicated_all_gather(Tensor t, const AllGatherOptions& options = {}) {
+[[nodiscard]] constexpr Tensor replicated_all_gather(Tensor t, const AllGatherOptions& options = {}) {
   if (!t.is_usable()) return t;
   Ir& ir = t.ir();
   ReplicatedAllGather::Attributes attributes{.groups = detail::groups_for("replicated_all_gather", t, options.group)};

@@ -35,8 +35,8 @@ namespace ops {
 ///
 /// For R lines, a run moves what two all-reduces of R sums move, and the gradient as much. Errors: operands of other shapes or
 /// dtypes; eps below 0; a group of another Ir; a group without a constant stride.
-constexpr Tensor layer_norm_distributed(Tensor x, Tensor weight, Tensor bias, double eps = 1e-5,
-                                        const ReplicaGrouping& group = {}) {
+[[nodiscard]] constexpr Tensor layer_norm_distributed(Tensor x, Tensor weight, Tensor bias, double eps = 1e-5,
+                                                      const ReplicaGrouping& group = {}) {
   if (!detail::check_distributed_norm(x, weight, bias, eps)) return Tensor::invalid(x.ir());
   const ReplicaGroups groups = collectives::detail::groups_for("layer_norm_distributed", x, group);
   if (groups.group_size == 1) return layer_norm(x, weight, bias, eps);

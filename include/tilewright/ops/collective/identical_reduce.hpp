@@ -50,7 +50,7 @@ namespace ops::collectives {
 ///     x = collectives::replicated_all_reduce_identical_inputs(x, group);     // equal on all replicas
 ///     y = ops::gelu(x.matmul(columns)).matmul(rows);                         // a part of the sum
 ///     y = collectives::replicated_all_reduce_identical_grad_inputs(y, group) + bias;
-constexpr Tensor replicated_all_reduce_identical_inputs(Tensor t, const ReplicaGrouping& group = {}) {
+[[nodiscard]] constexpr Tensor replicated_all_reduce_identical_inputs(Tensor t, const ReplicaGrouping& group = {}) {
   if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replicated_all_reduce_identical_inputs", t, group);
   return groups.group_size == 1 ? t : apply<ReplicatedAllReduceIdenticalInputs>({t}, {groups});
@@ -62,7 +62,7 @@ constexpr Tensor replicated_all_reduce_identical_inputs(Tensor t, const ReplicaG
 /// replicated_all_reduce. A run moves forward what an all-reduce moves, and backward nothing.
 ///
 /// Errors: a group of another Ir; a group without a constant stride; bool or float8.
-constexpr Tensor replicated_all_reduce_identical_grad_inputs(Tensor t, const ReplicaGrouping& group = {}) {
+[[nodiscard]] constexpr Tensor replicated_all_reduce_identical_grad_inputs(Tensor t, const ReplicaGrouping& group = {}) {
   if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replicated_all_reduce_identical_grad_inputs", t, group);
   return groups.group_size == 1 ? t : apply<ReplicatedAllReduceIdenticalGradInputs>({t}, {groups});

@@ -129,7 +129,7 @@ constexpr List<Tensor> reduce_one_way(std::string_view what, const List<Tensor>&
 /// float16, which is reduced in float32 and rounded once, float32, int32 or uint32. The results have their shape and dtype.
 /// Tensors are combined in their order, so results have equal bits on all IPUs. The gradient is that of the operator: for `add`,
 /// the sum of the gradients. Errors: tensors of different shapes or dtypes, or on one IPU; an unknown IPU; `local`.
-constexpr List<Tensor> all_reduce(const List<Tensor>& ts, const IpuReduceOptions& options = {}) {
+[[nodiscard]] constexpr List<Tensor> all_reduce(const List<Tensor>& ts, const IpuReduceOptions& options = {}) {
   if (ts.empty() || !ts[0].is_usable()) return {};
   Ir& ir = ts[0].ir();
   const List<int> ipus = detail::ipus_of("all_reduce", ir, ts, options);
@@ -141,11 +141,12 @@ constexpr List<Tensor> all_reduce(const List<Tensor>& ts, const IpuReduceOptions
 /// Returns the tensors unchanged; the caller guarantees that they are equal on all IPUs. The gradient of each is the sum of all
 /// gradients. It begins a part of a network whose weights are divided among IPUs; all_reduce_identical_grad_inputs ends it (arXiv
 /// 1909.08053, f and g).
-constexpr List<Tensor> all_reduce_identical_inputs(const List<Tensor>& ts, const IpuReduceOptions& options = {}) {
+[[nodiscard]] constexpr List<Tensor> all_reduce_identical_inputs(const List<Tensor>& ts, const IpuReduceOptions& options = {}) {
   return detail::reduce_one_way("all_reduce_identical_inputs", ts, options, false);
 }
 /// Reduces tensors as all_reduce with `add` does. The gradients, which are equal on all IPUs, pass through unchanged.
-constexpr List<Tensor> all_reduce_identical_grad_inputs(const List<Tensor>& ts, const IpuReduceOptions& options = {}) {
+[[nodiscard]] constexpr List<Tensor> all_reduce_identical_grad_inputs(const List<Tensor>& ts,
+                                                                      const IpuReduceOptions& options = {}) {
   return detail::reduce_one_way("all_reduce_identical_grad_inputs", ts, options, true);
 }
 

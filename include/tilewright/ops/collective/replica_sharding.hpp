@@ -51,7 +51,7 @@ constexpr bool check_whole(std::string_view what, Tensor t) {
 
 /// Returns the spec of a replica's shard of t over `shard_over` replicas, as reduce_replica_sharded_tensor creates it: (elements
 /// / shard_over,), or t's own spec if the division has a remainder. t: any shape and dtype, not a shard.
-constexpr TensorSpec replica_sharded_spec(Tensor t, std::int64_t shard_over) {
+[[nodiscard]] constexpr TensorSpec replica_sharded_spec(Tensor t, std::int64_t shard_over) {
   if (!t.is_usable() || !detail::check_whole("replica_sharded_spec", t)) return t.spec();
   if (shard_over < 1)
     t.ir().fail(text("replica_sharded_spec: ", to_text(t), " over ", shard_over, " replicas: at least 1 expected"));
@@ -60,14 +60,14 @@ constexpr TensorSpec replica_sharded_spec(Tensor t, std::int64_t shard_over) {
 }
 /// Returns the spec of a replica's shard of t over the n replicas of a group: (elements / n,), or t's own spec if the division
 /// has a remainder. t: any shape and dtype, not a shard.
-constexpr TensorSpec replica_sharded_spec(Tensor t, const ReplicaGrouping& shard_group) {
+[[nodiscard]] constexpr TensorSpec replica_sharded_spec(Tensor t, const ReplicaGrouping& shard_group) {
   return replica_sharded_spec(t, shard_group.group_size());
 }
 
 /// Gathers a tensor of t's meta shape from the shards of all replicas of the group. Returns a t without a meta shape unchanged.
 /// The group, by default all replicas, holds one copy of all shards. Fails for a group whose size is not the number of shards.
 /// Not differentiable.
-constexpr Tensor gather_replica_sharded_tensor(Tensor t, const ReplicaGrouping& group = {}) {
+[[nodiscard]] constexpr Tensor gather_replica_sharded_tensor(Tensor t, const ReplicaGrouping& group = {}) {
   if (!t.is_usable() || !t.meta_shape()) return t;
   return ops::collectives::replicated_all_gather(t, {.group = group});
 }
@@ -78,7 +78,7 @@ constexpr Tensor gather_replica_sharded_tensor(Tensor t, const ReplicaGrouping& 
 /// shards, returns the all-reduced t. Not differentiable.
 ///
 ///     tw::reduce_replica_sharded_tensor(gradient, {.op = tw::CollectiveOperator::mean})
-constexpr Tensor reduce_replica_sharded_tensor(Tensor t, const ReduceShardedOptions& options = {}) {
+[[nodiscard]] constexpr Tensor reduce_replica_sharded_tensor(Tensor t, const ReduceShardedOptions& options = {}) {
   namespace collectives = ops::collectives;
   constexpr std::string_view what = "reduce_replica_sharded_tensor";
   if (!t.is_usable() || !detail::check_whole(what, t)) return t;
@@ -133,8 +133,8 @@ TILEWRIGHT_KEPT constexpr NamedTensorsGraph&& graph_of_each(Ir& ir, std::string_
 ///
 ///     const auto [graph, names] = tw::all_gather_replica_sharded_graph(ir, shards, factories.shard_groupings());
 ///     const auto variables = tw::NamedTensors::pack(names, graph.bind(shards).call());
-TILEWRIGHT_KEPT constexpr NamedTensorsGraph&& all_gather_replica_sharded_graph(Ir& ir, const DotTree<Tensor>& tensors,
-                                                                               const ReplicaGroupingChoice& replica_groups = {}) {
+[[nodiscard]] TILEWRIGHT_KEPT constexpr NamedTensorsGraph&& all_gather_replica_sharded_graph(
+    Ir& ir, const DotTree<Tensor>& tensors, const ReplicaGroupingChoice& replica_groups = {}) {
   return detail::graph_of_each(ir, "all_gather_replica_sharded", tensors, [&](std::string_view name, Tensor t) {
     return gather_replica_sharded_tensor(t, replica_groups.of(name));
   });
@@ -145,8 +145,8 @@ TILEWRIGHT_KEPT constexpr NamedTensorsGraph&& all_gather_replica_sharded_graph(I
 ///
 ///     const auto [graph, names] = tw::reduce_replica_sharded_graph(ir, gradients, {.op = tw::CollectiveOperator::mean});
 ///     const auto reduced = tw::NamedTensors::pack(names, graph.bind(gradients).call());
-TILEWRIGHT_KEPT constexpr NamedTensorsGraph&& reduce_replica_sharded_graph(Ir& ir, const DotTree<Tensor>& tensors,
-                                                                           const ReduceShardedGraphOptions& options = {}) {
+[[nodiscard]] TILEWRIGHT_KEPT constexpr NamedTensorsGraph&& reduce_replica_sharded_graph(
+    Ir& ir, const DotTree<Tensor>& tensors, const ReduceShardedGraphOptions& options = {}) {
   return detail::graph_of_each(ir, "reduce_replica_sharded", tensors, [&](std::string_view name, Tensor t) {
     return reduce_replica_sharded_tensor(
         t, {.op = options.op, .shard_group = options.shard_groups.of(name), .replica_group = options.replica_group});

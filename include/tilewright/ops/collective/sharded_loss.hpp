@@ -52,7 +52,7 @@ namespace ops {
 ///
 ///     const Tensor logits = head(x);  // a ColumnParallelLinear: (rows, classes / replicas)
 ///     const Tensor loss = ops::cross_entropy_sharded_loss(logits, labels);
-constexpr Tensor cross_entropy_sharded_loss(Tensor logits, Tensor labels, const ShardedLossOptions& options = {}) {
+[[nodiscard]] constexpr Tensor cross_entropy_sharded_loss(Tensor logits, Tensor labels, const ShardedLossOptions& options = {}) {
   if (!detail::check_sharded_loss(logits, labels)) return Tensor::invalid(logits.ir());
   const ReplicaGroups groups = collectives::detail::groups_for("cross_entropy_sharded_loss", logits, options.group);
   if (groups.group_size == 1)

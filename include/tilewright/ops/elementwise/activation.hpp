@@ -132,21 +132,23 @@ struct Softplus : UnaryOp<Softplus> {
 namespace ops {
 /// Returns the Gaussian error linear unit in its tanh form, 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). x: any shape,
 /// float16, bfloat16, float32 or float64. The result has x's shape and dtype.
-constexpr Tensor gelu(Tensor x) { return apply<Gelu>({x}); }
+[[nodiscard]] constexpr Tensor gelu(Tensor x) { return apply<Gelu>({x}); }
 /// Returns the Gaussian error linear unit: x (1 + erf(x / sqrt(2))) / 2. x: any shape, float16, bfloat16, float32 or float64.
 /// Gradient: dy ((1 + erf(x / sqrt(2))) / 2 + x exp(-x^2 / 2) / sqrt(2 pi)).
-constexpr Tensor geluerf(Tensor x) { return apply<GeluErf>({x}); }
+[[nodiscard]] constexpr Tensor geluerf(Tensor x) { return apply<GeluErf>({x}); }
 /// Returns max(x, 0), and NaN for NaN. x: any shape, float16, bfloat16, float32 or float64. Gradient: dy where y > 0 or y is NaN,
 /// otherwise 0.
-constexpr Tensor relu(Tensor x) { return apply<Relu>({x}); }
+[[nodiscard]] constexpr Tensor relu(Tensor x) { return apply<Relu>({x}); }
 /// Returns 1 / (1 + exp(-x)). x: any shape, float16, bfloat16, float32 or float64. Gradient: dy y (1 - y).
-constexpr Tensor sigmoid(Tensor x) { return apply<Sigmoid>({x}); }
+[[nodiscard]] constexpr Tensor sigmoid(Tensor x) { return apply<Sigmoid>({x}); }
 /// Returns x sigmoid(x); PyTorch calls it silu. x: any shape, float16, bfloat16, float32 or float64. Gradient: dy s (1 + x (1 -
 /// s)) with s = sigmoid(x).
-constexpr Tensor swish(Tensor x) { return apply<Swish>({x}); }
+[[nodiscard]] constexpr Tensor swish(Tensor x) { return apply<Swish>({x}); }
 /// Returns log(1 + exp(beta x)) / beta, and x itself where beta x > threshold. x: any shape, float16, bfloat16, float32 or
 /// float64. Gradient: dy sigmoid(beta x), or dy above the threshold. beta: above 0.
-constexpr Tensor softplus(Tensor x, double beta = 1, double threshold = 20) { return apply<Softplus>({x}, {beta, threshold}); }
+[[nodiscard]] constexpr Tensor softplus(Tensor x, double beta = 1, double threshold = 20) {
+  return apply<Softplus>({x}, {beta, threshold});
+}
 
 /// Computes gelu in place; returns an alias of x. The gradient needs the overwritten value, so the op is only differentiable if x
 /// is an input by value of the graph.

@@ -187,22 +187,24 @@ constexpr Tensor apply_to(const A& a, const B& b) {
 namespace ops {
 /// Adds elementwise: a + b. Shapes broadcast as in NumPy; dtypes must be equal. Integers wrap around. Gradients: dy and dy,
 /// summed over axes that were broadcast.
-constexpr Tensor add(Tensor a, Tensor b) { return apply<Add>({a, b}); }
+[[nodiscard]] constexpr Tensor add(Tensor a, Tensor b) { return apply<Add>({a, b}); }
 /// Subtracts elementwise: a - b. Shapes broadcast as in NumPy; dtypes must be equal. Integers wrap around. Gradients: dy and -dy,
 /// summed over axes that were broadcast.
-constexpr Tensor sub(Tensor a, Tensor b) { return apply<Sub>({a, b}); }
+[[nodiscard]] constexpr Tensor sub(Tensor a, Tensor b) { return apply<Sub>({a, b}); }
 /// Multiplies elementwise: a b. Shapes broadcast as in NumPy; dtypes must be equal. Integers wrap around. One factor may have
 /// half precision and the other one element of float32; the result then has half precision. Gradients: dy b and dy a, summed over
 /// axes that were broadcast, in float32 for an operand of half precision.
-constexpr Tensor mul(Tensor a, Tensor b) { return apply<Mul>({a, b}); }
+[[nodiscard]] constexpr Tensor mul(Tensor a, Tensor b) { return apply<Mul>({a, b}); }
 /// Divides elementwise: a / b. Shapes broadcast as in NumPy; dtypes must be equal. Integers truncate; an integer divisor of 0
 /// ends the run with a FaultError. Gradients: dy / b and -dy a / b^2, summed over axes that were broadcast, in float32 for an
 /// operand of half precision.
-constexpr Tensor div(Tensor a, Tensor b) { return apply<Div>({a, b}); }
+[[nodiscard]] constexpr Tensor div(Tensor a, Tensor b) { return apply<Div>({a, b}); }
 /// Returns the remainder of a / b with the sign of a, exact, as C's fmod; NaN for a floating-point divisor of 0. An integer
 /// divisor of 0 ends the run with a FaultError. a, b: tensors, or a tensor and a number, of one integer or floating-point dtype,
 /// broadcast. Gradient: dy for a, none for b.
-constexpr Tensor fmod(const detail::Operand auto& a, const detail::Operand auto& b) { return detail::apply_to<Fmod>(a, b); }
+[[nodiscard]] constexpr Tensor fmod(const detail::Operand auto& a, const detail::Operand auto& b) {
+  return detail::apply_to<Fmod>(a, b);
+}
 
 /// Adds in place: a = a + b. Returns an alias of a. b is broadcast to a's shape, which must be the result's. a must not be a
 /// constant or an expanded view. The gradient is that of add.

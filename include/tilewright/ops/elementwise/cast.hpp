@@ -46,7 +46,7 @@ namespace ops {
 /// nearest end of the range, and NaN becomes 0. Integers to narrower ones, or to the other sign: wraps around. To floating point:
 /// rounds to nearest, ties to even; values beyond the range become infinite. Gradient: cast back, between floating-point dtypes
 /// only.
-constexpr Tensor cast(Tensor x, DType dtype) {
+[[nodiscard]] constexpr Tensor cast(Tensor x, DType dtype) {
   if (x.valid() && x.dtype() == dtype) return x;
   if (const Tensor narrow = detail::widened_from(x, dtype); narrow.valid()) return narrow;
   return apply<Cast>({x}, {static_cast<std::int64_t>(dtype)});

@@ -72,29 +72,35 @@ namespace ops {
 /// Returns whether a = b, element by element, as bool. a, b: tensors, or a tensor and a number. Both have the same dtype, which
 /// can be any, and shapes broadcast as in NumPy. As in IEEE 754, NaN equals nothing, and every comparison with NaN except
 /// not_equal is false. No gradient. (`==` of tensors compares handles.)
-constexpr Tensor equal(const detail::Operand auto& a, const detail::Operand auto& b) { return detail::apply_to<Equal>(a, b); }
+[[nodiscard]] constexpr Tensor equal(const detail::Operand auto& a, const detail::Operand auto& b) {
+  return detail::apply_to<Equal>(a, b);
+}
 /// Returns whether a != b, element by element, as bool; true for NaN. Operands are those of equal. No gradient.
-constexpr Tensor not_equal(const detail::Operand auto& a, const detail::Operand auto& b) {
+[[nodiscard]] constexpr Tensor not_equal(const detail::Operand auto& a, const detail::Operand auto& b) {
   return detail::apply_to<NotEqual>(a, b);
 }
 /// Returns whether a > b, element by element, as bool. Operands are those of equal. No gradient.
-constexpr Tensor greater(const detail::Operand auto& a, const detail::Operand auto& b) { return detail::apply_to<Greater>(a, b); }
+[[nodiscard]] constexpr Tensor greater(const detail::Operand auto& a, const detail::Operand auto& b) {
+  return detail::apply_to<Greater>(a, b);
+}
 /// Returns whether a >= b, element by element, as bool. Operands are those of equal. No gradient.
-constexpr Tensor greater_equal(const detail::Operand auto& a, const detail::Operand auto& b) {
+[[nodiscard]] constexpr Tensor greater_equal(const detail::Operand auto& a, const detail::Operand auto& b) {
   return detail::apply_to<GreaterEqual>(a, b);
 }
 /// Returns whether a < b, element by element, as bool. Operands are those of equal. No gradient.
-constexpr Tensor less(const detail::Operand auto& a, const detail::Operand auto& b) { return detail::apply_to<Less>(a, b); }
+[[nodiscard]] constexpr Tensor less(const detail::Operand auto& a, const detail::Operand auto& b) {
+  return detail::apply_to<Less>(a, b);
+}
 /// Returns whether a <= b, element by element, as bool. Operands are those of equal. No gradient.
-constexpr Tensor less_equal(const detail::Operand auto& a, const detail::Operand auto& b) {
+[[nodiscard]] constexpr Tensor less_equal(const detail::Operand auto& a, const detail::Operand auto& b) {
   return detail::apply_to<LessEqual>(a, b);
 }
 /// Returns whether x is neither infinite nor NaN, as bool. x: integers or floating point, any shape. No gradient.
-constexpr Tensor isfinite(Tensor x) { return apply<IsFinite>({x}); }
+[[nodiscard]] constexpr Tensor isfinite(Tensor x) { return apply<IsFinite>({x}); }
 /// Returns whether x is infinity or -infinity, as bool. x: integers or floating point, any shape. No gradient.
-constexpr Tensor isinf(Tensor x) { return apply<IsInf>({x}); }
+[[nodiscard]] constexpr Tensor isinf(Tensor x) { return apply<IsInf>({x}); }
 /// Returns whether x is NaN, as bool. x: integers or floating point, any shape. No gradient.
-constexpr Tensor isnan(Tensor x) { return apply<IsNan>({x}); }
+[[nodiscard]] constexpr Tensor isnan(Tensor x) { return apply<IsNan>({x}); }
 }  // namespace ops
 
 }  // namespace tilewright

@@ -22,11 +22,11 @@ struct Not : Predicate<Not> {
 namespace ops {
 /// Returns whether both are true, as bool. Inputs of any dtype are cast to bool: everything except 0 is true, NaN included.
 /// Shapes broadcast as in NumPy. No gradient.
-constexpr Tensor logical_and(Tensor a, Tensor b) { return apply<And>({a.cast(boolean), b.cast(boolean)}); }
+[[nodiscard]] constexpr Tensor logical_and(Tensor a, Tensor b) { return apply<And>({a.cast(boolean), b.cast(boolean)}); }
 /// Returns whether at least one is true, as bool. Inputs are cast and broadcast as in logical_and. No gradient.
-constexpr Tensor logical_or(Tensor a, Tensor b) { return apply<Or>({a.cast(boolean), b.cast(boolean)}); }
+[[nodiscard]] constexpr Tensor logical_or(Tensor a, Tensor b) { return apply<Or>({a.cast(boolean), b.cast(boolean)}); }
 /// Returns whether x is false, as bool. x is cast as in logical_and. No gradient.
-constexpr Tensor logical_not(Tensor x) { return apply<Not>({x.cast(boolean)}); }
+[[nodiscard]] constexpr Tensor logical_not(Tensor x) { return apply<Not>({x.cast(boolean)}); }
 }  // namespace ops
 
 constexpr Tensor operator&(Tensor a, Tensor b) { return ops::logical_and(a, b); }

@@ -75,8 +75,8 @@ namespace ops {
 /// and a fractional e; 1 for e = 0 and for x = 1. For e = 1/2, -0 gives 0 and -infinity gives infinity; PyTorch computes a square
 /// root, which gives -0 and NaN. Gradients: dy e x^(e - 1), 0 where e is 0; for a tensor e, dy y ln(x), 0 where x is 0 and e is
 /// not negative.
-constexpr Tensor pow(Tensor x, detail::Number auto e) { return apply<PowNumber>({x}, {static_cast<double>(e)}); }
-constexpr Tensor pow(const detail::Operand auto& x, Tensor e) { return detail::apply_to<Pow>(x, e); }
+[[nodiscard]] constexpr Tensor pow(Tensor x, detail::Number auto e) { return apply<PowNumber>({x}, {static_cast<double>(e)}); }
+[[nodiscard]] constexpr Tensor pow(const detail::Operand auto& x, Tensor e) { return detail::apply_to<Pow>(x, e); }
 }  // namespace ops
 
 }  // namespace tilewright

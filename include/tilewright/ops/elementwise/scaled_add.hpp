@@ -85,10 +85,10 @@ constexpr Tensor scaled_add(Tensor x, Tensor y, const ScaledAddFactors& factors)
 namespace ops {
 /// Returns a x + b y for tensors of one shape, in x's dtype: scaled_add(x, y, {.b = -0.1}). a and b are numbers or tensors of one
 /// element. All are floating point, possibly of different dtypes, or all have one integer dtype, which wraps around.
-constexpr Tensor scaled_add(Tensor x, Tensor y, const ScaledAddFactors& factors = {}) {
+[[nodiscard]] constexpr Tensor scaled_add(Tensor x, Tensor y, const ScaledAddFactors& factors = {}) {
   return detail::scaled_add<ScaledAdd>(x, y, factors);
 }
-constexpr Tensor scaled_add(Tensor x, Tensor y, const NumberOrTensor& a, const NumberOrTensor& b) {
+[[nodiscard]] constexpr Tensor scaled_add(Tensor x, Tensor y, const NumberOrTensor& a, const NumberOrTensor& b) {
   return scaled_add(x, y, ScaledAddFactors{a, b});
 }
 /// Computes x = a x + b y in place; returns an alias of x. Operands are those of scaled_add. Not differentiable.

@@ -69,7 +69,7 @@ namespace ops {
 /// Gradients: dy for the selected operand, and 0 for the other, even where dy is infinite or NaN; none for the condition. The op
 /// that computed the other operand multiplies its own derivative by that 0. If the derivative is infinite or NaN, NaN reaches the
 /// input of that op, as in PyTorch. To avoid this, select the input first: sqrt(where(x > 0, x, 1)).
-constexpr Tensor where(Tensor condition, const detail::Operand auto& a, const detail::Operand auto& b) {
+[[nodiscard]] constexpr Tensor where(Tensor condition, const detail::Operand auto& a, const detail::Operand auto& b) {
   using A = std::remove_cvref_t<decltype(a)>;
   using B = std::remove_cvref_t<decltype(b)>;
   static_assert(!detail::Number<A> || !detail::Number<B>, "where: two numbers: a tensor expected as one of its choices");
@@ -82,20 +82,20 @@ constexpr Tensor where(Tensor condition, const detail::Operand auto& a, const de
 /// NumPy. Gradients of two tensors: dy for the larger one; half of dy for each if they are equal; dy for both if one is NaN, as
 /// in PyTorch. With more than two tensors, the op takes the maximum of the first two, then of this result and the third, and so
 /// on.
-constexpr Tensor maximum(std::span<const Tensor> tensors) { return detail::fold<Maximum>(tensors); }
-constexpr Tensor maximum(Tensor first, std::convertible_to<Tensor> auto... others) {
+[[nodiscard]] constexpr Tensor maximum(std::span<const Tensor> tensors) { return detail::fold<Maximum>(tensors); }
+[[nodiscard]] constexpr Tensor maximum(Tensor first, std::convertible_to<Tensor> auto... others) {
   const Tensor all[] = {first, others...};
   return maximum(std::span<const Tensor>(all));
 }
-constexpr Tensor maximum(Tensor a, detail::Number auto b) { return detail::apply_to<Maximum>(a, b); }
+[[nodiscard]] constexpr Tensor maximum(Tensor a, detail::Number auto b) { return detail::apply_to<Maximum>(a, b); }
 /// Returns the smallest of several tensors, element by element; NaN where one of them is NaN, as in PyTorch. Equal dtypes; shapes
 /// broadcast as in NumPy. Gradients follow the rules of maximum.
-constexpr Tensor minimum(std::span<const Tensor> tensors) { return detail::fold<Minimum>(tensors); }
-constexpr Tensor minimum(Tensor first, std::convertible_to<Tensor> auto... others) {
+[[nodiscard]] constexpr Tensor minimum(std::span<const Tensor> tensors) { return detail::fold<Minimum>(tensors); }
+[[nodiscard]] constexpr Tensor minimum(Tensor first, std::convertible_to<Tensor> auto... others) {
   const Tensor all[] = {first, others...};
   return minimum(std::span<const Tensor>(all));
 }
-constexpr Tensor minimum(Tensor a, detail::Number auto b) { return detail::apply_to<Minimum>(a, b); }
+[[nodiscard]] constexpr Tensor minimum(Tensor a, detail::Number auto b) { return detail::apply_to<Minimum>(a, b); }
 }  // namespace ops
 
 }  // namespace tilewright

@@ -186,55 +186,55 @@ struct IncrementMod : Elementwise<IncrementMod> {
 namespace ops {
 /// Returns e to the power of x. x: any shape, float16, bfloat16, float32 or float64. The result has x's shape and dtype.
 /// Gradient: dy y.
-constexpr Tensor exp(Tensor x) { return apply<Exp>({x}); }
+[[nodiscard]] constexpr Tensor exp(Tensor x) { return apply<Exp>({x}); }
 /// Returns the natural logarithm; NaN below 0. x: any shape, float16, bfloat16, float32 or float64. Gradient: dy / x.
-constexpr Tensor log(Tensor x) { return apply<Log>({x}); }
+[[nodiscard]] constexpr Tensor log(Tensor x) { return apply<Log>({x}); }
 /// Returns the logarithm to the base 2; NaN below 0. x: any shape, float16, bfloat16, float32 or float64. Gradient: dy / (x ln
 /// 2).
-constexpr Tensor log2(Tensor x) { return apply<Log2>({x}); }
+[[nodiscard]] constexpr Tensor log2(Tensor x) { return apply<Log2>({x}); }
 /// Returns the square root; NaN below 0. x: any shape, float16, bfloat16, float32 or float64. Gradient: dy / 2y.
-constexpr Tensor sqrt(Tensor x) { return apply<Sqrt>({x}); }
+[[nodiscard]] constexpr Tensor sqrt(Tensor x) { return apply<Sqrt>({x}); }
 /// Returns the sine of x in radians; NaN for infinities. x: any shape, float16, bfloat16, float32 or float64. Gradient: dy
 /// cos(x).
-constexpr Tensor sin(Tensor x) { return apply<Sin>({x}); }
+[[nodiscard]] constexpr Tensor sin(Tensor x) { return apply<Sin>({x}); }
 /// Returns the cosine of x in radians; NaN for infinities. x: any shape, float16, bfloat16, float32 or float64. Gradient: -dy
 /// sin(x).
-constexpr Tensor cos(Tensor x) { return apply<Cos>({x}); }
+[[nodiscard]] constexpr Tensor cos(Tensor x) { return apply<Cos>({x}); }
 /// Returns the hyperbolic tangent. x: any shape, float16, bfloat16, float32 or float64. Gradient: dy (1 - y^2).
-constexpr Tensor tanh(Tensor x) { return apply<Tanh>({x}); }
+[[nodiscard]] constexpr Tensor tanh(Tensor x) { return apply<Tanh>({x}); }
 /// Returns -x. x: floating point or integers; unsigned integers and the lowest signed one wrap around. Gradient: -dy.
-constexpr Tensor negate(Tensor x) { return apply<Negate>({x}); }
+[[nodiscard]] constexpr Tensor negate(Tensor x) { return apply<Negate>({x}); }
 /// Returns a copy of x, of any dtype, named `output_name` if a name is given. Gradient: dy.
-constexpr Tensor identity(Tensor x, std::string_view output_name = "") {
+[[nodiscard]] constexpr Tensor identity(Tensor x, std::string_view output_name = "") {
   const Tensor y = apply<Identity>({x});
   detail::name_result(y, output_name);
   return y;
 }
 /// Returns |x|. x: integers or floating point; the lowest signed integer is its own absolute value. Gradient: dy sign(x), 0 at 0.
-constexpr Tensor abs(Tensor x) { return apply<Abs>({x}); }
+[[nodiscard]] constexpr Tensor abs(Tensor x) { return apply<Abs>({x}); }
 /// Returns the sign: -1, 0 or 1; 0 for NaN, as in PyTorch. x: integers or floating point. Gradient: 0.
-constexpr Tensor sign(Tensor x) { return apply<Sign>({x}); }
+[[nodiscard]] constexpr Tensor sign(Tensor x) { return apply<Sign>({x}); }
 /// Rounds up to an integer; NaN stays NaN. x: any shape, float16, bfloat16, float32 or float64. Gradient: 0.
-constexpr Tensor ceil(Tensor x) { return apply<Ceil>({x}); }
+[[nodiscard]] constexpr Tensor ceil(Tensor x) { return apply<Ceil>({x}); }
 /// Rounds down to an integer; NaN stays NaN. x: any shape, float16, bfloat16, float32 or float64. Gradient: 0.
-constexpr Tensor floor(Tensor x) { return apply<Floor>({x}); }
+[[nodiscard]] constexpr Tensor floor(Tensor x) { return apply<Floor>({x}); }
 /// Rounds to the nearest integer, and halves to the even one, as in PyTorch; NaN stays NaN. x: any shape, float16, bfloat16,
 /// float32 or float64. Gradient: 0.
-constexpr Tensor round(Tensor x) { return apply<Round>({x}); }
+[[nodiscard]] constexpr Tensor round(Tensor x) { return apply<Round>({x}); }
 /// Limits x to [min, max]: clip(x, 0). Returns max if min is larger; NaN stays NaN. x: integers, which take whole bounds, or
 /// floating point. Gradient: dy where min <= x <= max, otherwise 0.
-constexpr Tensor clip(Tensor x, double min = -std::numeric_limits<double>::infinity(),
-                      double max = std::numeric_limits<double>::infinity()) {
+[[nodiscard]] constexpr Tensor clip(Tensor x, double min = -std::numeric_limits<double>::infinity(),
+                                    double max = std::numeric_limits<double>::infinity()) {
   return apply<Clip>({x}, {min, max});
 }
 /// Limits x to [min, max]: PyTorch's name of clip. NaN stays NaN, as in PyTorch.
-constexpr Tensor clamp(Tensor x, double min = -std::numeric_limits<double>::infinity(),
-                       double max = std::numeric_limits<double>::infinity()) {
+[[nodiscard]] constexpr Tensor clamp(Tensor x, double min = -std::numeric_limits<double>::infinity(),
+                                     double max = std::numeric_limits<double>::infinity()) {
   return clip(x, min, max);
 }
 /// Returns the remainder of (x + increment) / modulus, with the sign of x + increment, as in C. x: integers, which take whole
 /// numbers and wrap around, or floating point. No gradient: autodiff stops here. A modulus of 0 is an error.
-constexpr Tensor increment_mod(Tensor x, double increment, double modulus) {
+[[nodiscard]] constexpr Tensor increment_mod(Tensor x, double increment, double modulus) {
   return apply<IncrementMod>({x}, {increment, modulus});
 }
 

@@ -249,15 +249,16 @@ namespace ops {
 /// than the axis; an index of another shape or dtype.
 ///
 ///     y = ops::dynamic_slice(x, start, {0}, {8});  // x[start : start + 8]
-constexpr Tensor dynamic_slice(Tensor t, Tensor index, const Shape& axes, const Shape& sizes, bool no_overlap = false) {
+[[nodiscard]] constexpr Tensor dynamic_slice(Tensor t, Tensor index, const Shape& axes, const Shape& sizes,
+                                             bool no_overlap = false) {
   return detail::dynamic_slice<DynamicSlice>({t, index}, axes, sizes, no_overlap);
 }
 /// Copies t and replaces a slice of it by t_update, which has the slice's shape and t's dtype. The slice is that of
 /// dynamic_slice. Gradients: for t, dy with zeros in the slice; for t_update, the slice of dy. With `no_overlap`, a promise
 /// that nothing reads these elements of t, the gradient of t is dy itself. Faults are those of dynamic_slice; after a fault,
 /// the result is t unchanged. Errors are those of dynamic_slice, and a t_update of another shape.
-constexpr Tensor dynamic_update(Tensor t, Tensor index, Tensor t_update, const Shape& axes, const Shape& sizes,
-                                bool no_overlap = false) {
+[[nodiscard]] constexpr Tensor dynamic_update(Tensor t, Tensor index, Tensor t_update, const Shape& axes, const Shape& sizes,
+                                              bool no_overlap = false) {
   return detail::dynamic_slice<DynamicUpdate>({t, index, t_update}, axes, sizes, no_overlap);
 }
 /// Replaces a slice of t by t_update in place; returns an alias of t. Operands, faults and errors are those of dynamic_update. No

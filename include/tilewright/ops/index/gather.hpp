@@ -145,7 +145,7 @@ struct GatherElements : Op<GatherElements> {
 
 struct GatherOptions {
   detail::NoEffect available_memory_proportion{};  ///< deprecated: it has no effect
-  bool zero_OOR = false;  ///< whether an index out of range gives zeros; otherwise it is a fault
+  Flag zero_OOR = false;  ///< whether an index out of range gives zeros; otherwise it is a fault
 };
 
 namespace detail {
@@ -168,18 +168,19 @@ namespace ops {
 /// can have.
 ///
 ///     y = ops::gather(embedding, tokens);  // (words, features) at (batch, length): (batch, length, features)
-constexpr Tensor gather(Tensor t, Tensor indices, int axis = 0, const GatherOptions& options = {}) {
+[[nodiscard]] constexpr Tensor gather(Tensor t, Tensor indices, int axis = 0, const GatherOptions& options = {}) {
   return detail::gather<Gather>(t, indices, axis, 1, options);
 }
 /// Gathers from a table that is also the weight of a product; a planner may let the product choose the layout. Operands and
 /// errors are those of gather.
-constexpr Tensor tied_gather(Tensor t, Tensor indices, int axis = 0, const GatherOptions& options = {}) {
+[[nodiscard]] constexpr Tensor tied_gather(Tensor t, Tensor indices, int axis = 0, const GatherOptions& options = {}) {
   return detail::gather<TiedGather>(t, indices, axis, 1, options);
 }
 /// Gathers in each of `group_size` groups, which are the first axis of t and of the indices. result[g] is t[g] gathered at
 /// indices[g], and the shape is t.shape[:axis] + indices.shape[1:] + t.shape[axis + 1:]. The axis must not be the first axis of
 /// t. A group_size of 1 is a gather without groups. Errors: those of gather; another extent of the first axes; axis 0.
-constexpr Tensor groupedgather(Tensor t, Tensor indices, int axis, std::int64_t group_size, const GatherOptions& options = {}) {
+[[nodiscard]] constexpr Tensor groupedgather(Tensor t, Tensor indices, int axis, std::int64_t group_size,
+                                             const GatherOptions& options = {}) {
   return detail::gather<Gather>(t, indices, axis, group_size, options);
 }
 }  // namespace ops

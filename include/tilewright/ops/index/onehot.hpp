@@ -92,7 +92,7 @@ namespace ops {
 ///
 /// Errors: indices that are not integers; a tensor as num_classes that is not a constant; num_classes that is not a whole number
 /// above 0; values of another shape; an axis out of range.
-constexpr Tensor onehot(Tensor t, const NumberOrTensor& num_classes, Tensor values, int axis = -1) {
+[[nodiscard]] constexpr Tensor onehot(Tensor t, const NumberOrTensor& num_classes, Tensor values, int axis = -1) {
   if (!t.is_usable()) return t;
   Ir& ir = t.ir();
   double classes = num_classes.number;

@@ -183,7 +183,7 @@ struct ScatterReduceOptions {
   int axis = 0;  ///< axis of the indices
   std::optional<std::int64_t> axis_size{};  ///< extent of the axis in the result, without initial_values
   /// Whether indices may be one for each position along the axis. Otherwise their shape follows the rules of scatter.
-  bool enable_index_broadcast = true;
+  Flag enable_index_broadcast = true;
   detail::NoEffect available_memory_proportion{};  ///< deprecated: it has no effect
 };
 
@@ -256,8 +256,8 @@ namespace ops {
 /// one target. An index outside of [0, extent of the axis) is a fault: its value is not written, and the session's run throws
 /// FaultError when it ends. Errors: indices that are not integers, shapes that do not fit, different dtypes, an axis out of
 /// range.
-constexpr Tensor scatter(Tensor t, Tensor indices, Tensor values, int axis = 0,
-                         [[maybe_unused]] const ScatterOptions& options = {}) {
+[[nodiscard]] constexpr Tensor scatter(Tensor t, Tensor indices, Tensor values, int axis = 0,
+                                       [[maybe_unused]] const ScatterOptions& options = {}) {
   const auto at = detail::scatter_indices(values, indices, axis, 1);
   const int rank = values.valid() ? values.rank() : 0, positive = axis < 0 ? axis + rank : axis;
   const bool has_extent = t.valid() && positive >= 0 && positive < t.rank();
@@ -279,13 +279,14 @@ constexpr Tensor scatter(Tensor t, Tensor indices, Tensor values, int axis = 0,
 /// indices that are not integers, different dtypes, an axis out of range.
 ///
 ///     y = ops::scatter_reduce(x, indices, ScatterReduction::sum, {.axis_size = 10});
-constexpr Tensor scatter_reduce(Tensor data, Tensor indices, ScatterReduction reduction, const ScatterReduceOptions& options) {
+[[nodiscard]] constexpr Tensor scatter_reduce(Tensor data, Tensor indices, ScatterReduction reduction,
+                                              const ScatterReduceOptions& options) {
   return detail::scatter_reduce(data, indices, reduction, 1, options);
 }
 /// Reduces as scatter_reduce in each of `group_size` groups, which are the first axis of all tensors. indices: (groups,
 /// positions), or one for each element. The axis must not be the first.
-constexpr Tensor grouped_scatter_reduce(Tensor data, Tensor indices, ScatterReduction reduction, std::int64_t group_size,
-                                        const ScatterReduceOptions& options) {
+[[nodiscard]] constexpr Tensor grouped_scatter_reduce(Tensor data, Tensor indices, ScatterReduction reduction,
+                                                      std::int64_t group_size, const ScatterReduceOptions& options) {
   return detail::scatter_reduce(data, indices, reduction, group_size, options);
 }
 

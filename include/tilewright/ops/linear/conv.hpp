@@ -218,7 +218,7 @@ namespace ops {
 /// input.
 ///
 ///     y = ops::conv(x, weight, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});
-constexpr Tensor conv(Tensor x, Tensor weight, const ConvOptions& options = {}) {
+[[nodiscard]] constexpr Tensor conv(Tensor x, Tensor weight, const ConvOptions& options = {}) {
   return apply<Conv>({x, weight}, detail::window_attributes(options));
 }
 }  // namespace ops

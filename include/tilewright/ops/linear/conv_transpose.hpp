@@ -169,7 +169,7 @@ namespace ops {
 /// dilation, output_shape with pad_type valid, a result without elements.
 ///
 ///     y = ops::conv_transpose(x, weight, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});
-constexpr Tensor conv_transpose(Tensor x, Tensor weight, const ConvTransposeOptions& options = {}) {
+[[nodiscard]] constexpr Tensor conv_transpose(Tensor x, Tensor weight, const ConvTransposeOptions& options = {}) {
   return apply<ConvTranspose>({x, weight}, detail::transposed_attributes(options));
 }
 }  // namespace ops

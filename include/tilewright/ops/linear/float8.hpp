@@ -149,7 +149,7 @@ namespace ops {
 ///
 ///     const Tensor small = ops::pow2scale_then_cast(weight, 4, tw::float8_143);
 template <class...>
-constexpr Tensor pow2scale_then_cast(Tensor t, const NumberOrTensor& log2_scale, DType dtype) {
+[[nodiscard]] constexpr Tensor pow2scale_then_cast(Tensor t, const NumberOrTensor& log2_scale, DType dtype) {
   if (!t.is_usable()) return t;
   return apply<Pow2ScaleThenCast>({t, detail::log2_scale_tensor<Pow2ScaleThenCast>(t, log2_scale)},
                                   {static_cast<std::int64_t>(dtype)});
@@ -157,7 +157,7 @@ constexpr Tensor pow2scale_then_cast(Tensor t, const NumberOrTensor& log2_scale,
 /// Converts a float8 tensor to float16 or float32, and multiplies it by 2^log2_scale. log2_scale is that of pow2scale_then_cast.
 /// Exact, unless the result leaves the range of float16. NaN stays NaN. No gradient.
 template <class...>
-constexpr Tensor cast_then_pow2scale(Tensor t, const NumberOrTensor& log2_scale, DType dtype) {
+[[nodiscard]] constexpr Tensor cast_then_pow2scale(Tensor t, const NumberOrTensor& log2_scale, DType dtype) {
   if (!t.is_usable()) return t;
   return apply<CastThenPow2Scale>({t, detail::log2_scale_tensor<CastThenPow2Scale>(t, log2_scale)},
                                   {static_cast<std::int64_t>(dtype)});
@@ -166,8 +166,8 @@ constexpr Tensor cast_then_pow2scale(Tensor t, const NumberOrTensor& log2_scale,
 /// rhs: float8, each of either format; log2_scale is that of pow2scale_then_cast. Result: float16, rounded once from sums in
 /// float32. No gradient.
 template <class...>
-constexpr Tensor matmul_pow2scaled(Tensor lhs, Tensor rhs, const NumberOrTensor& log2_scale,
-                                   std::optional<double> available_memory_proportion = {}) {
+[[nodiscard]] constexpr Tensor matmul_pow2scaled(Tensor lhs, Tensor rhs, const NumberOrTensor& log2_scale,
+                                                 std::optional<double> available_memory_proportion = {}) {
   if (!lhs.is_usable() || !rhs.is_usable()) return lhs.valid() ? rhs : lhs;
   const Tensor scale = detail::log2_scale_tensor<MatMulPow2Scaled>(lhs, log2_scale);
   const MatMulPow2Scaled::Attributes attributes{.planner = PlannerAttributes::make(available_memory_proportion, {})};
@@ -178,7 +178,8 @@ constexpr Tensor matmul_pow2scaled(Tensor lhs, Tensor rhs, const NumberOrTensor&
 /// float8, each of either format; log2_scale is that of pow2scale_then_cast. Result: float16, rounded once from sums in float32.
 /// No gradient.
 template <class...>
-constexpr Tensor conv_pow2scaled(Tensor t, Tensor weight, const NumberOrTensor& log2_scale, const ConvOptions& options = {}) {
+[[nodiscard]] constexpr Tensor conv_pow2scaled(Tensor t, Tensor weight, const NumberOrTensor& log2_scale,
+                                               const ConvOptions& options = {}) {
   if (!t.is_usable()) return t;
   return apply<ConvPow2Scaled>({t, weight, detail::log2_scale_tensor<ConvPow2Scaled>(t, log2_scale)},
                                detail::window_attributes(options));
@@ -187,8 +188,8 @@ constexpr Tensor conv_pow2scaled(Tensor t, Tensor weight, const NumberOrTensor& 
 /// options of conv_transpose. t and weight: float8, each of either format; log2_scale is that of pow2scale_then_cast. Result:
 /// float16, rounded once from sums in float32. No gradient.
 template <class...>
-constexpr Tensor conv_transpose_pow2scaled(Tensor t, Tensor weight, const NumberOrTensor& log2_scale,
-                                           const ConvTransposeOptions& options = {}) {
+[[nodiscard]] constexpr Tensor conv_transpose_pow2scaled(Tensor t, Tensor weight, const NumberOrTensor& log2_scale,
+                                                         const ConvTransposeOptions& options = {}) {
   if (!t.is_usable()) return t;
   return apply<ConvTransposePow2Scaled>({t, weight, detail::log2_scale_tensor<ConvTransposePow2Scaled>(t, log2_scale)},
                                         detail::transposed_attributes(options));

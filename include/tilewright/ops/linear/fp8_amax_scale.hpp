@@ -15,7 +15,7 @@ namespace tilewright::ops {
 ///     const Tensor scale = ops::fp8_amax_scale(x, tw::float8_143);
 ///     const Tensor small = ops::pow2scale_then_cast(x, scale, tw::float8_143);
 template <class...>
-constexpr Tensor fp8_amax_scale(Tensor t, DType dtype) {
+[[nodiscard]] constexpr Tensor fp8_amax_scale(Tensor t, DType dtype) {
   if (!t.is_usable()) return t;
   if (!is_float8(dtype) || !computes_in_float(t.dtype()))
     return t.ir().fail(text("fp8_amax_scale: ", to_text(t), " for ", to_text(dtype),

@@ -40,7 +40,7 @@ namespace ops {
 ///     const tw::GroupQuantized small = ops::group_quantize_compress(weight, 64);
 ///     const Tensor again = ops::group_quantize_decompress(small);
 template <class...>
-constexpr GroupQuantized group_quantize_compress(Tensor t, std::int64_t group_size) {
+[[nodiscard]] constexpr GroupQuantized group_quantize_compress(Tensor t, std::int64_t group_size) {
   if (!t.is_usable()) return {t, t, t};
   const std::int64_t n = t.rank() > 0 ? t.shape(-1) : 0;
   if (n == 0 || !computes_in_float(t.dtype()) || group_size < 1 || group_size % tilewright::detail::codes_in_word != 0 ||
@@ -64,7 +64,7 @@ constexpr GroupQuantized group_quantize_compress(Tensor t, std::int64_t group_si
 /// Returns the elements of which group_quantize_compress made the codes: code scale + bias, (..., n) of the scale's dtype. The
 /// scale and the bias have a gradient. Errors: codes of another dtype; scales and biases of other shapes than that of groups.
 template <class...>
-constexpr Tensor group_quantize_decompress(const GroupQuantized& t) {
+[[nodiscard]] constexpr Tensor group_quantize_decompress(const GroupQuantized& t) {
   const auto& [codes, scale, bias] = t;
   for (const Tensor& tensor : {codes, scale, bias})
     if (!tensor.is_usable()) return tensor;

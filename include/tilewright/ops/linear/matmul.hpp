@@ -208,11 +208,12 @@ namespace ops {
 /// axes that do not broadcast, scalars, dtypes that differ, options out of range.
 ///
 ///     y = ops::matmul(x, w, {.output_type = float32, .partials_type = float16});
-constexpr Tensor matmul(Tensor a, Tensor b, const MatMulOptions& options = {}) {
+[[nodiscard]] constexpr Tensor matmul(Tensor a, Tensor b, const MatMulOptions& options = {}) {
   if (!a.is_usable() || !b.is_usable()) return a.valid() ? b : a;
   const MatMul::Attributes attributes{
       .output_type = options.output_type,
       .planner = PlannerAttributes::make(options.available_memory_proportion, options.partials_type)};
+  if (a.rank() > 1 && b.rank() > 1) return apply<MatMul>({a, b}, attributes);  // without two calls more in each error
   return detail::multiply_with_vectors(a, b, [&](Tensor lhs, Tensor rhs) { return apply<MatMul>({lhs, rhs}, attributes); });
 }
 }  // namespace ops

@@ -38,7 +38,7 @@ namespace ops {
 ///     tw::SparsePattern diagonal{.row_count = 3, .column_count = 3, .rows = {0, 1, 2}, .columns = {0, 1, 2}};
 ///     const Tensor scaled = ops::static_sparse_matmul(factors, diagonal, x);  // factors: (3,), x: (3, n)
 template <class...>
-constexpr Tensor static_sparse_matmul(Tensor values, const SparsePattern& pattern, Tensor dense) {
+[[nodiscard]] constexpr Tensor static_sparse_matmul(Tensor values, const SparsePattern& pattern, Tensor dense) {
   if (!values.is_usable() || !dense.is_usable()) return values.valid() ? dense : values;
   Ir& ir = values.ir();
   const auto count = static_cast<std::int64_t>(pattern.rows.size());

@@ -6,8 +6,8 @@
 namespace tilewright {
 
 namespace ops {
-constexpr Tensor ipu_copy(Tensor t, int destination, std::optional<int> source = {});
-constexpr Tensor io_tile_copy(Tensor t);
+[[nodiscard]] constexpr Tensor ipu_copy(Tensor t, int destination, std::optional<int> source = {});
+[[nodiscard]] constexpr Tensor io_tile_copy(Tensor t);
 }  // namespace ops
 
 /// Base of copies between tiles. Each is a separate step.
@@ -62,7 +62,7 @@ namespace ops {
 /// Copies t to IPU `destination` of the replica. t: any shape and dtype. `source`, t's IPU, is required for a variable, a
 /// constant or a graph's input that no op has used yet; the call places the tensor there. Differentiable. Errors: a negative
 /// number; no source if t's IPU is unknown; a source other than t's IPU.
-constexpr Tensor ipu_copy(Tensor t, int destination, std::optional<int> source) {
+[[nodiscard]] constexpr Tensor ipu_copy(Tensor t, int destination, std::optional<int> source) {
   if (!t.is_usable()) return t;
   Ir& ir = t.ir();
   const std::optional<int> known = t.ipu();
@@ -78,7 +78,7 @@ constexpr Tensor ipu_copy(Tensor t, int destination, std::optional<int> source) 
 
 /// Copies t between the two sets of tiles of its IPU: to the compute tiles if t is on IO tiles, otherwise to the IO tiles. A
 /// tensor that no op has used yet is on the tiles of the scope. t: any shape and dtype. Differentiable.
-constexpr Tensor io_tile_copy(Tensor t) {
+[[nodiscard]] constexpr Tensor io_tile_copy(Tensor t) {
   if (!t.is_usable()) return t;
   Ir& ir = t.ir();
   if (!t.ipu())

@@ -45,7 +45,7 @@ constexpr NamedRemoteBuffers named_buffers(const DotTree<Tensor>& tensors, std::
 }
 
 /// Loads row `entry` of every buffer. Returns the tensors by the buffers' names.
-constexpr NamedTensors load_remote(const NamedRemoteBuffers& buffers, RemoteOffset entry = 0) {
+[[nodiscard]] constexpr NamedTensors load_remote(const NamedRemoteBuffers& buffers, RemoteOffset entry = 0) {
   return buffers.sorted().transform<Tensor>(
       "", [&entry](std::string_view name, const RemoteBuffer& buffer) { return ops::remote_load(buffer, entry, name); });
 }
@@ -74,7 +74,7 @@ struct LoadRemoteGraph {
 };
 /// Options of load_remote_graph and store_remote_graph.
 struct RemoteGraphOptions {
-  bool use_io_tiles = false;  ///< whether rows are transferred by the IO tiles, in one exchange with copies to the compute tiles
+  Flag use_io_tiles = false;  ///< whether rows are transferred by the IO tiles, in one exchange with copies to the compute tiles
 };
 
 namespace detail {
@@ -98,8 +98,8 @@ constexpr NamedTensors on_other_tiles(const RemoteGraphOptions& options, const N
 }  // namespace detail
 
 /// Creates a graph that loads a row of all buffers, in alphabetical order of their names. Calls share its code.
-TILEWRIGHT_KEPT constexpr LoadRemoteGraph&& load_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers,
-                                                              const RemoteGraphOptions& options = {}) {
+[[nodiscard]] TILEWRIGHT_KEPT constexpr LoadRemoteGraph&& load_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers,
+                                                                            const RemoteGraphOptions& options = {}) {
   LoadRemoteGraph result{ir.create_empty_graph("load_remote"), {}};
   const GraphScope scope(result.graph);
   const Tensor entry = detail::entry_input(ir, options);
@@ -113,8 +113,8 @@ TILEWRIGHT_KEPT constexpr LoadRemoteGraph&& load_remote_graph(Ir& ir, const Name
 }
 /// Creates a graph that stores tensors in a row of all buffers. Its first input is the entry, a scalar uint32; the others have
 /// the buffers' names: `graph.bind(tensors).call(entry)`.
-TILEWRIGHT_KEPT constexpr GraphWithNamedArgs&& store_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers,
-                                                                  const RemoteGraphOptions& options = {}) {
+[[nodiscard]] TILEWRIGHT_KEPT constexpr GraphWithNamedArgs&& store_remote_graph(Ir& ir, const NamedRemoteBuffers& buffers,
+                                                                                const RemoteGraphOptions& options = {}) {
   const Graph graph = ir.create_empty_graph("store_remote");
   const GraphScope scope(graph);
   const Tensor entry = detail::entry_input(ir, options);

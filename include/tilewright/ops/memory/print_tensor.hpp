@@ -14,8 +14,8 @@ namespace tilewright {
 /// Options of print_tensor.
 struct PrintOptions {
   std::string_view title = "";  ///< at most 64 characters; none: print_<name of the tensor>, or print_<its op>.<number>
-  bool print_self = true;  ///< whether the tensor is printed
-  bool print_gradient = false;  ///< whether its gradient is printed
+  Flag print_self = true;  ///< whether the tensor is printed
+  Flag print_gradient = false;  ///< whether its gradient is printed
   std::int64_t summarise_threshold = 1000;  ///< with more elements, only the edges of each axis are shown; 0: all are shown
   std::int32_t edge_items = 3;  ///< elements at each edge of a summarised axis
   std::int32_t max_line_width = 75;  ///< in characters; longer rows continue in the next line; 0: no limit

@@ -215,14 +215,14 @@ namespace ops {
 ///
 ///     y = ops::scaled_dot_product_attention(q, k, v, {.is_causal = true});
 ///     y = ops::scaled_dot_product_attention(q, k, v, {.is_causal = true, .window = 64, .dropout_p = 0.1, .seed = seed});
-constexpr Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, const AttentionOptions& options = {}) {
+[[nodiscard]] constexpr Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, const AttentionOptions& options = {}) {
   return detail::attention({q, k, v}, options);
 }
 /// Computes attention over the keys that a mask shows, for example those that are not padding. key_mask: (batch, keys) bool, true
 /// for visible keys. q, k, v and the result are those of attention without a mask. A query that sees no key has the result 0 and
 /// the gradient 0.
-constexpr Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor key_mask,
-                                              const AttentionOptions& options = {}) {
+[[nodiscard]] constexpr Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor key_mask,
+                                                            const AttentionOptions& options = {}) {
   return detail::attention({q, k, v, key_mask}, options);
 }
 }  // namespace ops

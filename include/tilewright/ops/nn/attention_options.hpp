@@ -17,7 +17,7 @@ enum class CausalAlignment : std::uint8_t {
 
 /// Options of attention.
 struct AttentionOptions {
-  bool is_causal = false;  ///< whether a query sees no later key: query i sees keys 0 to i
+  Flag is_causal = false;  ///< whether a query sees no later key: query i sees keys 0 to i
   std::optional<double> scale{};  ///< factor of q k^T; nothing: 1 / sqrt(D)
   CausalAlignment alignment = CausalAlignment::none;  ///< with is_causal, if the numbers of keys and queries differ
   std::int64_t window = 0;  ///< with is_causal: number of last keys that a query sees, itself included; 0: all

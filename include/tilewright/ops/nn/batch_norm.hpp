@@ -130,8 +130,8 @@ namespace ops {
 /// `momentum`, a parameter of PopXL, has no effect. Errors: x without channels; other tensors of another shape or dtype.
 ///
 ///     y = ops::batch_norm_inference(x, scale, bias, mean, var);
-constexpr Tensor batch_norm_inference(Tensor x, Tensor scale, Tensor bias, Tensor mean, Tensor var, double eps = 1e-5,
-                                      double /*momentum*/ = 0.9) {
+[[nodiscard]] constexpr Tensor batch_norm_inference(Tensor x, Tensor scale, Tensor bias, Tensor mean, Tensor var,
+                                                    double eps = 1e-5, double /*momentum*/ = 0.9) {
   if (!detail::check_batch_norm("batch_norm_inference", x, {{"scale", scale}, {"bias", bias}, {"mean", mean}, {"var", var}}))
     return Tensor::invalid(x.ir());
   if (!detail::check_parameter(x.ir(), "batch_norm_inference", "eps", eps)) return Tensor::invalid(x.ir());

@@ -116,7 +116,8 @@ namespace ops {
 /// shapes that broadcast to it, such as one number per column. Result: a scalar, or the input's shape without a reduction, in its
 /// dtype; half precision is computed in float32 and rounded once. A factor of 0 gives 0, even for an infinite logit. Gradients:
 /// of input w ((1 - t) sigmoid(x) - p t sigmoid(-x)), of target w ((p - 1) log(1 + exp(-x)) - x), and of the weights.
-constexpr Tensor binary_cross_entropy_with_logits(Tensor input, Tensor target, const BinaryCrossEntropyOptions& options = {}) {
+[[nodiscard]] constexpr Tensor binary_cross_entropy_with_logits(Tensor input, Tensor target,
+                                                                const BinaryCrossEntropyOptions& options = {}) {
   constexpr std::string_view loss = "binary_cross_entropy_with_logits";
   if (!detail::check_loss(loss, input, target)) return Tensor::invalid(input.ir());
   const TensorSpec spec = input.spec();

@@ -13,7 +13,7 @@ enum class Reduction : std::int64_t { mean, sum, none };
 struct NllOptions {
   std::optional<std::int64_t> ignore_index{};  ///< labels of this value are ignored
   Reduction reduction = Reduction::mean;  ///< mean divides by the number of labels that are not ignored
-  bool log_prob = false;  ///< whether the probabilities are logarithms
+  Flag log_prob = false;  ///< whether the probabilities are logarithms
 };
 
 struct NllAttributes {
@@ -23,7 +23,7 @@ struct NllAttributes {
   std::int64_t log_prob = 0;
   double loss_grad = 1;
 };
-constexpr NllAttributes nll_attributes(const NllOptions& options, double loss_grad = 1) {
+[[nodiscard]] constexpr NllAttributes nll_attributes(const NllOptions& options, double loss_grad = 1) {
   return {options.reduction, options.ignore_index.has_value(), options.ignore_index.value_or(0), options.log_prob, loss_grad};
 }
 

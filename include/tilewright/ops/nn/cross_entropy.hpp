@@ -64,19 +64,19 @@ namespace ops {
 /// reduction, in logits' dtype; computed in float32, or float64 for logits of float64. The loss is limited only by the range of
 /// its dtype. The gradient, also by autodiff, is (softmax(x) - onehot(label)) dloss, rounded once. Ignored labels and labels that
 /// are not a class follow the rules of nll_loss.
-constexpr Tensor cross_entropy(Tensor logits, Tensor labels, const NllOptions& options = {}) {
+[[nodiscard]] constexpr Tensor cross_entropy(Tensor logits, Tensor labels, const NllOptions& options = {}) {
   return apply<CrossEntropy>({logits, labels}, nll_attributes(options));
 }
 /// Returns the loss of cross_entropy, a scalar, and the gradient of the logits, of their shape and dtype, from one op.
 /// loss_scaling multiplies the gradient, not the loss.
-constexpr LossAndGradient cross_entropy_with_grad(Tensor logits, Tensor labels, double loss_scaling = 1,
-                                                  const NllOptions& options = {}) {
+[[nodiscard]] constexpr LossAndGradient cross_entropy_with_grad(Tensor logits, Tensor labels, double loss_scaling = 1,
+                                                                const NllOptions& options = {}) {
   return detail::loss_and_gradient<CrossEntropyWithGrad>(std::array{logits, labels}, nll_attributes(options, loss_scaling));
 }
 /// Returns the loss of cross_entropy and the gradient of the logits from one op, with a scalar tensor as loss_scaling.
 /// loss_scaling multiplies the gradient, not the loss.
-constexpr LossAndGradient cross_entropy_with_grad(Tensor logits, Tensor labels, Tensor loss_scaling,
-                                                  const NllOptions& options = {}) {
+[[nodiscard]] constexpr LossAndGradient cross_entropy_with_grad(Tensor logits, Tensor labels, Tensor loss_scaling,
+                                                                const NllOptions& options = {}) {
   return detail::loss_and_gradient<CrossEntropyWithGrad>(std::array{logits, labels, loss_scaling}, nll_attributes(options));
 }
 }  // namespace ops

@@ -85,7 +85,8 @@ namespace ops {
 /// all modes. Errors: another number of scales, scales below 1 or infinite; tf_crop_and_resize, which needs a region.
 ///
 ///     y = ops::interpolate(x, {1, 1, 2, 2}, {.mode = ResizeMode::linear});
-constexpr Tensor interpolate(Tensor x, const List<double>& scale_factor = {1, 1, 1, 1}, const InterpolateOptions& options = {}) {
+[[nodiscard]] constexpr Tensor interpolate(Tensor x, const List<double>& scale_factor = {1, 1, 1, 1},
+                                           const InterpolateOptions& options = {}) {
   if (!x.is_usable()) return x;
   const auto fail = [&](const auto&... message) { return x.ir().fail(text("interpolate: ", message...)); };
   if (!is_floating_point(x.dtype())) return fail(to_text(x.spec()), ": ", floating_point_dtypes(), " expected");

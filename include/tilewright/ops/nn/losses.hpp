@@ -47,7 +47,7 @@ struct HuberOptions {
   Reduction reduction = Reduction::mean;  ///< mean divides by the number of elements
 };
 struct KlDivOptions {
-  bool log_target = false;  ///< whether the target also holds logarithms
+  Flag log_target = false;  ///< whether the target also holds logarithms
   Reduction reduction = Reduction::mean;  ///< mean divides by the number of elements
 };
 struct CosineEmbeddingOptions {
@@ -69,15 +69,15 @@ namespace ops {
 /// Returns the squared error (x - t)^2. input: any shape, float16, bfloat16, float32 or float64; target: the same shape and
 /// dtype. Result: a scalar, or the input's shape without a reduction, in its dtype; half precision is computed in float32 and
 /// rounded once. Input and target have gradients.
-constexpr Tensor mse_loss(Tensor input, Tensor target, const LossOptions& options = {}) {
+[[nodiscard]] constexpr Tensor mse_loss(Tensor input, Tensor target, const LossOptions& options = {}) {
   return detail::loss_of_difference("mse_loss", input, target, options.reduction, detail::squared);
 }
 /// Returns the absolute error |x - t|. Operands and result are those of mse_loss. The gradient is 0 where both are equal.
-constexpr Tensor l1_loss(Tensor input, Tensor target, const LossOptions& options = {}) {
+[[nodiscard]] constexpr Tensor l1_loss(Tensor input, Tensor target, const LossOptions& options = {}) {
   return detail::loss_of_difference("l1_loss", input, target, options.reduction, abs);
 }
 /// Returns (x - t)^2 / (2 beta) where |x - t| < beta, otherwise |x - t| - beta / 2. Operands and result are those of mse_loss.
-constexpr Tensor smooth_l1_loss(Tensor input, Tensor target, const SmoothL1Options& options = {}) {
+[[nodiscard]] constexpr Tensor smooth_l1_loss(Tensor input, Tensor target, const SmoothL1Options& options = {}) {
   const double beta = options.beta;
   if (!(beta >= 0 && beta <= (std::numeric_limits<float>::max)()) && detail::check_loss("smooth_l1_loss", input, target))
     return input.ir().fail(text("smooth_l1_loss: beta ", number_text(beta), ": a number of float32 of at least 0 expected"));
@@ -88,7 +88,7 @@ constexpr Tensor smooth_l1_loss(Tensor input, Tensor target, const SmoothL1Optio
 }
 /// Returns (x - t)^2 / 2 where |x - t| <= delta, otherwise delta (|x - t| - delta / 2). Operands and result are those of
 /// mse_loss.
-constexpr Tensor huber_loss(Tensor input, Tensor target, const HuberOptions& options = {}) {
+[[nodiscard]] constexpr Tensor huber_loss(Tensor input, Tensor target, const HuberOptions& options = {}) {
   const double delta = options.delta;
   if (!(delta > 0 && delta <= (std::numeric_limits<float>::max)()) && detail::check_loss("huber_loss", input, target))
     return input.ir().fail(text("huber_loss: delta ", number_text(delta), ": a number of float32 above 0 expected"));
@@ -98,7 +98,7 @@ constexpr Tensor huber_loss(Tensor input, Tensor target, const HuberOptions& opt
 /// Returns the Kullback-Leibler divergence of probabilities t from the probabilities whose logarithms are the input x: t (log(t)
 /// - x), or exp(t) (t - x) with `log_target`. Where t, or exp(t), is 0, the loss and its gradients are 0. PyTorch's "batchmean"
 /// is the sum divided by the first extent. Operands and result are those of mse_loss.
-constexpr Tensor kl_div(Tensor input, Tensor target, const KlDivOptions& options = {}) {
+[[nodiscard]] constexpr Tensor kl_div(Tensor input, Tensor target, const KlDivOptions& options = {}) {
   if (!detail::check_loss("kl_div", input, target)) return Tensor::invalid(input.ir());
   const Tensor x = detail::widened(input), t = detail::widened(target);
   const Tensor p = options.log_target ? exp(t) : t, is_zero = equal(p, 0);
@@ -108,7 +108,8 @@ constexpr Tensor kl_div(Tensor input, Tensor target, const KlDivOptions& options
 /// Returns the loss of the cosine c of two vectors: 1 - c for the target 1, max(c - margin, 0) for -1, and 0 for another number.
 /// input1, input2: (..., width) of one shape and dtype; target: (...), any dtype except bool. Result: a scalar, or (...) without
 /// a reduction. c = a b / sqrt((a a + 1e-12) (b b + 1e-12)). The target has no gradient.
-constexpr Tensor cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, const CosineEmbeddingOptions& options = {}) {
+[[nodiscard]] constexpr Tensor cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target,
+                                                     const CosineEmbeddingOptions& options = {}) {
   if (!detail::check_loss("cosine_embedding_loss", input1, input2) || !target.is_usable()) return Tensor::invalid(input1.ir());
   const auto fail = [&](const auto&... message) { return input1.ir().fail(text("cosine_embedding_loss: ", message...)); };
   Shape rows = input1.shape();

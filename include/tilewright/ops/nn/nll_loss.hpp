@@ -55,19 +55,19 @@ namespace ops {
 /// A label equal to `ignore_index` has the loss 0 and the gradient 0, as in PyTorch, and means do not count it. If no label
 /// counts, the mean is 0, where PyTorch gives NaN. Another label outside of [0, classes) is a fault: it counts as ignored, and
 /// the session's run throws FaultError when it ends.
-constexpr Tensor nll_loss(Tensor probs, Tensor labels, const NllOptions& options = {}) {
+[[nodiscard]] constexpr Tensor nll_loss(Tensor probs, Tensor labels, const NllOptions& options = {}) {
   return apply<Nll>({probs, labels}, nll_attributes(options));
 }
 /// Returns the loss of nll_loss for probs = softmax(x), and its gradient with respect to x, times loss_grad. Not differentiable.
 /// For logits, cross_entropy_with_grad is better, because its loss has no limit.
-constexpr LossAndGradient nll_loss_with_softmax_grad(Tensor probs, Tensor labels, double loss_grad = 1,
-                                                     const NllOptions& options = {}) {
+[[nodiscard]] constexpr LossAndGradient nll_loss_with_softmax_grad(Tensor probs, Tensor labels, double loss_grad = 1,
+                                                                   const NllOptions& options = {}) {
   return detail::loss_and_gradient<NllWithSoftmaxGrad>(std::array{probs, labels}, nll_attributes(options, loss_grad));
 }
 /// Returns the loss of nll_loss for probs = softmax(x), and its gradient with respect to x, times loss_grad, a scalar tensor. Not
 /// differentiable.
-constexpr LossAndGradient nll_loss_with_softmax_grad(Tensor probs, Tensor labels, Tensor loss_grad,
-                                                     const NllOptions& options = {}) {
+[[nodiscard]] constexpr LossAndGradient nll_loss_with_softmax_grad(Tensor probs, Tensor labels, Tensor loss_grad,
+                                                                   const NllOptions& options = {}) {
   return detail::loss_and_gradient<NllWithSoftmaxGrad>(std::array{probs, labels, loss_grad}, nll_attributes(options));
 }
 }  // namespace ops

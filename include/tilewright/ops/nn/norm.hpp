@@ -145,14 +145,14 @@ namespace ops {
 /// Normalises each line along the last axis: (x - mean) / sqrt(variance + eps) * weight + bias. x: (..., n), float16, bfloat16,
 /// float32 or float64; weight, bias: (n,), the same dtype. The result has x's shape and dtype. The variance is that of the line,
 /// divided by n; half precision is computed in float32.
-constexpr Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, double eps = 1e-5) {
+[[nodiscard]] constexpr Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, double eps = 1e-5) {
   if (x.valid() && !detail::check_parameter(x.ir(), "layer_norm", "eps", eps)) return Tensor::invalid(x.ir());
   return apply<LayerNorm>({x, weight, bias}, {.eps = eps});
 }
 /// Normalises groups of channels in each sample: (x - mean) / sqrt(variance + eps) * weight + bias. x: (samples, channels, ...),
 /// float16, bfloat16, float32 or float64; weight, bias: (channels,), the same dtype. Each of `num_groups` groups of neighbouring
 /// channels is normalised over all its elements. The result has x's shape and dtype.
-constexpr Tensor group_norm(Tensor x, Tensor weight, Tensor bias, std::int64_t num_groups, double eps = 1e-5) {
+[[nodiscard]] constexpr Tensor group_norm(Tensor x, Tensor weight, Tensor bias, std::int64_t num_groups, double eps = 1e-5) {
   if (x.valid() && !detail::check_parameter(x.ir(), "group_norm", "eps", eps)) return Tensor::invalid(x.ir());
   return apply<GroupNorm>({x, weight, bias}, {num_groups, eps});
 }

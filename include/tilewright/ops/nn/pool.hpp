@@ -18,7 +18,7 @@ struct PoolOptions {
   List<std::int64_t> dilation{};  ///< distance between neighbouring elements of a window
   List<std::int64_t> in_dilations{};  ///< distance between elements of x; the gaps are padding
   PadType auto_pad = PadType::not_set;  ///< if set, it determines the padding
-  bool ceil_mode = false;  ///< whether the number of windows is rounded up; the last windows may then reach beyond the padding
+  Flag ceil_mode = false;  ///< whether the number of windows is rounded up; the last windows may then reach beyond the padding
   StorageOrder storage_order = StorageOrder::row;  ///< must be row
 };
 
@@ -261,12 +261,12 @@ namespace ops {
 /// padding only.
 ///
 ///     y = ops::max_pool(x, {2, 2}, {.stride = {2, 2}});
-constexpr Tensor max_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
+[[nodiscard]] constexpr Tensor max_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
   return apply<MaxPool>({x}, detail::pool_attributes(kernel_size, options));
 }
 /// Returns the mean of each window's elements; padding does not count. Shapes, dtypes, options and errors are those of max_pool.
 /// Half precision is summed in float32. The gradient is summed in float32 too where windows overlap.
-constexpr Tensor average_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
+[[nodiscard]] constexpr Tensor average_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
   return apply<AveragePool>({x}, detail::pool_attributes(kernel_size, options));
 }
 }  // namespace ops

@@ -116,7 +116,7 @@ namespace ops {
 /// spatial_scale of 0 or less, a negative sampling_ratio.
 ///
 ///     y = ops::roi_align(x, rois, batch_index, {.output_size = {7, 7}, .spatial_scale = 1.0 / 16, .sampling_ratio = 2});
-constexpr Tensor roi_align(Tensor x, Tensor rois, Tensor batch_index, const RoiAlignOptions& options = {}) {
+[[nodiscard]] constexpr Tensor roi_align(Tensor x, Tensor rois, Tensor batch_index, const RoiAlignOptions& options = {}) {
   const List<std::int64_t>& size = options.output_size;
   if (size.size() != 2) return x.ir().fail(text("RoiAlign: output_size of ", size.size(), " numbers: 2 expected"));
   return apply<RoiAlign>({x, rois, batch_index}, {.out_rows = size[0],

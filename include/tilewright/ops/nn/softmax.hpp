@@ -93,7 +93,7 @@ struct Softmax : LineOp<Softmax> {
 namespace ops {
 /// Returns the softmax along an axis (the last by default). x: float16, bfloat16, float32 or float64. The result has x's shape
 /// and dtype. Gradient: y (dy - sum(y dy)); half precision recomputes y in float32.
-constexpr Tensor softmax(Tensor x, int axis = -1) {
+[[nodiscard]] constexpr Tensor softmax(Tensor x, int axis = -1) {
   const int rank = x.rank();
   return apply<Softmax>({x}, {axis < 0 && axis >= -rank ? axis + rank : axis});
 }

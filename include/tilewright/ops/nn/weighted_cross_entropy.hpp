@@ -115,7 +115,7 @@ namespace ops {
 ///
 ///     loss = ops::cross_entropy(logits, labels, {.label_smoothing = 0.1});
 template <std::same_as<CrossEntropyOptions> Options = CrossEntropyOptions>
-constexpr Tensor cross_entropy(Tensor logits, Tensor labels, const Options& options) {
+[[nodiscard]] constexpr Tensor cross_entropy(Tensor logits, Tensor labels, const Options& options) {
   const bool has_weight = options.weight.valid();
   if (!has_weight && options.label_smoothing == 0)
     return cross_entropy(logits, labels, NllOptions{.ignore_index = options.ignore_index, .reduction = options.reduction});

@@ -249,7 +249,8 @@ namespace ops {
 ///
 /// An element depends on the seed and on its row-major index only, so ops with one seed draw equal numbers; see
 /// docs/how-to/random.md. No gradient passes. Errors: another seed or dtype; low not below high, or not finite.
-constexpr Tensor random_uniform(Tensor seed, const Shape& shape, double low = 0, double high = 1, DType dtype = float32) {
+[[nodiscard]] constexpr Tensor random_uniform(Tensor seed, const Shape& shape, double low = 0, double high = 1,
+                                              DType dtype = float32) {
   return apply<RandomUniform>({seed}, detail::random_attributes(shape, dtype, low, high));
 }
 /// Returns random numbers of a normal distribution, mean + std z, from a seed, (2,) uint32. shape: extents above 0. dtype:
@@ -257,7 +258,8 @@ constexpr Tensor random_uniform(Tensor seed, const Shape& shape, double low = 0,
 ///
 /// An element depends on the seed and on its row-major index only, so ops with one seed draw equal numbers; see
 /// docs/how-to/random.md. No gradient passes. Errors: another seed or dtype; mean or std not finite, or std below 0.
-constexpr Tensor random_normal(Tensor seed, const Shape& shape, double mean = 0, double std = 1, DType dtype = float32) {
+[[nodiscard]] constexpr Tensor random_normal(Tensor seed, const Shape& shape, double mean = 0, double std = 1,
+                                             DType dtype = float32) {
   return apply<RandomNormal>({seed}, detail::random_attributes(shape, dtype, mean, std));
 }
 /// Sets each element of t to 0 with probability p, and multiplies the others by 1 / (1 - p). t: float16, bfloat16, float32 or
@@ -266,11 +268,11 @@ constexpr Tensor random_normal(Tensor seed, const Shape& shape, double mean = 0,
 ///
 /// The dropped elements depend on the seed and p only, not on the dtype. Gradient: dropout of dy with the same seed, so no mask
 /// is stored. Errors: another seed, dtype or p.
-constexpr Tensor dropout(Tensor t, Tensor seed, double p) { return apply<Dropout>({t, seed}, {p}); }
+[[nodiscard]] constexpr Tensor dropout(Tensor t, Tensor seed, double p) { return apply<Dropout>({t, seed}, {p}); }
 /// Drops whole slices of t: makes one decision for each element of a tensor of `shape`, which is broadcast to t. `{n, 1}` drops
 /// whole rows. Kept elements are multiplied by 1 / (1 - ratio). Operands are those of dropout. Gradient: shaped_dropout of dy
 /// with the same seed. Errors: those of dropout; a shape that does not broadcast to t's.
-constexpr Tensor shaped_dropout(Tensor t, Tensor seed, const Shape& shape, double ratio) {
+[[nodiscard]] constexpr Tensor shaped_dropout(Tensor t, Tensor seed, const Shape& shape, double ratio) {
   return apply<ShapedDropout>({t, seed}, {detail::axis_list(shape), ratio});
 }
 /// Derives a seed, (2,) uint32, from a seed and a number. Seeds of different modifiers, and the original seed, give independent
@@ -281,7 +283,7 @@ constexpr Tensor create_random_seed(Tensor seed, std::int64_t modifier) { return
 constexpr Tensor create_random_seed(Tensor seed, Tensor modifier) { return apply<CreateRandomSeed>({seed, modifier}, {}); }
 /// Derives n new seeds: create_random_seed(seed, i) for i from 0 on; `const auto [a, b] = split_random_seed(seed).as<2>()`.
 /// Errors: another seed; n below 1, or above 2^20.
-constexpr List<Tensor>&& split_random_seed(Tensor seed, int n = 2) {
+[[nodiscard]] constexpr List<Tensor>&& split_random_seed(Tensor seed, int n = 2) {
   constexpr int most = 1 << 20;
   List<Tensor> seeds;
   if (n < 1 || n > most)

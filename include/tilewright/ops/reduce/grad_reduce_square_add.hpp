@@ -14,7 +14,7 @@ namespace tilewright::ops {
 /// replicated: add the results of replicas that have different parts of a weight by replicated_all_reduce.
 ///
 /// Errors: t of another dtype; a loss_scaling that is not above 0, or not of one element.
-constexpr Tensor grad_reduce_square_add(Tensor t, const NumberOrTensor& loss_scaling = 1) {
+[[nodiscard]] constexpr Tensor grad_reduce_square_add(Tensor t, const NumberOrTensor& loss_scaling = 1) {
   if (!t.is_usable()) return t;
   const auto fail = [&](const auto&... message) {
     return t.ir().fail(text("grad_reduce_square_add: ", message..., " expected"));

@@ -190,24 +190,25 @@ namespace ops {
 /// uint32 if the axis has more than 2^31 elements; x's shape without the axis, or with extent 1 if `keep_axis`. Of equal
 /// elements, the first counts. NaN counts as the largest, and of several NaN the first counts. No gradient. Errors: an axis out
 /// of range or of more than 2^32 elements, a scalar, bool.
-constexpr Tensor argmax(Tensor x, int axis = 0, Flag keep_axis = false) {
+[[nodiscard]] constexpr Tensor argmax(Tensor x, int axis = 0, Flag keep_axis = false) {
   return apply<ArgMax>({x}, {detail::from_first(x, axis), keep_axis});
 }
 /// Returns the index of the smallest element along an axis; NaN counts as the smallest. Shapes, dtypes and errors are those of
 /// argmax.
-constexpr Tensor argmin(Tensor x, int axis = 0, Flag keep_axis = false) {
+[[nodiscard]] constexpr Tensor argmin(Tensor x, int axis = 0, Flag keep_axis = false) {
   return apply<ArgMin>({x}, {detail::from_first(x, axis), keep_axis});
 }
 /// Returns running sums along an axis: each includes its own element. x: any number type, at least one axis. The result has x's
 /// shape and dtype; integers wrap around. Gradient: the sums of dy from each element to the end.
-constexpr Tensor cumsum(Tensor x, int axis = 0) { return apply<CumSum>({x}, {detail::from_first(x, axis), 0}); }
+[[nodiscard]] constexpr Tensor cumsum(Tensor x, int axis = 0) { return apply<CumSum>({x}, {detail::from_first(x, axis), 0}); }
 /// Returns the k largest elements along an axis in descending order and their indices, or the k smallest in ascending order. x:
 /// any number type except bool, at least one axis. Results: x's dtype, and int32, both of x's shape with extent k. Of equal
 /// elements, the first comes first; NaN counts as the largest. `sorted` = false allows any order, and currently has no effect.
 /// Gradient: dy at the elements, 0 elsewhere. `available_memory_proportion` is deprecated: it has no effect. Errors: k below 1 or
 /// above the axis's extent, an axis out of range or of more than 2^31 elements, a scalar, bool.
-constexpr ValuesAndIndices topk(Tensor x, std::int64_t k, int axis = -1, Flag largest = true, [[maybe_unused]] Flag sorted = true,
-                                [[maybe_unused]] const detail::NoEffect& available_memory_proportion = {}) {
+[[nodiscard]] constexpr ValuesAndIndices topk(Tensor x, std::int64_t k, int axis = -1, Flag largest = true,
+                                              [[maybe_unused]] Flag sorted = true,
+                                              [[maybe_unused]] const detail::NoEffect& available_memory_proportion = {}) {
   Ir& ir = x.ir();
   const auto results = apply_all<TopK>(ir, {&x, 1}, {k, detail::from_first(x, axis), largest});
   return {at_or_invalid(ir, results, 0), at_or_invalid(ir, results, 1)};
@@ -217,7 +218,7 @@ constexpr ValuesAndIndices topk(Tensor x, std::int64_t k, int axis = -1, Flag la
 /// x: float16, bfloat16, float32 or float64 of any shape; `absolute_of_input` counts |x|. Result: uint32, one element less than
 /// levels. (PopXL's documentation says the same; its device also counts the elements outside, in two more bins.) No gradient.
 /// Errors: fewer than two levels, levels that do not increase, or 2^32 elements or more.
-constexpr Tensor histogram(Tensor x, const List<double>& levels, bool absolute_of_input = false) {
+[[nodiscard]] constexpr Tensor histogram(Tensor x, const List<double>& levels, bool absolute_of_input = false) {
   Ir& ir = x.ir();
   if (!x.is_usable()) return x;
   if (levels.size() < 2) return ir.fail(text("Histogram: ", levels.size(), " levels: at least 2 expected"));

@@ -26,7 +26,7 @@ struct ReduceMean : SumOp<ReduceMean> {
 namespace ops {
 /// Returns the mean over axes (all of them by default); `keep_axes` keeps them with extent 1. x: any number type. The result has
 /// x's dtype. Integers are summed in 64 bits, and the quotient truncates towards 0.
-constexpr Tensor mean(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
+[[nodiscard]] constexpr Tensor mean(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
   std::int64_t count = axes.all ? x.nelms() : 1;
   for (auto axis : axes.list)
     if (axis >= -x.rank() && axis < x.rank()) count *= x.shape(static_cast<int>(axis));

@@ -262,46 +262,46 @@ struct ReduceLogSumExp : RuleReduction<ReduceLogSumExp, kernel::LogSumExpRule> {
 namespace ops {
 /// Returns the largest element over axes; NaN if one is NaN. x: any number type. Gradient: dy for that element, the first of
 /// equal elements.
-constexpr Tensor(max)(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
+[[nodiscard]] constexpr Tensor(max)(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
   return apply<ReduceMax>({x}, ReduceMax::make(axes, keep_axes));
 }
 /// Returns the smallest element over axes; NaN if one is NaN. x: any number type. Gradient: dy for that element, the first of
 /// equal elements.
-constexpr Tensor(min)(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
+[[nodiscard]] constexpr Tensor(min)(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
   return apply<ReduceMin>({x}, ReduceMin::make(axes, keep_axes));
 }
 /// Returns the median over axes, the lower of the two in the middle for an even number of elements; NaN if one is NaN. x: any
 /// number type. Gradient: dy for that element, the first of equal elements.
-constexpr Tensor median(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
+[[nodiscard]] constexpr Tensor median(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
   return apply<ReduceMedian>({x}, ReduceMedian::make(axes, keep_axes));
 }
 /// Returns the product over axes. x: any number type; integers wrap around. Gradient: dy times the product of the other elements,
 /// computed without a division, so zeros need no special case.
-constexpr Tensor prod(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
+[[nodiscard]] constexpr Tensor prod(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
   return apply<ReduceProd>({x}, ReduceProd::make(axes, keep_axes));
 }
 /// Returns the sum of x^2 over axes. x: any number type; integers wrap around. Gradient: 2 x dy.
-constexpr Tensor sumsquare(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
+[[nodiscard]] constexpr Tensor sumsquare(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
   return apply<ReduceSumSquare>({x}, ReduceSumSquare::make(axes, keep_axes));
 }
 /// Returns the sum of |x| over axes. x: any number type; integers wrap around. Gradient: sign(x) dy, 0 at 0.
-constexpr Tensor l1(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
+[[nodiscard]] constexpr Tensor l1(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
   return apply<ReduceL1>({x}, ReduceL1::make(axes, keep_axes));
 }
 /// Returns the square root of the sum of x^2 over axes, correct even if squares leave the range of float32. x: float16, bfloat16,
 /// float32 or float64. Gradient: dy x / y, and 0 where y is 0, as in PyTorch.
-constexpr Tensor l2(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
+[[nodiscard]] constexpr Tensor l2(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
   return apply<ReduceL2>({x}, ReduceL2::make(axes, keep_axes));
 }
 /// Returns the logarithm of the sum over axes; NaN for a sum below 0. x: float16, bfloat16, float32 or float64. Gradient: dy /
 /// sum(x).
-constexpr Tensor logsum(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
+[[nodiscard]] constexpr Tensor logsum(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
   return apply<ReduceLogSum>({x}, ReduceLogSum::make(axes, keep_axes));
 }
 /// Returns log(sum(exp(x))) over axes, computed from x less its largest element, so that nothing overflows. x: float16, bfloat16,
 /// float32 or float64. Gradient: dy exp(x - y), in shares whose sum is dy however large x is; 0 where x is -infinity, and dy
 /// where x equals an infinite y. (PyTorch's is NaN where y is infinite, and that of large x has the rounding of y.)
-constexpr Tensor logsumexp(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
+[[nodiscard]] constexpr Tensor logsumexp(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
   return apply<ReduceLogSumExp>({x}, ReduceLogSumExp::make(axes, keep_axes));
 }
 }  // namespace ops

@@ -33,7 +33,7 @@ struct Expand : Op<Expand> {
 
 namespace ops {
 /// Broadcasts x to a larger shape.
-constexpr Tensor expand(Tensor x, const Shape& shape) { return apply<Expand>({x}, detail::axis_list(shape)); }
+[[nodiscard]] constexpr Tensor expand(Tensor x, const Shape& shape) { return apply<Expand>({x}, detail::axis_list(shape)); }
 }  // namespace ops
 
 /// Base of scaled sums over axes: scale * sum. D defines `name`.
@@ -73,11 +73,11 @@ struct ReduceSum : SumOp<ReduceSum> {
 namespace ops {
 /// Sums over axes (all of them by default); `keep_axes` keeps them with extent 1. x: any number type. The result has x's dtype.
 /// Integers wrap around.
-constexpr Tensor sum(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
+[[nodiscard]] constexpr Tensor sum(Tensor x, const Axes& axes = {}, Flag keep_axes = false) {
   return apply<ReduceSum>({x}, ReduceSum::make(axes, keep_axes));
 }
 /// Sums the gradient of an operand that was broadcast over the axes along which it was broadcast, to the operand's shape.
-constexpr Tensor sum_to(Tensor gradient, const Shape& shape) {
+[[nodiscard]] constexpr Tensor sum_to(Tensor gradient, const Shape& shape) {
   if (!gradient.is_usable() || gradient.shape() == shape) return gradient;
   const Shape from = gradient.shape();
   Shape axes;

@@ -18,12 +18,12 @@ namespace ops {
 /// Concatenates tensors along an axis; a single tensor is copied. All tensors have the same dtype, which can be any, and equal
 /// extents along the other axes. The op copies, but an op that computes an input writes it directly to its place where possible.
 /// Gradient: slices of dy, which are views. Errors: no tensors; different dtypes, ranks or extents; an axis out of range.
-constexpr Tensor concat(std::span<const Tensor> tensors, int axis = 0) {
+[[nodiscard]] constexpr Tensor concat(std::span<const Tensor> tensors, int axis = 0) {
   if (tensors.empty()) TW_THROW TraceError("Concat: no tensors: at least one expected");
   Ir& ir = tensors[0].ir();
   return at_or_invalid(ir, apply_all<Concat>(ir, tensors, {axis}), 0);
 }
-constexpr Tensor concat(std::initializer_list<Tensor> tensors, int axis = 0) {
+[[nodiscard]] constexpr Tensor concat(std::initializer_list<Tensor> tensors, int axis = 0) {
   return concat(std::span<const Tensor>(tensors.begin(), tensors.size()), axis);
 }
 /// Concatenates tensors along an axis, like concat, and refuses in-place ops on the result. PopXL's concat_ is an alias; here the
@@ -39,7 +39,7 @@ constexpr Tensor concat_(std::initializer_list<Tensor> tensors, int axis = 0) {
 /// Splits x along an axis into equal parts, or into parts of the given extents. The sum of these is the axis's extent. x: any
 /// dtype. The parts are slices, which are views. Gradient: the concatenation of the parts' gradients. Errors: a number that does
 /// not divide the axis; extents below 1 or with another sum; an axis out of range.
-constexpr List<Tensor>&& split(Tensor x, const Splits& splits, int axis = 0) {
+[[nodiscard]] constexpr List<Tensor>&& split(Tensor x, const Splits& splits, int axis = 0) {
   const std::size_t parts = splits.count > 0 ? static_cast<std::size_t>(splits.count) : splits.lengths.size();
   const auto fail = [&](const auto&... pieces) -> List<Tensor>&& {
     if (x.valid()) x.ir().fail(text("Split: ", to_text(x.spec()), pieces..., " expected"));
@@ -75,7 +75,7 @@ constexpr List<Tensor>&& split(Tensor x, const Splits& splits, int axis = 0) {
 /// Splits x along an axis into `parts` equal parts, as an array for structured bindings: `const auto [q, k, v] = ops::split<3>(x,
 /// -1);`.
 template <std::size_t parts>
-constexpr std::array<Tensor, parts> split(Tensor x, int axis = 0) {
+[[nodiscard]] constexpr std::array<Tensor, parts> split(Tensor x, int axis = 0) {
   const List<Tensor> list = split(x, Splits(static_cast<int>(parts)), axis);
   std::array<Tensor, parts> result;
   for (std::size_t i = 0; i < parts; ++i) result[i] = list[i];

@@ -9,7 +9,7 @@ struct InitAttributes {
   std::int64_t dtype = 0;
   constexpr TensorSpec spec() const { return {shape.shape(), static_cast<DType>(dtype)}; }
 };
-constexpr InitAttributes init_attributes(const TensorSpec& spec) {
+[[nodiscard]] constexpr InitAttributes init_attributes(const TensorSpec& spec) {
   return {detail::axis_list(spec.shape), static_cast<std::int64_t>(spec.dtype)};
 }
 
@@ -97,8 +97,8 @@ namespace ops {
 ///
 ///     const Tensor sums = ops::init(x.ir(), {8, 16}, tw::float32);
 ///     ops::copy_var_update_(ops::slice_(sums, 0, 4), x);
-constexpr Tensor init(Ir& ir, const Shape& shape, DType dtype = float32, InitType type = InitType::zero,
-                      std::string_view name = "") {
+[[nodiscard]] constexpr Tensor init(Ir& ir, const Shape& shape, DType dtype = float32, InitType type = InitType::zero,
+                                    std::string_view name = "") {
   const InitAttributes attributes = init_attributes({shape, dtype});
   Tensor result;
   if (type == InitType::undef) result = at_or_invalid(ir, apply_all<InitUndefined>(ir, {}, attributes), 0);

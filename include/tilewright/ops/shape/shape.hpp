@@ -140,7 +140,7 @@ namespace ops {
 ///
 /// Results of reshape, flatten, transpose, expand and detach are values: later changes of x do not change them, and the reverse.
 /// They share x's memory if no reader can notice it. The forms with `_` return an alias of x: a change of one changes both.
-constexpr Tensor reshape(Tensor x, const Shape& shape) { return apply<Reshape>({x}, detail::axis_list(shape)); }
+[[nodiscard]] constexpr Tensor reshape(Tensor x, const Shape& shape) { return apply<Reshape>({x}, detail::axis_list(shape)); }
 /// Returns an alias of x with another shape. x's elements must be contiguous, which an alias by transpose_ is not. Other rules
 /// and errors are those of reshape.
 constexpr Tensor reshape_(Tensor x, const Shape& shape) {
@@ -151,17 +151,19 @@ constexpr Tensor reshape_(Tensor x, const Shape& shape) {
   return apply<ReshapeInplace>({x}, detail::axis_list(shape));
 }
 /// Returns x's elements as a tensor of one axis, in row-major order. The result is a value: later changes of x do not change it.
-constexpr Tensor flatten(Tensor x) { return reshape(x, {-1}); }
+[[nodiscard]] constexpr Tensor flatten(Tensor x) { return reshape(x, {-1}); }
 /// Returns an alias of x with one axis. Rules and errors are those of reshape_.
 constexpr Tensor flatten_(Tensor x) { return reshape_(x, {-1}); }
 /// Returns x with axis permutation[i] as axis i.
-constexpr Tensor transpose(Tensor x, const Shape& permutation) { return apply<Transpose>({x}, detail::axis_list(permutation)); }
+[[nodiscard]] constexpr Tensor transpose(Tensor x, const Shape& permutation) {
+  return apply<Transpose>({x}, detail::axis_list(permutation));
+}
 /// Returns an alias of x with axis permutation[i] as axis i: a change of one changes both.
 constexpr Tensor transpose_(Tensor x, const Shape& permutation) {
   return apply<TransposeInplace>({x}, detail::axis_list(permutation));
 }
 /// Returns x with its axes in reversed order.
-constexpr Tensor transpose(Tensor x) { return transpose(x, detail::reversed_axes(x)); }
+[[nodiscard]] constexpr Tensor transpose(Tensor x) { return transpose(x, detail::reversed_axes(x)); }
 /// Returns an alias of x with its axes in reversed order: a change of one changes both.
 constexpr Tensor transpose_(Tensor x) { return transpose_(x, detail::reversed_axes(x)); }
 /// Returns x, and stops gradients.

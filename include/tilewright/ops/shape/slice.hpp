@@ -137,8 +137,8 @@ namespace ops {
 ///
 ///     const Tensor middle = ops::slice(x, 1, -1);                         // x[1:-1]
 ///     const Tensor corner = ops::slice(x, {0, tw::none}, {2, 3}, {1, -1}); // x[0:2, :3:-1]
-constexpr Tensor slice(Tensor x, const Positions& start = {}, const Positions& stop = {}, const Positions& step = {},
-                       const Axes& axes = {}) {
+[[nodiscard]] constexpr Tensor slice(Tensor x, const Positions& start = {}, const Positions& stop = {},
+                                     const Positions& step = {}, const Axes& axes = {}) {
   if (!x.is_usable() || !(start.given || stop.given || step.given)) return x;
   const auto attributes = detail::slice_attributes(x, start, stop, step, axes);
   return attributes ? apply<Slice>({x}, *attributes) : Tensor::invalid(x.ir());
@@ -152,7 +152,7 @@ constexpr Tensor slice_(Tensor x, const Positions& start = {}, const Positions& 
   return attributes ? apply<SliceInplace>({x}, *attributes) : Tensor::invalid(x.ir());
 }
 /// Reverses x along axes, by default along all: a view, of any dtype. Gradient: dy reversed.
-constexpr Tensor flip(Tensor x, const Axes& axes = {}) {
+[[nodiscard]] constexpr Tensor flip(Tensor x, const Axes& axes = {}) {
   Positions steps;
   const std::size_t count = !x.is_usable() ? 0 : axes.all ? static_cast<std::size_t>(x.rank()) : axes.list.size();
   for (std::size_t i = 0; i < count; ++i) steps.add(-1);
@@ -161,7 +161,7 @@ constexpr Tensor flip(Tensor x, const Axes& axes = {}) {
 /// Selects every strides[i]-th element along axis i, from the first on. A number is for axis 0; further axes have stride 1. x:
 /// any dtype. The result is a view of x's dtype with extents ceil(extent / stride). Gradient: dy at the selected elements, 0
 /// elsewhere. Errors: more strides than axes; one below 1.
-constexpr Tensor subsample(Tensor x, const Shape& strides) {
+[[nodiscard]] constexpr Tensor subsample(Tensor x, const Shape& strides) {
   if (!x.is_usable()) return x;
   if (strides.rank > x.rank()) {
     return x.ir().fail(
@@ -176,10 +176,10 @@ constexpr Tensor subsample(Tensor x, const Shape& strides) {
   }
   return apply<Slice>({x}, attributes);
 }
-constexpr Tensor subsample(Tensor x, int stride) { return subsample(x, Shape{stride}); }
+[[nodiscard]] constexpr Tensor subsample(Tensor x, int stride) { return subsample(x, Shape{stride}); }
 /// Removes axes of extent 1: all of them, or the given ones. x: any dtype; the result is a view. Gradient: dy in x's shape.
 /// Errors: an axis out of range, twice, or of another extent.
-constexpr Tensor squeeze(Tensor x, const Axes& axes = {}) {
+[[nodiscard]] constexpr Tensor squeeze(Tensor x, const Axes& axes = {}) {
   if (!x.is_usable()) return x;
   auto attributes = SliceAttributes::of_all(x.shape());
   for (int axis = 0; axes.all && axis < x.rank(); ++axis)
@@ -199,7 +199,7 @@ constexpr Tensor squeeze(Tensor x, const Axes& axes = {}) {
 }
 /// Returns the diagonal of a matrix, as a view, or the square matrix with a vector on its diagonal and zeros elsewhere. x: any
 /// dtype, one or two axes. Each is the gradient of the other. Errors: another rank.
-constexpr Tensor diag(Tensor x) {
+[[nodiscard]] constexpr Tensor diag(Tensor x) {
   if (x.valid() && x.rank() == 1) return apply<DiagonalMatrix>({x}, {x.shape(0), x.shape(0)});
   return apply<Diagonal>({x});
 }

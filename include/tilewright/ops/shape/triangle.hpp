@@ -65,9 +65,9 @@ namespace ops {
 /// Returns the lower triangle of matrices: x where column - row <= diagonal, 0 elsewhere. x: at least 2 axes, of which the last
 /// two are those of the matrices, any dtype. The result has x's shape and dtype. Gradient: the lower triangle of dy. An x of
 /// fewer axes is an error.
-constexpr Tensor tril(Tensor x, int diagonal = 0) { return apply<Triangle>({x}, {diagonal, 0}); }
+[[nodiscard]] constexpr Tensor tril(Tensor x, int diagonal = 0) { return apply<Triangle>({x}, {diagonal, 0}); }
 /// Returns the upper triangle of matrices: x where column - row >= diagonal, 0 elsewhere. Otherwise as tril.
-constexpr Tensor triu(Tensor x, int diagonal = 0) { return apply<Triangle>({x}, {diagonal, 1}); }
+[[nodiscard]] constexpr Tensor triu(Tensor x, int diagonal = 0) { return apply<Triangle>({x}, {diagonal, 1}); }
 }  // namespace ops
 
 }  // namespace tilewright

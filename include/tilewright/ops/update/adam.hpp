@@ -203,13 +203,13 @@ namespace ops {
 /// Returns the step of Adam: m / (sqrt(v) + epsilon) + weight_decay weight, for the moments m and v of the gradient. A time step
 /// t is first incremented in place; then m and v are divided by 1 - beta1^t and 1 - beta2^t. The result has m's shape, and m's
 /// dtype, or the weight's if it decays. Errors: a decay without a weight; a time step without the betas.
-constexpr Tensor adam_updater(Tensor m, Tensor v, const AdamOptions& options = {}) {
+[[nodiscard]] constexpr Tensor adam_updater(Tensor m, Tensor v, const AdamOptions& options = {}) {
   return detail::adam<AdamUpdater>(m, v, options);
 }
 /// Returns the step of Adamax: m / (1 - beta1^t) / (v + epsilon) + weight_decay weight, where v is the infinity norm of the
 /// gradients. The time step is required, beta1 defaults to 0.9, and beta2 is not used. Other options and errors are those of
 /// adam_updater.
-constexpr Tensor adamax_updater(Tensor m, Tensor v, AdamOptions options) {
+[[nodiscard]] constexpr Tensor adamax_updater(Tensor m, Tensor v, AdamOptions options) {
   if (!options.time_step) return m.is_usable() ? m.ir().fail("AdamUpdater: Adamax without time_step: a time step expected") : m;
   if (!options.beta1) options.beta1 = 0.9;
   options.beta2 = 0;

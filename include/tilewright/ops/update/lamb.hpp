@@ -69,9 +69,11 @@ struct AdamVarUpdate : VarUpdate<AdamVarUpdate, 2> {
 
 namespace ops {
 /// Returns the sum of the squares of x's elements, a float32 scalar. x: any shape, float16, bfloat16, float32 or float64.
-constexpr Tensor lamb_square(Tensor x) { return apply<LambSquare>({x}); }
+[[nodiscard]] constexpr Tensor lamb_square(Tensor x) { return apply<LambSquare>({x}); }
 /// Returns the step of LAMB before adam_var_update scales it, which is Adam's. Options and errors are those of adam_updater.
-constexpr Tensor lamb_updater(Tensor m, Tensor v, const AdamOptions& options = {}) { return adam_updater(m, v, options); }
+[[nodiscard]] constexpr Tensor lamb_updater(Tensor m, Tensor v, const AdamOptions& options = {}) {
+  return adam_updater(m, v, options);
+}
 /// Subtracts a scaled step in place: t = t - learning_rate trust x with trust = min(sqrt(r1), max_weight_norm) / sqrt(r2), or 1
 /// where r1 or r2 is 0 ("Large Batch Optimization for Deep Learning", arXiv 1904.00962). r1, r2: one element, the squared norms
 /// of t and of x, from lamb_square. Returns an alias of t.

@@ -21,7 +21,7 @@ constexpr TensorSpec host_spec(const auto& plan, std::size_t v) {
 }
 
 /// Returns the group of a replica for a variable of a frozen plan or a ProgramView.
-constexpr std::size_t group_of(const auto& plan, const auto& variable, int replica) {
+[[nodiscard]] constexpr std::size_t group_of(const auto& plan, const auto& variable, int replica) {
   const auto assignment = plan.numbers(variable.assignment);  // empty if there is but one group
   return assignment.empty() ? 0 : static_cast<std::size_t>(assignment[static_cast<std::size_t>(replica)]);
 }
