@@ -15,8 +15,7 @@ struct MachinePlanner;  // lower/pass.hpp
 /// point; a program may have kinds of its own. docs/extend/adding-a-target.md shows one.
 struct MachineKind {
   std::string_view name;  ///< in messages: "the host". No two kinds have the same
-  /// Rewrites of graphs that are traced for it. `prepare` makes no other, whatever the program allows.
-  Rewrites rewrites{};
+  Rewrites rewrites{};  ///< of graphs that are traced for it; a program may forbid them
   std::span<const DType> absent{};  ///< dtypes that it does not have: a live tensor of one is an error
   std::string_view instead{};  ///< in that error, the dtypes that are expected
   /// Passes of its planner; null for host and simulated IPU, whose planners lower/lower.hpp knows.

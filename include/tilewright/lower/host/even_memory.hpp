@@ -43,8 +43,8 @@ constexpr std::int64_t fullest_tile(const MemoryUse& memory, const ComputeSets& 
 
 }  // namespace detail
 
-/// Counts the bytes of the fullest tile of a machine other than a simulated IPU, after all other memory of the plan is counted.
-/// Error: the target's tiles have less memory.
+/// Counts the bytes of the host's fullest tile, after all other memory of the plan is counted. Error: the target's tiles have
+/// less.
 constexpr void count_even_memory(const List<CodeUse>& code, Planning& planning) {
   const Target& target = planning.target;
   MemoryUse& memory = planning.plan.memory;
