@@ -1,7 +1,8 @@
 #pragma once
-// Networks for signals: a perceptron, a GRU and a dilated convolution, each on 784 numbers or fewer.
+// Networks for signals: a perceptron, a GRU, a dilated convolution and a pooling, each on 784 numbers or fewer.
 #include <tilewright/layers/conv.hpp>
 #include <tilewright/layers/linear.hpp>
+#include <tilewright/layers/pool.hpp>
 #include <tilewright/layers/recurrent.hpp>
 
 namespace tw = tilewright;
@@ -19,6 +20,11 @@ struct Dilated : tw::Module<Dilated> {
   BOOST_HANA_DEFINE_STRUCT(Dilated, (Conv, conv));
   constexpr tw::Tensor build(tw::Tensor x) { return tw::ops::tanh(conv(x)); }
 };
+/// Its work depends on values: a window with NaN takes more of it.
+struct Pooled : tw::Module<Pooled> {
+  BOOST_HANA_DEFINE_STRUCT(Pooled, (tw::layers::MaxPool2d<2>, pool));
+  constexpr tw::Tensor build(tw::Tensor x) { return pool(x); }
+};
 template <class Net>
 constexpr void answer(tw::Ir& ir, const tw::Shape& shape) {
   const auto x = tw::ops::host_load(ir.h2d_stream("x", shape));
@@ -29,3 +35,4 @@ constexpr void answer(tw::Ir& ir, const tw::Shape& shape) {
 constexpr void perceptron(tw::Ir& ir) { answer<Perceptron>(ir, {1, 784}); }
 constexpr void gru(tw::Ir& ir) { answer<Gru>(ir, {1, 8, 16}); }
 constexpr void dilated(tw::Ir& ir) { answer<Dilated>(ir, {1, 16, 40}); }
+constexpr void pooled(tw::Ir& ir) { answer<Pooled>(ir, {1, 1, 28, 28}); }
