@@ -11,7 +11,7 @@
 #include "signal_nets.h"
 
 static _Alignas(SIGNAL_NETS_ALIGNMENT) unsigned char net[SIGNAL_NETS_BYTES];
-static float x[784], y[64 * 64];
+static float x[1024], y[64 * 64];
 
 static float number(int kind) {
   static uint64_t state = 1;
@@ -36,8 +36,9 @@ int main(int count, char** arguments) {
   if (count > 2 && forbid_system_calls()) return 2;
   if (count > 3) getppid();
   for (int kind = 0; kind < kinds; ++kind) {
-    for (int i = 0; i < 784; ++i) x[i] = number(kind);
+    for (int i = 0; i < 1024; ++i) x[i] = number(kind);
     result |= signal_nets_run_perceptron(net, x, y, NULL);
+    result |= signal_nets_run_controller(net, x, y, NULL);
     result |= signal_nets_run_gru(net, x, y, NULL);
     result |= signal_nets_run_dilated(net, x, y, NULL);
     result |= signal_nets_run_pooled(net, x, y, NULL);

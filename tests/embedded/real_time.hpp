@@ -1,5 +1,5 @@
 #pragma once
-// Networks for signals: a perceptron, a GRU, a dilated convolution and a pooling, each on 784 numbers or fewer.
+// Networks for signals, each on at most 1,024 numbers: two perceptrons, a GRU, a dilated convolution and a pooling.
 #include <tilewright/layers/conv.hpp>
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/layers/pool.hpp>
@@ -10,6 +10,11 @@ namespace tw = tilewright;
 struct Perceptron : tw::Module<Perceptron> {
   BOOST_HANA_DEFINE_STRUCT(Perceptron, (tw::layers::Linear<32>, fc1), (tw::layers::Linear<10>, fc2));
   constexpr tw::Tensor build(tw::Tensor x) { return fc2(tw::ops::gelu(fc1(x))); }
+};
+struct Controller : tw::Module<Controller> {
+  BOOST_HANA_DEFINE_STRUCT(Controller, (tw::layers::Linear<16>, fc1), (tw::layers::Linear<16>, fc2),
+                           (tw::layers::Linear<1>, fc3));
+  constexpr tw::Tensor build(tw::Tensor x) { return fc3(tw::ops::tanh(fc2(tw::ops::tanh(fc1(x))))); }
 };
 struct Gru : tw::Module<Gru> {
   BOOST_HANA_DEFINE_STRUCT(Gru, (tw::layers::GRU<64>, gru));
@@ -33,6 +38,7 @@ constexpr void answer(tw::Ir& ir, const tw::Shape& shape) {
   tw::ops::host_store(ir.d2h_stream("y", y.spec()), y);
 }
 constexpr void perceptron(tw::Ir& ir) { answer<Perceptron>(ir, {1, 784}); }
+constexpr void controller(tw::Ir& ir) { answer<Controller>(ir, {1, 10}); }
 constexpr void gru(tw::Ir& ir) { answer<Gru>(ir, {1, 8, 16}); }
-constexpr void dilated(tw::Ir& ir) { answer<Dilated>(ir, {1, 16, 40}); }
+constexpr void dilated(tw::Ir& ir) { answer<Dilated>(ir, {1, 16, 64}); }
 constexpr void pooled(tw::Ir& ir) { answer<Pooled>(ir, {1, 1, 28, 28}); }

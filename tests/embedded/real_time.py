@@ -14,7 +14,7 @@ from pathlib import Path
 from run import MEMORY, undefined
 
 FOLDER = Path(__file__).resolve().parent
-PROGRAMS = ["perceptron", "gru", "dilated", "pooled"]
+PROGRAMS = ["perceptron", "controller", "gru", "dilated", "pooled"]
 KINDS = ["zeros", "NaN", "infinities", "denormals"]
 LOCKS = re.compile(r"\tlock |\txchg .*\(|\tsyscall")
 
