@@ -12,9 +12,9 @@ struct Perceptron : tw::Module<Perceptron> {
   constexpr tw::Tensor build(tw::Tensor x) { return fc2(tw::ops::gelu(fc1(x))); }
 };
 struct Controller : tw::Module<Controller> {
-  BOOST_HANA_DEFINE_STRUCT(Controller, (tw::layers::Linear<16>, fc1), (tw::layers::Linear<16>, fc2),
-                           (tw::layers::Linear<1>, fc3));
-  constexpr tw::Tensor build(tw::Tensor x) { return fc3(tw::ops::tanh(fc2(tw::ops::tanh(fc1(x))))); }
+  BOOST_HANA_DEFINE_STRUCT(Controller, (tw::layers::Linear<16>, in), (tw::layers::Linear<16>, hidden),
+                           (tw::layers::Linear<1>, out));
+  constexpr tw::Tensor build(tw::Tensor x) { return out(tw::ops::tanh(hidden(tw::ops::tanh(in(x))))); }
 };
 struct Gru : tw::Module<Gru> {
   BOOST_HANA_DEFINE_STRUCT(Gru, (tw::layers::GRU<64>, gru));
