@@ -88,6 +88,11 @@ def size(arguments):
     call(sys.executable, HERE / "size.py", *arguments)
 
 
+def latency(arguments):
+    build("latency_benchmarks")
+    script("latency.py", arguments)
+
+
 def readme(arguments):
     build("readme_benchmarks")
     build("mnist")
@@ -168,6 +173,8 @@ KINDS = {
     "scaling": Kind("steps on 2 to 4,096 replicas by the simulation, which is checked with steps measured here", scaling,
                     "scaling.py", ("mpi",)),
     "size": Kind("bytes of networks as C libraries, by section and kernel", size, "size.py", peers=()),
+    "latency": Kind("percentiles of single runs with batch 1 on one pinned thread, beside PyTorch", latency, "latency.py",
+                    peers=("pytorch",)),
     "kernels": Kind("single kernels, and a barrier; the options are Google Benchmark's, such as --benchmark_filter=MatMul", kernels),
     "readme": Kind("measures what the table in README.md shows, and updates its figures", readme, "readme.py",
                    peers=("pytorch", "onednn")),

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""How long single runs of networks take with batch 1 on one pinned thread, in a StaticSession, a Session and PyTorch: this is
+`./dev bench latency`.
+
+All programs of a network are alive and take turns. Each gets a number of runs on standard input and answers with the 50th, 99th and
+99.9th percentile and the maximum of their times, in nanoseconds: `ns 980 1010 1500 20000`. The window with the least 99th percentile
+is the best one. A time includes two readings of the clock, and in PyTorch the call from Python."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from programs import KEEP_MEMORY, PEERS, OtherPytorch, Program, pytorch_is_there
+
+HERE = Path(__file__).resolve().parent
+NETWORKS = {"perceptron": "784-32-10", "controller": "10-16-16-1", "gru": "GRU of 64, 8 steps of 16 features",
+            "dilated": "16 channels over 64 samples, dilation 4"}
+HEAD = """\
+| network | program | p50, us | p99 | p99.9 | maximum | p50 and p99 of all windows |
+| --- | --- | ---: | ---: | ---: | ---: | --- |"""
+
+
+def measure(programs, windows, runs):
+    """By the programs, the percentiles of each window."""
+    results = {program: [] for program in programs}
+    try:
+        for program in programs:
+            program.start()
+        for window in range(windows + 1):  # the first fills caches
+            for program in programs:
+                program.process.stdin.write(f"{runs if window else runs // 10}\n")
+                times = [int(time) for time in program.answer(r"ns (\d+) (\d+) (\d+) (\d+)").groups()]
+                if window:
+                    results[program].append(times)
+    finally:
+        for program in programs:
+            program.stop()
+    return results
+
+
+def row(what, label, windows):
+    best = min(windows, key=lambda times: times[1])
+    every = ", ".join(f"{p50 / 1000:,.2f} {p99 / 1000:,.2f}" for p50, p99, *_ in windows)
+    return f"| {what} | {label} | " + " | ".join(f"{time / 1000:,.2f}" for time in best) + f" | {every} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev bench latency", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build-dir", type=Path, default=HERE.parent / "build/gcc")
+    parser.add_argument("--only", choices=NETWORKS, help="one network")
+    parser.add_argument("--windows", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=100_000, help="in each window (%(default)s)")
+    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)), help="that all programs run on (%(default)s)")
+    parser.add_argument("--pytorch", metavar="COMMAND", help="measure another PyTorch: COMMAND runs its Python")
+    options = parser.parse_args()
+    command = options.pytorch or ("/usr/bin/python3" if pytorch_is_there() else "")
+    pytorch = OtherPytorch(command) if command else None
+    os.sched_setaffinity(0, {options.core})
+    print(HEAD)
+    for network in [options.only] if options.only else NETWORKS:
+        own = [options.build_dir / "benchmarks/latency_networks", network]
+        programs = [Program("StaticSession", [*own, "object"]), Program("Session", [*own, "session"])]
+        if pytorch:
+            script = (PEERS / "pytorch_latency.py").relative_to(pytorch.ROOT)
+            programs.append(Program(pytorch.label, [*pytorch.command, script, network], pytorch.ROOT, **KEEP_MEMORY))
+        for program, windows in measure(programs, options.windows, options.runs).items():
+            print(row(NETWORKS[network], program.label, windows), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
