@@ -54,16 +54,16 @@ def run(*command, **options):
     return result.stdout + result.stderr  # where QEMU writes a device's text
 
 
-def export(source, folder, compiler, flags, *programs):
-    run(sys.executable, PROJECT / "cmake" / "export.py", source, *programs, "--c", folder, "--name", "digits", "--compiler", compiler,
+def export(source, folder, compiler, flags, *programs, name="digits"):
+    run(sys.executable, PROJECT / "cmake" / "export.py", source, *programs, "--c", folder, "--name", name, "--compiler", compiler,
         f"--flags={flags} {ROUNDING}")
 
 
-def link_for_device(folder, machine, program, *sources, flags=()):
+def link_for_device(folder, machine, program, *sources, flags=(), name="digits"):
     """Links a program of C with the library in a folder, and writes a map beside it."""
-    run("arm-none-eabi-gcc", *machine.flags.split(), "-O2", "-Wall", "-Wextra", "-fdata-sections", ROUNDING, *flags, f"-I{EXAMPLE}", f"-I{folder}",
-        EXAMPLE / "start.c", *sources, "-nostartfiles", "-Wl,--gc-sections", f"-Wl,-Map={program}.map", "-T", EXAMPLE / "mps2.ld",
-        f"-L{folder}", "-ldigits", "-lm", "-o", program)
+    run("arm-none-eabi-gcc", *machine.flags.split(), "-O2", "-Wall", "-Wextra", "-fdata-sections", ROUNDING, *flags, f"-I{EXAMPLE}",
+        f"-I{folder}", EXAMPLE / "start.c", *sources, "-nostartfiles", "-Wl,--gc-sections", f"-Wl,-Map={program}.map", "-T", EXAMPLE / "mps2.ld",
+        f"-L{folder}", f"-l{name}", "-lm", "-o", program)
 
 
 def run_on_device(program, machine, folder, *options):
@@ -167,12 +167,18 @@ def check(machine, network, folder, problems):
           + ", ".join(f"{section} {origin} {size}" for (section, origin), size in sorted(sizes.items()) if size))
 
 
+def is_set_up():
+    found = all(shutil.which(program) for program in ("arm-none-eabi-g++", "qemu-system-arm"))
+    if not found:
+        print("skipped: without arm-none-eabi-g++ and qemu-system-arm; ./dev setup cortex installs them")
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="also the Cortex-M4 and M3, and a convolutional network")
     options = parser.parse_args()
-    if not shutil.which("arm-none-eabi-g++") or not shutil.which("qemu-system-arm"):
-        print("skipped: without arm-none-eabi-g++ and qemu-system-arm; ./dev setup cortex installs them")
+    if not is_set_up():
         sys.exit(SKIPPED)
     problems = []
     with tempfile.TemporaryDirectory() as root:
