@@ -76,8 +76,8 @@ def run_on_device(program, machine, folder, *options):
     return found[1], int(found[2])
 
 
-def link_for_host(folder, program, *sources, flags=()):
-    run("gcc", "-O2", "-Wall", "-Wextra", ROUNDING, *flags, f"-I{EXAMPLE}", f"-I{folder}", *sources, f"-L{folder}", "-ldigits", "-lm", "-o",
+def link_for_host(folder, program, *sources, flags=(), name="digits"):
+    run("gcc", "-O2", "-Wall", "-Wextra", ROUNDING, *flags, f"-I{EXAMPLE}", f"-I{folder}", *sources, f"-L{folder}", f"-l{name}", "-lm", "-o",
         program)
 
 
@@ -167,6 +167,30 @@ def check(machine, network, folder, problems):
           + ", ".join(f"{section} {origin} {size}" for (section, origin), size in sorted(sizes.items()) if size))
 
 
+def check_job(machine, folder, problems):
+    """A network of the PC continues on the device for new users, in little memory, as it does on the host."""
+    example, host, device = EXAMPLE.parent / "movement", folder / "host", folder / "device"
+    programs = "train_step", "adapt_step", "test_step"
+    export(example / "movement.hpp", host, "g++", f"-O1 {machine.host_flags} -DTILEWRIGHT_VECTOR_BYTES=4", *programs, name="movement")
+    export(example / "movement.hpp", device, "arm-none-eabi-g++", f"-Os {machine.flags}", *programs[1:], name="movement")
+    link_for_host(host, folder / "pc", example / "pc.c", name="movement")
+    run(folder / "pc", cwd=folder)
+    flags = [f"-Wa,-I{folder}"]
+    link_for_host(host, folder / "on_host", example / "device.c", EXAMPLE / "host.c", flags=flags, name="movement")
+    on_host = run(folder / "on_host", cwd=folder)
+    link_for_device(device, machine, folder / "on_device", example / "device.c", flags=flags, name="movement")
+    on_device, stack = run_on_device(folder / "on_device", machine, folder)
+    new_before, old_before, new_after, old_after = (int(word) for word in re.findall(r": (\d+) of 1000", on_device))
+    ram = stack + sum(size for (section, _), size in sizes_of(folder / "on_device", "libmovement.a").items() if section != ".text")
+    if on_device != on_host:
+        problems.append(f"movements:\n{on_device}on the host:\n{on_host}where the same was expected")
+    if new_after < new_before + 100 or old_after < old_before - 20:
+        problems.append(f"movements:\n{on_device}where 100 more for new users and at most 20 less for old ones were expected")
+    if ram > 64_000:
+        problems.append(f"movements: {ram} bytes of RAM with the stack: at most 64000 expected")
+    print(f"movements: {ram} bytes of RAM, {stack} of them stack\n{on_device}", end="")
+
+
 def is_set_up():
     found = all(shutil.which(program) for program in ("arm-none-eabi-g++", "qemu-system-arm"))
     if not found:
@@ -176,7 +200,7 @@ def is_set_up():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--all", action="store_true", help="also the Cortex-M4 and M3, and a convolutional network")
+    parser.add_argument("--all", action="store_true", help="also the Cortex-M4 and M3, a convolutional network, and new users of another")
     options = parser.parse_args()
     if not is_set_up():
         sys.exit(SKIPPED)
@@ -187,6 +211,9 @@ def main():
                 folder = Path(root) / f"{network.name}-{machine.name}"
                 folder.mkdir()
                 check(machine, network, folder, problems)
+        if options.all:
+            (Path(root) / "movement").mkdir()
+            check_job(MACHINES[0], Path(root) / "movement", problems)
     print("\n".join(problems) or "equal bits on the devices and on the host")
     sys.exit(bool(problems))
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Instructions of products, convolutions and a training step on a Cortex-M7 in QEMU: this is `./dev bench cortex`.
+"""Instructions of products, convolutions and a training step on a Cortex-M7 in QEMU: this is `./dev bench microcontrollers`.
 
-cortex/loops.c has plain loops on the same shapes. Library and loops have the same options: those of the line, -mcpu=cortex-m7,
+microcontrollers/loops.c has plain loops on the same shapes. Library and loops have the same options: those of the line, -mcpu=cortex-m7,
 -mfpu=fpv5-d16. It fails if the library takes more than 1.4 times the instructions of a loop with -Os or -O2."""
 
 import argparse
@@ -21,15 +21,15 @@ MOST = 1.4
 def count(level, folder):
     """Instructions by program, of the library and of the loop."""
     machine = cortex.MACHINES[0]
-    cortex.export(HERE / "cortex" / "products.hpp", folder, "arm-none-eabi-g++", f"{level} {machine.flags}", *PROGRAMS, name="products")
-    cortex.link_for_device(folder, machine, folder / "loops", HERE / "cortex" / "loops.c", flags=[level, "-ffp-contract=fast"],
+    cortex.export(HERE / "microcontrollers" / "products.hpp", folder, "arm-none-eabi-g++", f"{level} {machine.flags}", *PROGRAMS, name="products")
+    cortex.link_for_device(folder, machine, folder / "loops", HERE / "microcontrollers" / "loops.c", flags=[level, "-ffp-contract=fast"],
                            name="products")
     text, _ = cortex.run_on_device(folder / "loops", machine, folder, "-icount", "shift=0")
     return {words[:2]: int(words[2]) for words in re.findall(r"(\w+) (library|loop) (\d+)", text)}
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="./dev bench cortex", description=__doc__)
+    parser = argparse.ArgumentParser(prog="./dev bench microcontrollers", description=__doc__)
     parser.add_argument("--levels", nargs="+", default=["-Os", "-O2", "-O3"], help="of optimisation (%(default)s); write --levels=-Os")
     options = parser.parse_args()
     if not cortex.is_set_up():
