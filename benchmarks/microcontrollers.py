@@ -30,12 +30,12 @@ def count(level, folder):
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench microcontrollers", description=__doc__)
-    parser.add_argument("--levels", nargs="+", default=["-Os", "-O2", "-O3"], help="of optimisation (%(default)s); write --levels=-Os")
+    parser.add_argument("--levels", default="-Os -O2 -O3", help="of optimisation (%(default)s); write --levels=-Os")
     options = parser.parse_args()
     if not cortex.is_set_up():
         sys.exit(cortex.SKIPPED)
     failed = False
-    for level in options.levels:
+    for level in options.levels.split():
         with tempfile.TemporaryDirectory() as folder:
             counts = count(level, Path(folder))
         for program in PROGRAMS:

@@ -88,6 +88,10 @@ def size(arguments):
     call(sys.executable, HERE / "size.py", *arguments)
 
 
+def microcontrollers(arguments):
+    call(sys.executable, HERE / "microcontrollers.py", *arguments)
+
+
 def readme(arguments):
     build("readme_benchmarks")
     build("mnist")
@@ -168,6 +172,8 @@ KINDS = {
     "scaling": Kind("steps on 2 to 4,096 replicas by the simulation, which is checked with steps measured here", scaling,
                     "scaling.py", ("mpi",)),
     "size": Kind("bytes of networks as C libraries, by section and kernel", size, "size.py", peers=()),
+    "microcontrollers": Kind("instructions on a Cortex-M7 in QEMU, beside plain loops", microcontrollers, "microcontrollers.py",
+                             ("cortex",), peers=()),
     "kernels": Kind("single kernels, and a barrier; the options are Google Benchmark's, such as --benchmark_filter=MatMul", kernels),
     "readme": Kind("measures what the table in README.md shows, and updates its figures", readme, "readme.py",
                    peers=("pytorch", "onednn")),

@@ -1,10 +1,14 @@
 #pragma once
-// Products and convolutions of the networks of examples/embedded/mps2, each a program, for loops.c to compare, and a training step.
-#include "../../examples/embedded/mps2/digits.hpp"
+// Products and convolutions of the networks of examples/embedded/mps2, each a program, for loops.c to compare, and a training
+// step.
 #include <tilewright/ops/linear/conv.hpp>
 #include <tilewright/ops/linear/matmul.hpp>
 
-constexpr tw::Tensor load(tw::Ir& ir, const char* name, tw::Shape shape) { return tw::ops::host_load(ir.h2d_stream(name, shape)); }
+#include "../../examples/embedded/mps2/digits.hpp"
+
+constexpr tw::Tensor load(tw::Ir& ir, const char* name, tw::Shape shape) {
+  return tw::ops::host_load(ir.h2d_stream(name, shape));
+}
 constexpr void store(tw::Ir& ir, tw::Tensor y) { tw::ops::host_store(ir.d2h_stream("y", y.shape()), y); }
 
 /// (8, 784) by (784, 32).

@@ -191,6 +191,18 @@ def check_job(machine, folder, problems):
     print(f"movements: {ram} bytes of RAM, {stack} of them stack\n{on_device}", end="")
 
 
+def check_cmake(machine, folder, problems):
+    """A tool chain's file makes a program that trains."""
+    run("cmake", "-S", EXAMPLE, "-B", folder, "--toolchain", "cortex-m7.cmake")
+    run("cmake", "--build", folder)
+    for name in MNIST:
+        (folder / f"{name}.digits").symlink_to(folder.parent / f"{name}.digits")
+    text, _ = run_on_device(folder / "digits.elf", machine, folder)
+    if "step 1000: " not in text:
+        problems.append(f"built by CMake:\n{text}where 1000 steps were expected")
+    print(f"built by CMake: {text.splitlines()[-1]}")
+
+
 def is_set_up():
     found = all(shutil.which(program) for program in ("arm-none-eabi-g++", "qemu-system-arm"))
     if not found:
@@ -214,6 +226,7 @@ def main():
         if options.all:
             (Path(root) / "movement").mkdir()
             check_job(MACHINES[0], Path(root) / "movement", problems)
+            check_cmake(MACHINES[0], Path(root) / "cmake", problems)
     print("\n".join(problems) or "equal bits on the devices and on the host")
     sys.exit(bool(problems))
 

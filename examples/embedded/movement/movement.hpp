@@ -8,7 +8,8 @@
 namespace tw = tilewright;
 
 struct Net : tw::Module<Net> {
-  BOOST_HANA_DEFINE_STRUCT(Net, (tw::layers::Linear<48>, hidden), (tw::layers::Linear<48>, features), (tw::layers::Linear<6>, head));
+  BOOST_HANA_DEFINE_STRUCT(Net, (tw::layers::Linear<48>, hidden), (tw::layers::Linear<48>, features),
+                           (tw::layers::Linear<6>, head));
   constexpr tw::Tensor build(tw::Tensor x) { return head(tw::ops::relu(features(tw::ops::relu(hidden(x))))); }
 };
 /// On the PC: all layers.

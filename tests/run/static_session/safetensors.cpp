@@ -1,5 +1,7 @@
 // labels: asan ubsan
 // .safetensors files in memory, without a heap: what sessions write and read, and files that are damaged.
+#include "tilewright/checkpoint/safetensors.hpp"
+
 #include <array>
 #include <cstring>
 #include <optional>
@@ -10,7 +12,6 @@
 
 #include "../../catch.hpp"
 #include "../../support/count_allocations.hpp"
-#include "tilewright/checkpoint/safetensors.hpp"
 #include "tilewright/session/static_session.hpp"
 #include "tilewright/tilewright.hpp"
 
@@ -184,8 +185,8 @@ TEST_CASE("files that do not fit are refused with a text, and change nothing") {
     CAPTURE(header);
     refuses(file_of(header, buffer_bytes), text);
   };
-  const std::string cut = "a file that is cut: a whole one expected", holes =
-      "tensors with holes or overlaps: each byte behind the header in one tensor expected",
+  const std::string cut = "a file that is cut: a whole one expected",
+                    holes = "tensors with holes or overlaps: each byte behind the header in one tensor expected",
                     outside = "data_offsets outside of the file: bytes behind the header expected",
                     json = "a header that is no JSON of tensors: that of .safetensors expected",
                     other = "a tensor of another dtype or shape than variable ";

@@ -67,9 +67,9 @@ class ExportedPrograms {
     return result_of(static_cast<Programs*>(memory)->save_safetensors({static_cast<std::byte*>(file), bytes}), status);
   }
 
-  /// Returns what the writer of the header must know, in lines: `bytes N`, `alignment N`, `file N`, and for each program `program`,
-  /// `variable DTYPE OFFSET EXTENTS... NAME` for those of no earlier program, and `stream DIRECTION NUMBER DTYPE EXTENTS...
-  /// NAME`.
+  /// Returns what the writer of the header must know, in lines: `bytes N`, `alignment N`, `file N`, and for each program
+  /// `program`, `variable DTYPE OFFSET EXTENTS... NAME` for those of no earlier program, and `stream DIRECTION NUMBER DTYPE
+  /// EXTENTS... NAME`.
   static constexpr Text facts() {
     Text lines = text("bytes ", sizeof(Programs), "\nalignment ", alignof(Programs), "\nfile ", Programs::file_bytes(), "\n");
     [&]<std::size_t... p>(std::index_sequence<p...>) {

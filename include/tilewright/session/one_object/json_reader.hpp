@@ -77,7 +77,8 @@ class JsonReader {
 
  private:
   void skip_spaces() {
-    while (!left_.empty() && (left_[0] == ' ' || left_[0] == '\t' || left_[0] == '\n' || left_[0] == '\r')) left_.remove_prefix(1);
+    while (!left_.empty() && (left_[0] == ' ' || left_[0] == '\t' || left_[0] == '\n' || left_[0] == '\r'))
+      left_.remove_prefix(1);
   }
   bool take(char c) {
     skip_spaces();

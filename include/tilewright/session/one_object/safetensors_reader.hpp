@@ -92,7 +92,8 @@ class SafetensorsReader {
       if (json.is_right() && !add(name, tensor).is_done()) json.fail();
     });
     if (!status_.is_done()) return status_;
-    if (size == 0 || text[0] != '{' || !json.is_at_end()) return wrong("load_safetensors: a header that is no JSON of tensors: that of .safetensors expected"sv);
+    if (size == 0 || text[0] != '{' || !json.is_at_end())
+      return wrong("load_safetensors: a header that is no JSON of tensors: that of .safetensors expected"sv);
     if (begins_ != mixed(buffer_.size()) - mixed(0))
       return wrong("load_safetensors: tensors with holes or overlaps: each byte behind the header in one tensor expected"sv);
     for (std::size_t v = 0; v < variables_.size(); ++v)

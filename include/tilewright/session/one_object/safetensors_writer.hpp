@@ -43,8 +43,8 @@ constexpr Text in_json(std::string_view text) {
   return result;
 }
 
-/// Returns the length and the header of a file of variables, whose bytes follow in their order. For plain names and no float8, the
-/// file is that of save_safetensors().
+/// Returns the length and the header of a file of variables, whose bytes follow in their order. For plain names and no float8,
+/// the file is that of save_safetensors().
 template <const auto& variables>
 constexpr Text safetensors_header() {
   std::array<std::size_t, variables.size()> by_name{};
