@@ -93,6 +93,10 @@ def latency(arguments):
     script("latency.py", arguments)
 
 
+def microcontrollers(arguments):
+    call(sys.executable, HERE / "microcontrollers.py", *arguments)
+
+
 def readme(arguments):
     build("readme_benchmarks")
     build("mnist")
@@ -175,6 +179,8 @@ KINDS = {
     "size": Kind("bytes of networks as C libraries, by section and kernel", size, "size.py", peers=()),
     "latency": Kind("percentiles of single runs with batch 1 on one pinned thread, beside PyTorch", latency, "latency.py",
                     peers=("pytorch",)),
+    "microcontrollers": Kind("instructions on a Cortex-M7 in QEMU, beside plain loops", microcontrollers, "microcontrollers.py",
+                             ("cortex",), peers=()),
     "kernels": Kind("single kernels, and a barrier; the options are Google Benchmark's, such as --benchmark_filter=MatMul", kernels),
     "readme": Kind("measures what the table in README.md shows, and updates its figures", readme, "readme.py",
                    peers=("pytorch", "onednn")),

@@ -34,8 +34,8 @@ LIMITS = {"GNU": "-fconstexpr-ops-limit=4000000000 -fconstexpr-loop-limit=100000
           "Clang": "-fconstexpr-steps=2000000000 -fconstexpr-depth=1024 -fbracket-depth=4096 -ftemplate-depth=4096"}
 TYPES = {"bool": "bool", "float32": "float", "float64": "double", "float16": "uint16_t", "bfloat16": "uint16_t",
          "float8_143": "uint8_t", "float8_152": "uint8_t"}
-FACTS = re.compile(rb"bytes \d+\nalignment \d+\n(?:(?:program|(?:variable|stream) [^\n]+)\n)*")  # ExportedPrograms::facts
-RESULTS = ["done", "fault", "not_initialised", "shared_memory", "missing_array", "misaligned_memory", "unfit_number"]
+FACTS = re.compile(rb"bytes \d+\nalignment \d+\nfile \d+\n(?:(?:program|(?:variable|stream) [^\n]+)\n)*")  # ExportedPrograms::facts
+RESULTS = ["done", "fault", "not_initialised", "shared_memory", "missing_array", "misaligned_memory", "unfit_number", "unfit_file"]
 
 SOURCE = """#include <tilewright/embedded.hpp>
 #include <tilewright/session/one_object/exported_programs.hpp>
@@ -51,6 +51,14 @@ using Programs = tilewright::ExportedPrograms<tilewright::{target}, {list}>;
 using tilewright_export_{name}::Programs;
 extern "C" [[gnu::visibility("default")]] int {name}_init(void* memory, std::uint64_t seed, tilewright::ExportedStatus* status) {{
   return Programs::init(memory, seed, status);
+}}
+extern "C" [[gnu::visibility("default")]] int {name}_load(void* memory, const void* file, std::size_t bytes,
+                                                          tilewright::ExportedStatus* status) {{
+  return Programs::load(memory, file, bytes, status);
+}}
+extern "C" [[gnu::visibility("default")]] int {name}_save(void* memory, void* file, std::size_t bytes,
+                                                          tilewright::ExportedStatus* status) {{
+  return Programs::save(memory, file, bytes, status);
 }}
 {runs}
 """
@@ -75,6 +83,7 @@ extern "C" {{
 
 #define {NAME}_BYTES {bytes}
 #define {NAME}_ALIGNMENT {alignment}
+#define {NAME}_FILE_BYTES {file}
 #define {NAME}_VARIABLES {variable_count}
 
 enum {name}_result {{
@@ -96,10 +105,15 @@ typedef struct {name}_variable {{
 }} {name}_variable;
 extern const {name}_variable {name}_variables[{table_size}];
 /* The numbers above, for languages that do not read this header. */
-extern const size_t {name}_bytes, {name}_alignment, {name}_count_of_variables;
+extern const size_t {name}_bytes, {name}_alignment, {name}_file_bytes, {name}_count_of_variables;
 
 /* Gives the variables the initial values of a seed. Call it first, and again to start anew. */
 int {name}_init(void* memory, uint64_t seed, {name}_status* status);
+/* Reads all variables from a .safetensors file, which is in memory of any alignment. If it does not have them all, or is damaged,
+   nothing changes. Call init first. */
+int {name}_load(void* memory, const void* file, size_t bytes, {name}_status* status);
+/* Writes all variables as a .safetensors file of {NAME}_FILE_BYTES bytes; `bytes` is the size of the memory at `file`. */
+int {name}_save(void* memory, void* file, size_t bytes, {name}_status* status);
 {declarations}
 #ifdef __cplusplus
 }}
@@ -139,6 +153,7 @@ def write_c(name, source, names, facts):
     rows = [f'  {{"{v}", "{dtype}", {offset}, {len(shape)}, {{{", ".join(shape) or "0"}}}}},' for v, dtype, offset, shape in variables]
     lines += [f"const {name}_variable {name}_variables[{max(1, len(rows))}] = {{", *(rows or ["  {0}"]), "};",
               f"const size_t {name}_bytes = {name.upper()}_BYTES, {name}_alignment = {name.upper()}_ALIGNMENT;",
+              f"const size_t {name}_file_bytes = {name.upper()}_FILE_BYTES;",
               f"const size_t {name}_count_of_variables = {name.upper()}_VARIABLES;", ""]
     for p, (program, streams) in enumerate(zip(names, programs)):
         arguments = [f"{'const ' if is_input else ''}{c_type(dtype)}* {c_name(stream)}" for stream, is_input, _, dtype, _ in streams]
@@ -155,7 +170,7 @@ def write_c(name, source, names, facts):
         declarations.append(f"/* ({', '.join(shape)}) {dtype} */\n{head};")
         lines += [f"{head} {{ return ({c_type(dtype)}*)((char*)memory + {offset}); }}"]
     header = HEADER.format(name=name, NAME=name.upper(), source=Path(source).name, programs=" and ".join(names),
-                           bytes=numbers["bytes"], alignment=numbers["alignment"], variable_count=len(variables),
+                           bytes=numbers["bytes"], alignment=numbers["alignment"], file=numbers["file"], variable_count=len(variables),
                            table_size=max(1, len(variables)), results=",\n".join(f"  {name}_{result}" for result in RESULTS),
                            declarations="\n".join(declarations))
     return header, "\n".join(lines) + "\n"

@@ -5,13 +5,25 @@
 #include "other.h"
 #include "values.h"
 
-static _Alignas(NET_ALIGNMENT) unsigned char net[NET_BYTES + NET_ALIGNMENT], other[OTHER_BYTES];
+static _Alignas(NET_ALIGNMENT) unsigned char net[NET_BYTES + NET_ALIGNMENT], copy[NET_BYTES], other[OTHER_BYTES];
+static unsigned char saved[NET_FILE_BYTES], saved_again[NET_FILE_BYTES];
 
 static void print_status(const char* call, int result, const net_status* status) {
   printf("%s: %d %s\n", call, result, status->before);
 }
 
-int main(void) {
+/* Writes the network's variables to a file, and reads them into a copy; a cut file changes nothing. */
+static int save(const char* path, net_status* status) {
+  if (net_save(net, saved, sizeof saved, NULL) != net_done || net_init(copy, 2, NULL) != net_done) return 1;
+  if (net_load(copy, saved, sizeof saved, NULL) != net_done) return 1;
+  print_status("cut", net_load(copy, saved, sizeof saved - 1, status), status);
+  print_status("small", net_save(copy, saved_again, sizeof saved - 1, status), status);
+  if (net_save(copy, saved_again, sizeof saved, NULL) != net_done || memcmp(saved, saved_again, sizeof saved) != 0) return 1;
+  FILE* file = fopen(path, "wb");
+  return file == NULL || fwrite(saved, 1, sizeof saved, file) != sizeof saved || fclose(file) != 0;
+}
+
+int main(int count, char** arguments) {
   net_status status = {"", "", 0, 0, 0};
   float loss = 0, logits[10];
   print_status("before init", net_run_train_step(net, images[0][0], labels, &loss, &status), &status);
@@ -23,7 +35,7 @@ int main(void) {
     draw_batch();
     if (net_run_train_step(net, images[0][0], labels, &loss, NULL) != net_done) return 1;
   }
-  if (net_run_infer(net, images[0][0], logits, NULL) != net_done) return 1;
+  if (net_run_infer(net, images[0][0], logits, NULL) != net_done || save(arguments[count - 1], &status) != 0) return 1;
   print_bytes("loss", &loss, sizeof loss);
   print_bytes("logits", logits, sizeof logits);
   for (int v = 0; v < NET_VARIABLES; ++v) {

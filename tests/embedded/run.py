@@ -4,6 +4,8 @@
 The libraries ask for no function but those of memory: see docs/how-to/embedded.md."""
 
 import argparse
+import json
+import math
 import os
 import shlex
 import subprocess
@@ -19,6 +21,8 @@ before init: 2 run: a session without initial values: init() first expected
 misaligned: 5 memory that is not aligned: a multiple of the alignment expected
 no array: 4 run: a stream without an array: one for each stream expected
 shared: 3 run: an array shares memory with another one or with the session: memory of its own expected
+cut: 7 load_safetensors: tensors with holes or overlaps: each byte behind the header in one tensor expected
+small: 7 save_safetensors: memory smaller than the file: safetensors_bytes expected
 """
 FAULT = "other: 1 Div: divisor 0: a number other than 0 expected, in the main graph, 1 more, 6\n"
 
@@ -40,6 +44,19 @@ def undefined(library):
     return needed - own - {"_GLOBAL_OFFSET_TABLE_"}
 
 
+def hashes_of(file):
+    """The lines of values.h for the tensors of a .safetensors file."""
+    length = int.from_bytes(file[:8], "little")
+    for name, entry in json.loads(file[8:8 + length]).items():
+        begin, end = entry["data_offsets"]
+        if entry["dtype"] != "F32" or end - begin != 4 * math.prod(entry["shape"]):
+            sys.exit(f"{name}: {entry}: float32 of its shape expected")
+        number = 1469598103934665603
+        for byte in file[8 + length + begin:8 + length + end]:
+            number = (number ^ byte) * 1099511628211 & (1 << 64) - 1
+        yield f"{name} {number:016x}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compiler", default="g++")
@@ -59,10 +76,12 @@ def main():
              f"-L{folder}", "-lnet", "-lother", "-o", folder / "in_c"])
         run([options.compiler, "-std=c++20", *shlex.split(options.flags), f"-I{PROJECT / 'include'}", *shlex.split(options.level),
              FOLDER / "in_cpp.cpp", "-o", folder / "in_cpp", "-lpthread"])
-        in_c, in_cpp = run([folder / "in_c"]), run([folder / "in_cpp"], env=os.environ | {"TILEWRIGHT_LOG_LEVEL": "ERROR"})
+        in_c, in_cpp = run([folder / "in_c", folder / "saved"]), run([folder / "in_cpp"], env=os.environ | {"TILEWRIGHT_LOG_LEVEL": "ERROR"})
         if not in_c.startswith(EXPECTED) or not in_c.endswith(FAULT):
             problems.append(f"in C:\n{in_c}\nwhere this is expected:\n{EXPECTED}...\n{FAULT}")
         bits = in_c.removeprefix(EXPECTED).removesuffix(FAULT)
+        if len(in_file := set(hashes_of((folder / "saved").read_bytes()))) != 4 or not in_file <= set(bits.splitlines()):
+            problems.append(f"in the file:\n{in_file}\nin C:\n{bits}")
         if sorted(bits.splitlines()) != sorted(in_cpp.splitlines()):
             problems.append(f"in C:\n{bits}\nin sessions:\n{in_cpp}")
     print("\n".join(problems) or f"programs in C and in sessions have equal bits:\n{bits}", end="")

@@ -1,5 +1,5 @@
 #pragma once
-// A perceptron for digits of 28 x 28, and a function that draws digits to train it: without files, the device has data.
+// A perceptron for digits of 28 x 28, and a function that draws digits for the files that train.c reads.
 #include <tilewright/data/handwriting.hpp>
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/optim/sgd.hpp>

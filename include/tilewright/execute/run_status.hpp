@@ -20,7 +20,8 @@ enum class RunResult : std::uint8_t {
   shared_memory,  ///< nothing ran: an array shares memory with another one, or with the session
   missing_array,  ///< nothing ran: a stream has no array
   misaligned_memory,  ///< nothing ran: the object's memory, which a C program gave, has not its alignment
-  unfit_number  ///< a function of the program gave a number for an initial value that the dtype does not have
+  unfit_number,  ///< a function of the program gave a number for an initial value that the dtype does not have
+  unfit_file  ///< nothing changed: a .safetensors file has not the tensors of the variables, or its memory is too small
 };
 
 /// The end of a run. For a fault, it has the facts of a FaultError: they name the first op, in the order of the plan, that met

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "tilewright/core/name.hpp"
 #include "tilewright/execute/run_status.hpp"
@@ -101,13 +102,20 @@ class StaticSession {
     return programs_.upload();
   }
 
+  /// Bytes of the file that save_safetensors writes.
+  static constexpr std::size_t safetensors_bytes() { return programs::file_bytes(); }
+  /// Copies all variables from the bytes of a .safetensors file, of any alignment and with tensors in any order, then runs ops
+  /// that follow an upload. Variables without a tensor of their dtype and shape, and files that violate the format, are the
+  /// status unfit_file, and change nothing. Other tensors and metadata are ignored; float8 is read from U8. Call init() first.
+  RunStatus load_safetensors(std::span<const std::byte> file) { return programs_.load_safetensors(file); }
+  /// Runs ops that precede a download, then writes all variables as a .safetensors file of safetensors_bytes() bytes. The status
+  /// is that of these ops, or unfit_file for less memory.
+  RunStatus save_safetensors(std::span<std::byte> file) { return programs_.save_safetensors(file); }
+
   /// Runs ops of WeightsFromHostFragment, which a Session runs after it has copied variables to the device.
   RunStatus weights_from_host() { return programs_.upload(); }
   /// Runs ops of WeightsToHostFragment, which a Session runs before it copies variables to the host.
-  RunStatus weights_to_host() {
-    if constexpr (plan.before_download == internal::BodyId::none) return {};
-    else return programs_.template run_root<0>(plan.before_download);
-  }
+  RunStatus weights_to_host() { return programs_.download(); }
 
  private:
   template <std::size_t i>

@@ -151,8 +151,9 @@ template <class T, class A>
 inline batch<T, A>(min)(const batch<T, A>& a, const batch<T, A>& b) {
   return simd::select(a < b, a, b);
 }
+// with -Os, products would call it for each sum, and take twice the instructions
 template <class T, class A>
-inline batch<T, A> fma(const batch<T, A>& a, const batch<T, A>& b, const batch<T, A>& c) {
+[[gnu::always_inline]] inline batch<T, A> fma(const batch<T, A>& a, const batch<T, A>& b, const batch<T, A>& c) {
   if constexpr (fuses<T>) {
     typename batch<T, A>::register_type result;
     for (std::size_t i = 0; i < a.size; ++i) result[i] = std::fma(a.get(i), b.get(i), c.get(i));

@@ -58,11 +58,20 @@ class ExportedPrograms {
     return result_of(static_cast<Programs*>(memory)->template run<p>(given), status);
   }
 
-  /// Returns what the writer of the header must know, in lines: `bytes N`, `alignment N`, and for each program `program`,
-  /// `variable DTYPE OFFSET EXTENTS... NAME` for those of no earlier program, and `stream DIRECTION NUMBER DTYPE EXTENTS...
-  /// NAME`.
+  static int load(void* memory, const void* file, std::size_t bytes, ExportedStatus* status) {
+    if (!is_aligned(memory)) return result_of(misaligned, status);
+    return result_of(static_cast<Programs*>(memory)->load_safetensors({static_cast<const std::byte*>(file), bytes}), status);
+  }
+  static int save(void* memory, void* file, std::size_t bytes, ExportedStatus* status) {
+    if (!is_aligned(memory)) return result_of(misaligned, status);
+    return result_of(static_cast<Programs*>(memory)->save_safetensors({static_cast<std::byte*>(file), bytes}), status);
+  }
+
+  /// Returns what the writer of the header must know, in lines: `bytes N`, `alignment N`, `file N`, and for each program
+  /// `program`, `variable DTYPE OFFSET EXTENTS... NAME` for those of no earlier program, and `stream DIRECTION NUMBER DTYPE
+  /// EXTENTS... NAME`.
   static constexpr Text facts() {
-    Text lines = text("bytes ", sizeof(Programs), "\nalignment ", alignof(Programs), "\n");
+    Text lines = text("bytes ", sizeof(Programs), "\nalignment ", alignof(Programs), "\nfile ", Programs::file_bytes(), "\n");
     [&]<std::size_t... p>(std::index_sequence<p...>) {
       (add_facts<p>(lines), ...);
     }(std::make_index_sequence<sizeof...(builds)>());
@@ -98,14 +107,5 @@ class ExportedPrograms {
                       to_text(plan.streams[i].spec.dtype), extents(host_shape(plan, i)), " ", plan.stream_name(i), "\n");
   }
 };
-
-/// A text as an array, for a section of an object file.
-template <auto make>
-inline constexpr auto exported_text = [] {
-  std::array<char, make().size()> characters{};
-  const Text text = make();
-  for (std::size_t i = 0; i < characters.size(); ++i) characters[i] = text.view()[i];
-  return characters;
-}();
 
 }  // namespace tilewright

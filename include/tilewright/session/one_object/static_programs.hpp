@@ -1,7 +1,9 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -9,6 +11,7 @@
 
 #include "tilewright/execute/run_status.hpp"
 #include "tilewright/session/fill_elements.hpp"
+#include "tilewright/session/one_object/safetensors_writer.hpp"
 #include "tilewright/session/one_object/shared_variables.hpp"
 #include "tilewright/session/one_object/static_program.hpp"
 
@@ -70,15 +73,7 @@ class StaticPrograms {
     return {};
   }
   /// Runs the ops of all programs that follow an upload. The status is that of the first program with faults.
-  RunStatus upload() {
-    RunStatus first;
-    const auto run = [&]<std::size_t p>() {
-      if constexpr (Tables<p>::plan.after_upload != internal::BodyId::none)
-        if (const RunStatus status = run_root<p>(Tables<p>::plan.after_upload); first.is_done()) first = status;
-    };
-    [&]<std::size_t... p>(std::index_sequence<p...>) { (run.template operator()<p>(), ...); }(numbers_of_programs);
-    return first;
-  }
+  RunStatus upload() { return run_roots<true>(); }
   /// Runs a program. `arrays`: by stream, an array of the caller, or null for the object's array.
   template <std::size_t p>
   RunStatus run(std::span<const internal::OperandAddress, Tables<p>::plan.streams.size()> arrays) {
@@ -101,6 +96,53 @@ class StaticPrograms {
   template <std::size_t p>
   static constexpr bool is_first(std::size_t v) {
     return Shared::places.is_first[p][v];
+  }
+
+  /// Runs the ops of all programs that precede a download. The status is that of the first program with faults.
+  RunStatus download() { return run_roots<false>(); }
+
+  /// All variables as tensors of a file, wide elements first: then all are aligned.
+  static constexpr auto file_variables() {
+    constexpr std::size_t count = [] {
+      std::size_t sum = 0;
+      for_each_variable([&]<std::size_t p>(std::size_t) { ++sum; });
+      return sum;
+    }();
+    std::array<FileVariable, count> result{};
+    std::size_t next = 0;
+    for_each_variable([&]<std::size_t p>(std::size_t v) {
+      const TensorSpec spec = host_spec(Tables<p>::plan, v);
+      result[next++] = {Tables<p>::plan.variable_name(v), dtype_facts[static_cast<std::size_t>(spec.dtype)].safetensors, spec,
+                        offset_of_variable<p>(v)};
+    });
+    std::sort(result.begin(), result.end(), [](const FileVariable& a, const FileVariable& b) {
+      return std::pair(-size_of(a.spec.dtype), a.name) < std::pair(-size_of(b.spec.dtype), b.name);
+    });
+    return result;
+  }
+  static constexpr std::size_t file_bytes() { return SafetensorsTables<StaticPrograms>::bytes; }
+  RunStatus load_safetensors(std::span<const std::byte> file) {
+    constexpr const auto& variables = SafetensorsTables<StaticPrograms>::variables;
+    if (!is_initialised()) return {.result = RunResult::not_initialised, .before = uninitialised_text};
+    std::array<const std::byte*, variables.size()> found;
+    if (const RunStatus status = SafetensorsReader(variables, found).read(file); !status.is_done()) return status;
+    for (std::size_t v = 0; v < variables.size(); ++v)
+      std::memcpy(memory_ + variables[v].offset, found[v], static_cast<std::size_t>(variables[v].spec.bytes()));
+    return upload();
+  }
+  RunStatus save_safetensors(std::span<std::byte> file) {
+    using Files = SafetensorsTables<StaticPrograms>;
+    if (!is_initialised()) return {.result = RunResult::not_initialised, .before = uninitialised_text};
+    if (file.size() < Files::bytes) return {.result = RunResult::unfit_file, .before = small_file_text};
+    const RunStatus status = download();
+    std::byte* to = file.data();
+    std::memcpy(to, Files::header.data(), Files::header.size());
+    to += Files::header.size();
+    for (const FileVariable& variable : Files::variables) {
+      std::memcpy(to, memory_ + variable.offset, static_cast<std::size_t>(variable.spec.bytes()));
+      to += variable.spec.bytes();
+    }
+    return status;
   }
 
   /// Runs a root body that moves no streams, or after `run` has set them.
@@ -158,11 +200,34 @@ class StaticPrograms {
   static constexpr std::string_view shared_text =
       "run: an array shares memory with another one or with the session: memory of its own expected";
   static constexpr std::string_view missing_text = "run: a stream without an array: one for each stream expected";
+  static constexpr std::string_view small_file_text =
+      "save_safetensors: memory smaller than the file: safetensors_bytes expected";
   static constexpr std::string_view uninitialised_text = "run: a session without initial values: init() first expected";
 
   std::byte** arguments() { return reinterpret_cast<std::byte**>(memory_ + at_state); }
   std::byte** streams() { return arguments() + argument_count; }
   bool& is_initialised() { return *reinterpret_cast<bool*>(streams() + stream_count); }
+
+  template <bool after_upload>
+  RunStatus run_roots() {
+    RunStatus first;
+    const auto run = [&]<std::size_t p>() {
+      constexpr internal::BodyId root = after_upload ? Tables<p>::plan.after_upload : Tables<p>::plan.before_download;
+      if constexpr (root != internal::BodyId::none)
+        if (const RunStatus status = run_root<p>(root); first.is_done()) first = status;
+    };
+    [&]<std::size_t... p>(std::index_sequence<p...>) { (run.template operator()<p>(), ...); }(numbers_of_programs);
+    return first;
+  }
+  /// Calls f<p>(v) for each variable, by its first program.
+  template <class F>
+  static constexpr void for_each_variable(const F& f) {
+    const auto visit = [&]<std::size_t p>() {
+      for (std::size_t v = 0; v < Tables<p>::variables.size(); ++v)
+        if (is_first<p>(v)) f.template operator()<p>(v);
+    };
+    [&]<std::size_t... p>(std::index_sequence<p...>) { (visit.template operator()<p>(), ...); }(numbers_of_programs);
+  }
 
   template <std::size_t p>
   void fill_program(std::uint64_t seed, UnfitNumber& unfit) {
