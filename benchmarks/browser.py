@@ -90,7 +90,7 @@ def install_peer(folder):
         return False
     folder.mkdir(parents=True, exist_ok=True)
     options = ["--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1", "--loglevel=error"]
-    packages = [f"@tensorflow/{name}@{PEER}" for name in ("tfjs-core", "tfjs-backend-cpu", "tfjs-backend-wasm")]
+    packages = [f"@tensorflow/{name}@{PEER}" for name in ("tfjs", "tfjs-backend-wasm")]
     return subprocess.run(["npm", "install", "--prefix", folder, *options, *packages], stdout=sys.stderr).returncode == 0
 
 

@@ -88,6 +88,10 @@ def size(arguments):
     call(sys.executable, HERE / "size.py", *arguments)
 
 
+def browser(arguments):
+    call(sys.executable, HERE / "browser.py", *arguments)
+
+
 def readme(arguments):
     build("readme_benchmarks")
     build("mnist")
@@ -136,7 +140,8 @@ def pipelines(_):
     call(BUILD / "benchmarks/pipelines_two_stages")
 
 
-PEERS = {"openblas": "OpenBLAS", "pytorch": "PyTorch", "eigen": "Eigen", "onednn": "oneDNN"}
+PEERS = {"openblas": "OpenBLAS", "pytorch": "PyTorch", "eigen": "Eigen", "onednn": "oneDNN",
+         "npm": "TensorFlow.js"}
 
 
 @dataclass(frozen=True)
@@ -168,6 +173,7 @@ KINDS = {
     "scaling": Kind("steps on 2 to 4,096 replicas by the simulation, which is checked with steps measured here", scaling,
                     "scaling.py", ("mpi",)),
     "size": Kind("bytes of networks as C libraries, by section and kernel", size, "size.py", peers=()),
+    "browser": Kind("training steps in node beside the host's and TensorFlow.js's", browser, "browser.py", ("wasm",), ("npm",)),
     "kernels": Kind("single kernels, and a barrier; the options are Google Benchmark's, such as --benchmark_filter=MatMul", kernels),
     "readme": Kind("measures what the table in README.md shows, and updates its figures", readme, "readme.py",
                    peers=("pytorch", "onednn")),

@@ -19,4 +19,6 @@ struct Images : tw::Module<Images> {
     return head(x.reshape({-1, 16 * 7 * 7}));
   }
 };
-constexpr void train_step(tw::Ir& ir) { tw::train::train_step(ir, Images{}, tw::optim::SgdParameters{.lr = 0.05}, {{8, 28, 28}}); }
+constexpr void train_step(tw::Ir& ir) {
+  tw::train::train_step(ir, Images{}, tw::optim::SgdParameters{.lr = 0.05}, {{8, 28, 28}});
+}

@@ -20,7 +20,7 @@ from pathlib import Path
 SHARED = Path(__file__).resolve().parent / "shared"
 EXPORT = SHARED.parents[2] / "cmake" / "export.py"
 PROGRAM = re.compile(r"^constexpr void (\w+)\((?:tw|tilewright)::Ir& \w+\)", re.MULTILINE)
-MODULE = "const {load, Fault} = (() => {\n%s\nreturn {load, Fault};\n})();\n"
+MODULE = "const tilewright = (() => {\n%s\nreturn {load, Fault};\n})();\n"
 
 
 def part(source, ending, default=""):

@@ -8,8 +8,8 @@
 //     python3 examples/browser/make_page.py examples/lessons/13_in_a_browser.cpp build/spirals.html
 //     xdg-open build/spirals.html
 //
-// 13_in_a_browser.worker.js has the page's own JavaScript: it draws points, trains a step, and tests. The curve and the buttons are
-// those of all such pages.
+// 13_in_a_browser.worker.js has the page's own JavaScript: it draws points, trains a step, and tests. The curve and the buttons
+// are those of all such pages.
 //
 // It prints:
 //

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Opens the pages of examples/browser, and that of lesson 13, from disk in a headless Chromium, at two widths, dark and light. They
 train without errors and requests. The digits answer drawings by pointer and keyboard, and take files of MNIST. The GPT takes a text,
-and writes."""
+and writes. The networks of for_node.hpp get the same bits in Chromium as on the host."""
 
 import argparse
+import base64
+import re
 import sys
 import tempfile
 import time
@@ -13,8 +15,8 @@ FOLDER = Path(__file__).resolve().parent
 PROJECT = FOLDER.parents[1]
 sys.path[:0] = [str(PROJECT / "tests" / "report"), str(PROJECT / "examples" / "browser")]
 from devtools import Browser, BrowserError, find_chromium  # noqa: E402
-from machines import lacks_of_wasm  # noqa: E402
-from make_page import write_page  # noqa: E402
+from machines import EXPORT, lacks_of_wasm, run, run_library  # noqa: E402
+from make_page import MODULE, write_page  # noqa: E402
 
 EXAMPLES = PROJECT / "examples"
 MOST_BYTES = 500_000
@@ -185,6 +187,32 @@ def check_page(kind, browser, folder, pictures, problems):
         problems += [f"{name}: {problem}" for problem in found]
 
 
+TRAINED = """<!doctype html><title></title><script type="module">
+%s
+%s
+const net = await tilewright.load(Uint8Array.from(atob('%s'), character => character.charCodeAt(0)));
+document.title = train(net).results.join(' ');
+</script>"""
+
+
+def check_bits(browser, folder, problems):
+    """Trains for_node.hpp in the browser, and compares with a C library."""
+    run(*EXPORT, "--wasm", folder, "--name", "net", "--flags=-O2")
+    module = without_exports(folder / "net.js").replace("import.meta.url", "location.href")
+    wasm = base64.b64encode((folder / "net.wasm").read_bytes()).decode()
+    page = folder / "trained.html"
+    page.write_text(TRAINED % (MODULE % module, without_exports(FOLDER / "trained.mjs"), wasm))
+    browser.open(page.as_uri())
+    Page(browser, problems).wait("a network is trained", "document.title !== ''", 60)
+    found, expected = browser.run("document.title").split(), run_library(folder, "g++", "").split()
+    if found[-1] != expected[-1]:
+        problems.append(f"in Chromium {' '.join(found)}, where {' '.join(expected)} were expected")
+
+
+def without_exports(path):
+    return re.sub("^export ", "", path.read_text(), flags=re.MULTILINE)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="where pictures of the page are written")
@@ -195,6 +223,7 @@ def main():
         sys.exit(SKIPPED)
     problems = []
     with tempfile.TemporaryDirectory() as folder, Browser(chromium) as browser:
+        check_bits(browser, Path(folder), problems)
         for kind in (Digits, Gpt, Lesson):
             check_page(kind, browser, Path(folder), options.pictures, problems)
     print("\n".join(map(str, problems)) or "the pages train, answer and write")

@@ -126,8 +126,8 @@ const drop = async files => {
     const [training, test] = ['training', 'test'].map(part), all = [training, test];
     const missing = all.flatMap((of, i) => Object.keys(of).filter(kind => !of[kind]).map(kind => `${['training', 'test'][i]} ${kind}`));
     if (missing.length > 0) return element('source').textContent = `Of MNIST are missing: ${missing.join(', ')}.`;
-    for (const {images, labels} of all)
-      if (images.length !== labels.length * pixels) throw new Error('as many images as labels expected');
+    for (const part_of of all)
+      if (part_of.images.length !== part_of.labels.length * pixels) throw new Error('as many images as labels expected');
     set_running(false), send('pause'), send('files', {data: {training, test}});
   } catch (error) { element('source').textContent = error.message; }
 };

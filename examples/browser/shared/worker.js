@@ -25,12 +25,12 @@ const train = () => {
 };
 const commands = {
   async open({wasm}) {
-    net = await load(wasm);
+    net = await tilewright.load(wasm);
     trainer.begin?.();
     commands.anew();
     postMessage({type: 'ready'});
   },
-  run() { is_running = true, forget_rate(), turns.port2.postMessage(0); },
+  run() { is_running = true, forget_rate(), next_turn.port2.postMessage(0); },
   pause() { is_running = false, report(), run_test(); },
   anew() {
     net.init(Math.floor(Math.random() * 2 ** 32)), steps = 0, forget_rate();
@@ -42,6 +42,6 @@ const commands = {
 const attempt = async action => {
   try { await action(); } catch (error) { is_running = false, postMessage({type: 'failed', message: error.message}); }
 };
-const turns = new MessageChannel();  // timers would wait for some milliseconds
-turns.port1.onmessage = () => attempt(() => { if (is_running) train(), turns.port2.postMessage(0); });
+const next_turn = new MessageChannel();  // timers would wait for some milliseconds
+next_turn.port1.onmessage = () => attempt(() => { if (is_running) train(), next_turn.port2.postMessage(0); });
 onmessage = ({data}) => attempt(() => (trainer.commands?.[data.type] ?? commands[data.type])(data));

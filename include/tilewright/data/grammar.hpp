@@ -43,8 +43,8 @@ inline constexpr Verb saying[] = {{"says", "say"}, {"thinks", "think"}, {"believ
 inline constexpr std::string_view joiners[] = {"and", "but", "because", "while"};
 inline constexpr std::string_view openings[] = {"today", "at noon", "every winter", "long ago"};
 
-/// Writes a text by the rules of generated_text(). Each member function is a rule and draws its words at random. Text: has +=, back()
-/// and size() as std::string has.
+/// Writes a text by the rules of generated_text(). Each member function is a rule and draws its words at random. Text: has +=,
+/// back() and size() as std::string has.
 template <class Text>
 class Writer {
  public:
