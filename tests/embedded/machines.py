@@ -36,7 +36,7 @@ def lacks_of_wasm():
 
 
 def has_32_bits(compiler):
-    return subprocess.run([compiler, "-m32", "-xc++", "-fsyntax-only", "-"], input="#include <array>", text=True,
+    return subprocess.run([compiler, "-m32", "-xc++", "-fsyntax-only", "-"], input="#include <array>\n#include <cerrno>\n", text=True,
                           stderr=subprocess.DEVNULL).returncode == 0
 
 

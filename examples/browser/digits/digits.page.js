@@ -109,8 +109,7 @@ Object.assign(replies, {
 const found = {};
 const read_idx = async file => {
   let bytes = new Uint8Array(await file.arrayBuffer());
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b)
-    bytes = new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer());
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) bytes = new Uint8Array(await unzip(bytes));
   const view = new DataView(bytes.buffer), kind = bytes.length < 8 ? 0 : view.getUint32(0), count = kind && view.getUint32(4);
   if (kind === 0x803 && bytes.length === 16 + count * pixels) return ['images', bytes.subarray(16)];
   if (kind === 0x801 && bytes.length === 8 + count) return ['labels', bytes.subarray(8)];

@@ -71,10 +71,11 @@ const replies = {
   },
   failed({message}) { say(message), set_running(false); }
 };
-const open_worker = () => {
+const unzip = bytes => new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+const open_worker = async () => {
   worker.onmessage = ({data}) => replies[data.type](data);
   draw_chart();
-  send('open', {wasm: Uint8Array.from(atob(wasm_text), character => character.charCodeAt(0))});
+  send('open', {wasm: await unzip(Uint8Array.from(atob(wasm_text), character => character.charCodeAt(0)))});
 };
 element('run').onclick = () => { say(''), send(is_running ? 'pause' : 'run'), set_running(!is_running); };
 element('anew').onclick = () => send('anew');
