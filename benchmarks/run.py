@@ -97,6 +97,10 @@ def microcontrollers(arguments):
     call(sys.executable, HERE / "microcontrollers.py", *arguments)
 
 
+def browser(arguments):
+    call(sys.executable, HERE / "browser.py", *arguments)
+
+
 def readme(arguments):
     build("readme_benchmarks")
     build("mnist")
@@ -145,7 +149,8 @@ def pipelines(_):
     call(BUILD / "benchmarks/pipelines_two_stages")
 
 
-PEERS = {"openblas": "OpenBLAS", "pytorch": "PyTorch", "eigen": "Eigen", "onednn": "oneDNN"}
+PEERS = {"openblas": "OpenBLAS", "pytorch": "PyTorch", "eigen": "Eigen", "onednn": "oneDNN",
+         "npm": "TensorFlow.js"}
 
 
 @dataclass(frozen=True)
@@ -181,6 +186,7 @@ KINDS = {
                     peers=("pytorch",)),
     "microcontrollers": Kind("instructions on a Cortex-M7 in QEMU, beside plain loops", microcontrollers, "microcontrollers.py",
                              ("cortex",), peers=()),
+    "browser": Kind("training steps in node beside the host's and TensorFlow.js's", browser, "browser.py", ("wasm",), ("npm",)),
     "kernels": Kind("single kernels, and a barrier; the options are Google Benchmark's, such as --benchmark_filter=MatMul", kernels),
     "readme": Kind("measures what the table in README.md shows, and updates its figures", readme, "readme.py",
                    peers=("pytorch", "onednn")),

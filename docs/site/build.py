@@ -4,8 +4,8 @@
     docs/site/build.py [--into build/site] [--reports FOLDER] [--serve [PORT]]
 
 docs/index.md is its navigation. README.md is its first page; files and folders that pages link to become pages too. The line
-`<!-- live: NAME -->` above a picture puts FOLDER/NAME.html in the picture's place: `./dev report NAME` writes it. Links and
-anchors stay those of GitHub.
+`<!-- live: NAME -->` above a picture puts FOLDER/NAME.html in the picture's place, if it is there: `./dev report NAME` writes it, or
+examples/browser/make_page.py. Links and anchors stay those of GitHub.
 """
 
 import argparse
@@ -124,7 +124,7 @@ class Pages:
 
     def page(self, path):
         text = (PROJECT / path).read_text()
-        text = re.sub(r"^<!-- live: (\w+) -->\n!\[.*$", lambda match: self.live(match[1], path), text, flags=re.MULTILINE)
+        text = re.sub(r"^<!-- live: (\w+) -->\n(!\[.*)$", lambda match: self.live(match[1], match[2], path), text, flags=re.MULTILINE)
         text = re.sub(r"^<!-- (?!live).*? -->\n", "", text, flags=re.MULTILINE)  # what tests read
         text = outside_of_code(lambda part: re.sub(r"\]\((?=[^()\s]+ [^)\"]*\))", r"]\\(", part), text)  # no link: `[](auto& x)`
         text = outside_of_code(lambda part: LINK.sub(lambda match: self.link(match, path), part), text)
@@ -139,14 +139,15 @@ class Pages:
         page = self.add(navigation.linked(path, target))
         return before + os.path.relpath(page, Path(path).parent) + anchor + after
 
-    def live(self, name, path):
+    def live(self, name, picture, path):
         report = self.reports / f"{name}.html" if self.reports else None
         if not report or not report.exists():
-            sys.exit(f"{path} shows the report {name}: {report or f'{name}.html'} expected, which ./dev report {name} writes")
+            print(f"WITHOUT {name}.html: {path} has its picture", file=sys.stderr)
+            return picture
         (self.folder / "reports").mkdir(exist_ok=True)
         shutil.copyfile(report, self.folder / "reports" / report.name)
         address = os.path.relpath(f"reports/{name}.html", Path(path).parent)
-        return f'<p><a href="{address}">The report on a page of its own</a></p>\n<iframe src="{address}" title="{name}"></iframe>'
+        return f'<p><a href="{address}">This on a page of its own</a></p>\n<iframe src="{address}" title="{name}"></iframe>'
 
     def source_page(self, path):
         text = (PROJECT / path).read_text()

@@ -89,8 +89,8 @@ ONLY = {"data/generated_digits.hpp": ["generated_digits"], "data/generated_text.
 
 
 # Of these folders, what only the library uses.
-NOT_SHOWN = {"data/canvas.hpp", "data/csv_rows.hpp", "data/digit_strokes.hpp", "data/draw_below.hpp", "data/handwriting.hpp",
-             "data/file_reader.hpp", "data/loading/loader_order.hpp", "data/loading/loader_order_code.hpp", "data/prefetch.hpp",
+NOT_SHOWN = {"data/canvas.hpp", "data/csv_rows.hpp", "data/digit_strokes.hpp", "data/draw_below.hpp", "data/grammar.hpp",
+             "data/handwriting.hpp", "data/file_reader.hpp", "data/loading/loader_order.hpp", "data/loading/loader_order_code.hpp", "data/prefetch.hpp",
              "data/loading/prefetch_thread.hpp", "data/loading/prefetch_thread_code.hpp", "data/shuffle.hpp"}
 
 

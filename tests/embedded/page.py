@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Opens the page of examples/browser/digits from disk in a headless Chromium: it trains, answers drawings by pointer and keyboard,
-takes files of weights and of MNIST, and stays without errors and requests, at two widths, dark and light."""
+"""Opens the pages of examples/browser, and that of lesson 14, from disk in a headless Chromium, at two widths, dark and light. They
+train without errors and requests. The digits answer drawings by pointer and keyboard, and take files of MNIST. The GPT takes a text,
+and writes. The networks of for_node.hpp get the same bits in Chromium as on the host."""
 
 import argparse
-import subprocess
+import base64
+import re
 import sys
 import tempfile
 import time
@@ -11,15 +13,19 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 PROJECT = FOLDER.parents[1]
-sys.path.insert(0, str(PROJECT / "tests" / "report"))
+sys.path[:0] = [str(PROJECT / "tests" / "report"), str(PROJECT / "examples" / "browser")]
 from devtools import Browser, BrowserError, find_chromium  # noqa: E402
-from machines import lacks_of_wasm  # noqa: E402
+from machines import EXPORT, lacks_of_wasm, run, run_library  # noqa: E402
+from make_page import MODULE, write_page  # noqa: E402
 
-DIGITS = PROJECT / "examples" / "browser" / "digits"
+EXAMPLES = PROJECT / "examples"
 MOST_BYTES = 500_000
 SKIPPED = 77
 TEXT = "document.getElementById('{}').textContent"
-ACCURACY = f"(parseFloat({TEXT.format('accuracy')}) || 0)"
+SCORE, LOSS, STEPS = (f"(parseFloat({TEXT.format(name)}.replace(',', '')) || 0)" for name in ("score", "loss", "steps"))
+PASTE = """(() => { const text = document.getElementById('text'); text.focus(), text.select();
+  document.execCommand('insertText', false, %s); })()"""
+PASTED = "".join(f"a{'b' * (i % 7 + 1)} " for i in range(400))
 # Files with the headers of MNIST's: 200 images, of one half black and one half white, with labels 0 and 1.
 DROP = """(async () => {
   const idx = (magic, count, side, value) => {
@@ -70,17 +76,38 @@ class Page:
         for key in keys:
             code = {" ": "Space"}.get(key, key)
             for kind in ("keyDown", "keyUp"):
-                self.browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=code)
+                self.browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=code, **({"text": "\r"} if key == "Enter" else {}))
 
-    def check_training(self):
+    def check_training(self, what, is_done):
+        """Trains until an expression is true, and pauses."""
         self.wait("the buttons are ready", "!document.getElementById('run').disabled")
-        self.wait("an untrained network is tested", f"{ACCURACY} > 0 && {ACCURACY} < 50")
         self.click("run")
-        self.wait("training gives 85 % right", f"{ACCURACY} >= 85", 120)
+        self.wait(what, is_done, 120)
         self.click("run")
         self.expect("a pause", self.browser.run(TEXT.format("run")) == "Train")
-        self.wait("a pause ends the steps", f"new Promise(done => {{ const steps = {TEXT.format('steps')}; "
-                                            f"setTimeout(() => done(steps === {TEXT.format('steps')}), 400); }})")
+        self.wait("a pause ends the steps", f"new Promise(done => {{ const steps = {STEPS}; "
+                                            f"setTimeout(() => done(steps === {STEPS}), 400); }})")
+
+    def check_width(self, width):
+        self.browser.resize(width, 900)
+        self.browser.frame()
+        self.expect(f"{width} pixels: nothing is cut", self.browser.run("document.documentElement.scrollWidth") <= width)
+
+    def check_more(self):
+        pass
+
+
+class Digits(Page):
+    source = EXAMPLES / "browser" / "digits" / "digits.hpp"
+
+    def train(self):
+        self.wait("an untrained network is tested", f"{SCORE} > 0 && {SCORE} < 50")
+        self.check_training("training gives 85 % right", f"{SCORE} >= 85")
+
+    def check_more(self):
+        self.check_pointer()
+        self.check_keyboard()
+        self.check_files()
 
     def check_pointer(self):
         """Draws a 1 by the mouse."""
@@ -108,13 +135,82 @@ class Page:
         self.browser.run(DROP)
         self.wait("files are used", f"{TEXT.format('source')} === 'The digits are those of the files.'")
         self.click("run")
-        self.wait("training on files", f"{ACCURACY} === 100", 60)
+        self.wait("training on files", f"{SCORE} === 100", 60)
         self.click("run")
 
-    def check_width(self, width):
-        self.browser.resize(width, 900)
-        self.browser.frame()
-        self.expect(f"{width} pixels: nothing is cut", self.browser.run("document.documentElement.scrollWidth") <= width)
+
+class Gpt(Page):
+    source = EXAMPLES / "browser" / "gpt" / "gpt.hpp"
+
+    def train(self):
+        self.check_training("training on the page's text", f"{LOSS} > 0 && {LOSS} < 2")
+
+    def check_more(self):
+        self.browser.run(PASTE % repr("short"))
+        self.wait("a short text is refused", f"{TEXT.format('message')} === 'A text of 5 characters: more than 64 expected.'")
+        self.browser.run(PASTE % repr(PASTED))
+        self.wait("a text is used", f"{TEXT.format('size')} === '{len(PASTED):,} characters, of which 3 are different.'")
+        self.wait("a new text starts anew", f"{STEPS} === 0")
+        self.check_training("training on a pasted text", f"{LOSS} > 0 && {LOSS} < 0.5")
+        self.browser.run("Object.assign(document.getElementById('prompt'), {value: 'ab'}).focus()")
+        self.press("Enter")
+        self.wait("it writes what it has read", f"/^ab+( ab+)+/.test({TEXT.format('written')})")
+
+
+class Lesson(Page):
+    source = EXAMPLES / "lessons" / "14_in_a_browser.cpp"
+
+    def train(self):
+        self.check_training("training gives 95 % right", f"{SCORE} >= 95")
+
+
+def check_page(kind, browser, folder, pictures, problems):
+    name = kind.source.stem
+    path = folder / f"{name}.html"
+    write_page(kind.source, path)
+    if (size := path.stat().st_size) > MOST_BYTES:
+        problems.append(f"{name}: the page has {size} bytes: at most {MOST_BYTES} expected")
+    for dark in (False, True):
+        found = []
+        browser.open(path.as_uri(), width=1280, dark=dark)
+        page = kind(browser, found)
+        page.train()
+        for width in (1280, 390):
+            page.check_width(width)
+            if pictures:
+                pictures.mkdir(parents=True, exist_ok=True)
+                browser.screenshot(pictures / f"{name}-{width}-{'dark' if dark else 'light'}.png")
+        if not dark:
+            page.check_more()
+        found += [f"in the console: {error}" for error in browser.errors]
+        found += [f"asks for {url}" for url in browser.requests if not url.startswith("blob:")]
+        problems += [f"{name}: {problem}" for problem in found]
+
+
+TRAINED = """<!doctype html><title></title><script type="module">
+%s
+%s
+const net = await tilewright.load(Uint8Array.from(atob('%s'), character => character.charCodeAt(0)));
+document.title = train(net).results.join(' ');
+</script>"""
+
+
+def check_bits(browser, folder, problems):
+    """Trains for_node.hpp in the browser, and compares with a C library."""
+    run(*EXPORT, "--wasm", folder, "--name", "net", "--flags=-O2")
+    module = without_exports(folder / "net.js").replace("import.meta.url", "location.href")
+    wasm = base64.b64encode((folder / "net.wasm").read_bytes()).decode()
+    page = folder / "trained.html"
+    page.write_text(TRAINED % (MODULE % module, without_exports(FOLDER / "trained.mjs"), wasm))
+    browser.open(page.as_uri())
+    Page(browser, problems).wait("a network is trained", "document.title !== ''", 60)
+    found, expected = browser.run("document.title").split(), run_library(folder, "g++", "").split()
+    if found[-1] != expected[-1]:
+        problems.append(f"in Chromium {' '.join(found)}, where {' '.join(expected)} were expected")
+
+
+def without_exports(path):
+    return re.sub("^export ", "", path.read_text(), flags=re.MULTILINE)
 
 
 def main():
@@ -127,29 +223,10 @@ def main():
         sys.exit(SKIPPED)
     problems = []
     with tempfile.TemporaryDirectory() as folder, Browser(chromium) as browser:
-        path = Path(folder) / "digits.html"
-        for command in (["cmake/export.py", DIGITS / "digits.hpp", "train_step", "test_step", "--wasm", Path(folder) / "digits", "--flags=-O3 -lm -lc"],
-                        [DIGITS / "page.py", Path(folder) / "digits", path]):
-            subprocess.run([sys.executable, *map(str, command)], check=True, cwd=PROJECT)
-        if path.stat().st_size > MOST_BYTES:
-            problems.append(f"the page has {path.stat().st_size} bytes: at most {MOST_BYTES} expected")
-        page = Page(browser, problems)
-        for dark in (False, True):
-            browser.open(path.as_uri(), width=1280, dark=dark)
-            page.check_training()
-            if not dark:
-                page.check_pointer()
-                page.check_keyboard()
-            for width in (1280, 390):
-                page.check_width(width)
-                if options.pictures:
-                    options.pictures.mkdir(parents=True, exist_ok=True)
-                    browser.screenshot(options.pictures / f"digits-{width}-{'dark' if dark else 'light'}.png")
-            if not dark:
-                page.check_files()
-            problems += [f"in the console: {error}" for error in browser.errors]
-            problems += [f"asks for {url}" for url in browser.requests if not url.startswith("blob:")]
-        print("\n".join(map(str, problems)) or f"the page of {path.stat().st_size} bytes trains and answers")
+        check_bits(browser, Path(folder), problems)
+        for kind in (Digits, Gpt, Lesson):
+            check_page(kind, browser, Path(folder), options.pictures, problems)
+    print("\n".join(map(str, problems)) or "the pages train, answer and write")
     sys.exit(bool(problems))
 
 

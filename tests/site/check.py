@@ -164,6 +164,17 @@ class Site:
             time.sleep(0.05)
         return value
 
+    def check_frame(self, page, name):
+        """A page has another one that trains in it."""
+        self.browser.open(self.root + page)
+        button = f"document.querySelector('iframe[src$=\"/{name}.html\"]')?.contentDocument?.getElementById('run')"
+        if not self.wait_for(f"{button} && !{button}.disabled", 20):
+            self.wrong(page, f"shows no {name} that trains")
+            return
+        self.browser.run(f"{button}.click()")
+        if not self.wait_for(f"{button}.ownerDocument.getElementById('steps').textContent != '0'", 20):
+            self.wrong(page, f"shows {name}, which does not train")
+
     def check_search(self, words, expected):
         """The search finds a place among the first that it shows."""
         self.browser.open(self.root + "index.html")

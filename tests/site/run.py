@@ -3,7 +3,7 @@
 
     python3 tests/site/run.py --reporter build/gcc/examples/report_mnist --into FOLDER [--planted] [--pictures FOLDER]
 
-It fails if a page asks another host, links to a page, an anchor or a file that is not there, has an error in a script, text without
+Two pages train in it. It fails if a page asks another host, links to a page, an anchor or a file that is not there, has an error in a script, text without
 contrast, or more width than its window; if the site has 20 MB; if the search does not find layer_norm; and if copying code or the
 switch of light and dark does not work. --planted then puts faults into a page, each of which must be found. Without MkDocs or a
 Chromium the test is skipped (exit code 77).
@@ -17,13 +17,16 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+PROJECT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(PROJECT / folder) for folder in ("tests/site", "tests/embedded", "examples/browser")]
 from check import Server, Site, browser  # noqa: E402
 from devtools import find_chromium  # noqa: E402
+from machines import lacks_of_wasm  # noqa: E402
+from make_page import write_page  # noqa: E402
 
-PROJECT = Path(__file__).resolve().parents[2]
 BUILD = PROJECT / "docs" / "site" / "build.py"
 SKIPPED = 77
+LIVE = {"index.html": "digits", "docs/how-to/browser.html": "gpt"}  # the page that trains in a page
 # By what is planted into the head or the article of docs/how-to/training.html: what must be said of it.
 PLANTED = {
     '<a href="no-such-page.html">x</a>': "docs/how-to/training.html: links to no-such-page.html, which is not there",
@@ -62,6 +65,9 @@ def find_all(site):
     for page in ("index.html", "docs/generated/ops.html", "docs/generated/ops/random.html", "examples/mnist.cpp.html"):
         for dark in (False, True):
             site.check_contrast(page, dark)
+    for page, name in LIVE.items():
+        if not lacks_of_wasm():
+            site.check_frame(page, name)
     return len(pages)
 
 
@@ -120,6 +126,11 @@ def main():
     if not arguments.as_it_is:
         reports.mkdir(parents=True, exist_ok=True)
         subprocess.run([arguments.reporter.resolve(), reports / "mnist"], check=True, stdout=subprocess.DEVNULL)
+        if lacks := lacks_of_wasm():
+            print(f"WITHOUT pages that train: {lacks} is missing, ./dev setup wasm installs it")
+        else:
+            for name in LIVE.values():
+                write_page(PROJECT / "examples" / "browser" / name / f"{name}.hpp", reports / f"{name}.html", "-O1")
         subprocess.run([sys.executable, BUILD, "--into", folder, "--reports", reports], check=True)
     with Server(folder) as server, browser(chromium) as window:
         site = Site(folder, server.root, window)

@@ -111,6 +111,7 @@ struct IndexedLoops {
   static constexpr auto sections = indexed_sections(axis, form, Table::spec, Rows::spec, Indices::spec);
   static constexpr const auto& places = sections.places;
   static constexpr const auto& row = sections.row;
+  static constexpr Shape outer = places.outer();
   static constexpr std::int64_t run = places.run(), length = row.extents.nelms(), step = Table::spec.stride(axis);
   static constexpr auto extent = static_cast<std::uint64_t>(Table::shape[axis]);
   static constexpr bool is_run = row.extents.rank == 0 || (row.extents.rank == 1 && row.step(0) == 1 && row.step(1) == 1);
@@ -120,7 +121,7 @@ struct IndexedLoops {
   /// Calls f(position in the table, row) for each index in [first, first + extent), and `missed(row)` for each other one.
   template <class F, class G>
   static void for_each(Table table, Rows rows, Indices indices, F&& f, G&& missed) {
-    for_each_offset<3>(places.outer(), places.strides, [&](const auto& at) {
+    for_each_offset<3>(outer, places.strides, [&](const auto& at) {
       T* const t = table.data + at[0];
       R* const r = rows.data + at[1];
       const J* const i = indices.data + at[2];
@@ -139,7 +140,7 @@ struct IndexedLoops {
   template <std::int64_t whole, class F>
   static void for_each_hit(Table table, Rows rows, Indices indices, std::int64_t first, F&& f) {
     if constexpr (whole == Table::shape[axis]) return for_each(table, rows, indices, f, [](auto*) {});
-    for_each_offset<3>(places.outer(), places.strides, [&](const auto& at) {
+    for_each_offset<3>(outer, places.strides, [&](const auto& at) {
       T* const t = table.data + at[0];
       R* const r = rows.data + at[1];
       const J* const i = indices.data + at[2];

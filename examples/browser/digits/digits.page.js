@@ -1,45 +1,10 @@
-// The page: shows what the worker does, and sends it what a person draws or drops.
+// Shows test digits and answers, and sends what a person draws or drops.
 const side = 28, pixels = side * side;
-const element = id => document.getElementById(id);
-const worker = new Worker(URL.createObjectURL(new Blob([worker_text], {type: 'text/javascript'})));
-const send = (type, rest = {}) => worker.postMessage({type, ...rest});
 const show_grey = (canvas, values) => {
   canvas.width = canvas.height = side;
   const context = canvas.getContext('2d'), image = context.createImageData(side, side);
   for (let i = 0; i < pixels; ++i) image.data.set([255 - values[i], 255 - values[i], 255 - values[i], 255], 4 * i);
   context.putImageData(image, 0, 0);
-};
-
-// The curve
-const losses = [], accuracies = [];
-const draw_chart = () => {
-  const canvas = element('chart'), {width, height} = canvas.getBoundingClientRect(), scale = devicePixelRatio || 1;
-  canvas.width = width * scale, canvas.height = height * scale;
-  const context = canvas.getContext('2d'), style = getComputedStyle(document.documentElement);
-  const colour = name => style.getPropertyValue(name).trim();
-  context.scale(scale, scale);
-  context.font = '12px system-ui, sans-serif';
-  const left = 32, right = width - 46, top = 8, bottom = height - 20;
-  const last = Math.max(1000, losses.at(-1)?.[0] ?? 0, accuracies.at(-1)?.[0] ?? 0);
-  const x = step => left + (right - left) * step / last, y = part => bottom - (bottom - top) * part;
-  context.strokeStyle = colour('--line'), context.fillStyle = colour('--soft');
-  for (const part of [0, 0.25, 0.5, 0.75, 1]) {
-    context.beginPath(), context.moveTo(left, y(part)), context.lineTo(right, y(part)), context.stroke();
-    context.textAlign = 'right', context.fillText((2.4 * part).toFixed(1), left - 4, y(part) + 4);
-    context.textAlign = 'left', context.fillText(`${100 * part} %`, right + 4, y(part) + 4);
-  }
-  context.textAlign = 'right', context.fillText(`${last.toLocaleString('en')} steps`, right, height - 4);
-  const line = (points, part_of, name) => {
-    context.strokeStyle = colour(name), context.lineWidth = 2, context.lineJoin = 'round', context.beginPath();
-    for (const [step, value] of points) context.lineTo(x(step), y(Math.min(1, part_of(value))));
-    context.stroke();
-  };
-  line(losses, loss => loss / 2.4, '--loss');
-  line(accuracies, accuracy => accuracy, '--right');
-};
-const add_point = (points, point) => {
-  points.push(point);
-  if (points.length > 1000) for (let i = 0; i < 500; ++i) points.splice(i + 1, 1);  // every second one
 };
 
 // The drawing
@@ -108,7 +73,8 @@ const show_answer = parts => {
 
 // What the worker says
 let labels = [];
-const replies = {
+const {progress} = replies;
+Object.assign(replies, {
   data({source, images, labels: of_images}) {
     labels = [...of_images];
     const list = element('samples');
@@ -121,52 +87,29 @@ const replies = {
       list.append(item);
     });
     if (source === 'files') element('source').textContent = 'The digits are those of the files.';
-    for (const id of ['run', 'anew', 'save']) element(id).disabled = false;
-    losses.length = accuracies.length = 0;
   },
-  progress({step, loss, rate}) {
-    element('steps').textContent = step.toLocaleString('en');
-    element('rate').textContent = Math.round(rate).toLocaleString('en');
-    element('loss').textContent = loss.toFixed(3);
-    add_point(losses, [step, loss]), draw_chart();
+  progress(data) {
+    progress(data);
     if (ink.some(Boolean)) ask();
   },
-  tested({step, accuracy, answers}) {
-    element('steps').textContent = step.toLocaleString('en');
-    element('accuracy').textContent = `${(100 * accuracy).toFixed(1)} %`;
-    add_point(accuracies, [step, accuracy]), draw_chart();
+  answers({answers: given}) {
     [...element('samples').children].forEach((item, i) => {
-      item.lastChild.textContent = answers[i];
-      item.className = answers[i] === labels[i] ? 'right' : 'wrong';
+      item.lastChild.textContent = given[i];
+      item.className = given[i] === labels[i] ? 'right' : 'wrong';
     });
   },
   answer({parts}) {
     awaits_answer = false;
     if (ink.some(Boolean)) show_answer(parts);
     if (has_more) ask();
-  },
-  saved({file}) {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([file])), link.download = 'digits.safetensors';
-    link.click();
-  },
-  failed({message}) { element('source').textContent = message; }
-};
-worker.onmessage = ({data}) => replies[data.type](data);
-
-let is_running = false;
-const set_running = runs => { is_running = runs, element('run').textContent = runs ? 'Pause' : 'Train'; };
-element('run').onclick = () => { send(is_running ? 'pause' : 'run'), set_running(!is_running); };
-element('anew').onclick = () => { losses.length = accuracies.length = 0, send('anew'), element('loss').textContent = '–'; };
-element('save').onclick = () => send('save');
-element('load').onchange = async ({target}) => { if (target.files[0]) send('load', {file: await target.files[0].arrayBuffer()}); };
+  }
+});
 
 // Files of MNIST, with or without gzip
 const found = {};
 const read_idx = async file => {
   let bytes = new Uint8Array(await file.arrayBuffer());
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b)
-    bytes = new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer());
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) bytes = new Uint8Array(await unzip(bytes));
   const view = new DataView(bytes.buffer), kind = bytes.length < 8 ? 0 : view.getUint32(0), count = kind && view.getUint32(4);
   if (kind === 0x803 && bytes.length === 16 + count * pixels) return ['images', bytes.subarray(16)];
   if (kind === 0x801 && bytes.length === 8 + count) return ['labels', bytes.subarray(8)];
@@ -182,16 +125,13 @@ const drop = async files => {
     const [training, test] = ['training', 'test'].map(part), all = [training, test];
     const missing = all.flatMap((of, i) => Object.keys(of).filter(kind => !of[kind]).map(kind => `${['training', 'test'][i]} ${kind}`));
     if (missing.length > 0) return element('source').textContent = `Of MNIST are missing: ${missing.join(', ')}.`;
-    for (const {images, labels} of all)
-      if (images.length !== labels.length * pixels) throw new Error('as many images as labels expected');
+    for (const part_of of all)
+      if (part_of.images.length !== part_of.labels.length * pixels) throw new Error('as many images as labels expected');
     set_running(false), send('pause'), send('files', {data: {training, test}});
   } catch (error) { element('source').textContent = error.message; }
 };
 document.ondragover = event => { event.preventDefault(), document.body.classList.add('dropping'); };
 document.ondragleave = () => document.body.classList.remove('dropping');
 document.ondrop = event => { event.preventDefault(), document.body.classList.remove('dropping'), drop([...event.dataTransfer.files]); };
-onresize = draw_chart;
-matchMedia('(prefers-color-scheme: dark)').onchange = draw_chart;
 
-clear(), draw_chart();
-send('open', {wasm: Uint8Array.from(atob(wasm_text), character => character.charCodeAt(0))});
+clear();
