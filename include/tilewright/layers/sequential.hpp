@@ -55,7 +55,7 @@ class Chain : public ModuleListOf<D, Elements...> {
 };
 }  // namespace detail
 
-/// What an element is. Compilers show the name where a function stands for an element.
+/// A name that compilers show where a function stands for an element: Apply of it is one.
 template <class Element>
 concept ModuleOrApplyOfFunction = true;
 
