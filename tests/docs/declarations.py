@@ -44,7 +44,7 @@ class Declaration:
     """A function, struct or enumeration: `comment`, `head` (all before its body) and `body` ("" if there is none)."""
 
     def __init__(self, comment, head, body, trailing=""):
-        self.comment, self.head, self.body = comment, without_parentheses(" ".join(head.split())), body
+        self.comment, self.head, self.body = comment, without_parentheses(" ".join(head.split()).replace("( ", "(")), body
         self.trailing = trailing  # the comment at the end of its line
         self.type = re.search(r"^(?:template\s*<.*?>\s*)?(?:struct|class|enum class|enum|concept)\s+(?:\[\[\w+\]\]\s*)?(\w+)",
                               self.head)

@@ -99,7 +99,7 @@ Case<[](CreatedGraph layer, Tensor) { layer.factories.init().subtree(0); }> no_s
 
 // CASE insert_at_a_negative_number
 // expect: DotTree: `-1`: identifiers or numbers, joined by dots, expected
-Case<[](CreatedGraph layer, Tensor x) { layer.factories.init().insert(-1, x); }> insert_at_a_negative_number;
+Case<[](CreatedGraph layer, Tensor x) { tw::NamedTensors(layer.factories.init()).insert(-1, x); }> insert_at_a_negative_number;
 
 // CASE popped_twice
 // expect: DotTree: no leaf `weight`: one of x expected
@@ -121,7 +121,7 @@ Case<[](CreatedGraph layer, Tensor) { layer.factories.init().filter_keys({"weigh
 
 // CASE doubled_variable
 // expect: DotTree: `weight` exists already: a new name, or overwrite, expected
-Case<[](CreatedGraph layer, Tensor x) { layer.factories.init().insert("weight", x); }> doubled_variable;
+Case<[](CreatedGraph layer, Tensor x) { tw::NamedTensors(layer.factories.init()).insert("weight", x); }> doubled_variable;
 
 // CASE no_gradient_graph
 // expect: grad_graph_info of Linear_subgraph(0): a graph made by autodiff expected

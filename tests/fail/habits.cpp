@@ -3,7 +3,9 @@
 #include <array>
 #include <tilewright/checkpoint/checkpoint.hpp>
 #include <tilewright/data/csv.hpp>
+#include <tilewright/layers/conv.hpp>
 #include <tilewright/layers/linear.hpp>
+#include <tilewright/layers/sequential.hpp>
 #include <tilewright/optim/schedule.hpp>
 #include <tilewright/train/step.hpp>
 
@@ -133,6 +135,14 @@ void assign(Session& session) { session.get_tensor_data("fc1.weight"_s)(0, 0) = 
 // CASE state_dict
 // expect: Module: no state_dict(): a session has the values: tw::save_safetensors(file, session.host_tensors()) expected
 auto weights = Model{}.state_dict();
+
+// CASE function_for_a_module
+// expect-in-source: ModuleOrApplyOfFunction
+using Body = tw::layers::Sequential<tw::layers::Linear<16>, ops::relu>;
+
+// CASE number_for_options
+// expect: ConvLayerOptions<2>
+using Convolution = tw::layers::Conv2d<16, 3, 2>;
 
 #pragma GCC diagnostic error "-Wunused-result"
 // CASE result_that_nobody_uses

@@ -23,6 +23,9 @@ struct Apply : Module<Apply<function>> {
 };
 
 namespace detail {
+/// A name that compilers show where a function stands for an element: Apply of it is one.
+template <class Element>
+concept ModuleOrApplyOfFunction = true;
 /// Base of modules that pass a tensor through their elements, one after the other.
 template <class D, class... Elements>
 class Chain : public ModuleListOf<D, Elements...> {
@@ -55,10 +58,6 @@ class Chain : public ModuleListOf<D, Elements...> {
 };
 }  // namespace detail
 
-/// What an element is. Compilers show the name where a function stands for an element.
-template <class Element>
-concept ModuleOrApplyOfFunction = true;
-
 /// Passes x through its elements, one after the other: torch.nn.Sequential. Elements are modules, or lambdas without captures. x:
 /// what the first element takes; the result is that of the last element. Variables: those of the elements, with their initial
 /// values. Numbers stand before their names as in PyTorch: `0.weight`, `0.bias`, `2.weight`.
@@ -68,7 +67,7 @@ concept ModuleOrApplyOfFunction = true;
 ///
 ///     using Body = tw::layers::Sequential<tw::layers::Linear<64>, tw::layers::Apply<tw::ops::relu>, tw::layers::Dropout>;
 ///     tw::layers::Sequential net(tw::layers::Linear<64>(), tw::layers::Dropout(0.1), [](tw::Tensor x) { return x * 2; });
-template <ModuleOrApplyOfFunction... Elements>
+template <detail::ModuleOrApplyOfFunction... Elements>
 struct Sequential : detail::Chain<Sequential<Elements...>, Elements...> {
   using detail::Chain<Sequential<Elements...>, Elements...>::Chain;
 
@@ -88,7 +87,7 @@ Sequential(const Elements&...) -> Sequential<Elements...>;
 /// dtype.
 ///
 ///     tw::layers::Residual<tw::layers::LayerNorm<>, tw::layers::Linear<64>>  // for x of (..., 64)
-template <ModuleOrApplyOfFunction... Elements>
+template <detail::ModuleOrApplyOfFunction... Elements>
 struct Residual : detail::Chain<Residual<Elements...>, Elements...> {
   using detail::Chain<Residual<Elements...>, Elements...>::Chain;
 
