@@ -27,12 +27,13 @@ class Machine(NamedTuple):
     flags: str
     host_flags: str  # with the same fused products
     steps: int
-    right: int  # of 200 digits, at least
+    right: int  # of 200 digits, at least, after 100 steps or more
 
 
 class Network(NamedTuple):
     name: str
     most_text: int  # bytes of both programs, of the example and of the C library
+    steps_in_software: int  # at most, where floats are computed in software
 
 
 MACHINES = [
@@ -40,11 +41,11 @@ MACHINES = [
     Machine("Cortex-M4", "mps2-an386", "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16", "-march=x86-64-v3", 100, 80),
     Machine("Cortex-M3", "mps2-an385", "-mcpu=cortex-m3 -mthumb", "-march=x86-64", 100, 80),
 ]
-NETWORKS = [Network("digits", 64_000), Network("conv", 96_000)]
+NETWORKS = [Network("digits", 64_000, 100), Network("conv", 64_000, 20)]
 ROUNDING = "-ffp-contract=off"
 MNIST = {"train": 8000, "test": 200}
 # Functions of a float32 program that compute with doubles: the page's table says why.
-DOUBLES = re.compile(r"detail::(fused|fill_|scale_values|write_values)|log_of_double|ClassLoss|kernel::sum|ReduceSum|draw_between")
+DOUBLES = re.compile(r"detail::(fused|fill_|scale_values|write_values)|log_of_double|ClassLoss|kernel::sum|draw_between")
 
 
 def run(*command, **options):
@@ -68,7 +69,7 @@ def link_for_device(folder, machine, program, *sources, flags=(), name="digits")
 
 def run_on_device(program, machine, folder, *options):
     """What the program writes, and the bytes of its stack."""
-    text = run("timeout", "300", "qemu-system-arm", "-M", machine.qemu, "-display", "none", "-semihosting-config",
+    text = run("timeout", "600", "qemu-system-arm", "-M", machine.qemu, "-display", "none", "-semihosting-config",
                "enable=on,target=native", *options, "-kernel", program, cwd=folder)
     found = re.fullmatch(r"(.*)stack: (\d+) bytes\n", text, re.DOTALL)
     if not found:
@@ -123,6 +124,7 @@ def check_doubles(library, problems):
 def check(machine, network, folder, problems):
     device, host = folder / "device", folder / "host"
     programs = "train_step", "test_step"
+    steps = machine.steps if "mfpu" in machine.flags else network.steps_in_software
     export(EXAMPLE / f"{network.name}.hpp", device, "arm-none-eabi-g++", f"-Os {machine.flags}", *programs)
     export(EXAMPLE / f"{network.name}.hpp", host, "g++", f"-O1 {machine.host_flags} -DTILEWRIGHT_VECTOR_BYTES=4", *programs)
     if not (folder.parent / "train.digits").exists():
@@ -141,17 +143,18 @@ def check(machine, network, folder, problems):
             text, stack = run(folder / name, cwd=folder), 0
         return text, stack, saved.read_bytes()
 
-    on_host, _, host_file = run_for("on_host", 0, machine.steps, False)
+    on_host, _, host_file = run_for("on_host", 0, steps, False)
     saved.unlink()
-    on_device, stack, device_file = run_for("on_device", 0, machine.steps, True)
+    on_device, stack, device_file = run_for("on_device", 0, steps, True)
     saved.unlink()
     if on_device != on_host or device_file != host_file:
         problems.append(f"{machine.name}, {network.name}:\n{on_device}on the host:\n{on_host}where equal bits were expected")
     if machine is MACHINES[0]:
-        run_for("half", 0, machine.steps // 2, False)
-        if run_for("rest", machine.steps // 2, machine.steps, True)[2] != host_file:
+        run_for("half", 0, steps // 2, False)
+        if run_for("rest", steps // 2, steps, True)[2] != host_file:
             problems.append(f"{machine.name}, {network.name}: a checkpoint of the host that trained on: the bits of one run expected")
-    if (right := int(re.findall(r"(\d+) of 200", on_device)[-1])) < machine.right:
+    right = int(re.findall(r"(\d+) of 200", on_device)[-1])
+    if steps >= 100 and right < machine.right:
         problems.append(f"{machine.name}, {network.name}: {right} of 200 digits are right: {machine.right} expected")
     if "fpv5" not in machine.flags:
         check_doubles(device / "libdigits.a", problems)
@@ -163,7 +166,7 @@ def check(machine, network, folder, problems):
         problems.append(f"{machine.name}, {network.name}: {sizes}: the network in the {memory} bytes of the program expected")
     if text > network.most_text:
         problems.append(f"{machine.name}, {network.name}: {text} bytes of text: at most {network.most_text} expected")
-    print(f"{machine.name}, {network.name}, {machine.steps} steps, {right} of 200 right: network {memory}, file {file}, stack {stack}; "
+    print(f"{machine.name}, {network.name}, {steps} steps, {right} of 200 right: network {memory}, file {file}, stack {stack}; "
           + ", ".join(f"{section} {origin} {size}" for (section, origin), size in sorted(sizes.items()) if size))
 
 
