@@ -133,7 +133,7 @@ def main():
     if not shutil.which("node"):
         skip("no node here (Debian: apt-get install nodejs)")
     problems = list(eslint(arguments.folder.resolve()) if arguments.check == "eslint" else syntax())
-    print("\n".join(dict.fromkeys(problems)) or f"{len(make_header.scripts())} scripts of the report: nothing found")
+    print("\n".join(dict.fromkeys(problems)) or f"{len(make_header.scripts())} scripts of the report, {len(list(browser_scripts()))} of browsers and node: nothing found")
     sys.exit(bool(problems))
 
 
