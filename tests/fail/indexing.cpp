@@ -25,8 +25,9 @@ Case<[](Tensor x) { return ops::gather(x.reshape({2, 2, 2, 5}), indices(x, {1, 1
 
 #pragma GCC diagnostic error "-Wdeprecated-declarations"
 // CASE gather_proportion
+// expect: Gather: available_memory_proportion 1.5: a number from 0 to 1 expected, in Net/layer
 // expect: since 0.3.0: use the op without this option, which has no effect
-Case<[](Tensor x) { return ops::gather(x, indices(x, {3}), 0, {.available_memory_proportion = 0.5}); }> gather_proportion;
+Case<[](Tensor x) { return ops::gather(x, indices(x, {3}), 0, {.available_memory_proportion = 1.5}); }> gather_proportion;
 
 // CASE gather_group_axis
 // expect: Gather: axis 0 with group_size 8: an axis other than 0, the axis of the groups, expected, in Net/layer
@@ -124,6 +125,14 @@ Case<[](Tensor x) {
   return ops::grouped_scatter_reduce(x, indices(x, {8, 5}), tw::ScatterReduction::sum, 4, {.axis = 1, .axis_size = 9});
 }>
     scatter_reduce_groups;
+
+// CASE scatter_reduce_proportion
+// expect: ScatterReduce: available_memory_proportion -0.5: a number from 0 to 1 expected, in Net/layer
+Case<[](Tensor x) {
+  return ops::scatter_reduce(x, indices(x, {8}), tw::ScatterReduction::sum,
+                             {.axis_size = 9, .available_memory_proportion = -0.5});
+}>
+    scatter_reduce_proportion;
 
 // CASE sparse_accumulate_constant
 // expect: SparseAccumulate: Tensor[float32 (8, 5)] is a constant: a tensor that may change in place expected, in Net/layer

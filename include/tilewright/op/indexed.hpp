@@ -16,6 +16,7 @@ struct IndexAttributes {
   std::int64_t faults = 1;  ///< whether an index out of range is a fault
   ScatterReduction reduction = ScatterReduction::sum;
   double factor = 1;
+  double available_memory_proportion = detail::no_proportion;  ///< reserved for planners
 
   constexpr int axis_of(int rank) const { return static_cast<int>(axis < 0 ? axis + rank : axis); }
 };
@@ -32,6 +33,12 @@ struct IndexedOp : Op<D> {
     if (is_int(op.input(i).dtype)) return true;
     op.fail("indices ", to_text(op.input(i)), ": integers expected");
     return false;
+  }
+  constexpr operator OpTexts() const { return OpTexts{.options = options}; }
+  static constexpr Text options(const PackedAttributes& packed) {
+    if constexpr (requires(typename D::Attributes attributes) { attributes.available_memory_proportion; })
+      return detail::proportion_option(unpack<typename D::Attributes>(packed).available_memory_proportion);
+    else return {};
   }
   /// Returns the fault for an index out of range. `indices` is the number of the operand.
   static constexpr FaultText index_fault(std::span<const TensorSpec> operands, int indices, std::int64_t extent, bool faults) {

@@ -1,9 +1,8 @@
 #pragma once
 #include <concepts>
-#include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <optional>
-#include <string_view>
 
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/core/list.hpp"
@@ -42,12 +41,14 @@ constexpr void add_dtype_option(List<Text>& options, std::string_view name, Opti
 
 /// Planner options of products and convolutions, as attributes: 2 words, all 0 without options. `partials_type` is the dtype of
 /// partial sums: of float16 operands, and, if a sum is divided into blocks, of the blocks' sums. `available_memory_proportion`
-/// limits the share of a tile's memory for a product on a simulated IPU. The planner uses both.
+/// limits the share of a tile's memory for a product on a simulated IPU. The planner uses both. Dithering exists for PopXL's
+/// sake: printed graphs show it, and nothing else reads it.
 struct PlannerAttributes {
   double available_memory_proportion = 0;
   std::int8_t has_proportion = 0;
   OptionalDType partials_type{};
-  std::int8_t lists = 0;  ///< bits of lists with more than one element: proportions, partials types
+  std::int8_t dithering = 0;  ///< 1: false, 2: true
+  std::int8_t lists = 0;      ///< bits of lists with more than one element: proportions, partials types, dithering
   /// Of a convolution on the host, chosen by the planner: the number of images of a vertex, which share the points of weights in
   /// Winograd's form; 0: direct sums
   std::int8_t images_together = 0;
@@ -55,7 +56,7 @@ struct PlannerAttributes {
   /// which makes a part of the sums; 0: a vertex has all images
   std::int8_t images_of_part = 0;
   std::int8_t takes_epilogue = 0;  ///< of a convolution on the host, chosen by the planner: 1 if it runs epilogues
-  std::int8_t reserved[2] = {};
+  std::int8_t reserved[1] = {};
 
   static constexpr PlannerAttributes make(std::optional<double> proportion, std::optional<DType> partials_type) {
     PlannerAttributes result;
@@ -63,10 +64,13 @@ struct PlannerAttributes {
     result.partials_type = partials_type;
     return result;
   }
-  static constexpr PlannerAttributes make(const List<double>& proportions, const List<DType>& partials_types) {
+  static constexpr PlannerAttributes make(const List<double>& proportions, const List<DType>& partials_types,
+                                          const List<bool>& dithering) {
     PlannerAttributes result = make(proportions.empty() ? std::nullopt : std::optional(proportions[0]),
                                     partials_types.empty() ? std::nullopt : std::optional(partials_types[0]));
-    result.lists = static_cast<std::int8_t>((proportions.size() > 1 ? 1 : 0) | (partials_types.size() > 1 ? 2 : 0));
+    if (!dithering.empty()) result.dithering = dithering[0] ? 2 : 1;
+    result.lists = static_cast<std::int8_t>((proportions.size() > 1 ? 1 : 0) | (partials_types.size() > 1 ? 2 : 0) |
+                                            (dithering.size() > 1 ? 4 : 0));
     return result;
   }
   /// Returns the proportion, or -1 if it is not set.
@@ -74,8 +78,8 @@ struct PlannerAttributes {
 
   /// Fails for values that PopXL refuses.
   constexpr bool validate(Inference& op) const {
-    constexpr std::string_view names[] = {"available_memory_proportions", "partials_types"};
-    for (int i = 0; i < 2; ++i)
+    constexpr std::string_view names[] = {"available_memory_proportions", "partials_types", "enable_conv_dithering"};
+    for (int i = 0; i < 3; ++i)
       if (lists >> i & 1) return op.fail(names[i], " of several elements: one, or none, expected"), false;
     if (has_proportion != 0 && !(available_memory_proportion >= 0 && available_memory_proportion <= 1))
       return op.fail("available_memory_proportion ", number_text(available_memory_proportion), ": a number from 0 to 1 expected"),
@@ -87,6 +91,7 @@ struct PlannerAttributes {
     List<Text> given;
     if (has_proportion != 0) given.push_back(text("available_memory_proportion=", number_text(available_memory_proportion)));
     detail::add_dtype_option(given, "partials_type", partials_type);
+    if (dithering != 0) given.push_back(text("enable_conv_dithering=", dithering == 2 ? "true" : "false"));
     if (images_together != 0) given.push_back(text("form=", kernel::form_name(sums_of(float32))));
     return join(given, ", ");
   }
@@ -96,16 +101,35 @@ struct PlannerAttributes {
 };
 
 namespace detail {
-/// An option of PopXL's that has no effect here: a number, or a list of truths.
+/// The value of a deprecated option, which printed graphs show and nothing else reads.
+template <class T>
 struct NoEffect {
   constexpr NoEffect() = default;
-  template <class T>
-    requires std::convertible_to<T, std::optional<double>> || std::convertible_to<T, List<bool>>
-  [[deprecated("since 0.3.0: use the op without this option, which has no effect")]] constexpr NoEffect(const T&) {}
-  template <class T>
+  template <std::convertible_to<T> U>
+  [[deprecated("since 0.3.0: use the op without this option, which has no effect")]] constexpr NoEffect(const U& given)
+      : value(given) {}
+  template <class U>
+    requires std::constructible_from<T, std::initializer_list<U>>
   [[deprecated("since 0.3.0: use the op without this option, which has no effect")]] constexpr NoEffect(
-      std::initializer_list<T>) {}
+      std::initializer_list<U> given)
+      : value(given) {}
+
+  T value{};
 };
+
+/// The value of an unset `available_memory_proportion` in ops that have no other planner option. Printed graphs show the option,
+/// and results do not depend on it.
+inline constexpr double no_proportion = std::numeric_limits<double>::lowest();
+constexpr double proportion_or_none(const std::optional<double>& proportion) { return proportion.value_or(no_proportion); }
+constexpr bool require_proportion(Inference& op, double proportion) {
+  if (proportion == no_proportion || (proportion >= 0 && proportion <= 1)) return true;
+  op.fail("available_memory_proportion ", number_text(proportion), ": a number from 0 to 1 expected");
+  return false;
+}
+constexpr Text proportion_option(double proportion) {
+  if (proportion == no_proportion) return {};
+  return text("available_memory_proportion=", number_text(proportion));
+}
 }  // namespace detail
 
 /// Returns the planner options of ops whose Attributes have a member `planner`.

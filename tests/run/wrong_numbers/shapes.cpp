@@ -112,23 +112,38 @@ const Case positions[] = {
     whole("TensorIndex.number", {-2, 1}, [](const Scene& s, Whole n) { return s.x[n]; }),
 };
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // of options without effect
 const Case counts[] = {
     narrow("split.splits", any_outcome, [](const Scene& s, Whole n) { return ops::split(s.x, static_cast<int>(n))[0]; }),
     whole("split.splits", any_outcome, [](const Scene& s, Whole n) { return ops::split(s.x, {1, n})[0]; }),
     whole("split.splits", any_outcome, [](const Scene& s, Whole n) { return ops::split(s.x, {n, n, 2})[0]; }),
     whole("groupedgather.group_size", any_outcome,
           [](const Scene& s, Whole n) { return ops::groupedgather(s.x, s.tensor({2, 3}, tw::int32), 1, n); }),
+    real("GatherOptions.available_memory_proportion", part,
+         [](const Scene& s, double n) { return ops::gather(s.x, indices(s), 0, {.available_memory_proportion = n}); }),
     real("onehot.num_classes", any_outcome, [](const Scene& s, double n) { return ops::onehot(indices(s), n, s.tensor({2})); }),
+    real("ScatterOptions.available_memory_proportion", part,
+         [](const Scene& s, double n) {
+           return ops::scatter(s.tensor({9}), indices(s), s.tensor({3}), 0, {.available_memory_proportion = n});
+         }),
     whole("ScatterReduceOptions.axis_size", any_outcome,
           [](const Scene& s, Whole n) {
             return ops::scatter_reduce(s.tensor({3}), indices(s), tw::ScatterReduction::sum, {.axis_size = n});
           }),
+    real("ScatterReduceOptions.available_memory_proportion", part,
+         [](const Scene& s, double n) {
+           return ops::scatter_reduce(s.tensor({3}), indices(s), tw::ScatterReduction::sum,
+                                      {.axis_size = 9, .available_memory_proportion = n});
+         }),
     whole("grouped_scatter_reduce.group_size", any_outcome,
           [](const Scene& s, Whole n) {
             return ops::grouped_scatter_reduce(s.tensor({2, 3}), s.tensor({2, 3}, tw::int32), tw::ScatterReduction::sum, n,
                                                {.axis = 1, .axis_size = 9});
           }),
     whole("topk.k", {1, 6}, [](const Scene& s, Whole n) { return ops::topk(s.x, n).values; }),
+    real("topk.available_memory_proportion", part,
+         [](const Scene& s, double n) { return ops::topk(s.x, 2, -1, true, true, n).values; }),
     real("histogram.levels", any_outcome, [](const Scene& s, double n) { return ops::histogram(s.x, {0, n}); }),
     whole("PrintOptions.summarise_threshold", whole_not_negative,
           [](const Scene& s, Whole n) { return ops::print_tensor(s.x, {.summarise_threshold = n}); }),
@@ -143,6 +158,7 @@ const Case counts[] = {
     narrow("Tensor::copy_to_ipu.destination", any_outcome, [](const Scene& s, Whole n) { return s.x.copy_to_ipu(axis(n)); }),
     narrow("Tensor::copy_to_ipu.source", any_outcome, [](const Scene& s, Whole n) { return s.x.copy_to_ipu(0, axis(n)); }),
 };
+#pragma GCC diagnostic pop
 }  // namespace
 
 TEST_CASE("wrong numbers as axes") { CHECK(problems(axes) == ""); }

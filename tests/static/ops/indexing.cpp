@@ -47,28 +47,31 @@ constexpr Text schedule(auto function, const auto&... specs) {
   const Text all = tw::print_schedule(ir.create_graph(function, specs...));
   return all.view().substr(all.view().find("\n    ") + 5, all.view().rfind("\n  }") - all.view().find("\n    ") - 5);
 }
-// Deprecated options that have no effect.
+// Deprecated options: printed graphs show them.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-TW_SAME(schedule(gather(0, {.available_memory_proportion = 0.25, .zero_OOR = true}), f32(4), i32(1)),
-        "Gather.100 (%1 [(4,) float32], %2 [(1,) int32]) -> (%3 [(1,) float32])");
+TW_SAME(failure(gather(0, {.available_memory_proportion = 2}), f32(4), i32(1)),
+        "Gather: available_memory_proportion 2: a number from 0 to 1 expected, in graph");
+TW_SAME(schedule(gather(0, {.available_memory_proportion = 0.25}), f32(4), i32(1)),
+        "Gather.100 (%1 [(4,) float32], %2 [(1,) int32]) -> (%3 [(1,) float32]) {available_memory_proportion=0.25}");
+TW_SAME(schedule(gather(), f32(4), i32(1)), "Gather.100 (%1 [(4,) float32], %2 [(1,) int32]) -> (%3 [(1,) float32])");
 TW_SAME(schedule([](Tensor t, Tensor i, Tensor v) { return ops::scatter(t, i, v, 0, {.available_memory_proportion = 1}); },
                  f32(4), i32(1), f32(1)),
-        "Scatter.100 (%3 [(1,) float32], %2 [(1,) int32], %1 [(4,) float32]) -> (%4 [(4,) float32])");
-TW_SAME(schedule(
-            [](Tensor t, Tensor i) {
-              return ops::scatter_reduce(t, i, tw::ScatterReduction::sum, {.axis_size = 2, .available_memory_proportion = 1});
+        "Scatter.100 (%3 [(1,) float32], %2 [(1,) int32], %1 [(4,) float32]) -> (%4 [(4,) float32]) "
+        "{available_memory_proportion=1}");
+TW_SAME(failure(
+            [](Tensor x, Tensor i) {
+              return ops::scatter_reduce(x, i, tw::ScatterReduction::sum, {.axis_size = 9, .available_memory_proportion = -0.5});
             },
             f32(4), i32(4)),
-        "ScatterReduce.100 (%1 [(4,) float32], %2 [(4,) int32]) -> (%3 [(2,) float32])");
+        "ScatterReduce: available_memory_proportion -0.5: a number from 0 to 1 expected, in graph");
 TW_SAME(schedule([](Tensor x) { return ops::topk(x, 2, 0, true, true, 0.5).values; }, f32(4)),
-        "TopK.100 (%1 [(4,) float32]) -> (%2 [(2,) float32], %3 [(2,) int32])");
+        "TopK.100 (%1 [(4,) float32]) -> (%2 [(2,) float32], %3 [(2,) int32]) {available_memory_proportion=0.5}");
+TW_SAME(failure([](Tensor x) { return ops::topk(x, 2, 0, true, true, -0.5).values; }, f32(4)),
+        "TopK: available_memory_proportion -0.5: a number from 0 to 1 expected, in graph");
 TW_SAME(schedule([](Tensor x, Tensor w) { return ops::conv(x, w, {.enable_conv_dithering = {true}}); }, f32(1, 1, 2),
                  f32(1, 1, 2)),
-        "Conv.100 (%1 [(1, 1, 2) float32], %2 [(1, 1, 2) float32]) -> (%3 [(1, 1, 1) float32])");
-TW_SAME(schedule([](Tensor x, Tensor w) { return ops::conv_transpose(x, w, {.enable_conv_dithering = tw::List<bool>{true}}); },
-                 f32(1, 1, 2), f32(1, 1, 2)),
-        "ConvTranspose.100 (%1 [(1, 1, 2) float32], %2 [(1, 1, 2) float32]) -> (%3 [(1, 1, 3) float32])");
+        "Conv.100 (%1 [(1, 1, 2) float32], %2 [(1, 1, 2) float32]) -> (%3 [(1, 1, 1) float32]) {enable_conv_dithering=true}");
 #pragma GCC diagnostic pop
 TW_SAME(failure(grouped(0, 2), f32(2, 10), i32(2, 3)),
         "Gather: axis 0 with group_size 2: an axis other than 0, the axis of the groups, expected, in graph");

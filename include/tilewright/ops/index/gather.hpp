@@ -42,7 +42,7 @@ struct GatherOp : IndexedOp<D> {
     const auto attributes = op.attributes<Attributes>();
     const Shape &t = op.input(0).shape, &indices = op.input(1).shape;
     const std::int64_t group_size = attributes.group_size;
-    if (!D::require_indices(op, 1)) return;
+    if (!D::require_indices(op, 1) || !detail::require_proportion(op, attributes.available_memory_proportion)) return;
     const int axis = op.require_axis(attributes.axis, t.rank), groups = group_size == 1 ? 0 : 1;
     if (axis < 0) return;
     if (group_size < 1) return op.fail("group_size ", group_size, ": a number above 0 expected");
@@ -74,7 +74,7 @@ struct GatherOp : IndexedOp<D> {
     attributes.faults = 0;
     op.input_gradient(0, apply<GatherGrad>({op.output_gradient(0), op.input(1)}, attributes).cast(op.input_spec(0).dtype));
   }
-  constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
+  constexpr operator OpTexts() const { return OpTexts{.options = D::options, .fault = fault}; }
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
     const Shape& t = operands[0].shape;
@@ -144,7 +144,7 @@ struct GatherElements : Op<GatherElements> {
 };
 
 struct GatherOptions {
-  detail::NoEffect available_memory_proportion{};  ///< deprecated: it has no effect
+  detail::NoEffect<std::optional<double>> available_memory_proportion{};  ///< deprecated: from 0 to 1; it has no effect
   Flag zero_OOR = false;  ///< whether an index out of range gives zeros; otherwise it is a fault
 };
 
@@ -154,7 +154,8 @@ constexpr Tensor gather(Tensor t, Tensor indices, int axis, std::int64_t group_s
   return apply<D>({t, indices}, {.axis = axis,
                                  .group_size = group_size,
                                  .form = group_size > 1 ? kernel::IndexForm::groups : kernel::IndexForm::rows,
-                                 .faults = !options.zero_OOR});
+                                 .faults = !options.zero_OOR,
+                                 .available_memory_proportion = proportion_or_none(options.available_memory_proportion.value)});
 }
 }  // namespace detail
 

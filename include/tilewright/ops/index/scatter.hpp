@@ -39,7 +39,7 @@ struct ScatterOp : IndexedOp<D> {
   static constexpr void infer(Inference& op) {
     const auto attributes = op.attributes<Attributes>();
     const TensorSpec &data = op.input(0), &indices = op.input(1);
-    if (!D::require_indices(op, 1)) return;
+    if (!D::require_indices(op, 1) || !detail::require_proportion(op, attributes.available_memory_proportion)) return;
     const int rank = data.shape.rank, axis = op.require_axis(attributes.axis, rank);
     if (axis < 0) return;
     if (attributes.reduction != ScatterReduction::none && data.dtype == boolean)
@@ -63,7 +63,7 @@ struct ScatterOp : IndexedOp<D> {
                      ": ", D::fitting, " expected");
     op.output({result, data.dtype});
   }
-  constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
+  constexpr operator OpTexts() const { return OpTexts{.options = D::options, .fault = fault}; }
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
     return D::index_fault(operands, 1, attributes.extent, attributes.faults != 0);
@@ -161,7 +161,7 @@ struct SparseAccumulate : IndexedOp<SparseAccumulate> {
     if (!op.require_number("f", attributes.factor, t.dtype)) return;
     op.output(t);
   }
-  constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
+  constexpr operator OpTexts() const { return OpTexts{.options = options, .fault = fault}; }
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     return index_fault(operands, 2, unpack<Attributes>(packed).extent, true);
   }
@@ -175,7 +175,7 @@ struct SparseAccumulate : IndexedOp<SparseAccumulate> {
 };
 
 struct ScatterOptions {
-  detail::NoEffect available_memory_proportion{};  ///< deprecated: it has no effect
+  detail::NoEffect<std::optional<double>> available_memory_proportion{};  ///< deprecated: from 0 to 1; it has no effect
 };
 
 struct ScatterReduceOptions {
@@ -184,7 +184,7 @@ struct ScatterReduceOptions {
   std::optional<std::int64_t> axis_size{};  ///< extent of the axis in the result, without initial_values
   /// Whether indices may be one for each position along the axis. Otherwise their shape follows the rules of scatter.
   Flag enable_index_broadcast = true;
-  detail::NoEffect available_memory_proportion{};  ///< deprecated: it has no effect
+  detail::NoEffect<std::optional<double>> available_memory_proportion{};  ///< deprecated: from 0 to 1; it has no effect
 };
 
 namespace detail {
@@ -232,8 +232,12 @@ constexpr Tensor scatter_reduce(Tensor data, Tensor indices, ScatterReduction re
       return fail("indices ", to_text(indices.spec()), " for data ", to_text(data.spec()), " along axis ", axis,
                   ": the data's shape, or one index for each place along the axis, expected");
   }
-  const IndexAttributes attributes{
-      .axis = options.axis, .group_size = group_size, .extent = extent, .form = at.form, .reduction = reduction};
+  const IndexAttributes attributes{.axis = options.axis,
+                                   .group_size = group_size,
+                                   .extent = extent,
+                                   .form = at.form,
+                                   .reduction = reduction,
+                                   .available_memory_proportion = proportion_or_none(options.available_memory_proportion.value)};
   // Sums of unknown many are in float32, if they are of half precision.
   const DType dtype = data.dtype();
   const auto& initial = options.initial_values;
@@ -257,13 +261,16 @@ namespace ops {
 /// FaultError when it ends. Errors: indices that are not integers, shapes that do not fit, different dtypes, an axis out of
 /// range.
 [[nodiscard]] constexpr Tensor scatter(Tensor t, Tensor indices, Tensor values, int axis = 0,
-                                       [[maybe_unused]] const ScatterOptions& options = {}) {
+                                       const ScatterOptions& options = {}) {
   const auto at = detail::scatter_indices(values, indices, axis, 1);
   const int rank = values.valid() ? values.rank() : 0, positive = axis < 0 ? axis + rank : axis;
   const bool has_extent = t.valid() && positive >= 0 && positive < t.rank();
-  return apply<Scatter>(
-      {values, at.indices, t},
-      {.axis = axis, .extent = has_extent ? t.shape(positive) : 1, .form = at.form, .reduction = ScatterReduction::none});
+  return apply<Scatter>({values, at.indices, t},
+                        {.axis = axis,
+                         .extent = has_extent ? t.shape(positive) : 1,
+                         .form = at.form,
+                         .reduction = ScatterReduction::none,
+                         .available_memory_proportion = detail::proportion_or_none(options.available_memory_proportion.value)});
 }
 /// Reduces all data that have the same index along an axis to one element: their sum, the largest or the smallest of them, or,
 /// with `none`, the last of them in row-major order. The result has the shape of `initial_values`, with which the reduction

@@ -14,7 +14,7 @@ struct ConvOptions {
   // Lists of one element, or none. Gradients have the same.
   List<double> available_memory_proportions{};  ///< from 0 to 1: as in MatMulOptions
   List<DType> partials_types{};  ///< float16 or float32: dtype of partial sums, as in MatMulOptions
-  detail::NoEffect enable_conv_dithering{};  ///< deprecated: it has no effect
+  detail::NoEffect<List<bool>> enable_conv_dithering{};  ///< deprecated: it has no effect
 };
 
 namespace detail {
@@ -200,7 +200,8 @@ template <class Options>
 constexpr WindowAttributes window_attributes(const Options& options) {
   WindowAttributes attributes{.pad_type = options.pad_type,
                               .groups = options.groups,
-                              .planner = PlannerAttributes::make(options.available_memory_proportions, options.partials_types)};
+                              .planner = PlannerAttributes::make(options.available_memory_proportions, options.partials_types,
+                                                                 options.enable_conv_dithering.value)};
   attributes.set_lists(options);
   return attributes;
 }

@@ -15,7 +15,7 @@ struct ConvTransposeOptions {
   List<std::int64_t> output_shape{};  ///< extents of the result, spatial or all; they determine the padding
   List<double> available_memory_proportions{};  ///< from 0 to 1: as in MatMulOptions
   List<DType> partials_types{};  ///< float16 or float32: dtype of partial sums, as in MatMulOptions
-  detail::NoEffect enable_conv_dithering{};  ///< deprecated: it has no effect
+  detail::NoEffect<List<bool>> enable_conv_dithering{};  ///< deprecated: it has no effect
 };
 
 struct ConvTransposeAttributes : WindowAttributes {

@@ -127,11 +127,18 @@ struct TopK : detail::LineResultOp<TopK> {
     std::int64_t k = 0;
     std::int64_t axis = 0;  ///< counted from the first
     std::int64_t largest = 1;
+    double available_memory_proportion = detail::no_proportion;  ///< reserved for planners
   };
+  constexpr operator OpTexts() const { return OpTexts{.options = options}; }
+  static constexpr Text options(const PackedAttributes& packed) {
+    return detail::proportion_option(unpack<Attributes>(packed).available_memory_proportion);
+  }
   static constexpr void infer(Inference& op) {
     const auto attributes = op.attributes<Attributes>();
     const int axis = detail::require_line(op, attributes.axis);
-    if (axis < 0 || !detail::require_indices(op, axis, int32)) return;
+    if (axis < 0 || !detail::require_indices(op, axis, int32) ||
+        !detail::require_proportion(op, attributes.available_memory_proportion))
+      return;
     TensorSpec result = op.input(0);
     if (attributes.k < 1 || attributes.k > result.shape[axis])
       return op.fail(attributes.k, " of axis ", axis, " of ", to_text(result), ": from 1 to ", result.shape[axis], " expected");
@@ -204,13 +211,14 @@ namespace ops {
 /// Returns the k largest elements along an axis in descending order and their indices, or the k smallest in ascending order. x:
 /// any number type except bool, at least one axis. Results: x's dtype, and int32, both of x's shape with extent k. Of equal
 /// elements, the first comes first; NaN counts as the largest. `sorted` = false allows any order, and currently has no effect.
-/// Gradient: dy at the elements, 0 elsewhere. `available_memory_proportion` is deprecated: it has no effect. Errors: k below 1 or
-/// above the axis's extent, an axis out of range or of more than 2^31 elements, a scalar, bool.
+/// Gradient: dy at the elements, 0 elsewhere. `available_memory_proportion`, from 0 to 1, is deprecated: it has no effect.
+/// Errors: k below 1 or above the axis's extent, an axis out of range or of more than 2^31 elements, a scalar, bool.
 [[nodiscard]] constexpr ValuesAndIndices topk(Tensor x, std::int64_t k, int axis = -1, Flag largest = true,
                                               [[maybe_unused]] Flag sorted = true,
-                                              [[maybe_unused]] const detail::NoEffect& available_memory_proportion = {}) {
+                                              const detail::NoEffect<std::optional<double>>& available_memory_proportion = {}) {
   Ir& ir = x.ir();
-  const auto results = apply_all<TopK>(ir, {&x, 1}, {k, detail::from_first(x, axis), largest});
+  const auto results = apply_all<TopK>(
+      ir, {&x, 1}, {k, detail::from_first(x, axis), largest, detail::proportion_or_none(available_memory_proportion.value)});
   return {at_or_invalid(ir, results, 0), at_or_invalid(ir, results, 1)};
 }
 /// Counts the elements between levels, one count for each pair of neighbouring levels. A pair includes its first level and
