@@ -39,13 +39,13 @@ def scripts(source, module):
 
 
 def write_page(source, page, flags="-O3"):
-    name = re.sub(r"^\d+_|\W", "", source.stem)
+    name = re.sub(r"^[\d_]+|\W", "", page.stem) or "net"
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, EXPORT, source, *PROGRAM.findall(source.read_text()), "--wasm", folder, "--name", name,
                         f"--flags={flags} -lm -lc"], check=True)
         worker, script = scripts(source, (Path(folder) / f"{name}.js").read_text())
         wasm = base64.b64encode(gzip.compress((Path(folder) / f"{name}.wasm").read_bytes(), mtime=0)).decode()
-    header, end, sections = part(source, ".html", f"<header>\n  <h1>{name.replace('_', ' ')}</h1>\n</header>\n").partition("</header>\n")
+    header, end, sections = part(source, ".html", f"<header>\n  <h1>{name.replace('_', ' ').capitalize()}</h1>\n</header>\n").partition("</header>\n")
     values = {"TITLE": re.search("<h1>(.*)</h1>", header)[1], "STYLE": (SHARED / "style.css").read_text(), "HEADER": header + end,
               "SECTIONS": sections, "NAME": name, "PAGE": script, "WORKER": json.dumps(worker).replace("</", "<\\/"), "WASM": wasm}
     page.parent.mkdir(parents=True, exist_ok=True)

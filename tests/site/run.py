@@ -3,10 +3,10 @@
 
     python3 tests/site/run.py --reporter build/gcc/examples/report_mnist --into FOLDER [--planted] [--pictures FOLDER]
 
-Two pages train in it. It fails if a page asks another host, links to a page, an anchor or a file that is not there, has an error in a script, text without
-contrast, or more width than its window; if the site has 20 MB; if the search does not find layer_norm; and if copying code or the
-switch of light and dark does not work. --planted then puts faults into a page, each of which must be found. Without MkDocs or a
-Chromium the test is skipped (exit code 77).
+It fails if a page asks another host, links to a page, an anchor or a file that is not there, has an error in a script, text without
+contrast, or more width than its window; if the pages that train in it do not; if the site has 20 MB; if the search does not find
+layer_norm; and if copying code or the switch of light and dark does not work. --planted then puts faults into a page, each of which
+must be found. Without MkDocs or a Chromium the test is skipped (exit code 77).
 """
 
 import argparse
@@ -27,6 +27,7 @@ from make_page import write_page  # noqa: E402
 BUILD = PROJECT / "docs" / "site" / "build.py"
 SKIPPED = 77
 LIVE = {"index.html": "digits", "docs/how-to/browser.html": "gpt"}  # the page that trains in a page
+REPORT = "docs/how-it-works/simulated-ipu.html"
 # By what is planted into the head or the article of docs/how-to/training.html: what must be said of it.
 PLANTED = {
     '<a href="no-such-page.html">x</a>': "docs/how-to/training.html: links to no-such-page.html, which is not there",
@@ -68,6 +69,8 @@ def find_all(site):
     for page, name in LIVE.items():
         if not lacks_of_wasm():
             site.check_frame(page, name)
+    if "<iframe" not in (site.folder / REPORT).read_text():
+        site.wrong(REPORT, "shows no report")
     return len(pages)
 
 
