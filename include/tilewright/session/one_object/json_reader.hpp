@@ -117,20 +117,23 @@ inline std::size_t take_character(std::string_view& text, char* bytes) {
     return 1;
   }
   std::uint32_t code = unit();
-  if (code >> 10 == 0xd800 >> 10 && text.starts_with("\\u"sv)) code = 0x10000 + ((code & 0x3ff) << 10) + (unit() & 0x3ff);
+  if (code >> 10 == 0xd800 >> 10 && text.size() >= 6 && text[0] == '\\' && text[1] == 'u')
+    code = 0x10000 + ((code & 0x3ff) << 10) + (unit() & 0x3ff);
   if (code < 0x80) return bytes[0] = static_cast<char>(code), 1;
   const std::size_t more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
   for (std::size_t i = more; i > 0; --i, code >>= 6) bytes[i] = static_cast<char>(0x80 | (code & 0x3f));
   bytes[0] = static_cast<char>((0xff00 >> (more + 1) & 0xff) | code);
   return more + 1;
 }
-/// Returns whether a text that read_text returned stands for a name in UTF-8.
+/// Returns whether a text that read_text returned stands for a name in UTF-8. Comparisons of std::string_view ask for bcmp.
 inline bool stands_for(std::string_view text, std::string_view name) {
   char bytes[4];
   while (!text.empty()) {
-    const std::string_view character(bytes, take_character(text, bytes));
-    if (!name.starts_with(character)) return false;
-    name.remove_prefix(character.size());
+    const std::size_t count = take_character(text, bytes);
+    if (count > name.size()) return false;
+    for (std::size_t i = 0; i < count; ++i)
+      if (bytes[i] != name[i]) return false;
+    name.remove_prefix(count);
   }
   return name.empty();
 }

@@ -36,7 +36,7 @@ struct FileTensor {
   std::size_t rank = 0;
 
   bool is_like(const FileVariable& variable) const {
-    if (dtype != variable.dtype || rank != static_cast<std::size_t>(variable.spec.shape.rank)) return false;
+    if (!stands_for(dtype, variable.dtype) || rank != static_cast<std::size_t>(variable.spec.shape.rank)) return false;
     for (std::size_t axis = 0; axis < rank; ++axis)
       if (extents[axis] != static_cast<std::uint64_t>(variable.spec.shape.extents[axis])) return false;
     return data_offsets[1] - data_offsets[0] == static_cast<std::uint64_t>(variable.spec.bytes());
@@ -56,7 +56,10 @@ inline FileTensor read_tensor(JsonReader& json) {
     return count;
   };
   json.read_object([&](std::string_view key) {
-    const unsigned bit = key == "dtype"sv ? 1 : key == "shape"sv ? 2 : key == "data_offsets"sv ? 4 : 0;
+    const unsigned bit = stands_for(key, "dtype"sv)          ? 1
+                         : stands_for(key, "shape"sv)        ? 2
+                         : stands_for(key, "data_offsets"sv) ? 4
+                                                             : 0;
     if (bit == 0 || (keys & bit) != 0) return json.fail();
     keys |= bit;
     if (bit == 1) tensor.dtype = json.read_text();
@@ -87,7 +90,7 @@ class SafetensorsReader {
     JsonReader json({text, size});
     buffer_ = buffer_.subspan(size);
     json.read_object([&](std::string_view name) {
-      if (name == "__metadata__"sv) return json.read_object([&](std::string_view) { json.read_text(); });
+      if (stands_for(name, "__metadata__"sv)) return json.read_object([&](std::string_view) { json.read_text(); });
       const FileTensor tensor = read_tensor(json);
       if (json.is_right() && !add(name, tensor).is_done()) json.fail();
     });
@@ -118,7 +121,8 @@ class SafetensorsReader {
     if (!tensor.is_like(*variable))
       return wrong("load_safetensors: a tensor of another dtype or shape than variable "sv, variable->name);
     const auto bytes = buffer_.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
-    if (tensor.dtype == "BOOL"sv && std::any_of(bytes.begin(), bytes.end(), [](std::byte each) { return each > std::byte{1}; }))
+    if (variable->spec.dtype == boolean &&
+        std::any_of(bytes.begin(), bytes.end(), [](std::byte each) { return each > std::byte{1}; }))
       return wrong("load_safetensors: a bool that is neither 0 nor 1 for variable "sv, variable->name);
     found = bytes.data();
     return {};
