@@ -148,7 +148,7 @@ constexpr auto code = tw::host_pow2scale_then_cast<tw::float8_143>(1);
 constexpr tw::DType dtype = tw::dtype_from_name("float8");
 
 // CASE bfloat16_on_an_ipu
-// expect: HostLoad.100: (2, 3) bfloat16 on an IPU, which has no bfloat16: float16 or float32 expected
+// expect: HostLoad.100: (2, 3) bfloat16 on a simulated IPU, which has no bfloat16: float16 or float32 expected
 // expect: step_in_bfloat16
 constexpr void step_in_bfloat16(tw::Ir& ir) {
   const Tensor x = ops::host_load(ir.h2d_stream("x", {{2, 3}, tw::bfloat16}));

@@ -15,11 +15,6 @@
 
 namespace tilewright {
 
-/// Rewrites of graphs that a program allows. Functions in transform/ set them.
-struct Rewrites {
-  bool replaces_composed_forms = true, fuses_across_calls = true, adds_activations = true, transforms_convolutions = true;
-};
-
 /// Contents of an Ir: graphs, variables and other records in lists that ids index, and the open scopes of a trace.
 struct IrTables {
   constexpr GraphRecord& current() { return graphs[current_graph]; }
@@ -83,7 +78,7 @@ struct IrTables {
   Placement current_placement{};  ///< of new ops; on no IPU: where their inputs are, or on IPU 0
   /// Whether nodes and tensors have placements: true once the program asked for a placement or named an IPU other than 0
   bool has_placements = false;
-  MachineKind traced_for = MachineKind::host;
+  std::string_view traced_for = default_kind;  ///< name of a MachineKind
   Rewrites rewrites{};
   int current_scope = -1;  ///< index in name_scopes of the innermost open name scope; -1: none is open
   List<GraphRecord, GraphId> graphs;

@@ -14,6 +14,11 @@
 
 namespace tilewright::internal {
 
+/// Returns the planner of a machine that maps nothing to tiles: that of its kind, or the host's.
+constexpr const MachinePlanner& planner_for(const Target& target) {
+  return target.kind->planner ? *target.kind->planner : host_planner;
+}
+
 namespace detail {
 
 /// Creates a body for each graph that is called more than once, and one for each execution context of the main graph.
@@ -45,8 +50,8 @@ constexpr void plan_bodies(Planning& planning, Planner planner, auto& observe) {
   for (std::size_t i = planning.bodies.size(); i-- > 0;) {
     const auto body = BodyId(i);
     typename Planner::Draft draft;
-    for (const Pass pass : Planner::passes) {
-      planner.run(pass, body, draft);
+    for (const Pass pass : planner.passes) {
+      planner.run(pass, body, draft, planning);
       observe(pass, body, draft, plan);
     }
     if (plan.is_root(body)) plan.memory.frame = (std::max)(plan.memory.frame, plan.bodies[body].frame_bytes);
@@ -56,21 +61,20 @@ constexpr void plan_bodies(Planning& planning, Planner planner, auto& observe) {
   const List<CodeUse> code = count_code(plan, planning.target);
   plan.remote = count_remote_traffic(plan, code, planning.target);
   plan.collectives = count_collective_traffic(plan);
-  planner.count(code);
+  planner.count(code, planning);
 }
 
 }  // namespace detail
 
 /// Plans a prepared program for its target. Dead code is dropped. Each graph that is called more than once becomes one body of
 /// supersteps; others are inlined. The ops of the main graph become one body for each execution context, and all memory gets its
-/// place. Errors: sizes beyond 64 bits; bfloat16 on a simulated IPU; more transfers in a run than num_host_transfers; a tile's
-/// memory is too small. With OnError::record, Plan::failure has them and those of the trace and of `prepare`. The observer sees
-/// the results of passes: see pass.hpp. `keep_homes` gets the positions of variables and constants on tiles.
+/// place. Errors: sizes beyond 64 bits; a dtype that the machine does not have; more transfers in a run than num_host_transfers;
+/// the machine's memory is too small. With OnError::record, Plan::failure has them and those of the trace and of `prepare`. The
+/// observer sees the results of passes: see pass.hpp. `keep_homes` gets the positions of variables and constants on tiles.
 template <class Observer = Unobserved>
 constexpr Plan lower(const Prepared& prepared, Observer&& observe = Observer(), TileHomes* keep_homes = nullptr) {
   const Ir& ir = prepared.ir();
   const Target& target = prepared.target();
-  const bool is_host = target.ipu == nullptr;  // here the machine chooses its planner
   Plan plan;
   plan.on_error = ir.tables.on_error;
   plan.failure = ir.failure();
@@ -79,12 +83,12 @@ constexpr Plan lower(const Prepared& prepared, Observer&& observe = Observer(), 
   const LiveCode live = find_live_code(ir);
   check_sizes(ir, live, plan);
   if (ir.tables.has_placements) check_placements(ir, live, target, plan);
-  if (!is_host) check_dtypes(ir, live, plan);
+  if (!target.kind->absent.empty()) check_dtypes(ir, live, *target.kind, plan);
   if (!plan.failure.empty()) return plan;
   Planning planning{ir, target, live, plan, {}, {}};
   detail::add_bodies(planning);
-  if (is_host) {
-    detail::plan_bodies(planning, HostPlanner(planning), observe);
+  if (target.ipu == nullptr) {  // here the machine chooses its planner
+    detail::plan_bodies(planning, planner_for(target), observe);
   } else {
     TileHomes homes;
     detail::plan_bodies(planning, IpuPlanner(planning, keep_homes ? *keep_homes : homes), observe);

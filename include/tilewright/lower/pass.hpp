@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <span>
 #include <string_view>
 
 #include "tilewright/lower/draft/body_draft.hpp"
@@ -42,6 +43,18 @@ constexpr std::string_view name_of(Pass pass) {
   static_assert(std::size(names) == static_cast<std::size_t>(Pass::place_barriers) + 1);
   return names[static_cast<int>(pass)];
 }
+
+struct CodeUse;  // program/code_memory.hpp
+struct Planning;  // memory/planned_program.hpp
+
+/// The planner of a kind of machine that maps nothing to tiles, such as the host: MachineKind::planner points to it.
+struct MachinePlanner {
+  using Draft = BodyDraft;
+  std::span<const Pass> passes;  ///< over each body, in this order
+  void (*run)(Pass, BodyId, BodyDraft&, Planning&);  ///< one of them; run_shared has those that are equal for all machines
+  /// Counts the figures of the plan after all bodies are planned; fails if the program needs more memory than the target has.
+  void (*count)(const List<CodeUse>&, Planning&);
+};
 
 /// Observer that ignores all passes. An observer of `lower` is called after each pass over a body with the draft (a BodyDraft of
 /// the host, a TileDraft of a simulated IPU) and with the plan so far. At the end, before the checks that can fail, it is called

@@ -147,8 +147,7 @@ class PassPrinter {
 constexpr Text print_passes(const Prepared& prepared) {
   detail::PassPrinter printer;
   lower(prepared, printer);
-  const auto list = prepared.target().ipu == nullptr ? std::span<const Pass>(HostPlanner::passes)
-                                                     : std::span<const Pass>(IpuPlanner::passes);
+  const auto list = prepared.target().ipu == nullptr ? planner_for(prepared.target()).passes : std::span(IpuPlanner::passes);
   Text names;
   for (const Pass pass : list) names += text(names.empty() ? "Passes: " : ", ", name_of(pass));
   return text(names, "\n", printer.printed());

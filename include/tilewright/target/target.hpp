@@ -5,6 +5,7 @@
 
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/target/ipu_presets.hpp"
+#include "tilewright/target/machine_kind.hpp"
 
 namespace tilewright {
 
@@ -36,7 +37,8 @@ struct Target {
 
   int ipus = 1;  ///< of a replica; each has its own `tiles`
   std::int64_t io_tiles = 0;  ///< number of `tiles` that only move data, see tw::io_tiles
-  const IpuModel* ipu = nullptr;  ///< a static object: the simulated IPU, whose cycles are counted; null for the host
+  const IpuModel* ipu = nullptr;  ///< a static object: the simulated IPU, whose cycles are counted; null for other kinds
+  const MachineKind* kind = &MachineKind::host;  ///< a static object: what it states of itself
   DType partials_type = DType::float32;  ///< of sums of products of float16: see with_partials_type
 
   constexpr Target without_fusion() const {
@@ -65,7 +67,8 @@ struct Target {
   constexpr Target with_io_tiles(std::int64_t count) const {
     if (ipu == nullptr)
       TW_THROW std::invalid_argument("with_io_tiles: the host has no IO tiles: a simulated IPU, such as gc200, expected");
-    if (count < min_io_tiles || count % 2 != 0 || count >= tiles)
+    constexpr std::int64_t least = 32;  // popart's limit, in irlowering
+    if (count < least || count % 2 != 0 || count >= tiles)
       TW_THROW std::invalid_argument("with_io_tiles: an even number of at least 32, and below the number of tiles, expected");
     Target result = *this;
     result.io_tiles = count;
@@ -81,7 +84,6 @@ struct Target {
     result.partials_type = dtype;
     return result;
   }
-  static constexpr std::int64_t min_io_tiles = 32;  ///< popart's limit, in irlowering
   constexpr Target with_bytes_per_tile(std::int64_t bytes) const {
     Target result = *this;
     result.bytes_per_tile = bytes;
@@ -91,6 +93,7 @@ struct Target {
   constexpr Target with_ipu(const IpuModel* model) const {
     Target result = *this;
     result.ipu = model;
+    result.kind = &MachineKind::simulated_ipu;
     result.first_cache_bytes = 0;
     result.tiles = model->tiles;
     result.bytes_per_tile = model->bytes_per_tile;

@@ -38,18 +38,17 @@ constexpr Prepared prepare(Ir&& ir, const Target& target) {
   Prepared prepared(std::move(ir), target);
   Ir& graphs = prepared.ir_;
   graphs.tables.functions = {};
-  if (graphs.tables.traced_for != kind_of(target)) {
-    const bool is_host = graphs.tables.traced_for == MachineKind::host;
-    graphs.fail(text("prepare: a program that was traced for ", is_host ? "the host" : "a simulated IPU", ", for ",
-                     is_host ? "a simulated IPU" : "the host", ": trace(build, target) with the same target expected"));
-  }
+  const MachineKind& kind = *target.kind;
+  if (graphs.tables.traced_for != kind.name)
+    graphs.fail(text("prepare: a program that was traced for ", graphs.tables.traced_for, ", for ", kind.name,
+                     ": trace(build, target) with the same target expected"));
   check_replicas(graphs);
   for (std::size_t graph = 0; graph < graphs.tables.graphs.size(); ++graph) replace_composed_forms(graphs, GraphId(graph));
   check_code_loads(graphs);
   if (target.partials_type != float32) set_partials_types(graphs, target.partials_type);
   if (graphs.failed()) return prepared;
-  if (target.ipu == nullptr) choose_convolution_forms(graphs, target);
-  if (target.fuses && target.ipu == nullptr) move_ops_into_callees(graphs);
+  if (kind.rewrites.transforms_convolutions) choose_convolution_forms(graphs, target);
+  if (target.fuses && kind.rewrites.fuses_across_calls) move_ops_into_callees(graphs);
   keep_loop_inputs(graphs);
   return prepared;
 }

@@ -158,8 +158,8 @@ static_assert(fits(tw::cpu) && !fits(tw::cpu.with_bytes_per_tile(100)));
 
 template <class Draft>
 concept has_tiles = requires(Draft draft) { draft.tiles; };
-using tw::internal::HostPlanner, tw::internal::IpuPlanner, tw::internal::Pass;
-static_assert(!has_tiles<HostPlanner::Draft> && has_tiles<IpuPlanner::Draft>);
+using tw::internal::HostPlanner, tw::internal::IpuPlanner, tw::internal::MachinePlanner, tw::internal::Pass;
+static_assert(!has_tiles<MachinePlanner::Draft> && has_tiles<IpuPlanner::Draft>);
 constexpr bool has_pass(const auto& passes, Pass pass) { return std::ranges::find(passes, pass) != std::end(passes); }
 static_assert(has_pass(HostPlanner::passes, Pass::write_through) && !has_pass(IpuPlanner::passes, Pass::write_through));
 static_assert(!has_pass(HostPlanner::passes, Pass::map_tiles) && has_pass(IpuPlanner::passes, Pass::map_tiles));

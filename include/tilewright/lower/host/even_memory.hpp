@@ -1,10 +1,8 @@
 #pragma once
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
-#include "tilewright/lower/memory/compute_sets.hpp"
+#include "tilewright/lower/memory/planned_program.hpp"
 #include "tilewright/lower/program/code_memory.hpp"
-#include "tilewright/lower/program/dead_code.hpp"
-#include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {
 
@@ -45,16 +43,18 @@ constexpr std::int64_t fullest_tile(const MemoryUse& memory, const ComputeSets& 
 
 }  // namespace detail
 
-/// Counts the bytes of the fullest tile of a machine other than a simulated IPU, after all other memory of the plan is counted.
-/// Error: the target's tiles have less memory.
-constexpr void count_even_memory(const Ir& ir, const LiveCode& live, const CodeUse& code, const ComputeSets& sets,
-                                 const Target& target, Plan& plan) {
-  plan.memory.code = code.always.total();
-  plan.memory.loaded_code = code.loaded.total();
-  plan.memory.fullest_tile = detail::fullest_tile(plan.memory, sets, target);
-  if (target.checks_memory() && plan.memory.fullest_tile > target.bytes_per_tile)
-    plan.fail(text(memory_error, "tile 0 of ", target.tiles, " needs ", plan.memory.fullest_tile, " bytes: at most ",
-                   target.bytes_per_tile, " expected; largest tensors: ", detail::largest_tensors(ir, live)));
+/// Counts the bytes of the host's fullest tile, after all other memory of the plan is counted. Error: the target's tiles have
+/// less.
+constexpr void count_even_memory(const List<CodeUse>& code, Planning& planning) {
+  const Target& target = planning.target;
+  MemoryUse& memory = planning.plan.memory;
+  memory.code = code[0].always.total();
+  memory.loaded_code = code[0].loaded.total();
+  memory.fullest_tile = detail::fullest_tile(memory, planning.compute_sets, target);
+  if (target.checks_memory() && memory.fullest_tile > target.bytes_per_tile)
+    planning.plan.fail(text(memory_error, "tile 0 of ", target.tiles, " needs ", memory.fullest_tile, " bytes: at most ",
+                            target.bytes_per_tile,
+                            " expected; largest tensors: ", detail::largest_tensors(planning.ir, planning.live)));
 }
 
 }  // namespace tilewright::internal

@@ -12,9 +12,7 @@
 namespace tilewright::internal {
 
 /// Plans for the host.
-class HostPlanner {
- public:
-  using Draft = BodyDraft;
+struct HostPlanner {
   /// Passes over each body, in this order.
   static constexpr Pass passes[] = {
       Pass::flatten,       Pass::write_through,      Pass::write_as_read, Pass::put_channels_last,
@@ -22,12 +20,10 @@ class HostPlanner {
       Pass::cut_groups,    Pass::reuse_dying_inputs, Pass::place,         Pass::place_barriers,
   };
 
-  constexpr explicit HostPlanner(Planning& planning) : planning_(planning) {}
-
-  constexpr void run(Pass pass, BodyId body, BodyDraft& draft) {
-    const Target& target = planning_.target;
+  static constexpr void run(Pass pass, BodyId body, BodyDraft& draft, Planning& planning) {
+    const Target& target = planning.target;
     switch (pass) {
-      case Pass::flatten: draft = flatten(planning_, body, nullptr); return;
+      case Pass::flatten: draft = flatten(planning, body, nullptr); return;
       case Pass::write_through:
         if (target.fuses) write_through(draft);
         return;
@@ -39,16 +35,10 @@ class HostPlanner {
         return;
       case Pass::split_operations: return split_operations(draft, target, nullptr);
       case Pass::fuse: return fuse(draft, target);
-      default: run_shared(pass, body, draft, planning_);
+      default: run_shared(pass, body, draft, planning);
     }
   }
-  /// Counts the figures of the plan after all bodies are planned.
-  constexpr void count(const List<CodeUse>& code) {
-    count_even_memory(planning_.ir, planning_.live, code[0], planning_.compute_sets, planning_.target, planning_.plan);
-  }
-
- private:
-  Planning& planning_;
 };
+inline constexpr MachinePlanner host_planner{HostPlanner::passes, HostPlanner::run, count_even_memory};
 
 }  // namespace tilewright::internal

@@ -41,8 +41,7 @@ class IpuPlanner {
 
   /// `homes`: gets the positions of variables and constants on tiles.
   constexpr IpuPlanner(Planning& planning, TileHomes& homes)
-      : planning_(planning),
-        computing_(without_io_tiles(planning.target)),
+      : computing_(without_io_tiles(planning.target)),
         sets_(planning.target),
         homes_(homes),
         partitions_(product_machine(computing_)) {
@@ -52,11 +51,11 @@ class IpuPlanner {
     link_gradients(planning.ir, planning.body_of, homes_);
   }
 
-  constexpr void run(Pass pass, BodyId body, TileDraft& draft) {
-    const Target& target = planning_.target;
-    Plan& plan = planning_.plan;
+  constexpr void run(Pass pass, BodyId body, TileDraft& draft, Planning& planning) {
+    const Target& target = planning.target;
+    Plan& plan = planning.plan;
     switch (pass) {
-      case Pass::flatten: static_cast<BodyDraft&>(draft) = flatten(planning_, body, &partitions_); return;
+      case Pass::flatten: static_cast<BodyDraft&>(draft) = flatten(planning, body, &partitions_); return;
       case Pass::split_operations: return split_operations(draft, computing_, &partitions_);
       case Pass::fuse: return fuse(draft, computing_);
       case Pass::map_tiles: return map_tiles(draft, target, homes_, body);
@@ -64,19 +63,20 @@ class IpuPlanner {
       case Pass::count_moves: return count_moves(draft, homes_, target, plan);
       case Pass::count_step_cycles: return count_step_cycles(draft, target, plan);
       case Pass::write_tiles: return write_tiles(draft, homes_, body, plan);
-      default: run_shared(pass, body, draft, planning_);
+      default: run_shared(pass, body, draft, planning);
     }
   }
   /// Counts the figures of the plan after all bodies are planned.
-  constexpr void count(const List<CodeUse>& code) {
-    count_tile_memory(planning_.ir, code, homes_, planning_.target, planning_.plan);
-    count_bank_cycles(homes_, planning_.target, planning_.plan);
-    count_run_cycles(sets_, planning_.plan);
-    write_homes(planning_.ir, homes_, *planning_.target.ipu, planning_.plan);
+  constexpr void count(const List<CodeUse>& code, Planning& planning) {
+    const Target& target = planning.target;
+    Plan& plan = planning.plan;
+    count_tile_memory(planning.ir, code, homes_, target, plan);
+    count_bank_cycles(homes_, target, plan);
+    count_run_cycles(sets_, plan);
+    write_homes(planning.ir, homes_, *target.ipu, plan);
   }
 
  private:
-  Planning& planning_;
   Target computing_;
   TileSets sets_;
   TileHomes& homes_;

@@ -3,6 +3,8 @@
 // gives: errors: features that a target does not have; more bytes, or more runs of a graph, than the planner counts
 // keeps: both
 
+#include <span>
+
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/lower/program/dead_code.hpp"
 #include "tilewright/target/target.hpp"
@@ -60,25 +62,27 @@ constexpr void check_placements(const Ir& ir, const LiveCode& live, const Target
 }
 
 namespace detail {
-/// Returns the first bfloat16 tensor among a node's inputs and results, or none.
-constexpr TensorId tensor_of_bfloat16(const GraphRecord& record, const Node& node) {
+/// Returns the first tensor of one of these dtypes among a node's inputs and results, or none.
+constexpr TensorId tensor_of(std::span<const DType> dtypes, const GraphRecord& record, const Node& node) {
   for (const auto* tensors : {&node.inputs, &node.outputs})
     for (const TensorId tensor : *tensors)
-      if (record.tensors[tensor].spec.dtype == bfloat16) return tensor;
+      for (const DType dtype : dtypes)
+        if (record.tensors[tensor].spec.dtype == dtype) return tensor;
   return TensorId::none;
 }
 }  // namespace detail
 
-/// Fails for an op with a bfloat16 tensor on a simulated IPU, because the machine does not have the dtype.
-constexpr void check_dtypes(const Ir& ir, const LiveCode& live, Plan& plan) {
+/// Fails for an op with a tensor whose dtype the machine does not have.
+constexpr void check_dtypes(const Ir& ir, const LiveCode& live, const MachineKind& kind, Plan& plan) {
   for (const GraphId graph : live.order) {
     const GraphRecord& record = ir.tables.record(graph);
     for (std::size_t n = 0; n < record.nodes.size(); ++n) {
       const Node& node = record.nodes[NodeId(n)];
-      const TensorId tensor = live.nodes[graph][NodeId(n)] ? detail::tensor_of_bfloat16(record, node) : TensorId::none;
+      const TensorId tensor = live.nodes[graph][NodeId(n)] ? detail::tensor_of(kind.absent, record, node) : TensorId::none;
       if (tensor == TensorId::none) continue;
-      plan.fail(text(node.op->name, ".", node.id, record.name.empty() ? "" : " in ", record.name, ": ",
-                     to_text(record.tensors[tensor].spec), " on an IPU, which has no bfloat16: float16 or float32 expected"));
+      const TensorSpec& spec = record.tensors[tensor].spec;
+      plan.fail(text(node.op->name, ".", node.id, record.name.empty() ? "" : " in ", record.name, ": ", to_text(spec), " on ",
+                     kind.name, ", which has no ", to_text(spec.dtype), ": ", kind.instead, " expected"));
       return;
     }
   }
