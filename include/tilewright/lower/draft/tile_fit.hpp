@@ -52,6 +52,8 @@ struct TileFit {
   Partition partition{};
   std::int64_t bytes = 0;
 };
+/// A rule of a machine that checks memory: how it divides a group so that each vertex has room.
+using FitRule = TileFit (*)(const BodyDraft&, const Group&, const Target&);
 
 /// Divides a group into at most one vertex for each tile, as `partition` does. If an operand that vertices need whole along an
 /// axis, such as the table of a gather, makes them too large for a tile, one of the parallel axes is divided before all others:

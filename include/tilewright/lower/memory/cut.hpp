@@ -16,8 +16,8 @@ namespace detail {
 /// Divides the groups of a draft into vertices.
 class Cutter {
  public:
-  constexpr Cutter(BodyDraft& draft, const Target& target)
-      : draft_(draft), computing_(without_io_tiles(target)), io_(io_tiles_alone(target)) {}
+  constexpr Cutter(BodyDraft& draft, const Target& target, FitRule fit)
+      : draft_(draft), fit_(fit), computing_(without_io_tiles(target)), io_(io_tiles_alone(target)) {}
 
   constexpr Cut cut(const Group& group) {
     const Operation& first = draft_.operation(group.members[0]);
@@ -26,7 +26,7 @@ class Cutter {
     const Target& target = first.placement.tile_set == TileSet::io && io_.tiles > 0 ? io_ : computing_;
     const DType dtype = first.operands[first.input_count].spec.dtype;
     result.evaluations = evaluate(draft_, group);
-    result.partition = target.checks_memory() ? fit_tiles(draft_, group, target).partition
+    result.partition = target.checks_memory() ? fit_(draft_, group, target).partition
                                               : cut_product(draft_, group, dtype, target);
     if (group.members.size() == 1) {
       share_vertices(draft_, group, result, dtype, target);
@@ -109,17 +109,19 @@ class Cutter {
   }
 
   BodyDraft& draft_;
+  FitRule fit_;
   Target computing_, io_;
 };
 
 }  // namespace detail
 
-/// Divides each group of a draft into vertices: first into at most one for each tile whose memory has room for it. If kernels of
-/// the group would pass on more than the target's `block_bytes`, the vertices become smaller. On a host whose first-level cache
-/// is too small for any vertex of the group, `second_block_bytes` is the limit. Also decides how values are computed. Internal
-/// storages without room in a vertex's scratch become storages of the frame: from here on `internal` is final.
-constexpr void cut_groups(BodyDraft& draft, const Target& target) {
-  detail::Cutter cutter(draft, target);
+/// Divides each group of a draft into vertices: first into at most one for each tile; by the machine's rule, if the target checks
+/// memory. If kernels of the group would pass on more than the target's `block_bytes`, the vertices become smaller. On a host
+/// whose first-level cache is too small for any vertex of the group, `second_block_bytes` is the limit. Also decides how values
+/// are computed. Internal storages without room in a vertex's scratch become storages of the frame: from here on `internal` is
+/// final.
+constexpr void cut_groups(BodyDraft& draft, const Target& target, detail::FitRule fit = detail::fit_tiles) {
+  detail::Cutter cutter(draft, target, fit);
   draft.cuts.reserve(draft.groups.size());
   for (const Group& group : draft.groups) draft.cuts.push_back(cutter.cut(group));
 }

@@ -39,8 +39,8 @@ constexpr DType dtype_of(const BodyDraft& draft, const Group& group) {
 /// Forms groups of operations.
 class Fuser {
  public:
-  constexpr Fuser(BodyDraft& draft, const Target& target)
-      : draft_(draft), target_(target), writer_(draft.storages.size(), -1), user_(draft.storages.size(), -1) {}
+  constexpr Fuser(BodyDraft& draft, const Target& target, FitRule fit)
+      : draft_(draft), target_(target), fit_(fit), writer_(draft.storages.size(), -1), user_(draft.storages.size(), -1) {}
 
   constexpr void run() {
     if (target_.fuses) move_small_first();
@@ -229,7 +229,7 @@ class Fuser {
   }
   /// Returns whether vertices of a merged group are larger than a tile has room for, and larger than those of each group alone.
   constexpr bool outgrows_tiles(const Group& first, const Group& second, const Group& merged) const {
-    const auto bytes_of = [&](const Group& group) { return fit_tiles(draft_, group, target_).bytes; };
+    const auto bytes_of = [&](const Group& group) { return fit_(draft_, group, target_).bytes; };
     const std::int64_t bytes = bytes_of(merged);
     return bytes > vertex_limit(target_) && bytes > bytes_of(first) && bytes > bytes_of(second);
   }
@@ -249,6 +249,7 @@ class Fuser {
 
   BodyDraft& draft_;
   const Target& target_;
+  FitRule fit_;
   List<std::int64_t> costs_{};  // by operation
   List<bool> heavy_{};  // by operation: is_heavy
   PerStorage<int> writer_, user_;  // the last group so far that writes it, or that uses it; -1: none
@@ -258,7 +259,9 @@ class Fuser {
 
 /// Forms the groups of a draft, in four passes over its operations. docs/how-it-works/architecture.md explains which operations
 /// move where, and under which conditions. There is no barrier between operations of a group, and a result need not leave the
-/// core.
-constexpr void fuse(BodyDraft& draft, const Target& target) { detail::Fuser(draft, target).run(); }
+/// core. If the target checks memory, a group has room by the machine's rule.
+constexpr void fuse(BodyDraft& draft, const Target& target, detail::FitRule fit = detail::fit_tiles) {
+  detail::Fuser(draft, target, fit).run();
+}
 
 }  // namespace tilewright::internal
