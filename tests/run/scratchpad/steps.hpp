@@ -74,8 +74,8 @@ constexpr Text print_block(const Plan& plan, const Block& block) {
 constexpr Text print_step(const Plan& plan, const Step& step) {
   const ComputeSet& set = plan.compute_sets[step.compute_set];
   Text extents;
-  for (int axis = 0; axis < set.blocks.size(); ++axis) extents += text(axis > 0 ? " x " : "", set.blocks[axis]);
-  return text(step.parts(), step.parts() == 1 ? " vertex of " : " vertices of ", extents, ": ",
+  for (int axis = 0; axis < set.blocks.size(); ++axis) extents += text(axis > 0 ? " x " : " of ", set.blocks[axis]);
+  return text(step.parts(), step.parts() == 1 ? " vertex" : " vertices", extents, ": ",
               tw::internal::detail::print_stages(plan, set), ", ", bytes_of(plan, step), " bytes each");
 }
 /// Returns the steps of a plan as text, and under each the blocks that move between main memory and the scratchpad.
