@@ -37,6 +37,7 @@ struct Target {
   int ipus = 1;  ///< of a replica; each has its own `tiles`
   std::int64_t io_tiles = 0;  ///< number of `tiles` that only move data, see tw::io_tiles
   const IpuModel* ipu = nullptr;  ///< a static object: the simulated IPU, whose cycles are counted; null for the host
+  bool uses_library_kernels = false;  ///< see with_library_kernels
   DType partials_type = DType::float32;  ///< of sums of products of float16: see with_partials_type
 
   constexpr Target without_fusion() const {
@@ -79,6 +80,15 @@ struct Target {
       TW_THROW std::invalid_argument("with_partials_type: another dtype than float16 and float32: one of these expected");
     Target result = *this;
     result.partials_type = dtype;
+    return result;
+  }
+  /// Returns a host whose sessions compute products, formulas of floats, sums and cross entropies by kernels that are compiled
+  /// already, whose extents are arguments: an edit compiles faster, and a run is slower. Graphs, plans and checks are the same;
+  /// sums have other roundings. Throws std::invalid_argument for simulated IPUs.
+  constexpr Target with_library_kernels() const {
+    if (ipu != nullptr) TW_THROW std::invalid_argument("with_library_kernels: a simulated IPU: the host expected");
+    Target result = *this;
+    result.uses_library_kernels = true;
     return result;
   }
   static constexpr std::int64_t min_io_tiles = 32;  ///< popart's limit, in irlowering
