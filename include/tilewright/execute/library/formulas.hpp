@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -7,7 +9,6 @@
 #include "tilewright/kernel/copy/transpose.hpp"
 #include "tilewright/op/elementwise_code.hpp"
 #include "tilewright/ops/elementwise/activation.hpp"
-#include "tilewright/ops/elementwise/bias_add.hpp"
 #include "tilewright/ops/elementwise/scaled_add.hpp"
 
 namespace tilewright::internal {
@@ -16,26 +17,31 @@ namespace tilewright::internal {
 template <class O, std::size_t inputs>
 struct FormulaOf {
   static void run(const PackedAttributes& packed, const float* const* from, float* to, std::int64_t count) {
-    using kernel::float_width, kernel::FloatBatch;
-    const auto compute = [&](const float* const* at, float* result, std::int64_t k) {
-      [&]<std::size_t... i>(std::index_sequence<i...>) {
-        if constexpr (std::is_empty_v<typename O::Attributes>)
-          O::forward(FloatBatch::load_unaligned(at[i] + k)...).store_unaligned(result + k);
-        else
-          O::forward(FloatBatch::load_unaligned(at[i] + k)..., unpack<typename O::Attributes>(packed)).store_unaligned(result + k);
-      }(std::make_index_sequence<inputs>{});
-    };
-    const std::int64_t whole = count / float_width * float_width;
-    for (std::int64_t k = 0; k < whole; k += float_width) compute(from, to, k);
+    run(packed, from, to, count, std::make_index_sequence<inputs>{});
+  }
+
+ private:
+  using Batch = kernel::FloatBatch;
+  using Attributes = typename O::Attributes;
+  static constexpr std::int64_t width = kernel::float_width;
+
+  static Batch forward(const Attributes& attributes, const std::same_as<Batch> auto&... x) {
+    if constexpr (std::is_empty_v<Attributes>) return O::forward(x...);
+    else return O::forward(x..., attributes);
+  }
+  template <std::size_t... i>
+  static void run(const PackedAttributes& packed, const float* const* given, float* to, std::int64_t count,
+                  std::index_sequence<i...>) {
+    const auto attributes = unpack<Attributes>(packed);
+    const float* const from[] = {given[i]...};  // stores of vectors may change `given`, for all that a compiler knows
+    const std::int64_t whole = count / width * width;
+    for (std::int64_t k = 0; k < whole; k += width)
+      forward(attributes, Batch::load_unaligned(from[i] + k)...).store_unaligned(to + k);
     if (whole == count) return;
-    float elements[inputs + 1][FloatBatch::size]{};
-    const float* rests[inputs];
-    for (std::size_t i = 0; i < inputs; ++i) {
-      for (std::int64_t k = whole; k < count; ++k) elements[i][k - whole] = from[i][k];
-      rests[i] = elements[i];
-    }
-    compute(rests, elements[inputs], 0);
-    for (std::int64_t k = whole; k < count; ++k) to[k] = elements[inputs][k - whole];
+    float rest[inputs + 1][Batch::size]{};
+    (std::copy_n(from[i] + whole, count - whole, rest[i]), ...);
+    forward(attributes, Batch::load_unaligned(rest[i])...).store_unaligned(rest[inputs]);
+    std::copy_n(rest[inputs], count - whole, to + whole);
   }
 };
 
@@ -44,7 +50,7 @@ template <class... Formulas>
 struct FormulaList {};
 using LibraryFormulas =
     FormulaList<FormulaOf<Add, 2>, FormulaOf<Sub, 2>, FormulaOf<Mul, 2>, FormulaOf<Div, 2>, FormulaOf<Negate, 1>,
-                FormulaOf<BiasAdd, 2>, FormulaOf<Identity, 1>, FormulaOf<Cast, 1>, FormulaOf<ScaledAdd, 2>,
+                FormulaOf<Identity, 1>, FormulaOf<Cast, 1>, FormulaOf<ScaledAdd, 2>,
                 FormulaOf<ScaledAddLhsInplace, 2>, FormulaOf<ScaledAddLhsInplace, 3>, FormulaOf<Gelu, 1>,
                 FormulaOf<Slope<Gelu>, 1>, FormulaOf<UnaryGrad<Gelu>, 2>, FormulaOf<Relu, 1>, FormulaOf<UnaryGrad<Relu>, 2>,
                 FormulaOf<Sigmoid, 1>, FormulaOf<UnaryGrad<Sigmoid>, 2>, FormulaOf<Swish, 1>, FormulaOf<Slope<Swish>, 1>,

@@ -58,6 +58,7 @@ class LibraryCalls {
     if (call.kernel == LibraryKernel::formula) add_formula(call, s, shape), join_axes(call);
     for (int next = s + 1; next < set_.stage_count && stage(next).evaluation != Evaluation::kernel; ++next)
       if (stage(next).evaluation == Evaluation::epilogue) add_formula(call, next, shape);
+    call.updates = is_update(call);
     return call;
   }
   RowOperand row_operand(int s, int o, const Shape& shape) const {
@@ -76,13 +77,21 @@ class LibraryCalls {
       if (const StageOperand& input = operand(s, i);
           input.source == Source::value && stage(input.index).evaluation == Evaluation::expression)
         add_formula(call, input.index, shape);
-    RowFormula formula{.loop = code(s).loop, .attributes = &stage(s).attributes, .stage = s, .inputs = stage(s).input_count};
+    RowFormula formula{.op = stage(s).op, .loop = code(s).loop, .attributes = &stage(s).attributes, .stage = s, .inputs = stage(s).input_count};
     if (formula.loop == nullptr) formula.loop = listed_loop(stage(s), LibraryFormulas{});
     for (int o = 0; o <= formula.inputs; ++o) formula.operands[o] = row_operand(s, o, shape);
     for (int reader = s + 1; reader < set_.stage_count; ++reader)
       for (int i = 0; i < stage(reader).input_count; ++i)
         if (operand(reader, i).source == Source::value && operand(reader, i).index == s) formula.is_read = true;
     call.formulas.push_back(formula);
+  }
+  static bool is_update(const LibraryCall& call) {
+    if (call.kernel != LibraryKernel::product || call.leading.rank != 1 || call.formulas.size() != 1) return false;
+    const RowFormula& formula = call.formulas[0];
+    const RowOperand &to = formula.operands[0], &sum = formula.operands[1], &result = formula.operands[2];
+    const bool is_sum = formula.inputs == 2 && formula.op == &op_tag<ScaledAddLhsInplace>;
+    return is_sum && to.source == Source::memory && result.source == to.source && result.index == to.index && to.is_float_row() &&
+           sum.source == Source::value && call.result.source == Source::value && call.result.dtype == float32;
   }
   /// Sets the axis of the grid along which parts are apart: no axis of them follows it.
   void set_parts(LibraryCall& call, const StageOperand& part) const {

@@ -10,7 +10,7 @@
 namespace tilewright::internal {
 
 /// Most elements of a row that formulas compute at a time: 1 KB a value, so that those of a kernel are in a first-level cache.
-inline constexpr std::int64_t library_columns = 240;
+inline constexpr std::int64_t library_columns = 256;
 
 /// Calls f with a null pointer to elements of a dtype: float32, float16 or bfloat16.
 template <class F>
@@ -32,6 +32,7 @@ struct RowOperand {
     return source == Source::memory ? locations[index] : scratch + index;
   }
   std::int64_t offset_of_row(const Shape& leading, std::int64_t row) const {
+    if (leading.rank == 1) return row * rows[0];  // without divisions
     std::int64_t offset = 0;
     for (int axis = leading.rank; axis-- > 0; row /= leading[axis])
       offset += row % leading[axis] * rows[static_cast<std::size_t>(axis)];
@@ -71,6 +72,7 @@ inline void round_row(DType dtype, float* values, std::int64_t count) {
 
 /// A formula of a kernel: operands are the inputs, and then the result.
 struct RowFormula {
+  const OpTag* op = nullptr;
   FormulaLoop loop = nullptr;
   const PackedAttributes* attributes = nullptr;
   int stage = 0;
@@ -91,6 +93,7 @@ struct LibraryCall {
   int axis_of_parts = -1;  ///< of the grid, if the stage makes parts of sums
   std::int64_t part_bytes = 0;  ///< from one part to the next
   std::vector<RowFormula> formulas{};
+  bool updates = false;  ///< whether it adds a multiple of a product to a matrix, and does nothing else
 
   std::int64_t rows() const { return leading.nelms(); }
   RowOperand address(std::size_t o) const { return {.source = operands[o].source, .index = operands[o].index}; }
@@ -106,6 +109,18 @@ class RowEnd {
   void operator()(std::int64_t row, std::int64_t column, std::int64_t count, float* sums) {
     if (sums != nullptr) finish_sums(row, column, count, sums);
     for (const RowFormula& formula : call_.formulas) compute(formula, row, column, count);
+  }
+
+  /// Prefetches the operands of a row that differ from row to row.
+  void prefetch(std::int64_t row, std::int64_t column, std::int64_t count) const {
+    for (const RowFormula& formula : call_.formulas)
+      for (int i = 0; i < formula.inputs; ++i) {
+        const RowOperand& operand = formula.operands[i];
+        if (operand.source != Source::memory || !operand.is_float_row() || call_.leading.rank == 0) continue;
+        if (operand.rows[static_cast<std::size_t>(call_.leading.rank - 1)] == 0) continue;
+        const std::byte* const from = address(operand, row, column);
+        for (std::int64_t byte = 0; byte < count * operand.column; byte += memory_alignment) __builtin_prefetch(from + byte, 1);
+      }
   }
 
  private:
