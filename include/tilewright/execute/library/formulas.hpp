@@ -50,11 +50,11 @@ template <class... Formulas>
 struct FormulaList {};
 using LibraryFormulas =
     FormulaList<FormulaOf<Add, 2>, FormulaOf<Sub, 2>, FormulaOf<Mul, 2>, FormulaOf<Div, 2>, FormulaOf<Negate, 1>,
-                FormulaOf<Identity, 1>, FormulaOf<Cast, 1>, FormulaOf<ScaledAdd, 2>,
-                FormulaOf<ScaledAddLhsInplace, 2>, FormulaOf<ScaledAddLhsInplace, 3>, FormulaOf<Gelu, 1>,
-                FormulaOf<Slope<Gelu>, 1>, FormulaOf<UnaryGrad<Gelu>, 2>, FormulaOf<Relu, 1>, FormulaOf<UnaryGrad<Relu>, 2>,
-                FormulaOf<Sigmoid, 1>, FormulaOf<UnaryGrad<Sigmoid>, 2>, FormulaOf<Swish, 1>, FormulaOf<Slope<Swish>, 1>,
-                FormulaOf<Tanh, 1>, FormulaOf<UnaryGrad<Tanh>, 2>, FormulaOf<Exp, 1>, FormulaOf<Log, 1>, FormulaOf<Sqrt, 1>>;
+                FormulaOf<Identity, 1>, FormulaOf<Cast, 1>, FormulaOf<ScaledAdd, 2>, FormulaOf<ScaledAddLhsInplace, 2>,
+                FormulaOf<ScaledAddLhsInplace, 3>, FormulaOf<Gelu, 1>, FormulaOf<Slope<Gelu>, 1>, FormulaOf<UnaryGrad<Gelu>, 2>,
+                FormulaOf<Relu, 1>, FormulaOf<UnaryGrad<Relu>, 2>, FormulaOf<Sigmoid, 1>, FormulaOf<UnaryGrad<Sigmoid>, 2>,
+                FormulaOf<Swish, 1>, FormulaOf<Slope<Swish>, 1>, FormulaOf<Tanh, 1>, FormulaOf<UnaryGrad<Tanh>, 2>,
+                FormulaOf<Exp, 1>, FormulaOf<Log, 1>, FormulaOf<Sqrt, 1>>;
 
 namespace detail {
 template <class F, class... Formulas>

@@ -17,12 +17,13 @@ template <class... O, std::size_t... inputs>
 FormulaLoop listed_loop(const Stage& stage, FormulaList<FormulaOf<O, inputs>...>) {
   FormulaLoop loop = nullptr;
   ((&op_tag<O> == stage.op && inputs == static_cast<std::size_t>(stage.input_count) ? void(loop = &FormulaOf<O, inputs>::run)
-                                                                                   : void()),
+                                                                                    : void()),
    ...);
   return loop;
 }
 
 /// Makes the calls of a set's vertices of one size.
+template <class Build>
 class LibraryCalls {
  public:
   LibraryCalls(const LibraryTables& tables, const ComputeSet& set, const Extents& extents)
@@ -77,7 +78,8 @@ class LibraryCalls {
       if (const StageOperand& input = operand(s, i);
           input.source == Source::value && stage(input.index).evaluation == Evaluation::expression)
         add_formula(call, input.index, shape);
-    RowFormula formula{.op = stage(s).op, .loop = code(s).loop, .attributes = &stage(s).attributes, .stage = s, .inputs = stage(s).input_count};
+    RowFormula formula{
+        .op = stage(s).op, .loop = code(s).loop, .attributes = &stage(s).attributes, .stage = s, .inputs = stage(s).input_count};
     if (formula.loop == nullptr) formula.loop = listed_loop(stage(s), LibraryFormulas{});
     for (int o = 0; o <= formula.inputs; ++o) formula.operands[o] = row_operand(s, o, shape);
     for (int reader = s + 1; reader < set_.stage_count; ++reader)
@@ -131,6 +133,7 @@ class LibraryCalls {
 };
 
 /// A compute set that runs on kernels of the library.
+template <class Build>
 struct LibrarySet {
   int axes = 0;
   std::int64_t pieces = 1;
@@ -161,7 +164,7 @@ struct LibrarySet {
       Extents extents = set.blocks;
       for (int a = 0; a < axes; ++a)
         if ((variant >> a & 1) != 0) extents[a] = set.extents[a] % set.blocks[a];
-      variants[variant] = LibraryCalls(tables, set, extents).all();
+      variants[variant] = LibraryCalls<Build>(tables, set, extents).all();
     }
   }
 
@@ -209,11 +212,12 @@ struct LibrarySet {
 
 template <class Build>
 struct LibraryProgram<Build>::Sets {
-  std::vector<detail::LibrarySet> sets;
+  std::vector<detail::LibrarySet<Build>> sets;
 };
 
 template <class Build>
-[[gnu::cold, gnu::noinline]] LibraryProgram<Build>::LibraryProgram(const LibraryTables& tables) : sets_(std::make_unique<Sets>()) {
+[[gnu::cold, gnu::noinline]] LibraryProgram<Build>::LibraryProgram(const LibraryTables& tables)
+    : sets_(std::make_unique<Sets>()) {
   for (const ComputeSet& set : tables.compute_sets) sets_->sets.emplace_back(tables, set);
 }
 template <class Build>

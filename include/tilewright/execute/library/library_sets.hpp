@@ -39,6 +39,7 @@ consteval bool is_in_library() {
   if (stage.can_fault && kernel < LibraryKernel::loss) return false;
   for (int o = 0; o < stage.operand_count; ++o)
     if (!suits_library(operands[o], o > 0 && kernel >= LibraryKernel::loss)) return false;
+  if (stage.parts == SumParts::made && operands[stage.input_count].view.dtype != float32) return false;
   if (kernel == LibraryKernel::product)
     return !unpack<MatMul::Attributes>(stage.attributes).planner.rounds_sums(operands[0].view.dtype);
   return true;

@@ -13,8 +13,6 @@ namespace tilewright::internal {
 /// Losses of logits and their gradients, whose extents are arguments. T: the logits' type; L: the labels'.
 template <class T, class L>
 class LibraryLoss {
-  using Rules = CrossEntropy;
-
  public:
   LibraryLoss(const LibraryCall& call, std::byte* const* locations, std::byte* scratch)
       : call_(call), locations_(locations), scratch_(scratch), attributes_(unpack<NllAttributes>(call.stage->attributes)) {
@@ -45,7 +43,8 @@ class LibraryLoss {
       if (has_loss && attributes_.reduction == Reduction::none) *at<T>(results, row) = static_cast<T>(static_cast<float>(value));
       total += value;
     }
-    if (has_loss && attributes_.reduction != Reduction::none) *at<T>(results, 0) = static_cast<T>(static_cast<float>(total / divisor));
+    if (has_loss && attributes_.reduction != Reduction::none)
+      *at<T>(results, 0) = static_cast<T>(static_cast<float>(total / divisor));
   }
 
  private:
@@ -73,17 +72,23 @@ class LibraryLoss {
   double loss_of_row(const T* logits, std::int64_t label, double factor, T* gradient) const {
     const auto logit = static_cast<float>(logits[label]);
     const float largest = largest_of(logits);
-    const auto sum = static_cast<float>(over_parts(logits, [&](const float* x, std::int64_t count, std::int64_t) {
-      float part = 0;
-      for (std::int64_t i = 0; i < count; ++i) part += x[i];
-      return static_cast<double>(part);
-    }, largest));
+    const auto sum = static_cast<float>(over_parts(
+        logits,
+        [&](const float* x, std::int64_t count, std::int64_t) {
+          float part = 0;
+          for (std::int64_t i = 0; i < count; ++i) part += x[i];
+          return static_cast<double>(part);
+        },
+        largest));
     if (gradient != nullptr) {
       const auto scale = static_cast<float>(factor), scaled = scale / sum;
-      over_parts(logits, [&](const float* x, std::int64_t count, std::int64_t first) {
-        for (std::int64_t i = 0; i < count; ++i) gradient[first + i] = static_cast<T>(x[i] * scaled);
-        return 0.;
-      }, largest);
+      over_parts(
+          logits,
+          [&](const float* x, std::int64_t count, std::int64_t first) {
+            for (std::int64_t i = 0; i < count; ++i) gradient[first + i] = static_cast<T>(x[i] * scaled);
+            return 0.;
+          },
+          largest);
       gradient[label] = static_cast<T>((math::exp(logit - largest) / sum - 1) * scale);
     }
     return tilewright::detail::cross_entropy_of(kernel::ExponentialSum<float>{largest, sum}, logit);
@@ -118,7 +123,8 @@ class LibraryLoss {
   bool has_all_labels_ = false;
 };
 
-inline void run_loss(const LibraryCall& call, std::byte* const* locations, std::byte* scratch, FaultRecord* record) {
+template <class Call>
+void run_loss(const Call& call, std::byte* const* locations, std::byte* scratch, FaultRecord* record) {
   with_float_type(call.operands[0].view.dtype, [&]<class T>(T*) {
     if (call.operands[1].view.dtype == int32) LibraryLoss<T, std::int32_t>(call, locations, scratch).compute(record);
     else LibraryLoss<T, std::uint32_t>(call, locations, scratch).compute(record);

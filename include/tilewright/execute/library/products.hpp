@@ -142,9 +142,7 @@ class LibraryProduct {
  private:
   static constexpr bool are_floats = std::is_same_v<T, float>;
 
-  bool packs() const {
-    return !are_floats || s_.b_n != 1 || (s_.m >= least_packing_rows && s_.k > kernel::short_sum);
-  }
+  bool packs() const { return !are_floats || s_.b_n != 1 || (s_.m >= least_packing_rows && s_.k > kernel::short_sum); }
   std::int64_t most_terms() const { return packs() ? packed_terms : terms_together; }
   bool multiplies_columns() const {
     return are_floats && s_.m <= most_dot_rows && s_.a_k == 1 && s_.b_k == 1 && s_.b_n != 1 && s_.k >= 2 * kernel::float_width;
@@ -158,7 +156,8 @@ class LibraryProduct {
     const std::int64_t whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
     for (std::int64_t column = 0; column < columns; column += column < whole_columns ? 4 : 1)
       for (std::int64_t row = 0; row < rows; row += row < whole_rows ? 4 : 1)
-        if (column >= whole_columns) row < whole_rows ? block.template operator()<4, 1>(row, column) : block.template operator()<1, 1>(row, column);
+        if (column >= whole_columns)
+          row < whole_rows ? block.template operator()<4, 1>(row, column) : block.template operator()<1, 1>(row, column);
         else row < whole_rows ? block.template operator()<4, 4>(row, column) : block.template operator()<1, 4>(row, column);
   }
   template <class End>
@@ -176,8 +175,8 @@ class LibraryProduct {
   }
   /// Calls prefetch(column, count) before each strip.
   template <class Prefetch>
-  void multiply_panels(const float* a, std::int64_t a_m, std::int64_t a_k, std::int64_t rows, std::int64_t j, std::int64_t columns,
-                       std::int64_t k, std::int64_t terms, SumsAt sums, const Prefetch& prefetch) {
+  void multiply_panels(const float* a, std::int64_t a_m, std::int64_t a_k, std::int64_t rows, std::int64_t j,
+                       std::int64_t columns, std::int64_t k, std::int64_t terms, SumsAt sums, const Prefetch& prefetch) {
     for (std::int64_t strip = 0; strip < columns; strip += strip_columns) {
       const std::int64_t count = (std::min)(strip_columns, columns - strip);
       const std::int64_t vectors = (count + kernel::float_width - 1) / kernel::float_width, width = vectors * kernel::float_width;
@@ -238,9 +237,10 @@ inline RowOperand along_matrices(const ViewSpec& view, const Shape& result) {
   return strides;
 }
 
-/// What follows a product, for a matrix whose first row is `first` of all rows.
+/// Finishes the rows of one of several products. `first`: the number of its first row among all.
+template <class End>
 struct RowsOfMatrix {
-  RowEnd& end;
+  End& end;
   std::int64_t first;
   void operator()(std::int64_t i, std::int64_t j, std::int64_t count, float* sums) const { end(first + i, j, count, sums); }
   void prefetch(std::int64_t i, std::int64_t rows, std::int64_t j, std::int64_t count) const {
@@ -248,9 +248,10 @@ struct RowsOfMatrix {
   }
 };
 
-/// Computes the products of a vertex.
-inline void run_product(const LibraryCall& call, std::byte* const* locations, std::byte* scratch, RowEnd& end,
-                        const kernel::Pieces& pieces) {
+/// Computes the products of a vertex. (A template: sources that do not call it do not compile it.)
+template <class End>
+void run_product(const LibraryCall& call, std::byte* const* locations, std::byte* scratch, End& end,
+                 const kernel::Pieces& pieces) {
   const ViewSpec &a = call.operands[0].view, &b = call.operands[1].view, &c = call.operands[2].view;
   kernel::MatMulShape s{.m = c.shape[-2],
                         .n = c.shape[-1],
@@ -276,11 +277,12 @@ inline void run_product(const LibraryCall& call, std::byte* const* locations, st
     update.keep = static_cast<float>(factors.a), update.factor = static_cast<float>(factors.b);
   }
   with_float_type(a.dtype, [&]<class T>(T*) {
+    static_assert(sizeof(LibraryProduct<T>) + sizeof(End) + 16 * 1024 <= library_stack_bytes);
     const auto* const from_a = reinterpret_cast<const T*>(call.address(0).base(locations, scratch));
     const auto* const from_b = reinterpret_cast<const T*>(call.address(1).base(locations, scratch));
     for (std::int64_t number = begin; number < last; ++number) {
       LibraryProduct<T> product(s, from_a + of_a.offset_of_row(batch, number), from_b + of_b.offset_of_row(batch, number));
-      product.compute(is_one ? pieces : kernel::Pieces{}, call.updates ? &update : nullptr, RowsOfMatrix{end, number * s.m});
+      product.compute(is_one ? pieces : kernel::Pieces{}, call.updates ? &update : nullptr, RowsOfMatrix<End>{end, number * s.m});
     }
   });
 }

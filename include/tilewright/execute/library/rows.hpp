@@ -99,7 +99,7 @@ struct LibraryCall {
   RowOperand address(std::size_t o) const { return {.source = operands[o].source, .index = operands[o].index}; }
 };
 
-/// What follows a kernel of a vertex: stores finished elements, and computes formulas of them.
+/// Finishes rows of a vertex: stores what a kernel computed, and computes formulas of it.
 class RowEnd {
  public:
   RowEnd(const LibraryCall& call, std::byte* const* locations, std::byte* scratch, const std::int64_t* added)

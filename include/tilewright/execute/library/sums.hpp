@@ -85,7 +85,8 @@ class LibrarySum {
     outer.extents[--outer.rank] = 0;
     for (std::int64_t i = 0; i < count; ++i) {
       double total = 0;
-      for_each_offset<1>(outer, summed_strides_, [&](const auto& at) { total += of_run(from + i * column_ + at[0], summed_[-1]); });
+      for_each_offset<1>(outer, summed_strides_,
+                         [&](const auto& at) { total += of_run(from + i * column_ + at[0], summed_[-1]); });
       sums_[i] = static_cast<float>(total);
     }
   }
@@ -115,7 +116,8 @@ class LibrarySum {
   double totals_[library_columns];
 };
 
-inline void run_sum(const LibraryCall& call, std::byte* const* locations, std::byte* scratch, RowEnd& end, bool first_only) {
+template <class End>
+void run_sum(const LibraryCall& call, std::byte* const* locations, std::byte* scratch, End& end, bool first_only) {
   LibrarySum sum(call);
   with_float_type(call.operands[0].view.dtype, [&]<class T>(T*) {
     sum.compute(reinterpret_cast<const T*>(call.address(0).base(locations, scratch)), call.leading, first_only, end);
