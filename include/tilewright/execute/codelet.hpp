@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tilewright/execute/library/library_sets.hpp"
 #include "tilewright/execute/stages.hpp"
 #include "tilewright/operand/pieces.hpp"
 #include "tilewright/ops/ops_code.hpp"
@@ -139,18 +140,19 @@ template <const auto& plan, std::size_t set_index>
 inline constexpr bool is_collective =
     op_info<OpType<plan.stages[static_cast<std::size_t>(plan.compute_sets[set_index].first_stage)].op>>.collective_items !=
     nullptr;
-template <const auto& plan, std::size_t set_index>
+template <const auto& plan, std::size_t set_index, bool uses_library>
 consteval ComputeFunction compute_function() {
   if constexpr (is_collective<plan, set_index>) return &run_collective_set<plan, set_index>;
+  else if constexpr (runs_on_library<plan, set_index, uses_library>()) return &run_library_set<plan, set_index>;
   else return &run_vertices<plan, set_index>;
 }
 
 }  // namespace detail
 
-/// Code of every compute set of a frozen plan.
-template <const auto& plan>
+/// Code of every compute set of a frozen plan. `uses_library`: see Target::with_library_kernels.
+template <const auto& plan, bool uses_library = false>
 inline constexpr auto compute_functions = []<std::size_t... i>(std::index_sequence<i...>) {
-  return std::array<ComputeFunction, sizeof...(i)>{detail::compute_function<plan, i>()...};
+  return std::array<ComputeFunction, sizeof...(i)>{detail::compute_function<plan, i, uses_library>()...};
 }(std::make_index_sequence<plan.compute_sets.size()>{});
 
 }  // namespace tilewright::internal

@@ -152,7 +152,7 @@ struct Program {
     ProgramView view{.bodies = plan.bodies,
                      .steps = plan.steps,
                      .locations = plan.locations,
-                     .functions = compute_functions<plan>,
+                     .functions = compute_functions<plan, target.uses_library_kernels>,
                      .strides = plan.strides,
                      .stream_bytes = stream_bytes,
                      .remote_buffers = plan.remote_buffers,
@@ -161,13 +161,14 @@ struct Program {
                      .memory = plan.memory,
                      .replicas = plan.replicas,
                      .ipus = target.ipus,
-                     .stack_bytes = stack_of_plan<plan>,
+                     .stack_bytes = stack_of_plan<plan, target.uses_library_kernels>,
                      .variables = plan.variables,
                      .constants = plan.constants,
                      .values = plan.values,
                      .after_upload = plan.after_upload,
                      .before_download = plan.before_download,
                      .compute_sets = plan.compute_sets};
+    if constexpr (target.uses_library_kernels) detail::library_program<plan>();  // so that no run allocates memory
     if constexpr (target.ipu != nullptr) {
       view.stages = plan.stages;
       view.operands = plan.operands;
@@ -236,7 +237,7 @@ inline constexpr CycleUse cycle_use = detail::draft_plan<build, target>().cycles
 ///
 ///     static_assert(tw::stack_bytes<train_step> <= 128 * 1024);
 template <auto build, Target target = cpu>
-inline constexpr std::int64_t stack_bytes = stack_of_plan<Program<build, target>::plan>;
+inline constexpr std::int64_t stack_bytes = stack_of_plan<Program<build, target>::plan, target.uses_library_kernels>;
 
 /// Traces a program at run time, for a debugger, to print its graphs, or to plan it for a machine that is selected at run time:
 ///

@@ -39,7 +39,7 @@ consteval std::int64_t stack_of_vertices(std::index_sequence<variant...>) {
   return scratch_memory_bytes<Block<plan, set, Extents{}>> +
          (std::max)({stack_of_variant<plan, set, static_cast<unsigned>(variant)>()...});
 }
-template <const auto& plan, std::size_t set>
+template <const auto& plan, std::size_t set, bool uses_library>
 consteval std::int64_t stack_of_set() {
   if constexpr (is_collective<plan, set>) {
     using B = Block<plan, set, Extents{}>;
@@ -47,6 +47,8 @@ consteval std::int64_t stack_of_set() {
     if constexpr (requires { O::template stack_bytes<B::stage(0).attributes, collective_spec<B>(0), collective_spec<B>(1)>(); })
       return O::template stack_bytes<B::stage(0).attributes, collective_spec<B>(0), collective_spec<B>(1)>();
     else return 0;
+  } else if constexpr (runs_on_library<plan, set, uses_library>()) {
+    return scratch_memory_bytes<Block<plan, set, Extents{}>> + library_stack_bytes;
   } else {
     return stack_of_vertices<plan, set>(std::make_index_sequence<std::size_t{1} << Grid<plan, set>::axes>{});
   }
@@ -71,10 +73,10 @@ consteval int deepest_call() {
 }  // namespace detail
 
 /// Bytes of stack that a run of a frozen plan needs on each of its threads.
-template <const auto& plan>
+template <const auto& plan, bool uses_library = false>
 inline constexpr std::int64_t stack_of_plan = [] {
   const std::int64_t of_sets = []<std::size_t... set>(std::index_sequence<set...>) {
-    return (std::max)({std::int64_t{0}, detail::stack_of_set<plan, set>()...});
+    return (std::max)({std::int64_t{0}, detail::stack_of_set<plan, set, uses_library>()...});
   }(std::make_index_sequence<plan.compute_sets.size()>{});
   return align(of_sets + detail::stack_of_frames + detail::deepest_call<plan>() * detail::stack_of_call +
                static_cast<std::int64_t>(plan.streams.size()) * detail::stack_of_stream);

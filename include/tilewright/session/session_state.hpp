@@ -11,6 +11,7 @@
 #include "tilewright/session/session_core.hpp"
 #include "tilewright/session/streams/input_copies.hpp"
 #ifndef TILEWRIGHT_COMPILED  // then a library of the user's build has this code: cmake/compiled.cpp
+#include "tilewright/execute/library/library_program_code.hpp"
 #include "tilewright/session/session_core_code.hpp"
 #endif
 

@@ -39,6 +39,7 @@ struct Target {
   std::int64_t io_tiles = 0;  ///< number of `tiles` that only move data, see tw::io_tiles
   const IpuModel* ipu = nullptr;  ///< a static object: the simulated IPU, whose cycles are counted; null for other kinds
   const MachineKind* kind = &MachineKind::host;  ///< a static object: what it states of itself
+  bool uses_library_kernels = false;  ///< see with_library_kernels
   DType partials_type = DType::float32;  ///< of sums of products of float16: see with_partials_type
 
   [[nodiscard]] constexpr Target without_fusion() const {
@@ -82,6 +83,15 @@ struct Target {
       TW_THROW std::invalid_argument("with_partials_type: another dtype than float16 and float32: one of these expected");
     Target result = *this;
     result.partials_type = dtype;
+    return result;
+  }
+  /// Returns a host whose sessions compute products, formulas of floats, sums and cross entropies by kernels that are compiled
+  /// already, whose extents are arguments: an edit compiles faster, and a run is slower. Graphs, plans and checks are the same;
+  /// sums have other roundings. Throws std::invalid_argument for other machines.
+  [[nodiscard]] constexpr Target with_library_kernels() const {
+    if (kind != &MachineKind::host) TW_THROW std::invalid_argument("with_library_kernels: the host expected");
+    Target result = *this;
+    result.uses_library_kernels = true;
     return result;
   }
   [[nodiscard]] constexpr Target with_bytes_per_tile(std::int64_t bytes) const {
