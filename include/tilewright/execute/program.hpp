@@ -132,7 +132,8 @@ template <auto build, Target target, const PlanDraft& draft>
   requires(IsEvaluated<draft> && draft.failure > 0)
 struct Errors<build, target, draft> {
   static_assert(sizeof(decltype(error_in_pieces<failure_text<draft>, draft.failure>(pieces<draft.failure>))) > 0);
-  static_assert(trace_and_raise<build, target>());
+  static constexpr auto stack_of_trace = trace_and_raise<build, target>();
+  static_assert(sizeof(stack_of_trace) > 0);
 };
 
 }  // namespace detail
