@@ -31,9 +31,7 @@ inline constexpr DType absent_on_ipus[] = {bfloat16};
 }
 /// Gradients are composed of other ops, and composed forms stay: its unit for products computes them faster. Ops do not move
 /// across calls, because the arguments of a graph lie on the tiles on which its gradient graph needs them.
-inline constexpr MachineKind MachineKind::simulated_ipu{.name = "a simulated IPU",
-                                                        .rewrites = no_rewrites,
-                                                        .absent = detail::absent_on_ipus,
-                                                        .instead = "float16 or float32"};
+inline constexpr MachineKind MachineKind::simulated_ipu{
+    .name = "a simulated IPU", .rewrites = no_rewrites, .absent = detail::absent_on_ipus, .instead = "float16 or float32"};
 
 }  // namespace tilewright

@@ -26,8 +26,7 @@ class Cutter {
     const Target& target = first.placement.tile_set == TileSet::io && io_.tiles > 0 ? io_ : computing_;
     const DType dtype = first.operands[first.input_count].spec.dtype;
     result.evaluations = evaluate(draft_, group);
-    result.partition = target.checks_memory() ? fit_(draft_, group, target).partition
-                                              : cut_product(draft_, group, dtype, target);
+    result.partition = target.checks_memory() ? fit_(draft_, group, target).partition : cut_product(draft_, group, dtype, target);
     if (group.members.size() == 1) {
       share_vertices(draft_, group, result, dtype, target);
       return result;
