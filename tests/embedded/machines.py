@@ -13,7 +13,9 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 EXPORT = [sys.executable, FOLDER.parents[1] / "cmake" / "export.py", FOLDER / "for_node.hpp", "train_step", "infer", "images_step"]
 SSE2 = "-march=x86-64 -msse2 -mfpmath=sse -ffp-contract=off"
-LIBRARIES = {"x86-64": "", "the compiler's vectors": "-DTILEWRIGHT_VECTOR_BYTES=16", "32 bits": "-m32",
+# asm/errno.h: Debian has a link for -m32 only in gcc-multilib, which cannot be installed beside compilers for ARM.
+BITS_32 = "-m32 -idirafter /usr/include/x86_64-linux-gnu"
+LIBRARIES = {"x86-64": "", "the compiler's vectors": "-DTILEWRIGHT_VECTOR_BYTES=16", "32 bits": BITS_32,
              "no vectors": "-DTILEWRIGHT_VECTOR_BYTES=4"}
 IMPORTS = "import fs from 'fs'; console.log(WebAssembly.Module.imports(new WebAssembly.Module(fs.readFileSync(process.argv[1]))).length)"
 MOST_BYTES = 70_000
@@ -36,7 +38,7 @@ def lacks_of_wasm():
 
 
 def has_32_bits(compiler):
-    return subprocess.run([compiler, "-m32", "-xc++", "-fsyntax-only", "-"], input="#include <array>\n#include <cerrno>\n", text=True,
+    return subprocess.run([compiler, *BITS_32.split(), "-xc++", "-fsyntax-only", "-"], input="#include <array>\n#include <cerrno>\n", text=True,
                           stderr=subprocess.DEVNULL).returncode == 0
 
 
@@ -52,7 +54,7 @@ def run_in_node(folder, problems):
 
 def run_library(folder, compiler, flags):
     run(*EXPORT, "--c", folder, "--name", "host", "--compiler", compiler, f"--flags=-O1 {SSE2} {flags}")
-    run("gcc", *(["-m32"] if flags == "-m32" else []), "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", FOLDER / "in_node.c",
+    run("gcc", *(flags.split() if flags == BITS_32 else []), "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", FOLDER / "in_node.c",
         f"-I{folder}", f"-L{folder}", "-lhost", "-o", folder / "host")
     return run(folder / "host")
 
@@ -69,8 +71,8 @@ def main():
         else:
             results["node"] = run_in_node(folder, problems).split()
         for machine, flags in LIBRARIES.items():
-            if flags == "-m32" and not has_32_bits(options.compiler):
-                print("WITHOUT 32 bits: g++-multilib is missing, ./dev setup multilib installs it")
+            if flags == BITS_32 and not has_32_bits(options.compiler):
+                print("WITHOUT 32 bits: g++-12-multilib is missing, ./dev setup multilib installs it")
                 continue
             results[machine] = run_library(folder, options.compiler, flags).split()
     first = results["x86-64"]
