@@ -35,14 +35,14 @@ consteval bool is_within() {
   return true;
 }
 
-template <const auto& plan>
+template <const auto& plan, bool uses_library>
 consteval StackUse stack_use() {
-  StackUse use{.bytes = stack_of_plan<plan>};
+  StackUse use{.bytes = stack_of_plan<plan, uses_library>};
   [&]<std::size_t... set>(std::index_sequence<set...>) {
     const auto compare = [&](std::int64_t bytes, int number) {
       if (bytes > use.of_set) use.of_set = bytes, use.compute_set = number;
     };
-    (compare(stack_of_set<plan, set>(), static_cast<int>(set)), ...);
+    (compare(stack_of_set<plan, set, uses_library>(), static_cast<int>(set)), ...);
   }(std::make_index_sequence<plan.compute_sets.size()>{});
   return use;
 }
@@ -50,7 +50,7 @@ consteval StackUse stack_use() {
 template <auto program, Target target, Limits limits>
 consteval StackUse limited_stack() {
   if constexpr (limits.stack == Limits::none || draft_of<program, target>.is_too_large) return {};
-  else return stack_use<Program<program, target>::plan>();
+  else return stack_use<Program<program, target>::plan, target.uses_library_kernels>();
 }
 
 /// The errors of a budget: evaluated once, because compilers ask for a message several times.

@@ -228,7 +228,7 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
       return tensor;
     };
     NamedTensors tensors = transform<Tensor>(prefix, create, true);
-    if (!ir) return std::move(detail::no_tensors);
+    if (tensors.tensors().empty()) return std::move(detail::no_tensors);
     return detail::keep(*ir, std::move(tensors));
   }
   /// Creates a variable for every factory in row `entry` of the buffer of the same name. Names and order are those of init. Fails
