@@ -64,7 +64,8 @@ class DevTest(unittest.TestCase):
         (self.project / "examples/more/unet.cpp").write_text("// labels: more instances\n")
         script(self.project / "build/gcc/examples/report_mnist", PROGRAM)
         script(self.project / "examples/launch.py", "import sys\nprint('launch', *sys.argv[1:])\n")
-        script(self.project / "docs/site/build.py", "import sys\nprint('site', *sys.argv[1:])\n")
+        for path in ("docs/site/build.py", "examples/browser/make_page.py"):
+            script(self.project / path, f"import sys\nprint('{Path(path).stem}', *sys.argv[1:])\n")
         script(self.project / "tests/systems/run.py", "import sys\nopen(sys.argv[2], 'w').write('Debian sid (no network)')\n")
         for name, text in STAND_INS.items():
             script(self.folder / "bin" / name, f"#!/bin/sh\n{text}\n")
@@ -138,9 +139,11 @@ class DevTest(unittest.TestCase):
 
     def test_site(self):
         status, prints, says, calls = self.dev("docs", "--site", "--into", "x", MISSING="mkdocs")
-        self.assertEqual((status, says), (0, "== ./dev setup docs: installing mkdocs\n"))
+        self.assertEqual((status, says), (0, "== ./dev setup docs wasm: installing mkdocs\n"))
         self.assertEqual(calls[-1], "cmake --build --preset gcc --target report_mnist")  # a page shows it
-        self.assertEqual(prints.splitlines()[-1], "site --into x")
+        self.assertEqual(prints.splitlines()[-3:], [
+            "make_page examples/browser/digits/digits.hpp build/reports/digits.html",
+            "make_page examples/browser/gpt/gpt.hpp build/reports/gpt.html", "build --into x"])
 
     def test_mistakes(self):
         self.assertIn("which example that runs in several processes? There are: unet\n", self.dev("launch", "2", "mnist")[2])

@@ -15,7 +15,7 @@ namespace tilewright::layers {
 
 /// As torch.nn.Scale's.
 struct ScaleOptions {
-  bool bias = true;  ///< whether there is one
+  Flag bias = true;  ///< whether there is one
   double eps = 1e-5;
 };
 
@@ -63,7 +63,7 @@ class ReferencePagesTest(unittest.TestCase):
         self.assertEqual(list(self.entries), ["ScaleOptions", "Scale", "scaled"])
 
     def test_options_have_defaults_and_meanings(self):
-        self.assertEqual(self.entries["ScaleOptions"].blocks[0][0], "bool bias = true  // whether there is one\ndouble eps = 1e-5")
+        self.assertEqual(self.entries["ScaleOptions"].blocks[0][0], "Flag bias = true  // whether there is one\ndouble eps = 1e-5")
         self.assertEqual(self.entries["ScaleOptions"].comes_first, "As torch.nn.Scale's.")
 
     def test_a_template_shows_its_parameters_its_modules_and_short_names(self):
