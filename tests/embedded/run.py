@@ -21,7 +21,7 @@ before init: 2 run: a session without initial values: init() first expected
 misaligned: 5 memory that is not aligned: a multiple of the alignment expected
 no array: 4 run: a stream without an array: one for each stream expected
 shared: 3 run: an array shares memory with another one or with the session: memory of its own expected
-cut: 7 load_safetensors: tensors with holes or overlaps: each byte behind the header in one tensor expected
+cut: 7 load_safetensors: data_offsets outside of the file: bytes behind the header expected
 small: 7 save_safetensors: memory smaller than the file: safetensors_bytes expected
 """
 FAULT = "other: 1 Div: divisor 0: a number other than 0 expected, in the main graph, 1 more, 6\n"
