@@ -5,6 +5,8 @@
 #include <tilewright/session/session_core_code.hpp>
 
 template class tilewright::detail::SessionCore<tilewright::ThisBuild>;
-template class tilewright::internal::LibraryProgram<tilewright::ThisBuild>;
 template class tilewright::data::detail::LoaderOrder<tilewright::ThisBuild>;
 template class tilewright::data::detail::PrefetchThread<tilewright::ThisBuild>;
+#ifdef TILEWRIGHT_LIBRARY_KERNELS
+template class tilewright::internal::LibraryProgram<tilewright::ThisBuild>;
+#endif
