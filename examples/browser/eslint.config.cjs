@@ -1,5 +1,5 @@
 // ESLint's rules for pages, workers and modules, and what they may use of browsers and of node. The rules are those of reports.
-const [recommended, {rules}] = require('../../include/tilewright/profile/page/eslint.config.cjs');
+const [recommended, {rules}] = require('../../cmake/report/eslint.config.cjs');
 
 const part = (name, sourceType, words, more = {}) => ({
   files: [name],

@@ -23,7 +23,7 @@ EFFECTS = {
         "a print, a transfer, a mark, a fault, a change of running statistics",
     r"(call|repeat|conditional)(_with_info)?|batch_serialise\w*|pipelined_execution": "a graph may change its inputs",
     r"train_step|minimise|gradients|test_step|loss_step|run_\w+|evaluate|accuracy|check_gradients|new_tokens": "runs, or changes variables",
-    r"create_\w+|autodiff\w*|add_\w+|average_variables|clip_by_global_norm|seed_variable|named_\w*buffers|mapped_buffer|memmap_dir":
+    r"graph_input|create_\w+|autodiff\w*|add_\w+|average_variables|clip_by_global_norm|seed_variable|named_\w*buffers|mapped_buffer|memmap_dir":
         "makes graphs, variables, buffers, files",
     r"draw_\w+|set_\w+|attach|detach": "draws a number, or changes a state",
     r"write_\w+|save_\w+|replace": "writes a file; a reader of its answer is rare",

@@ -189,7 +189,7 @@ class Site:
         self.note_errors("search")
 
     def check_code_fits(self, page, width):
-        """The code of a page is not wider than its column, in a window of so many pixels."""
+        """Fails if code of a page is wider than its column; `width`: of the window, in pixels."""
         self.browser.open(self.root + page, width=width, height=900)
         wider = self.browser.run("[...document.querySelectorAll('article pre code')].map(each => each.scrollWidth - each.clientWidth)")
         if max(wider, default=1) > 0:

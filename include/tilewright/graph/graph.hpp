@@ -155,8 +155,8 @@ constexpr Graph Ir::create_empty_graph(std::string_view name) { return {*this, t
 /// caller's tensor. With a `meta_shape`, the input is one of `meta_shape.parts` shards of a tensor of shape `meta_shape.whole`,
 /// as replica_sharded_variable creates them: `graph_input(ir, {8}, tw::float32, "shard", false, {{{4, 4}, 2}})`. Fails for a
 /// shape that such a shard does not have.
-[[nodiscard]] constexpr Tensor graph_input(Ir& ir, const Shape& shape, DType dtype = float32, std::string_view name = "",
-                                           bool by_ref = false, const std::optional<MetaShape>& meta_shape = {}) {
+constexpr Tensor graph_input(Ir& ir, const Shape& shape, DType dtype = float32, std::string_view name = "", bool by_ref = false,
+                             const std::optional<MetaShape>& meta_shape = {}) {
   if (!meta_shape) return detail::add_graph_input(ir, {shape, dtype}, name, by_ref);
   if (!detail::check_meta_shape(ir, "graph_input", shape, *meta_shape)) return Tensor::invalid(ir);
   return detail::add_graph_input(ir, {shape, dtype}, name, by_ref,

@@ -87,10 +87,10 @@ Values interpret(const Ir& ir, const Values& variables) {
   std::erase_if(results, [](const auto& each) { return each.first.find(".y") == std::string::npos; });
   return results;
 }
-/// Calls f(variables, signs...) with element i of each input that has one moved by step(x) of it.
-Values moved(Values variables, std::size_t i, auto step) {
+/// Returns the variables with step(x) in place of element i of inputs whose names have this end.
+Values moved(Values variables, std::string_view end, std::size_t i, auto step) {
   for (auto& [name, elements] : variables)
-    if (is_input(name) && i < elements.size()) elements[i] = step(elements[i]);
+    if (is_input(name) && name.ends_with(end) && i < elements.size()) elements[i] = step(elements[i]);
   return variables;
 }
 std::size_t most_elements(const Values& variables) {
@@ -102,7 +102,7 @@ Meaning meaning_of(const Ir& ir, const Values& variables) {
   Meaning meaning{interpret(ir, variables), {}};
   for (const auto& [name, elements] : meaning.results) meaning.moves[name].resize(elements.size());
   for (std::size_t i = 0; i < most_elements(variables); ++i)
-    for (const auto& [name, elements] : interpret(ir, moved(variables, i, [](double x) { return x * (1 + 0x1p-24); })))
+    for (const auto& [name, elements] : interpret(ir, moved(variables, "", i, [](double x) { return x * (1 + 0x1p-24); })))
       for (std::size_t k = 0; k < elements.size(); ++k) {
         const double move = std::abs(elements[k] - meaning.results.at(name)[k]);
         if (!std::isnan(move)) meaning.moves[name][k] += move;
@@ -121,8 +121,8 @@ Values derivatives_of(const Ir& ir, const Values& variables) {
     return sum;
   };
   for (std::size_t i = 0; i < most_elements(variables); ++i) {
-    const Values above = interpret(ir, moved(variables, i, [](double x) { return x + h; }));
-    const Values below = interpret(ir, moved(variables, i, [](double x) { return x - h; }));
+    const Values above = interpret(ir, moved(variables, ".x0", i, [](double x) { return x + h; }));
+    const Values below = interpret(ir, moved(variables, ".x0", i, [](double x) { return x - h; }));
     for (const auto& [name, elements] : variables)
       if (name.ends_with(".dy0") && !case_of(name).ends_with("_edges") && i < variables.at(case_of(name) + ".x0").size())
         derivatives[case_of(name) + ".dx0"].push_back((loss(above, case_of(name)) - loss(below, case_of(name))) / (2 * h));
