@@ -217,6 +217,15 @@ def with_few_colours(page):
     page.write_text(re.sub(r'<span class="(?:[npow]|n[a-z]|ow|err)">([^<]*)</span>', r"\1", text))
 
 
+def without_indents(page):
+    """Takes blank lines and indents outside code from a page of the theme."""
+    text = page.read_text()
+    if 'content="mkdocs' not in text:
+        return
+    parts = re.split(r"(<pre.*?</pre>)", text, flags=re.DOTALL)
+    page.write_text("".join(part if part.startswith("<pre") else re.sub(r"\n\s+", "\n", part) for part in parts))
+
+
 def without_sources(index, listed):
     """Takes pages of sources, but those of the navigation, and lists of folders from the search."""
     found = json.loads(index.read_text())
@@ -244,6 +253,8 @@ def build(into, reports):
                          stderr=subprocess.STDOUT)
     if run.returncode:
         sys.exit("\n".join(line for line in run.stdout.splitlines() if not line.startswith(("INFO", "  - "))))
+    for page in into.rglob("*.html"):
+        without_indents(page)
     for path, page in pages.done.items():
         is_source = not path.endswith(".md") and (PROJECT / path).is_file()
         if page.endswith(".md") and (is_source or path.startswith("docs/generated/")):

@@ -112,9 +112,9 @@ class CsvTable {
   /// Returns options.missing as an element.
   Element missing() const {
     const double value = *options_.missing;
-    bool fits = !std::isfinite(value) || std::abs(value) <= static_cast<double>(std::numeric_limits<Element>::max());
+    bool fits = !std::isfinite(value) || std::abs(value) <= static_cast<double>((std::numeric_limits<Element>::max)());
     if constexpr (std::integral<Element>)
-      fits = value >= static_cast<double>(std::numeric_limits<Element>::min()) &&
+      fits = value >= static_cast<double>((std::numeric_limits<Element>::min)()) &&
              value < std::ldexp(1.0, std::numeric_limits<Element>::digits) && value == std::trunc(value);
     if (!fits) file_.fail("missing = " + std::to_string(value), "a number of " + std::string(to_text(dtype_of<Element>)));
     return static_cast<Element>(value);

@@ -37,9 +37,10 @@ class AbsentFromTensors {
   constexpr auto operator<=(const auto& y) const { return fail_as_absent(*this, "x <= y", "ops::less_equal(x, y)", y); }
   constexpr auto operator>(const auto& y) const { return fail_as_absent(*this, "x > y", "ops::greater(x, y)", y); }
   constexpr auto operator>=(const auto& y) const { return fail_as_absent(*this, "x >= y", "ops::greater_equal(x, y)", y); }
-  template <std::same_as<bool> Bool>
-  constexpr explicit operator Bool() const {
-    return fail_as_absent(*this, "value before a run", "ops::where, or tw::conditional, for a choice by elements", Bool()), false;
+  template <std::same_as<bool> Truth>
+  constexpr explicit operator Truth() const {
+    return fail_as_absent(*this, "value before a run", "ops::where, or tw::conditional, for a choice by elements", Truth()),
+           false;
   }
 
   constexpr void operator+=(const auto& y) && { fail_as_absent(*this, "x[...] += y", "ops::add_(ops::slice_(x, 0, 2), y)", y); }

@@ -131,7 +131,7 @@ template <PixelElement Element = float>
 [[nodiscard]] xt::xtensor<Element, 3> read_png(const std::filesystem::path& path, const PngOptions& options = {}) {
   detail::require_channels("read_png", options.channels);
   data::FileReader file("read_png", path);
-  const auto bytes = file.read(std::numeric_limits<std::uint64_t>::max());
+  const auto bytes = file.read((std::numeric_limits<std::uint64_t>::max)());
   return detail::decode_png<Element>(file, bytes, options);
 }
 

@@ -54,7 +54,7 @@ class StrictStages final : public StageObserver {
     for (Slice& slice : slices_) slice.before = copy(slice);
   }
   bool after() override {
-    if (round_ == 0 && is_fused_) check();
+    if (round_ == 0 && is_fused_) check_scratch();
     return is_elementwise_ && fault_.empty() && begin_round();
   }
 
@@ -181,7 +181,7 @@ class StrictStages final : public StageObserver {
       hidden_.push_back(std::move(slice));
     }
   }
-  void check() {
+  void check_scratch() {
     const auto any = [](std::int64_t) { return true; };
     for (std::size_t b = 0; b < bytes_; ++b)
       if (declared_[b] == 0) {

@@ -30,10 +30,10 @@ inline double series(double x, double first, C... rest) {
   else return first + x * series(x, rest...);
 }
 
-/// exp(x + rest) = 2^k (1 + small), with k the nearest integer to x / ln 2: `small` is in [-0.3, 0.42], by the series of exp.
+/// exp(x + rest) = 2^k (1 + excess), with k the nearest integer to x / ln 2: `excess` is in [-0.3, 0.42], by the series of exp.
 struct ReducedExp {
   std::int64_t k;
-  double small;
+  double excess;
 };
 inline ReducedExp reduced_exp(double x, double rest = 0) {
   constexpr double shift = 0x1.8p52;
@@ -47,8 +47,8 @@ inline ReducedExp reduced_exp(double x, double rest = 0) {
 inline double exp_of_double(double x, double rest = 0) {
   if (!(x < 709.8)) return x != x ? x : infinity64;
   if (x < -708.3964185322641) return 0;
-  const auto [k, small] = reduced_exp(x, rest);
-  const double result = 1 + small;
+  const auto [k, excess] = reduced_exp(x, rest);
+  const double result = 1 + excess;
   return k > 1023 ? result * 2 * power_of_two(k - 1) : result * power_of_two(k);
 }
 
@@ -86,10 +86,10 @@ inline ExactPair log_pair(double f) {
   const double cube_rest = cube.rest + ss.rest * s + 3 * ss.nearest * s_rest;
   constexpr double third = 2 / 3., third_rest = 0x1.5555555555555p-55;  // of 2/3
   const ExactPair of_cube = exact_product(third, cube.nearest);
-  const double small = of_cube.rest + third * cube_rest + third_rest * cube.nearest +
-                       ss.nearest * cube.nearest * atanh_rest(ss.nearest);
+  const double correction = of_cube.rest + third * cube_rest + third_rest * cube.nearest +
+                            ss.nearest * cube.nearest * atanh_rest(ss.nearest);
   const ExactPair sum = exact_sum(2 * s, of_cube.nearest);
-  const double rest = sum.rest + small + 2 * s_rest;
+  const double rest = sum.rest + correction + 2 * s_rest;
   return exact_sum(sum.nearest, rest);
 }
 /// Returns the logarithm to the base 2, with an error of at most 1 ulp.
@@ -132,8 +132,8 @@ inline double power_of_double(double x, double y) {
 inline double tanh_of_double(double x) {
   const double size = std::fabs(x);
   if (!(size < 22)) return x != x ? x : std::copysign(1.0, x);
-  const auto [k, small] = reduced_exp(2 * size);
-  const double power = power_of_two(k), e = power * small + (power - 1);
+  const auto [k, excess] = reduced_exp(2 * size);
+  const double power = power_of_two(k), e = power * excess + (power - 1);
   return std::copysign(e / (e + 2), x);
 }
 

@@ -72,12 +72,12 @@ class CyclesProof {
       }
       return true;
     }
-    if (!expect(std::max(moves.set, moves.from_set) < static_cast<int>(sets_), "tiles of set ",
+    if (!expect((std::max)(moves.set, moves.from_set) < static_cast<int>(sets_), "tiles of set ",
                 (std::max)(moves.set, moves.from_set), ": a set of the plan expected"))
       return false;
     if (moves.from_set >= 0)
       add(uses[static_cast<std::size_t>(moves.from_set)], {.exchange = use.exchange, .sync = use.sync, .links = use.links});
-    add(uses[static_cast<std::size_t>(std::max(moves.set, 0))], use);
+    add(uses[static_cast<std::size_t>((std::max)(moves.set, 0))], use);
     return true;
   }
 
