@@ -12,7 +12,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 TESTS = PROJECT / "tests"
-READERS = ["csv", "npy", "npz", "png", "safetensors"]
+READERS = ["csv", "npy", "npz", "png", "safetensors", "static_safetensors"]
 LIMITS = ["-timeout=10", "-rss_limit_mb=2000", "-print_final_stats=1"]  # seconds and MB of one input
 
 
@@ -20,7 +20,7 @@ def corpus(reader):
     """The folder of inputs, with those that the project has."""
     folder = PROJECT / "build/clang/fuzz" / reader
     folder.mkdir(parents=True, exist_ok=True)
-    for path in [*(TESTS / "fuzz/corpus" / reader).glob("*"), *(TESTS / "reference/state").glob(f"*.{reader}")]:
+    for path in [*(TESTS / "fuzz/corpus" / reader).glob("*"), *(TESTS / "reference/state").glob(f"*.{reader.removeprefix('static_')}")]:
         shutil.copy(path, folder)
     return folder
 
