@@ -13,6 +13,7 @@ variables of equal names, and one block of memory that the caller gives:
 """
 
 import argparse
+import json
 import re
 import shlex
 import subprocess
@@ -34,6 +35,13 @@ LIMITS = {"GNU": "-fconstexpr-ops-limit=4000000000 -fconstexpr-loop-limit=100000
           "Clang": "-fconstexpr-steps=2000000000 -fconstexpr-depth=1024 -fbracket-depth=4096 -ftemplate-depth=4096"}
 TYPES = {"bool": "bool", "float32": "float", "float64": "double", "float16": "uint16_t", "bfloat16": "uint16_t",
          "float8_143": "uint8_t", "float8_152": "uint8_t"}
+# Of C and C++, and macros of the headers that net.h includes: a parameter has another name.
+KEYWORDS = set("""alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl
+concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double
+dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not
+not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires restrict return short signed sizeof
+static static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename union unsigned
+using virtual void volatile wchar_t while xor xor_eq NULL linux unix typeof""".split())
 FACTS = re.compile(rb"bytes \d+\nalignment \d+\nfile \d+\n(?:(?:program|(?:variable|stream) [^\n]+)\n)*")  # ExportedPrograms::facts
 RESULTS = ["done", "fault", "not_initialised", "shared_memory", "missing_array", "misaligned_memory", "unfit_number", "unfit_file"]
 
@@ -126,21 +134,40 @@ def c_type(dtype):
     return TYPES.get(dtype, f"{dtype}_t")
 
 
-def c_name(name):
-    return re.sub(r"\W", "_", name)
+def c_names(names, before="", taken=()):
+    """A name of C for each name, after `before`. What C does not take is _; a name that is taken already gets more of them."""
+    result = []
+    for name in names:
+        word = before + re.sub(r"\W", "_", name, flags=re.ASCII)
+        word = word if re.match(r"[A-Za-z_]", word) else f"_{word}"
+        while word in KEYWORDS or word in taken or word in result:
+            word += "_"
+        result.append(word)
+    return result
+
+
+def c_text(name):
+    """A name as a text of C."""
+    return re.sub(r"(\\\\)|\\u00(..)", lambda each: each[1] or f"\\{int(each[2], 16):03o}", json.dumps(name, ensure_ascii=False))
 
 
 def read_facts(text):
     """The numbers, variables, and streams of each program."""
+    def shape_and_name(words):
+        rank = int(words[0])
+        return words[1:1 + rank], re.sub(r"\\(.)", lambda each: "\n" if each[1] == "n" else each[1], " ".join(words[1 + rank:]))
+
     numbers, variables, programs = {}, [], []
-    for line in text.splitlines():
+    for line in text.removesuffix("\n").split("\n"):
         kind, *words = line.split(" ")
         if kind == "program":
             programs.append([])
         elif kind == "variable":
-            variables.append((words[-1], words[0], int(words[1]), words[2:-1]))
+            shape, name = shape_and_name(words[2:])
+            variables.append((name, words[0], int(words[1]), shape))
         elif kind == "stream":
-            programs[-1].append((words[-1], words[0] == "in", int(words[1]), words[2], words[3:-1]))
+            shape, name = shape_and_name(words[3:])
+            programs[-1].append((name, words[0] == "in", int(words[1]), words[2], shape))
         else:
             numbers[kind] = int(words[0])
     return numbers, variables, programs
@@ -150,23 +177,27 @@ def write_c(name, source, names, facts):
     """The text of the header, and of a C source with the table of variables and the functions that run programs."""
     numbers, variables, programs = facts
     declarations, lines = [], [f'#include "{name}.h"', ""]
-    rows = [f'  {{"{v}", "{dtype}", {offset}, {len(shape)}, {{{", ".join(shape) or "0"}}}}},' for v, dtype, offset, shape in variables]
+    rows = [f'  {{{c_text(v)}, "{dtype}", {offset}, {len(shape)}, {{{", ".join(shape) or "0"}}}}},' for v, dtype, offset, shape in variables]
     lines += [f"const {name}_variable {name}_variables[{max(1, len(rows))}] = {{", *(rows or ["  {0}"]), "};",
               f"const size_t {name}_bytes = {name.upper()}_BYTES, {name}_alignment = {name.upper()}_ALIGNMENT;",
               f"const size_t {name}_file_bytes = {name.upper()}_FILE_BYTES;",
               f"const size_t {name}_count_of_variables = {name.upper()}_VARIABLES;", ""]
     for p, (program, streams) in enumerate(zip(names, programs)):
-        arguments = [f"{'const ' if is_input else ''}{c_type(dtype)}* {c_name(stream)}" for stream, is_input, _, dtype, _ in streams]
+        types = {c_type(dtype) for _, _, _, dtype, _ in streams}
+        parameters = c_names([stream for stream, *_ in streams], taken={"memory", "arrays", "status", f"{name}_status", *types})
+        arguments = [f"{'const ' if is_input else ''}{c_type(dtype)}* {each}"
+                     for each, (_, is_input, _, dtype, _) in zip(parameters, streams)]
         head = f"int {name}_run_{program}({', '.join(['void* memory', *arguments, f'{name}_status* status'])})"
-        shapes = ", ".join(f"{c_name(stream)} ({', '.join(shape)}) {dtype}" for stream, _, _, dtype, shape in streams)
+        shapes = ", ".join(f"{each} ({', '.join(shape)}) {dtype}" for each, (_, _, _, dtype, shape) in zip(parameters, streams))
         declarations.append(f"/* {shapes} */\n{head};")
         count = 1 + max((number for _, _, number, _, _ in streams), default=0)
         lines += [f"int {name}_run_arrays_{p}(void* memory, void* const* arrays, {name}_status* status);", f"{head} {{",
                   f"  void* arrays[{count}] = {{0}};",
-                  *(f"  arrays[{number}] = (void*){c_name(stream)};" for stream, _, number, _, _ in streams),
+                  *(f"  arrays[{number}] = (void*){each};" for each, (_, _, number, _, _) in zip(parameters, streams)),
                   f"  return {name}_run_arrays_{p}(memory, arrays, status);", "}", ""]
-    for variable, dtype, offset, shape in variables:
-        head = f"{c_type(dtype)}* {name}_variable_{c_name(variable)}(void* memory)"
+    accessors = c_names([variable for variable, *_ in variables], before=f"{name}_variable_")
+    for each, (_, dtype, offset, shape) in zip(accessors, variables):
+        head = f"{c_type(dtype)}* {each}(void* memory)"
         declarations.append(f"/* ({', '.join(shape)}) {dtype} */\n{head};")
         lines += [f"{head} {{ return ({c_type(dtype)}*)((char*)memory + {offset}); }}"]
     header = HEADER.format(name=name, NAME=name.upper(), source=Path(source).name, programs=" and ".join(names),

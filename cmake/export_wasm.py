@@ -1,5 +1,6 @@
 """What export.py writes for browsers and node: a module of JavaScript, its types, and the C that joins them with the programs."""
 
+import json
 import re
 from pathlib import Path
 
@@ -41,11 +42,11 @@ def table(rows):
 
 
 def js_object(name, shape, dtype, more=""):
-    return f"{{name: '{name}', shape: [{', '.join(shape)}], array: '{ARRAYS[dtype][0]}'{more}}}"
+    return f"{{name: {json.dumps(name)}, shape: [{', '.join(shape)}], array: '{ARRAYS[dtype][0]}'{more}}}"
 
 
 def key(name):
-    return name if re.fullmatch(r"[A-Za-z_]\w*", name) else f"'{name}'"
+    return name if re.fullmatch(r"[A-Za-z_]\w*", name, flags=re.ASCII) else json.dumps(name)
 
 
 def write_glue(name, facts):

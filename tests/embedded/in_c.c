@@ -50,5 +50,7 @@ int main(int count, char** arguments) {
   const int result = other_run_train_step(other, x, quotient, &fault);
   printf("other: %d %s%lld%s, %lld more, %d\n", result, fault.before, (long long)fault.value, fault.after, (long long)fault.more,
          quotient[0]);
-  return memcmp(other_variable_net_w(other), (int32_t[]){6, 7, 8}, sizeof x);
+  if (strcmp(other_variables[0].name, "net.w") != 0 || strcmp(other_variables[1].name, "net_w") != 0) return 1;
+  return memcmp(other_variable_net_w(other), (int32_t[]){6, 7, 8}, sizeof x) ||
+         memcmp(other_variable_net_w_(other), (int32_t[]){1, 1, 1}, sizeof x);
 }

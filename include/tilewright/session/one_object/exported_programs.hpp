@@ -68,8 +68,8 @@ class ExportedPrograms {
   }
 
   /// Returns what the writer of the header must know, in lines: `bytes N`, `alignment N`, `file N`, and for each program
-  /// `program`, `variable DTYPE OFFSET EXTENTS... NAME` for those of no earlier program, and `stream DIRECTION NUMBER DTYPE
-  /// EXTENTS... NAME`.
+  /// `program`, `variable DTYPE OFFSET RANK EXTENTS... NAME` for those of no earlier program, and `stream DIRECTION NUMBER DTYPE
+  /// RANK EXTENTS... NAME`. Names have \n for an end of line, and \\ for \.
   static constexpr Text facts() {
     Text lines = text("bytes ", sizeof(Programs), "\nalignment ", alignof(Programs), "\nfile ", Programs::file_bytes(), "\n");
     [&]<std::size_t... p>(std::index_sequence<p...>) {
@@ -89,8 +89,14 @@ class ExportedPrograms {
     return static_cast<int>(status.result);
   }
   static constexpr Text extents(const Shape& shape) {
-    Text result;
+    Text result = text(" ", shape.rank);
     for (int axis = 0; axis < shape.rank; ++axis) result += text(" ", shape[axis]);
+    return result;
+  }
+  static constexpr Text in_one_line(std::string_view name) {
+    Text result;
+    for (const char& c : name)
+      result += c == '\n' ? std::string_view("\\n") : c == '\\' ? std::string_view("\\\\") : std::string_view(&c, 1);
     return result;
   }
   template <std::size_t p>
@@ -100,11 +106,12 @@ class ExportedPrograms {
     for (std::size_t v = 0; v < plan.variables.size(); ++v)
       if (Programs::template is_first<p>(v))
         lines += text("variable ", to_text(plan.variables[v].spec.dtype), " ", Programs::template offset_of_variable<p>(v),
-                      extents(host_spec(plan, v).shape), " ", plan.variable_name(v), "\n");
+                      extents(host_spec(plan, v).shape), " ", in_one_line(plan.variable_name(v)), "\n");
     for (std::size_t i = 0; i < plan.streams.size(); ++i)
       if (plan.streams[i].used)
         lines += text("stream ", plan.streams[i].direction == StreamDirection::host_to_device ? "in " : "out ", i, " ",
-                      to_text(plan.streams[i].spec.dtype), extents(host_shape(plan, i)), " ", plan.stream_name(i), "\n");
+                      to_text(plan.streams[i].spec.dtype), extents(host_shape(plan, i)), " ", in_one_line(plan.stream_name(i)),
+                      "\n");
   }
 };
 
