@@ -39,14 +39,14 @@ struct ExactNumber {
 /// if any number has a rest.
 class Numbers {
   // before their users: Clang would not know their bodies when it reads those
-  static constexpr const std::vector<double>& checked(const std::vector<double>& numbers) {
-    if (std::is_constant_evaluated() && numbers.size() > 1 << 20)  // compilers show the line of the error, with its text
+  static constexpr std::size_t checked(std::size_t count) {
+    if (std::is_constant_evaluated() && count > 1 << 20)  // compilers show the line of the error, with its text
       TW_THROW TraceError("over 1048576 numbers while compiling: a variable of given(), a stream or computed_by expected");
-    return numbers;
+    return count;
   }
   template <class T>
   constexpr void append(const T* numbers, std::size_t count) {
-    list_.reserve(count);
+    list_.reserve(checked(count));
     for (std::size_t i = 0; i < count; ++i) {
       const ExactNumber number(numbers[i]);
       list_.push_back(number.value);
@@ -59,7 +59,8 @@ class Numbers {
  public:
   constexpr Numbers() = default;
   constexpr Numbers(List<double> values) : list_(std::move(values)) {}
-  constexpr Numbers(const std::vector<double>& values) : list_(checked(values)) {}
+  constexpr Numbers(const std::vector<double>& values) : Numbers(std::span<const double>(values)) {}
+  constexpr explicit Numbers(std::span<const double> values) : list_(values.data(), values.data() + checked(values.size())) {}
   constexpr Numbers(std::initializer_list<ExactNumber> numbers) { append(numbers.begin(), numbers.size()); }
   /// Creates numbers from a std::vector, std::array or std::span of integers.
   template <class Range>

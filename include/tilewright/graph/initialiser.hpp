@@ -173,9 +173,7 @@ constexpr Text random_fault(const Initialiser& initialiser, DType dtype) {
 [[nodiscard]] constexpr Initialiser full(ExactNumber value) { return {.values = {value}}; }
 /// Returns an initialiser with explicit values, row-major. Integers of 64 bits are exact.
 [[nodiscard]] constexpr Initialiser values(std::initializer_list<ExactNumber> values) { return {.values = values}; }
-[[nodiscard]] constexpr Initialiser values(std::span<const double> values) {
-  return {.values = List<double>(values.begin(), values.end())};
-}
+[[nodiscard]] constexpr Initialiser values(std::span<const double> values) { return {.values = Numbers(values)}; }
 /// Returns an initialiser with the values of a std::vector, std::array or std::span of integers, row-major. Integers of 64 bits
 /// are exact.
 template <class Integers>
