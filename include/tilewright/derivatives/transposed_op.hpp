@@ -57,6 +57,7 @@ class TransposedOp final : public GradientContext::Builder {
     for (std::size_t i = 0; i < back.outputs.size(); ++i)
       for (const auto& [tensor, gradient] : given_)
         if (gradient.number() == back.outputs[i]) set(tensor, tangents.value(ir_.tables.record(back.graph).outputs[i]));
+    remove_graphs(back.graph);
   }
 
   constexpr bool needs_gradient(TensorId tensor) const override { return tangents_[tensor].valid(); }
@@ -92,6 +93,16 @@ class TransposedOp final : public GradientContext::Builder {
   };
   using TensorsOf = List<std::pair<TensorId, Tensor>>;  // by forward tensor, in this graph
 
+  /// Removes both graphs, whose ops are copied, if nothing refers to them: if they are the last ones, without calls.
+  constexpr void remove_graphs(GraphId back) {
+    auto& graphs = ir_.tables.graphs;
+    const std::size_t count = graphs.size();
+    if (static_cast<std::size_t>(back) + 1 != count || static_cast<std::size_t>(graph_) + 2 != count) return;
+    for (const GraphId graph : {graph_, back})
+      for (const Node& node : graphs[graph].nodes)
+        if (node.called_graph != GraphId::none) return;
+    graphs.resize(count - 2);
+  }
   static constexpr const Tensor* find(const TensorsOf& list, TensorId tensor) {
     for (const auto& each : list)
       if (each.first == tensor) return &each.second;

@@ -126,6 +126,17 @@ TEST_CASE("a graph that calls a gradient graph: derivatives include the part thr
   SECTION("a repeat") { check_power(power_by_loop, 4); }
   SECTION("a repeat of calls") { check_power(loop_of_calls, 7); }
   SECTION("a repeat in a repeat") { check_power(loop_in_a_loop, 5); }
+  SECTION("a repeat of a gradient") {
+    const auto found = values(points, [](Tensor x) {
+      const Graph graph = x.ir().create_graph(cube, x);
+      const Graph first = x.ir().create_graph([graph](Tensor v) { return slope(graph, v); }, x);
+      const Graph twice = x.ir().create_graph([first](Tensor v) { return tw::repeat(first, 2, {v})[0]; }, x);  // 27 x^4
+      const Graph second = x.ir().create_graph([twice](Tensor v) { return slope(twice, v); }, x);
+      return std::array{slope(twice, x), slope(second, x)};
+    });
+    check_equal(found[0], power(points, 108, 3));
+    check_equal(found[1], power(points, 324, 2));
+  }
 }
 
 TEST_CASE("jvp: equal to central differences and to vjp") {
@@ -216,6 +227,29 @@ TEST_CASE("jacobian and hessian: both modes, hvp, and central differences") {
   check_equal(found[0], columns, 1e-8);
   check_equal(found[3], hessian, 1e-7);
 }
+TEST_CASE("loops, calls and branches: hvp, and gradients of Jacobians") {
+  const auto sum_of = [](auto f) { return [f](Tensor x) { return ops::sum(f(x)); }; };
+  const auto found = values(points, [&](Tensor x) {
+    const Tensor ones = x.ir().constant({1}, {3}, tw::float64);
+    const tw::JacobianOptions forward{.mode = tw::JacobianMode::forward};
+    return std::array<Tensor, 8>{tw::hvp(sum_of(power_by_loop), x, ones),
+                                 tw::hvp(sum_of(loop_in_a_loop), x, ones),
+                                 tw::hvp(sum_of(branch), x, ones),
+                                 tw::hvp(sum_of(cube_of_cube), x, ones),
+                                 tw::grad(sum_of(tw::jacobian(power_by_loop)))(x),
+                                 tw::grad(sum_of(tw::jacobian(power_by_loop, forward)))(x),
+                                 tw::grad(sum_of(tw::jacobian(cube_of_cube)))(x),
+                                 ops::sum(tw::jacobian(tw::hessian(sum_of(power_by_loop)))(x), {0, 1})};
+  });
+  check_equal(found[0], power(points, 12, 2));
+  check_equal(found[1], power(points, 20, 3));
+  check_equal(found[2], power(points, 6, 1));
+  check_equal(found[3], power(points, 72, 7));
+  check_equal(found[4], power(points, 12, 2));
+  check_equal(found[5], power(points, 12, 2));
+  check_equal(found[6], power(points, 72, 7));
+  check_equal(found[7], power(points, 24, 1));
+}
 TEST_CASE("jacobian: axes of the result, then those of the argument") {
   const auto f = [](Tensor w, Tensor x) { return w.reshape({2, 3}).matmul(x.reshape({3, 2})); };
   const auto shapes = values({1, 2, 3, 4, 5, 6}, [&](Tensor x) {
@@ -300,18 +334,17 @@ TEST_CASE("custom_vjp and custom_jvp: rules by hand in forward and reverse mode"
 TEST_CASE("vmap: equal to a call for each row") {
   const Numbers rows{0.5, -1, 2, 1, 0.3, -0.7, 1.1, 2, -0.2, 0.1, -1.5, 0.9};
   const auto check = [&](auto f) {
-    const auto found = values(
-        rows,
-        [&](Tensor x) {
-          tw::List<Tensor> each;
-          for (int i = 0; i < 4; ++i) {
-            const Tensor result = f(x[i]);
-            each.push_back(result.reshape({1, -1}));
-          }
-          const Tensor batch = tw::vmap(f)(x);
-          return std::array<Tensor, 2>{batch, ops::concat(each)};
-        },
-        {4, 3});
+    const auto found = values(rows,
+                              [&](Tensor x) {
+                                tw::List<Tensor> each;
+                                for (int i = 0; i < 4; ++i) {
+                                  const Tensor result = f(x[i]);
+                                  each.push_back(result.reshape({1, -1}));
+                                }
+                                const Tensor batch = tw::vmap(f)(x);
+                                return std::array<Tensor, 2>{batch, ops::concat(each)};
+                              },
+                              {4, 3});
     check_equal(found[0], found[1]);
   };
   SECTION("many ops") { check(mixed); }
@@ -326,6 +359,21 @@ TEST_CASE("vmap: equal to a call for each row") {
   SECTION("a result that depends on no row") {
     check([](Tensor x) { return x.ir().constant(tw::List<double>{1, 2}, {2}, tw::float64); });
   }
+}
+TEST_CASE("custom_vjp: in a repeat, and vmap in both modes") {
+  const auto wrong = tw::custom_vjp([](Tensor x) { return x * x; }, [](Tensor dy, Tensor x) { return dy * x * 7; });
+  const auto found = values(points, [&](Tensor x) {
+    const Tensor ones = x.ir().constant({1}, {3}, tw::float64);
+    const auto looped = [&wrong](Tensor v) {
+      const Graph body = v.ir().create_graph([&wrong](Tensor w) -> Tensor { return wrong(w); }, v);
+      return tw::repeat(body, 1, {v})[0];
+    };
+    const auto cubes = tw::vmap([](Tensor s) { return s * s * s; });
+    return std::array<Tensor, 4>{tw::jvp(looped, x, ones).second, tw::grad([&](Tensor v) { return ops::sum(looped(v)); })(x),
+                                 tw::jvp(cubes, x, ones).second, tw::grad([&](Tensor v) { return ops::sum(cubes(v)); })(x)};
+  });
+  for (std::size_t i : {0u, 1u}) check_equal(found[i], power(points, 7, 1));
+  for (std::size_t i : {2u, 3u}) check_equal(found[i], power(points, 3, 2));
 }
 TEST_CASE("stop_gradient: neither mode has a part through it") {
   const auto f = [](Tensor x) { return ops::sum(x * tw::stop_gradient(x * x)); };
@@ -364,4 +412,34 @@ TEST_CASE("modules, graphs, and bound graphs, whose bound tensors are constants"
   check_equal(found[2], found[3]);
   check_equal(found[4], found[5]);
   check_equal(found[6], power(points, 2, 1));
+}
+
+namespace {
+constexpr Tensor exponential_product(Tensor x) { return ops::exp(x.reshape({3, 1})).matmul(x.reshape({1, 3})); }
+constexpr void planned(Ir& ir) {
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {3})), v = ir.constant({1, 2, 3}, {3});
+  store("jacobian in a loop", tw::jacobian(power_by_loop)(x));
+  store("jacobian of a batch", tw::jacobian(exponential_product)(x));
+  store("jvp of a loop", tw::jvp(power_by_loop, x, v).second);
+  store("hvp of a loop", tw::hvp([](Tensor y) { return ops::sum(power_by_loop(y)); }, x, v));
+}
+template <class Session>
+void check_planned() {
+  const double x[] = {0.5, 1, 2};
+  Session session({.threads = 2});
+  const auto outputs = session.run("x"_s = xt::xtensor<float, 1>{0.5, 1, 2});
+  CHECK(elements(outputs["jacobian in a loop"_s]) == Floats{0.5, 0, 0, 0, 4, 0, 0, 0, 32});
+  CHECK(elements(outputs["jvp of a loop"_s]) == Floats{0.5, 8, 96});
+  CHECK(elements(outputs["hvp of a loop"_s]) == Floats{3, 24, 144});
+  const auto batch = elements(outputs["jacobian of a batch"_s]);
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j)
+      for (std::size_t k = 0; k < 3; ++k)
+        CHECK(batch[9 * i + 3 * j + k] == Approx(std::exp(x[i]) * ((i == k ? x[j] : 0) + (j == k ? 1 : 0))));
+}
+}  // namespace
+
+TEST_CASE("planned: the host and a simulated IPU") {
+  check_planned<tw::Session<planned>>();
+  check_planned<TestSession<planned, tw::ipu_model>>();
 }
