@@ -49,6 +49,14 @@ struct Affine : tw::Module<Affine> {
 // expect: grad of Affine_subgraph(0), which has variables: grad of its graph, with bind(variables), expected
 Case<[](Tensor x, Tensor) { return tw::grad(Affine{})(x); }> module_with_variables;
 
+// CASE no_such_result
+// expect: Results: result 1 of 1: an index below 1 expected
+Case<[](Tensor x, Tensor) { return tw::vjp(product, x, x).first[1]; }> no_such_result;
+
+// CASE argument_of_a_jacobian
+// expect: jacobian of graph_subgraph(0): argument -1 of 1: a number of at least 0 and below 1 expected
+Case<[](Tensor x, Tensor) { return tw::jacobian(total, {.argnum = -1})(x); }> argument_of_a_jacobian;
+
 // CASE axes_of_a_jacobian
 // expect: jacobian: (2, 2, 2, 1, 1) by (2, 4): at most 6 axes expected
 Case<[](Tensor x, Tensor) { return tw::jacobian([](Tensor y) { return (y * y).reshape({2, 2, 2, 1, 1}); })(x); }>

@@ -19,7 +19,7 @@ enum class JacobianMode : std::uint8_t {
 /// Options of jacobian and hessian.
 struct JacobianOptions {
   int argnum = 0;  ///< number of the argument
-  JacobianMode mode = JacobianMode::automatic;
+  JacobianMode mode = JacobianMode::automatic;  ///< by columns or by rows
 };
 
 namespace detail {
