@@ -88,13 +88,21 @@ Case<[](Tensor x, Tensor i) {
 // CASE op_without_gradient
 // expect: autodiff of graph_subgraph(1): NlllWithSoftmaxGradDirect.101 on (2, 4) float32 has no gradient: a differentiable op, or
 // expect: detach before it, expected, in Net/layer
-InNet<{2, 4}, [](Tensor x) {
-  return tw::grad([](Tensor y) { return ops::nll_loss_with_softmax_grad(y, y.ir().constant({1}, {2}, tw::int32)).loss; })(x);
-}> op_without_gradient;
+InNet<{2, 4},
+      [](Tensor x) {
+        return tw::grad([](Tensor y) { return ops::nll_loss_with_softmax_grad(y, y.ir().constant({1}, {2}, tw::int32)).loss; })(
+            x);
+      }>
+    op_without_gradient;
 
 // CASE op_of_a_batch
 // expect: vmap of graph_subgraph(0): CumSum.101 has no form for a batch: another op, or a loop over the rows, expected
 Case<[](Tensor x, Tensor) { return tw::vmap([](Tensor y) { return ops::cumsum(y); })(x); }> op_of_a_batch;
+
+// CASE rule_of_a_batch
+// expect: vmap of custom_derivative_subgraph(0): Call.102 has no form for a batch: another op, or a loop over the rows, expected
+Case<[](Tensor x, Tensor) { return tw::vmap(tw::custom_vjp(total, [](Tensor dy, Tensor y) { return y * dy; }))(x); }>
+    rule_of_a_batch;
 
 // CASE rows_of_a_batch
 // expect: vmap: argument 1, (4, 2) float32: a leading axis of 2 rows expected

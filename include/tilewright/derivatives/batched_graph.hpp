@@ -2,21 +2,28 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/derivatives/applied_graph.hpp"
 #include "tilewright/derivatives/batched_ops.hpp"
 #include "tilewright/graph/move_nodes.hpp"
 #include "tilewright/program/call.hpp"
 
 namespace tilewright::detail {
 
+/// Returns whether a node calls a graph that has a form for a batch. A gradient by hand would get lost in it.
+constexpr bool is_batched_call(Ir& ir, const Node& node) {
+  return node.op == &call_info && node.modified.empty() && !is_by_hand(ir, node.called_graph);
+}
+/// Returns the rule of a node for a batch, or null.
+constexpr BatchRule batch_rule(const Node& node) {
+  return node.outputs.size() == 1 && node.modified.empty() ? batch_rule(*node.op) : nullptr;
+}
 /// Returns whether each op of a graph has a form for a batch, and each tensor room for an axis.
-constexpr bool has_batched_form(const Ir& ir, GraphId graph) {
+constexpr bool has_batched_form(Ir& ir, GraphId graph) {
   const GraphRecord& record = ir.tables.record(graph);
   for (std::size_t t = 0; t < record.tensors.size(); ++t)
     if (record.tensors[TensorId(t)].spec.shape.rank == max_rank) return false;
-  for (const Node& node : record.nodes) {
-    if (node.op == &call_info ? !has_batched_form(ir, node.called_graph) : node.outputs.size() != 1 || !batch_rule(*node.op))
-      return false;
-  }
+  for (const Node& node : record.nodes)
+    if (is_batched_call(ir, node) ? !has_batched_form(ir, node.called_graph) : !batch_rule(node)) return false;
   return true;
 }
 
@@ -78,12 +85,12 @@ class Batcher {
       return append_copy(ir_, forward_, node, values_, value_of);
     }
     const int outer_scope = std::exchange(ir_.tables.current_scope, node.scope);
-    if (node.op == &call_info) append_call(node, batched);
+    if (is_batched_call(ir_, node)) append_call(node, batched);
     else append_op(node, batched);
     ir_.tables.current_scope = outer_scope;
   }
   constexpr void append_op(const Node& node, const List<bool>& batched) {
-    const BatchRule rule = node.outputs.size() == 1 ? batch_rule(*node.op) : nullptr;
+    const BatchRule rule = batch_rule(node);
     if (!rule) {
       ir_.fail(text("vmap of ", record().name, ": ", node.op->name, ".", node.id,
                     " has no form for a batch: another op, or a loop "
