@@ -19,6 +19,7 @@ A comment before a block, which no reader sees, says what the block needs:
     <!-- throws, as shown -->          A whole program that ends with an exception; the block of text after it is a part of what it
                                        prints.
     <!-- not compiled -->              What is no C++.
+    <!-- rows compiled in NAME -->     A table in place of a block: each code in the last column is an expression, and so compiled.
     <!-- part of FILE -->              A part of an example, which is compiled there: tests/rules/lessons.py compares both.
 
 In a block of text, a line `...` stands for lines that are left out. Line ends between two of them count as spaces.
@@ -30,6 +31,7 @@ from pathlib import Path
 
 FRAMES = Path(__file__).resolve().parent
 BLOCK = re.compile(r"^(?:<!-- (?P<note>[^\n]*?) -->\n)?```cpp\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+TABLE = re.compile(r"^<!-- rows (?P<note>compiled in \w+) -->\n(?P<rows>(?:^\|.*\n)+)", re.MULTILINE)
 TEXT = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # The message in an error of GCC's: ‘tilewright::error<tilewright::Message<34>{"..."}>’.
 MESSAGE = re.compile(r'Message<\d+>\{"(.*)"\}')
@@ -57,6 +59,22 @@ class Block:
                                       r"part of \S+$",
                                       self.note):
             sys.exit(f"{page}:{self.line - 2}: unknown comment before a block: {self.note}")
+
+
+class Rows:
+    """The expressions in the last column of a table."""
+
+    begins, is_main, is_global, texts = True, False, False, ()
+
+    def __init__(self, page, text, match):
+        self.note = match["note"]
+        self.line = text.count("\n", 0, match.start("rows")) + 1
+        self.located = ""
+        for line, row in enumerate(match["rows"].splitlines()[2:], self.line + 2):
+            if not (codes := re.findall(r"`([^`]*)`", row.rstrip("| ").split("|")[-1])):
+                sys.exit(f"{page}:{line}: code in the last column expected")
+            for code in codes:
+                self.located += f'#line {line} "{page}"\n{{ [[maybe_unused]] const auto row = {code}; }}\n'
 
 
 def frame_of(page, block):
@@ -127,7 +145,8 @@ def main():
     page, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
     text = page.read_text()
     files, includes, namespaces = {}, ["#include <tilewright/tilewright.hpp>"], []
-    for section in sections_of(page, [Block(page, text, match) for match in BLOCK.finditer(text)]):
+    blocks = [*(Block(page, text, match) for match in BLOCK.finditer(text)), *(Rows(page, text, match) for match in TABLE.finditer(text))]
+    for section in sections_of(page, sorted(blocks, key=lambda block: block.line)):
         first = section[0]
         if first.note.startswith("does not compile: "):
             expected = first.note.removeprefix("does not compile: ")

@@ -61,6 +61,8 @@ REFERENCE = {
                       "transform/autodiff.hpp", "transform/accumulation.hpp", "transform/recompute_graph.hpp",
                       "transform/composed_forms.hpp", "transform/convolution_forms.hpp", "transform/fuse_across_calls.hpp",
                       "transform/decompose_sum.hpp"],
+        "Derivatives": ["derivatives/results.hpp", "derivatives/grad.hpp", "derivatives/vjp.hpp", "derivatives/jvp.hpp",
+                        "derivatives/linearize.hpp", "derivatives/jacobian.hpp", "derivatives/custom_rules.hpp"],
         "Serialised graphs": ["transform/batch_serialise.hpp", "transform/batch_serialise_gradients.hpp",
                               "transform/batch_handles.hpp", "transform/repeat_graph.hpp", "transform/route_tensor.hpp"],
         "Balance": ["execute/host_balance.hpp", "lower/host/balance.hpp"],

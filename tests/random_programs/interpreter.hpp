@@ -118,7 +118,12 @@ class Interpreter {
     if (record.kind == tw::TensorKind::variable) {
       *known.memory = variables_->at(std::string(record.name.view()));
     } else {
-      const auto& numbers = ir_.tables.constants[static_cast<std::size_t>(record.payload)].values;
+      const auto& [numbers, generator] = ir_.tables.constants[static_cast<std::size_t>(record.payload)];
+      if (generator.write) {
+        generator.write(*known.memory, 0, record.spec.shape, generator.a, generator.b);
+        for (double& x : *known.memory) x = rounded(x * generator.scale, record.spec.dtype);
+        return known;
+      }
       for (std::size_t i = 0; i < known.size(); ++i) known[i] = rounded(numbers[numbers.size() == 1 ? 0 : i], record.spec.dtype);
     }
     return known;

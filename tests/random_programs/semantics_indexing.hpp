@@ -120,6 +120,19 @@ inline std::vector<Array> concat(const tw::Node& node, Inputs inputs, Specs outp
 }
 
 inline Meanings indexing_meanings() {
+  const auto slice_gradient = [](const tw::Node& node, Inputs inputs, Specs outputs) {
+    const auto slice = tw::unpack<tw::SliceGrad::Attributes>(node.attributes).slice;
+    Array result(outputs[0]);
+    for (std::size_t i = 0; i < inputs[0].size(); ++i) {
+      const Index index = index_of(i, inputs[0].spec.shape);
+      Index to;
+      std::size_t next = 0;
+      for (int axis = 0; axis < result.rank(); ++axis)
+        to.push_back(slice.start(axis) + (slice.drops(axis) ? 0 : index[next++] * slice.step(axis)));
+      result[number_of(to, result.spec.shape)] = inputs[0][i];
+    }
+    return std::vector{result};
+  };
   const auto diagonal_matrix = [](const tw::Node&, Inputs inputs, Specs outputs) {
     Array result(outputs[0]);
     for (std::size_t i = 0; i < inputs[0].size(); ++i) result[i * at(result.extent(1)) + i] = inputs[0][i];
@@ -142,6 +155,7 @@ inline Meanings indexing_meanings() {
       {"Concat", concat},
       {"ConcatInplace", concat},
       {"DiagonalMatrix", diagonal_matrix},
+      {"SliceGrad", slice_gradient},
       {"InitZero", filled(0)},
       {"InitUndefined", filled(std::nan(""))},
   };

@@ -9,7 +9,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[2]
 LIBRARY = PROJECT / "include" / "tilewright"
 NAME = re.compile(r"(?:\.|->)tables\b|\bIrTables\b")
-ROOMS = {"graph", "program", "module", "transform", "lower"}
+ROOMS = {"graph", "program", "module", "transform", "derivatives", "lower"}
 
 # What else names them, and for what.
 OTHERS = {
