@@ -20,6 +20,21 @@ inline void add_with_callees(const tw::Ir& ir, tw::GraphId graph, std::set<tw::G
   for (const tw::Node& node : ir.tables.record(graph).nodes)
     for (const tw::GraphId callee : {node.called_graph, node.else_graph}) add_with_callees(ir, callee, graphs);
 }
+/// Of these graphs, those that second derivatives differentiate twice. run/cases/second.hpp names its cases `second_...`; the
+/// graph of a case calls the graph of the op and its gradient graph.
+inline std::set<tw::GraphId> twice_differentiated_graphs(const tw::Ir& ir) {
+  const tw::GraphRecord& main = ir.tables.record(tw::GraphId::main);
+  std::set<tw::GraphId> graphs;
+  for (const tw::Node& node : main.nodes) {
+    if (node.called_graph == tw::GraphId::none || node.inputs.size() == 0) continue;
+    if (!main.tensors[node.inputs[0]].name.view().starts_with("second_")) continue;
+    for (const tw::Node& call : ir.tables.record(node.called_graph).nodes)
+      if (call.called_graph != tw::GraphId::none &&
+          ir.tables.record(call.called_graph).name.view().find("_bwd") == std::string_view::npos)
+        graphs.insert(call.called_graph);
+  }
+  return graphs;
+}
 /// The graphs whose gradients are results of the program. op_case.hpp calls the graph of a case with variables `case.x0`, ... and
 /// stores gradients in streams `case.dx0`, ...
 inline std::set<tw::GraphId> differentiated_graphs(const tw::Ir& ir) {
@@ -37,18 +52,19 @@ inline std::set<tw::GraphId> differentiated_graphs(const tw::Ir& ir) {
   return graphs;
 }
 
-/// Prints for each op: target, check, op, whether its graph is differentiated, dtypes, shapes, and whether an operand is a view.
-/// `check` is the function of op_checks.hpp that runs the program.
+/// Prints for each op: target, check, op, `once` or `twice` if its graph is differentiated, dtypes, shapes, and whether an
+/// operand is a view. `check` is the function of op_checks.hpp that runs the program.
 inline void list_ops(std::string_view target, std::string_view check, void (*build)(tw::Ir&)) {
   tw::Ir ir;
   build(ir);
   std::set<std::string> lines;  // equal ops of a program are one line
-  const auto differentiated = differentiated_graphs(ir);
+  const auto differentiated = differentiated_graphs(ir), twice = twice_differentiated_graphs(ir);
   for (int id = 0; const tw::GraphRecord& graph : ir.tables.graphs) {
-    const bool has_gradient = differentiated.contains(tw::GraphId(id++));
+    const auto number = tw::GraphId(id++);
+    const std::string_view derivatives = twice.contains(number) ? "twice" : differentiated.contains(number) ? "once" : "";
     for (const tw::Node& node : graph.nodes) {
       std::string line = std::string(target) + '\t' + std::string(check) + '\t' + std::string(node.op->name) + '\t' +
-                         (has_gradient ? "differentiated" : "") + '\t';
+                         std::string(derivatives) + '\t';
       std::set<std::string> dtypes, shapes;
       bool view = false;
       for (const auto* operands : {&node.inputs, &node.outputs})

@@ -33,7 +33,8 @@ The test `coverage` fails if no program has an op of the library.
 - shapes: the largest number of axes, and special shapes among the operands and results: `scalar`, `extent 1`, `odd` (the last
   extent is at least 3 and not a multiple of 4), and `empty`.
 - forms: `view` means that an operand is a view of another tensor. `derivative` means that gradients are compared with PyTorch's.
-  `differences` means that they are also compared with finite differences.
+  `differences` means that they are also compared with finite differences. `second derivative` means that the same is done for
+  the gradients of gradients.
 - targets: `cpu`, `ipu_model`, and `3 tiles`, which is the host cut as if it had three tiles.
 
 [Random programs](../../CONTRIBUTING.md) have calls, loops, branches and fusion of these ops.
@@ -197,12 +198,12 @@ def page(lines):
         op["targets"].add(target)
         op["dtypes"] |= set(filter(None, dtypes.split(";")))
         op["shapes"] |= set(filter(None, shapes.split(";")))
-        forms = {view} | ({"derivative"} if differentiated else set())
+        forms = {view} | ({"derivative"} if differentiated else set()) | ({"second derivative"} if differentiated == "twice" else set())
         op["forms"] |= forms | ({"differences"} if differentiated and check == "check_finite_differences" else set())
     rows = []
     for name in sorted(ops, key=str.lower):
         op = ops[name]
-        forms = ", ".join(form for form in ("view", "derivative", "differences") if form in op["forms"])
+        forms = ", ".join(form for form in ("view", "derivative", "differences", "second derivative") if form in op["forms"])
         targets = ", ".join(target for target in TARGETS.values() if target in op["targets"])
         rows.append(f"| {name} | {dtypes_of(op['dtypes'])} | {kinds_of(op['shapes'])} | {forms} | {targets} |\n")
     for name, test in ELSEWHERE.items():

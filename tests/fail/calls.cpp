@@ -128,11 +128,49 @@ Case<[](CreatedGraph layer, Tensor x) { tw::NamedTensors(layer.factories.init())
 Case<[](CreatedGraph layer, Tensor) { layer.graph.grad_graph_info(); }> no_gradient_graph;
 
 // CASE no_gradient
-// expect: autodiff of graph_subgraph(1): SoftmaxGrad.101 on (2, 4) float32 has no gradient: a differentiable op, or detach
+// expect: autodiff of graph_subgraph(1): ReplicatedAllReduce.101 on (2, 4) float32 has no gradient: a differentiable op, or
 Case<[](CreatedGraph, Tensor x) {
-  tw::autodiff(x.ir().create_graph([](Tensor y) { return tw::apply<tw::SoftmaxGrad>({y, y}, {1}); }, x));
+  tw::autodiff(x.ir().create_graph([](Tensor y) { return ops::collectives::replicated_all_reduce(y); }, x));
 }>
     no_gradient;
+
+// CASE no_second_derivative
+// expect: autodiff of Net_subgraph(1)_bwd/layer: CubeGrad.102 on (2, 4) float32 has no gradient, so no second derivative: a
+struct Cube : tw::authoring::UnaryOp<Cube> {
+  static constexpr std::string_view name = "Cube";
+  template <class X>
+  static X forward(X x) {
+    return x * x * x;
+  }
+  template <class X>
+  static X backward(X x, X dy) {
+    return tw::authoring::math::number<X>(3) * dy * x * x;
+  }
+};
+Case<[](CreatedGraph, Tensor x) {
+  const tw::Graph cubes = tw::create_graph(Net<[](Tensor y) { return tw::authoring::apply<Cube>({y}); }>{}, x).graph.graph();
+  const auto gradient = tw::autodiff(cubes);
+  tw::autodiff(x.ir().create_graph(
+      [&](Tensor y) { return tw::call(gradient.graph(), {y}, gradient.inputs_dict(tw::call_with_info(cubes, y)))[0]; }, x));
+}>
+    no_second_derivative;
+
+// CASE no_second_derivative_of_dropout
+// expect: ScaledDotProductAttentionGrad: dropout_p 0.5: no second derivative with dropout: 0 expected
+Case<[](CreatedGraph, Tensor x) {
+  const tw::TensorSpec heads{{1, 1, 2, 2}, tw::float32};
+  const tw::Graph attention = x.ir().create_graph(
+      [](Tensor q) {
+        const Tensor seed = q.ir().constant({1, 2}, {2}, tw::uint32);
+        return ops::scaled_dot_product_attention(q, q, q, {.dropout_p = 0.5, .seed = seed});
+      },
+      heads);
+  const auto gradient = tw::autodiff(attention);
+  tw::autodiff(x.ir().create_graph(
+      [&](Tensor q) { return tw::call(gradient.graph(), {q}, gradient.inputs_dict(tw::call_with_info(attention, q)))[0]; },
+      heads));
+}>
+    no_second_derivative_of_dropout;
 
 // CASE in_place
 // expect: autodiff of graph_subgraph(1): ScaledAddLhsInplace.101 changes its input in place: ops that do not expected

@@ -199,9 +199,15 @@ class Differentiator final : public GradientContext::Builder {
     for (const TensorId input : node.inputs) needed = needed || needs_gradient(input);
     if (!reached || !needed || node.op->differentiation == Differentiation::stops) return;
     if (node.op->differentiation == Differentiation::refuses) {
-      ir_.fail(text("autodiff of ", record().name, ": ", node.op->name, ".", node.id, " on ",
-                    to_text(record().tensors[node.inputs[0]].spec),
-                    " has no gradient: a differentiable op, or detach before it, expected"));
+      const bool is_of_gradients = record().name.view().find("_bwd") != std::string_view::npos;
+      Text place = record().name;
+      if (node.scope >= 0) {
+        const std::string_view prefix = ir_.tables.name_scopes[static_cast<std::size_t>(node.scope)].view();
+        place += text("/", prefix.substr(0, prefix.size() - 1));
+      }
+      ir_.fail(text("autodiff of ", place, ": ", node.op->name, ".", node.id, " on ",
+                    to_text(record().tensors[node.inputs[0]].spec), " has no gradient",
+                    is_of_gradients ? ", so no second derivative" : "", ": a differentiable op, or detach before it, expected"));
       return;
     }
     differentiated_ = index;

@@ -46,10 +46,10 @@ constexpr void forward(Ir& ir, std::string_view name, Op op, const Specs&... inp
   for (const Tensor& result : test.run(ir.create_graph(op, inputs...)).outputs()) test.store("y", i++, result);
 }
 
-template <class Op, class... Specs>
-constexpr void differentiable(Ir& ir, std::string_view name, Op op, const Specs&... inputs) {
+/// Which gradients of inputs are stored: those that autodiff gives, or zeros for the others, too.
+enum class StoredGradients : std::uint8_t { of_autodiff, all };
+constexpr void differentiable(Ir& ir, std::string_view name, tw::Graph graph, StoredGradients stored) {
   const Case test(ir, name);
-  const tw::Graph graph = ir.create_graph(op, inputs...);
   const auto call = test.run(graph);
   test.store("y", 0, call.output(0));
   const tw::GradGraphInfo gradient = tw::autodiff(graph);
@@ -58,6 +58,12 @@ constexpr void differentiable(Ir& ir, std::string_view name, Op op, const Specs&
   const auto gradients = gradient.fwd_graph_ins_to_grad_parent_outs(gradient_call);
   for (std::size_t i = 0; i < graph.inputs().size(); ++i)
     if (const Tensor* dx = gradients.find(graph.inputs()[i])) test.store("dx", i, *dx);
+    else if (const TensorSpec x = graph.inputs()[i].spec(); stored == StoredGradients::all)
+      test.store("dx", i, ir.constant(tw::List<double>{0}, x.shape, x.dtype));
+}
+template <class Op, class... Specs>
+constexpr void differentiable(Ir& ir, std::string_view name, Op op, const Specs&... inputs) {
+  differentiable(ir, name, ir.create_graph(op, inputs...), StoredGradients::of_autodiff);
 }
 
 }  // namespace op_cases

@@ -50,8 +50,8 @@ inline void check_same_cases(const std::string& file, std::initializer_list<void
 /// takes the one at which halving the step changes its D least (C. J. F. Ridders, "Accurate computation of F'(x) and
 /// F'(x)F''(x)", 1982), improved by D(h) + (D(h) - D(2h)) / 3. The gradient has no part in that choice.
 template <auto cases, tw::Target target>
-void check_finite_differences() {
-  constexpr double tolerance = 1e-3, longest_step = 1.0 / 8;
+void check_finite_differences(double tolerance = 1e-3) {
+  constexpr double longest_step = 1.0 / 8;
   constexpr int directions = 8, steps = 8;
   TestSession<cases, target> session({.threads = 1});
   const auto stepped = [&](const Values& direction, double step) {

@@ -2,6 +2,7 @@
 // Gradients of all ops in constant expressions. This file is compiled as a user's is, without a precompiled header: in one,
 // templates that are defined after their use are instantiated before the program begins, and a lack stays unseen.
 #include "run/cases/ops.hpp"
+#include "run/cases/second.hpp"
 #include "tilewright/transform/recompute_graph.hpp"
 
 namespace tw = tilewright;
@@ -17,6 +18,10 @@ static_assert(traces(op_cases::float32_functions));
 static_assert(traces(op_cases::float32_layers));
 static_assert(traces(op_cases::other_gradients));
 static_assert(traces(op_cases::convolutions));
+static_assert(traces(op_cases::second_of_reductions));
+static_assert(traces(op_cases::second_of_pools));
+static_assert(traces(op_cases::second_of_norms));
+static_assert(traces(op_cases::second_of_losses));
 static_assert(traces([](tw::Ir& ir) {
   using tw::Tensor, op_cases::f32;
   const tw::Graph body = ir.create_graph([](Tensor x) { return x * ops::tanh(x); }, f32({4}));

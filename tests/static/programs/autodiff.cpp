@@ -420,9 +420,9 @@ TW_SAME(second_gradient_of_a_loop_failure(),
         "from its ops: GradientMethod::autodiff, or calls in place of the loop, expected");
 
 // ---- gradients of gradients in half precision
-constexpr bool second_gradient_fits(auto function) {
+constexpr bool second_gradient_fits(auto function, tw::Shape shape = {2}) {
   Ir ir;
-  const TensorSpec spec{{2}, tw::float16};
+  const TensorSpec spec{shape, tw::float16};
   const Graph forward = ir.create_graph(function, spec);
   const auto info = tw::autodiff(forward);
   const Graph first = ir.create_graph(
@@ -433,3 +433,30 @@ constexpr bool second_gradient_fits(auto function) {
 static_assert(second_gradient_fits([](Tensor x) { return ops::tanh(x); }));
 static_assert(second_gradient_fits([](Tensor x) { return ops::gelu(ops::softplus(x)); }));
 static_assert(second_gradient_fits([](Tensor x) { return ops::sigmoid(ops::relu(x)) / ops::exp(x); }));
+static_assert(second_gradient_fits([](Tensor x) { return ops::pow(ops::maximum(x, 1), x); }));
+static_assert(second_gradient_fits([](Tensor x) { return ops::softmax(x) * ops::prod(x) * ops::max(x); }));
+static_assert(second_gradient_fits([](Tensor x) { return x * ops::l1(x) * ops::l2(x) * ops::logsumexp(x); }));
+static_assert(second_gradient_fits([](Tensor x) {
+  return ops::topk(x, 2).values * ops::gather(x, x.ir().constant({1, 0}, {2}, tw::int32));
+}));
+static_assert(second_gradient_fits(
+    [](Tensor x) {
+      const Tensor one = x.ir().constant({1, 1}, {2}, tw::float16);
+      return ops::layer_norm(x, one, one) * ops::group_norm(x, one, one, 2);
+    },
+    {3, 2}));
+static_assert(second_gradient_fits([](Tensor x) { return ops::conv(x, x, {.padding = {1, 1}}); }, {1, 1, 3}));
+static_assert(second_gradient_fits(
+    [](Tensor x) {
+      return ops::conv_transpose(ops::average_pool(x, {2}), ops::slice(x, 0, 2, {}, 2)) *
+             ops::interpolate(ops::max_pool(x, {3}), {1, 1, 3});
+    },
+    {1, 1, 3}));
+static_assert(second_gradient_fits(
+    [](Tensor x) {
+      const Tensor labels = x.ir().constant({1, 0}, {2}, tw::int32);
+      return x * ops::cross_entropy(x, labels) * ops::nll_loss(x, labels);
+    },
+    {2, 2}));
+static_assert(second_gradient_fits([](Tensor x) { return ops::scaled_dot_product_attention(x, x, x, {.is_causal = true}); },
+                                   {1, 1, 2, 2}));

@@ -1,5 +1,6 @@
 #pragma once
 #include <concepts>
+#include <utility>
 
 #include "tilewright/op/in_place.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
@@ -18,6 +19,14 @@ constexpr Tensor summed(List<Tensor> inputs, const TensorSpec& to) {
     for (Tensor& input : inputs) input = input.cast(float32);
   Ir& ir = inputs[0].ir();
   return ops::sum_to(at_or_invalid(ir, apply_all<D>(ir, inputs), 0), to.shape).cast(to.dtype);
+}
+/// Gradient rule of an op D that is linear in input i, and whose derivatives by its other inputs are 0.
+template <class D, int i>
+constexpr void gradient_of_linear(GradientContext& op) {
+  if (!op.needs(i)) return;
+  List<Tensor> inputs;
+  for (int k = 0; k < op.input_count(); ++k) inputs.push_back(k == i ? op.output_gradient(0) : op.input(k));
+  op.input_gradient(i, summed<D>(std::move(inputs), op.input_spec(i)));
 }
 }  // namespace detail
 

@@ -1,5 +1,7 @@
 #pragma once
-#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/compare.hpp"
+#include "tilewright/ops/elementwise/select.hpp"
+#include "tilewright/ops/elementwise/unary.hpp"
 
 namespace tilewright {
 
@@ -44,6 +46,7 @@ struct PowBaseGrad : Elementwise<PowBaseGrad> {
     const X zero = math::number<X>(0);
     return math::select(e == zero, zero, dy * e * math::pow(x, e - math::number<X>(1)));
   }
+  static constexpr void gradient(GradientContext& op);  // below, because it applies Pow
 };
 /// The gradient of e in x to the power of e: inputs x, e and dy.
 struct PowExponentGrad : Elementwise<PowExponentGrad> {
@@ -54,6 +57,7 @@ struct PowExponentGrad : Elementwise<PowExponentGrad> {
     const X zero = math::number<X>(0);
     return math::select((x == zero) & (e >= zero), zero, dy * (math::pow(x, e) * math::log(x)));
   }
+  static constexpr void gradient(GradientContext& op);
 };
 /// x to the power of e, broadcast.
 struct Pow : Elementwise<Pow> {
@@ -67,6 +71,35 @@ struct Pow : Elementwise<Pow> {
     if (op.needs(1)) op.input_gradient(1, detail::summed<PowExponentGrad>({x, e, dy}, op.input_spec(1)));
   }
 };
+
+namespace detail {
+/// Passes a gradient to input i of an op: sums it over the axes along which the input was broadcast.
+constexpr void give_summed(GradientContext& op, int i, Tensor gradient) {
+  op.input_gradient(i, ops::sum_to(gradient, op.input_spec(i).shape));
+}
+/// Returns dy (1 + e ln(x)) x^(e - 1), the derivative of x^e by x and e.
+constexpr Tensor mixed_gradient_of_pow(Tensor x, Tensor e, Tensor dy) {
+  const Tensor less = e - 1;
+  return apply<Pow>({x, less}) * dy + e * apply<PowExponentGrad>({x, less, dy});
+}
+}  // namespace detail
+
+constexpr void PowBaseGrad::gradient(GradientContext& op) {
+  const Tensor x = op.input(0), e = op.input(1), dy = op.input(2) * op.output_gradient(0);
+  if (op.needs(0)) {  // 0 where e is 0, even where x is
+    const Tensor less = ops::where(ops::equal(e, 0), 0, e - 1);
+    detail::give_summed(op, 0, e * apply<PowBaseGrad>({x, less, dy}));
+  }
+  if (op.needs(1)) detail::give_summed(op, 1, detail::mixed_gradient_of_pow(x, e, dy));
+  detail::gradient_of_linear<PowBaseGrad, 2>(op);
+}
+constexpr void PowExponentGrad::gradient(GradientContext& op) {
+  const Tensor x = op.input(0), e = op.input(1), dy = op.input(2) * op.output_gradient(0);
+  if (op.needs(0)) detail::give_summed(op, 0, detail::mixed_gradient_of_pow(x, e, dy));
+  if (op.needs(1))  // 0 where x is 0
+    detail::give_summed(op, 1, apply<PowExponentGrad>({x, e, dy}) * apply<Log>({ops::where(ops::equal(x, 0), 1, x)}));
+  detail::gradient_of_linear<PowExponentGrad, 2>(op);
+}
 
 namespace ops {
 /// Returns x to the power of e. x: integers, which wrap around, or floating point; e: a number, which for integers must be whole

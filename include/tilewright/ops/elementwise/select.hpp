@@ -32,6 +32,7 @@ struct ExtremeGrad : Elementwise<ExtremeGrad<largest>> {
     const auto is_other = largest ? a < b : b < a;
     return math::select(a == b, math::number<X>(0.5) * dy, math::select(is_other, math::number<X>(0), dy));
   }
+  static constexpr void gradient(GradientContext& op) { detail::gradient_of_linear<ExtremeGrad, 2>(op); }
 };
 template <class D, bool largest>
 struct ExtremeOp : Elementwise<D> {

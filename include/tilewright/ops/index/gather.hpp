@@ -25,6 +25,7 @@ struct GatherGrad : IndexedOp<GatherGrad> {
     return table_work(operands, unpack<Attributes>(packed),
                       {operands[static_cast<std::size_t>(input_count)].shape, 0, 1, input_count - 1});
   }
+  static constexpr void gradient(GradientContext& op);  // a gather
   template <PackedAttributes A, class DY, class J, class P, class DX>
   static void compute(DY dy, J indices, P positions, DX dx);
 };
@@ -107,40 +108,14 @@ struct GatherOp : IndexedOp<D> {
 struct Gather : GatherOp<Gather> {
   static constexpr std::string_view name = "Gather";
 };
+constexpr void GatherGrad::gradient(GradientContext& op) {
+  if (!op.needs(0)) return;
+  const Tensor gathered = apply<Gather>({op.output_gradient(0), op.input(1)}, op.attributes<Attributes>());
+  op.input_gradient(0, gathered.cast(op.input_spec(0).dtype));
+}
 /// A gather whose table is also an operand of a product.
 struct TiedGather : GatherOp<TiedGather> {
   static constexpr std::string_view name = "PopartTiedGather";
-};
-
-/// Inputs (t, indices): t[.., indices[p], ..] along an axis for each position p of the indices, which have t's axes. 0 for an
-/// index out of range, and where the result has more positions than the indices. It is the gradient of Scatter's and
-/// ScatterReduce's elements.
-struct GatherElements : Op<GatherElements> {
-  static constexpr std::string_view name = "GatherElements";
-  constexpr operator VertexCost() const { return formula_cost(CostFormula::gather); }
-  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::indexed}; }
-  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
-  struct Attributes {
-    std::int64_t axis = 0;
-    detail::AxisList shape{};
-  };
-  static constexpr void infer(Inference& op) { op.output({op.attributes<Attributes>().shape.shape(), op.input(0).dtype}); }
-  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
-    const auto axis = static_cast<int>(unpack<Attributes>(packed).axis);
-    const Shape &t = operands[0].shape, &indices = operands[1].shape, &result = operands[2].shape;
-    Work work;
-    for (int a = 0; a < result.rank; ++a) {
-      const bool fits = indices[a] == result[a] && (a == axis || t[a] == result[a]);
-      const int to = work.add_axis(
-          {.extent = result[a], .kind = fits ? WorkAxisKind::parallel : WorkAxisKind::whole, .vectorised = a == result.rank - 1});
-      work.follow(2, a, to);
-      if (fits) work.follow(1, a, to);
-      if (fits && a != axis) work.follow(0, a, to);
-    }
-    return work;
-  }
-  template <PackedAttributes A, class T, class J, class Y>
-  static void compute(T t, J indices, Y y);
 };
 
 struct GatherOptions {

@@ -37,11 +37,4 @@ inline void GatherOp<D>::compute_checked(Faults faults, T t, J indices, P positi
   compute<A>(t, indices, positions, y);
 }
 
-template <PackedAttributes A, class T, class J, class Y>
-inline void GatherElements::compute(T t, J indices, Y y) {
-  using Loops = kernel::IndexedLoops<static_cast<int>(unpack<Attributes>(A).axis), kernel::IndexForm::elements, T, Y, J>;
-  if constexpr (J::shape != Y::shape) kernel::fill_zero(y);
-  Loops::for_each(t, y, indices, [](const auto* from, auto* to) { *to = *from; }, [](auto* missed) { Loops::zero(missed); });
-}
-
 }  // namespace tilewright

@@ -28,6 +28,7 @@ struct OneHotGrad : Op<OneHotGrad> {
     }
     return work;
   }
+  static constexpr void gradient(GradientContext& op);  // below, because it applies OneHot
   template <PackedAttributes A, class DY, class J, class DV>
   static void compute(DY dy, J indices, DV values);
   /// Calls f(index, line of the other operand along the axis) for each index.
@@ -82,6 +83,10 @@ struct OneHot : IndexedOp<OneHot> {
   template <PackedAttributes A, class J, class V, class P, class Y>
   static void compute(J indices, V values, P positions, Y y);
 };
+
+constexpr void OneHotGrad::gradient(GradientContext& op) {
+  if (op.needs(0)) op.input_gradient(0, apply<OneHot>({op.input(1), op.output_gradient(0)}, op.attributes<Attributes>()));
+}
 
 namespace ops {
 /// Encodes indices along a new axis of `num_classes` positions: values[1] at the index, and values[0] elsewhere. An index outside

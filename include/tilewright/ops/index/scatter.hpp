@@ -5,6 +5,38 @@
 
 namespace tilewright {
 
+/// Inputs (t, indices): t[.., indices[p], ..] along an axis for each position p of the indices, which have t's axes. 0 for an
+/// index out of range, and where the result has more positions than the indices. It is the gradient of Scatter's and
+/// ScatterReduce's elements.
+struct GatherElements : Op<GatherElements> {
+  static constexpr std::string_view name = "GatherElements";
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::gather); }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::indexed}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
+  struct Attributes {
+    std::int64_t axis = 0;
+    detail::AxisList shape{};
+  };
+  static constexpr void infer(Inference& op) { op.output({op.attributes<Attributes>().shape.shape(), op.input(0).dtype}); }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    const auto axis = static_cast<int>(unpack<Attributes>(packed).axis);
+    const Shape &t = operands[0].shape, &indices = operands[1].shape, &result = operands[2].shape;
+    Work work;
+    for (int a = 0; a < result.rank; ++a) {
+      const bool fits = indices[a] == result[a] && (a == axis || t[a] == result[a]);
+      const int to = work.add_axis(
+          {.extent = result[a], .kind = fits ? WorkAxisKind::parallel : WorkAxisKind::whole, .vectorised = a == result.rank - 1});
+      work.follow(2, a, to);
+      if (fits) work.follow(1, a, to);
+      if (fits && a != axis) work.follow(0, a, to);
+    }
+    return work;
+  }
+  static constexpr void gradient(GradientContext& op);  // below, because it applies ScatterReduce
+  template <PackedAttributes A, class T, class J, class Y>
+  static void compute(T t, J indices, Y y);
+};
+
 /// x where a equals b, otherwise 0: inputs (a, b, x). It is the gradient of selections between elements.
 struct SelectEqual : Elementwise<SelectEqual> {
   static constexpr std::string_view name = "SelectEqual";
@@ -13,6 +45,7 @@ struct SelectEqual : Elementwise<SelectEqual> {
   static X forward(X a, X b, X x) {
     return math::select(a == b, x, math::number<X>(0));
   }
+  static constexpr void gradient(GradientContext& op) { detail::gradient_of_linear<SelectEqual, 2>(op); }
 };
 
 namespace detail {
@@ -138,6 +171,18 @@ struct ScatterReduce : ScatterOp<ScatterReduce> {
   static constexpr std::string_view fitting = "indices of the data's shape, or one for each place along the axis,";
   static constexpr void gradient(GradientContext& op) { gradient_of(op, op.attributes<Attributes>().reduction); }
 };
+
+constexpr void GatherElements::gradient(GradientContext& op) {
+  if (!op.needs(0)) return;
+  const TensorSpec t = op.input_spec(0);
+  const auto axis = op.attributes<Attributes>().axis;
+  const DType computed = computed_dtype(t.dtype);  // an element may get many
+  const Tensor zeros = ops::expand(op.ir().constant(List<double>{0}, {}, computed), t.shape);
+  const Tensor added = apply<ScatterReduce>(
+      {op.output_gradient(0).cast(computed), op.input(1), zeros},
+      {.axis = axis, .extent = t.shape[static_cast<int>(axis)], .form = kernel::IndexForm::elements, .faults = 0});
+  op.input_gradient(0, added.cast(t.dtype));
+}
 
 /// Inputs (t, x, indices[, f]): t[.., indices[i], ..] += f x[.., i, ..], in place.
 struct SparseAccumulate : IndexedOp<SparseAccumulate> {

@@ -4,6 +4,13 @@
 
 namespace tilewright {
 
+template <PackedAttributes A, class T, class J, class Y>
+inline void GatherElements::compute(T t, J indices, Y y) {
+  using Loops = kernel::IndexedLoops<static_cast<int>(unpack<Attributes>(A).axis), kernel::IndexForm::elements, T, Y, J>;
+  if constexpr (J::shape != Y::shape) kernel::fill_zero(y);
+  Loops::for_each(t, y, indices, [](const auto* from, auto* to) { *to = *from; }, [](auto* missed) { Loops::zero(missed); });
+}
+
 template <class D>
 template <PackedAttributes A, class X, class J, class P, class Y>
 inline void ScatterOp<D>::compute(X data, J indices, P positions, Y y) {

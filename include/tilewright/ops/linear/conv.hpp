@@ -112,6 +112,7 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
     for (int axis = 5 - op.input(0).shape.rank; axis < 3; ++axis) result.push_back(windows[axis].in);
     op.output({result, op.input(0).dtype});
   }
+  static constexpr void gradient(GradientContext& op);  // below, as those of the other gradients: each applies the others
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
     return detail::transposed_work(operands, attributes.groups, attributes.planner.images_together);
@@ -133,6 +134,7 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
     for (int axis = 5 - op.input(0).shape.rank; axis < 3; ++axis) result.push_back(windows[axis].kernel);
     op.output({result, op.input(0).dtype});
   }
+  static constexpr void gradient(GradientContext& op);
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     using enum WorkAxisKind;
     const auto attributes = unpack<Attributes>(packed);
@@ -147,6 +149,43 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
   template <PackedAttributes A, class X, class DY, class DW>
   static constexpr std::int64_t stack_bytes();
 };
+
+/// The gradient of a transposed convolution's data, a convolution with given windows: inputs (dy, weight), result dx.
+struct ConvTransposeDataGrad : ConvOp<ConvTransposeDataGrad, WindowsAttributes> {
+  static constexpr std::string_view name = "ConvTransposeDataGrad";
+
+  static constexpr void infer(Inference& op) {
+    const Shape &dy = op.input(0).shape, &weight = op.input(1).shape;
+    op.output({detail::windows_shape(dy[0], weight[0], op.attributes<Attributes>().windows(), dy.rank - 2), op.input(0).dtype});
+  }
+  static constexpr void gradient(GradientContext& op);
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    return detail::convolution_work(operands, unpack<Attributes>(packed).groups);
+  }
+  template <PackedAttributes A, class DY, class W, class DX>
+  static void compute(DY dy, W w, DX dx);
+  template <PackedAttributes A, class DY, class W, class DX>
+  static constexpr std::int64_t stack_bytes();
+};
+
+constexpr void ConvDataGrad::gradient(GradientContext& op) {
+  const Tensor dy = op.input(0), weight = op.input(1), of_dx = op.output_gradient(0);
+  const auto attributes = op.attributes<Attributes>();
+  if (op.needs(0)) op.input_gradient(0, apply<ConvTransposeDataGrad>({of_dx, weight}, attributes));
+  if (op.needs(1)) op.input_gradient(1, apply<ConvWeightsGrad>({of_dx, dy}, attributes));
+}
+constexpr void ConvWeightsGrad::gradient(GradientContext& op) {
+  const Tensor x = op.input(0), dy = op.input(1), of_dw = op.output_gradient(0);
+  const auto attributes = op.attributes<Attributes>();
+  if (op.needs(0)) op.input_gradient(0, apply<ConvDataGrad>({dy, of_dw}, attributes));
+  if (op.needs(1)) op.input_gradient(1, apply<ConvTransposeDataGrad>({x, of_dw}, attributes));
+}
+constexpr void ConvTransposeDataGrad::gradient(GradientContext& op) {
+  const Tensor dy = op.input(0), weight = op.input(1), of_dx = op.output_gradient(0);
+  const auto attributes = op.attributes<Attributes>();
+  if (op.needs(0)) op.input_gradient(0, apply<ConvDataGrad>({of_dx, weight}, attributes));
+  if (op.needs(1)) op.input_gradient(1, apply<ConvWeightsGrad>({dy, of_dx}, attributes));
+}
 
 /// Convolution, that is cross-correlation: inputs (x, weight).
 struct Conv : ConvOp<Conv, WindowAttributes> {

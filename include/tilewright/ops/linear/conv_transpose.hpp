@@ -58,23 +58,6 @@ constexpr kernel::Windows transposed_windows(const Shape& x, const Shape& weight
 }
 }  // namespace detail
 
-/// The gradient of a transposed convolution's data, a convolution: inputs (dy, weight), result dx.
-struct ConvTransposeDataGrad : ConvOp<ConvTransposeDataGrad, WindowsAttributes> {
-  static constexpr std::string_view name = "ConvTransposeDataGrad";
-
-  static constexpr void infer(Inference& op) {
-    const Shape &dy = op.input(0).shape, &weight = op.input(1).shape;
-    op.output({detail::windows_shape(dy[0], weight[0], op.attributes<Attributes>().windows(), dy.rank - 2), op.input(0).dtype});
-  }
-  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
-    return detail::convolution_work(operands, unpack<Attributes>(packed).groups);
-  }
-  template <PackedAttributes A, class DY, class W, class DX>
-  static void compute(DY dy, W w, DX dx);
-  template <PackedAttributes A, class DY, class W, class DX>
-  static constexpr std::int64_t stack_bytes();
-};
-
 /// Transposed convolution: inputs (x, weight).
 struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
   static constexpr std::string_view name = "ConvTranspose";

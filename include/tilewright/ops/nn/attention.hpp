@@ -6,6 +6,7 @@
 #include "tilewright/operand/attention_shape.hpp"
 #include "tilewright/operand/view.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/ops/nn/attention_gradient_rule.hpp"
 #include "tilewright/ops/nn/attention_options.hpp"
 #include "tilewright/ops/random/random.hpp"
 #include "tilewright/ops/shape/shape.hpp"
@@ -70,6 +71,9 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
     const bool sums = detail::sums_key_gradients(q, k, pack(op.attributes<Attributes>()));
     op.output(q);
     for (int i = 1; i < 3; ++i) op.output({k.shape, sums ? float32 : k.dtype});
+  }
+  static constexpr void gradient(GradientContext& op) {
+    detail::differentiate_attention_gradient<ScaledDotProductAttentionGrad>(op);
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     return detail::attention_work(operands);

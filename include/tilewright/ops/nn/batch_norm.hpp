@@ -162,7 +162,7 @@ constexpr Tensor batch_norm(Tensor x, Tensor scale, Tensor bias, Tensor running_
   if (count < 2) return x.ir().fail(text("batch_norm: ", to_text(x.spec()), ": at least two elements for each channel expected"));
   Axes axes(0);
   for (int axis = 2; axis < x.rank(); ++axis) axes.list.push_back(axis);
-  const Tensor wide = detach(cast(x, detail::statistics_dtype(x))), batch_mean = mean(wide, axes);
+  const Tensor wide = cast(x, detail::statistics_dtype(x)), batch_mean = mean(wide, axes);
   const Tensor distance = wide - detail::along_channels(batch_mean, x), variance = mean(distance * distance, axes);
   const double correction = static_cast<double>(count) / static_cast<double>(count - 1);
   apply<RunningStatistic>({differs_by_replica(running_mean), batch_mean}, {options.momentum});

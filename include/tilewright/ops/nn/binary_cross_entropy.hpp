@@ -67,6 +67,18 @@ struct BinaryCrossEntropyGrad : Elementwise<BinaryCrossEntropyGrad> {
     const X one = math::number<X>(1);
     return dy * math::fma(one - target, math::sigmoid(x), -(pos_weight * target * math::sigmoid(-x)));
   }
+  static constexpr void gradient(GradientContext& op) {
+    const bool has_weight = op.input_count() > 3;
+    const Tensor x = op.input(0), target = op.input(1), of_dx = op.output_gradient(0), dy = of_dx * op.input(2);
+    const Tensor above = ops::sigmoid(x), below = ops::sigmoid(-x);
+    const auto weighted = [&](Tensor t) { return has_weight ? t * op.input(3) : t; };
+    if (op.needs(0)) op.input_gradient(0, dy * above * below * (1 - target + weighted(target)));
+    if (op.needs(1)) op.input_gradient(1, -(dy * (above + weighted(below))));
+    if (op.needs(2))
+      op.input_gradient(2, has_weight ? apply<BinaryCrossEntropyGrad>({x, target, of_dx, op.input(3)})
+                                      : apply<BinaryCrossEntropyGrad>({x, target, of_dx}));
+    if (has_weight && op.needs(3)) op.input_gradient(3, -ops::sum_to(dy * target * below, op.input_spec(3).shape));
+  }
 };
 
 /// The binary cross entropy of logits x and targets t, with a weight p of positive targets: p t log(1 + exp(-x)) + (1 - t) log(1

@@ -3,7 +3,8 @@
 
 #include "tilewright/operand/faults.hpp"
 #include "tilewright/operand/view.hpp"
-#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/compare.hpp"
+#include "tilewright/ops/elementwise/select.hpp"
 
 namespace tilewright {
 
@@ -166,6 +167,38 @@ struct ClassLossGrad : ClassLossOp<D> {
   template <PackedAttributes A, class X, class L, class DLoss, class All, class DX>
   static void compute(X x, L labels, DLoss dloss, All all_labels, DX dx);
 };
+
+namespace detail {
+/// Gradient rule of D, the gradient op of a loss, for its input dloss, in which D is linear.
+template <class D>
+constexpr void differentiate_dloss(GradientContext& op) {
+  if (!op.needs(2)) return;
+  const TensorSpec dloss = op.input_spec(2);
+  const DType computed = computed_dtype(dloss.dtype);
+  List<Tensor> inputs;
+  for (int i = 0; i < op.input_count(); ++i) inputs.push_back(op.input(i));
+  inputs[2] = op.ir().constant(List<double>{1}, dloss.shape, dloss.dtype);
+  const auto attributes = op.attributes<typename D::Attributes>();
+  const Tensor dx = at_or_invalid(op.ir(), apply_all<D>(op.ir(), inputs, attributes), 0);
+  const Tensor product = dx.cast(computed) * op.output_gradient(0).cast(computed);
+  Axes axes;  // no conditional operator: GCC 12 destroys its temporaries twice in constant expressions
+  if (attributes.reduction == Reduction::none) axes = Axes(-1);
+  op.input_gradient(2, ops::sum(product, axes).cast(dloss.dtype));
+}
+/// Returns 1 for each label, and 0 for ignored ones.
+template <class Attributes>
+constexpr Tensor counted_labels(Tensor labels, const Attributes& attributes, DType dtype) {
+  if (attributes.ignores == 0) return labels.ir().constant(List<double>{1}, labels.shape(), dtype);
+  return ops::not_equal(labels.cast(int64), attributes.ignore_index).cast(dtype);
+}
+/// Returns the gradients of the losses of rows: dloss. For a mean, it is divided by the sum of weights, or by 1 if that is 0.
+constexpr Tensor gradient_of_rows(Tensor dloss, Tensor weights, Reduction reduction) {
+  const Tensor wide = dloss.cast(weights.dtype());
+  if (reduction != Reduction::mean) return wide;
+  const Tensor total = ops::sum(weights);
+  return wide / ops::where(ops::equal(total, 0), 1, total);
+}
+}  // namespace detail
 
 /// Base of ops with a loss and the gradient of logits: inputs (rows, labels[, loss_grad]), results (loss, dx). dx is multiplied
 /// by loss_grad and divided like the loss; the loss is not multiplied. D defines row_loss_and_gradient<classes, attributes>(row,

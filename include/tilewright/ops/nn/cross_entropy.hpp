@@ -1,5 +1,6 @@
 #pragma once
 #include "tilewright/ops/nn/class_loss.hpp"
+#include "tilewright/ops/nn/softmax.hpp"
 
 namespace tilewright {
 
@@ -11,6 +12,18 @@ constexpr bool check_cross_entropy(Inference& op) {
   if (!ClassLossOp<D>::validate(op)) return false;
   if (op.attributes<NllAttributes>().log_prob == 0) return true;
   return op.fail("log_prob is an option of nll_loss: logits expected, not logarithms of probabilities"), false;
+}
+/// Passes the gradient of the logits, input 0 of an op whose rows are factor softmax(logits) and terms without logits. factors:
+/// one for each label.
+constexpr void differentiate_softmax_rows(GradientContext& op, Tensor factors) {
+  const TensorSpec logits = op.input_spec(0);
+  const DType computed = computed_dtype(logits.dtype);
+  const AxisAttributes last{logits.shape.rank - 1};
+  const Tensor y = apply<Softmax>({op.input(0).cast(computed)}, last);
+  const Tensor dx = apply<SoftmaxGrad>({y, op.output_gradient(0).cast(computed)}, last);
+  Shape rows = logits.shape;
+  rows[-1] = 1;
+  op.input_gradient(0, (dx * ops::reshape(factors, rows)).cast(logits.dtype));
 }
 }  // namespace detail
 
@@ -35,6 +48,14 @@ struct CrossEntropyGrad : ClassLossGrad<CrossEntropyGrad> {
   static constexpr std::string_view rows_are = "logits";
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
   constexpr operator VertexCost() const { return CrossEntropyWithGrad{}; }
+  static constexpr void gradient(GradientContext& op) {
+    detail::differentiate_dloss<CrossEntropyGrad>(op);
+    if (!op.needs(0)) return;
+    const auto attributes = op.attributes<Attributes>();
+    const Tensor counted = detail::counted_labels(op.input(1), attributes, computed_dtype(op.input_spec(0).dtype));
+    const Tensor dloss = detail::gradient_of_rows(op.input(2), counted, attributes.reduction);
+    detail::differentiate_softmax_rows(op, dloss * counted);
+  }
   template <PackedAttributes, class X, class... V>
   static constexpr std::int64_t stack_bytes();
 

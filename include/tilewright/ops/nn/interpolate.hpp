@@ -50,6 +50,7 @@ struct ResizeAxisGrad : ResizeOp<ResizeAxisGrad> {
     result.shape[static_cast<int>(attributes.axis)] = attributes.in;
     op.output(result);
   }
+  static constexpr void gradient(GradientContext& op);  // below, because it applies ResizeAxis
   template <PackedAttributes A, class DY, class DX>
   static void compute(DY dy, DX dx);
   template <PackedAttributes A, class, class DX>
@@ -73,6 +74,10 @@ struct ResizeAxis : ResizeOp<ResizeAxis> {
   template <PackedAttributes A, class, class Y>
   static constexpr std::int64_t stack_bytes();
 };
+
+constexpr void ResizeAxisGrad::gradient(GradientContext& op) {
+  if (op.needs(0)) op.input_gradient(0, apply<ResizeAxis>({op.output_gradient(0)}, op.attributes<Attributes>()));
+}
 
 namespace ops {
 /// Resizes each axis of x by its factor in `scale_factor`, as ONNX's Resize: an axis gets floor(extent scale) elements. x:

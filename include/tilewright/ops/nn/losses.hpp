@@ -33,6 +33,11 @@ struct Huber : UnaryOp<Huber> {
     const X delta = math::number<X>(attributes.delta);
     return dy * scaled((math::min)(delta, (math::max)(-delta, x)), attributes);
   }
+  static constexpr Tensor gradient_of_slope(Tensor x, Tensor dy, Tensor gradient, const Attributes& attributes) {
+    const double delta = attributes.delta;
+    const Tensor inside = apply<UnaryGrad<Clip>>({x, gradient * dy}, {-delta, delta});
+    return attributes.is_relative != 0 ? inside * (1 / delta) : inside;
+  }
 };
 
 struct LossOptions {

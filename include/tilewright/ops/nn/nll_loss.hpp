@@ -1,4 +1,7 @@
 #pragma once
+#include <limits>
+
+#include "tilewright/ops/elementwise/unary.hpp"
 #include "tilewright/ops/nn/class_loss.hpp"
 
 namespace tilewright {
@@ -11,6 +14,10 @@ inline constexpr double smallest_probability = std::is_same_v<T, float16_t> ? 6.
 /// such states.
 template <class T>
 inline constexpr double smallest_divisor = std::is_same_v<T, float16_t> ? 6.104e-5 : 1e-10;
+/// Returns dy where x is at least a limit, otherwise 0.
+constexpr Tensor clipped_gradient(Tensor x, Tensor dy, double limit) {
+  return apply<UnaryGrad<Clip>>({x, dy}, {limit, std::numeric_limits<double>::infinity()});
+}
 }  // namespace detail
 
 /// The gradient of Nll.
@@ -18,6 +25,15 @@ struct NllGrad : ClassLossGrad<NllGrad> {
   static constexpr std::string_view name = "NllGrad";
   static constexpr std::string_view rows_are = "probabilities";
   constexpr operator VertexCost() const { return loop_cost(CostFormula::serial, {4, 1}, {4, 2}); }
+  static constexpr void gradient(GradientContext& op) {
+    detail::differentiate_dloss<NllGrad>(op);
+    if (!op.needs(0) || op.attributes<Attributes>().log_prob != 0) return;
+    const TensorSpec probs = op.input_spec(0);
+    const DType computed = computed_dtype(probs.dtype);
+    const double least = probs.dtype == float16 ? detail::smallest_divisor<float16_t> : detail::smallest_divisor<float>;
+    const Tensor p = op.input(0).cast(computed), dp = op.output(0).cast(computed) * op.output_gradient(0).cast(computed);
+    op.input_gradient(0, detail::clipped_gradient(p, -(dp / ops::clip(p, least)), least).cast(probs.dtype));
+  }
 
   template <std::int64_t classes, PackedAttributes A, class P, class DP>
   static void row_gradient(P probs, std::int64_t label, double factor, DP dprobs);

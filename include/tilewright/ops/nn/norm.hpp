@@ -5,6 +5,8 @@
 #include "tilewright/operand/norm_block.hpp"
 #include "tilewright/operand/sum_lengths.hpp"
 #include "tilewright/operand/view.hpp"
+#include "tilewright/ops/elementwise/unary.hpp"
+#include "tilewright/ops/reduce/mean.hpp"
 #include "tilewright/program/check_parameter.hpp"
 
 namespace tilewright {
@@ -49,6 +51,48 @@ struct NormOp : Op<D> {
   }
 };
 
+namespace detail {
+/// Gradient rule of NormGrad: from the gradients (ux, uw, ub) of its results to those of x, the weight and dy. That of x includes
+/// the paths through mean and deviation, which are computed from x again, so that they have no gradients of their own. With z =
+/// (x - mean) inverse, P(t) = t - mean(t) - z mean(t z), g = dy weight, h = dy uw, and means over groups: the gradient of dy is
+/// weight inverse P(ux) + uw z + ub, that of the weight is the sum of dy inverse P(ux), and that of x is
+///     inverse P(h) - inverse^2 (z (mean(g ux) - mean(g) mean(ux) - mean(g z) mean(ux z)) + mean(ux z) P(g) + mean(g z) P(ux)).
+constexpr void differentiate_norm_gradient(GradientContext& op, const kernel::NormBlock& block, double eps) {
+  const TensorSpec spec = op.input_spec(0);
+  const DType computed = computed_dtype(spec.dtype);
+  const Shape by_channel{1, block.groups, block.channels, 1};
+  const auto in_groups = [&](Tensor t) {
+    return ops::reshape(t.cast(computed), {-1, block.groups, block.channels, block.spatial});
+  };
+  const auto of_channels = [&](Tensor t) { return ops::reshape(t.cast(computed), by_channel); };
+  const auto mean = [](Tensor t) { return ops::mean(t, {2, 3}, true); };
+  const Tensor x = in_groups(op.input(0)), weight = of_channels(op.input(1)), dy = in_groups(op.input(4));
+  const Tensor centred = x - mean(x), inverse = 1 / apply<Sqrt>({mean(centred * centred) + eps}), z = centred * inverse;
+  const auto projected = [&](Tensor t) { return t - mean(t) - z * mean(t * z); };
+  const auto give = [&](int i, Tensor gradient) {
+    const TensorSpec to = op.input_spec(i);
+    if (i == 1) gradient = ops::sum_to(gradient, by_channel);
+    op.input_gradient(i, ops::reshape(gradient, to.shape).cast(to.dtype));
+  };
+  if (op.has_output_gradient(0)) {
+    const Tensor ux = in_groups(op.output_gradient(0)), projection = inverse * projected(ux), g = dy * weight;
+    if (op.needs(1)) give(1, dy * projection);
+    if (op.needs(4)) give(4, weight * projection);
+    if (op.needs(0)) {
+      const Tensor of_g = mean(g * z), of_ux = mean(ux * z);
+      const Tensor rest = z * (mean(g * ux) - mean(g) * mean(ux) - of_g * of_ux);
+      give(0, -(inverse * inverse * (rest + of_ux * projected(g)) + inverse * of_g * projection));
+    }
+  }
+  if (op.has_output_gradient(1)) {
+    const Tensor uw = of_channels(op.output_gradient(1));
+    if (op.needs(4)) give(4, uw * z);
+    if (op.needs(0)) give(0, inverse * projected(dy * uw));
+  }
+  if (op.has_output_gradient(2) && op.needs(4)) give(4, ops::expand(of_channels(op.output_gradient(2)), x.shape()));
+}
+}  // namespace detail
+
 /// The gradients of a normalisation N in one op: inputs (x, weight, mean, inverse deviation, dy), results (dx, dweight, dbias).
 template <class N>
 struct NormGrad : NormOp<NormGrad<N>> {
@@ -58,6 +102,10 @@ struct NormGrad : NormOp<NormGrad<N>> {
     op.output(op.input(0));
     op.output(op.input(1));
     op.output(op.input(1));
+  }
+  static constexpr void gradient(GradientContext& op) {
+    const auto attributes = op.attributes<NormAttributes>();
+    detail::differentiate_norm_gradient(op, N::block(op.input_spec(0).shape, attributes), attributes.eps);
   }
   /// Returns the work: rows are divided among vertices, and each vertex has its part of the sums dweight and dbias.
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {

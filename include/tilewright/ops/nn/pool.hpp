@@ -1,8 +1,13 @@
 #pragma once
+#include <limits>
+
 #include "tilewright/op/window.hpp"
 #include "tilewright/operand/pool_windows.hpp"
 #include "tilewright/operand/view.hpp"
-#include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/ops/elementwise/compare.hpp"
+#include "tilewright/ops/elementwise/select.hpp"
+#include "tilewright/ops/index/gather.hpp"
+#include "tilewright/ops/reduce/reductions.hpp"
 
 namespace tilewright {
 
@@ -70,6 +75,27 @@ struct PoolGradAttributes {
       result.spacing[axis] = gap_numbers[axis] + 1;
       result.begin[axis] = gap_numbers[3 + axis];
       result.end[axis] = gap_numbers[6 + axis];
+    }
+    return result;
+  }
+  /// Returns attributes of the pool with these windows on tensors with the given number of spatial axes.
+  constexpr PoolAttributes forward(int axes) const {
+    PoolAttributes result;
+    const kernel::Windows all = windows.windows();
+    const auto count = static_cast<std::int8_t>(axes), twice = static_cast<std::int8_t>(2 * axes);
+    result.windows.kernel_count = result.windows.stride_count = result.windows.dilation_count = result.dilations_count = count;
+    result.windows.padding_count = result.pads_count = twice;
+    for (int axis = 0; axis < axes; ++axis) {
+      const int at = 3 - axes + axis;
+      const kernel::Window& window = all[at];
+      const auto i = static_cast<std::size_t>(axis), end = i + static_cast<std::size_t>(axes);
+      const auto number = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
+      result.windows.kernel[i] = number(window.kernel), result.windows.stride[i] = number(window.stride);
+      result.windows.dilation[i] = number(window.dilation), result.windows.padding[i] = number(window.begin);
+      result.windows.padding[end] = number(
+          (std::max)(window.at(window.out - 1, window.kernel - 1) + 1 - window.in, std::int64_t{0}));
+      result.in_dilations[i] = number(gaps().spacing[at]);
+      result.out_pads[i] = number(gaps().begin[at]), result.out_pads[end] = number(gaps().end[at]);
     }
     return result;
   }
@@ -168,6 +194,7 @@ struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
     op.output({op.input(0).shape, op.attributes<Attributes>().result_dtype(op.input(0).dtype)});
   }
 
+  static constexpr void gradient(GradientContext& op);
   template <PackedAttributes A, class X, class DY, class DX>
   static void compute(X x, DY dy, DX dx);
   template <PackedAttributes A, class X, class DY, class DX>
@@ -213,6 +240,7 @@ struct AveragePoolGrad : PoolOp<AveragePoolGrad> {
       result.push_back((windows[axis].in - 1) / gaps.spacing[axis] + 1);
     op.output({result, attributes.result_dtype(op.input(0).dtype)});
   }
+  static constexpr void gradient(GradientContext& op);  // below, because it applies AveragePool
   template <PackedAttributes A, class DY, class DX>
   static void compute(DY dy, DX dx);
   template <PackedAttributes A, class DY, class DX>
@@ -238,6 +266,63 @@ struct AveragePool : PoolForward<AveragePool> {
   template <class Kernel>
   static constexpr std::int64_t pool_stack_bytes = Kernel::average_stack_bytes;
 };
+
+constexpr void AveragePoolGrad::gradient(GradientContext& op) {
+  if (!op.needs(0)) return;
+  const TensorSpec dy = op.input_spec(0);
+  const auto attributes = op.attributes<Attributes>().forward(dy.shape.rank - 2);
+  op.input_gradient(0, apply<AveragePool>({op.output_gradient(0)}, attributes).cast(dy.dtype));
+}
+
+namespace detail {
+/// Returns, for each result of a pool and each place of a window, the number of the element in its plane of shape x, in row-major
+/// order; -1 for padding: (results, places).
+constexpr Tensor window_elements(Ir& ir, const Shape& x, const PoolGradAttributes& attributes) {
+  const kernel::Windows windows = attributes.windows.windows();
+  const kernel::PoolGaps gaps = attributes.gaps();
+  Shape results, places, plane{1, 1, 1};
+  for (int axis = 0; axis < 3; ++axis) {
+    results.push_back(gaps.begin[axis] + windows[axis].out + gaps.end[axis]);
+    places.push_back(windows[axis].kernel);
+    if (axis >= 5 - x.rank) plane[axis] = x[axis + x.rank - 3];
+  }
+  const auto digits = [](std::int64_t number, const Shape& extents) {
+    Shape result = extents;
+    for (int axis = 2; axis >= 0; --axis) result[axis] = number % extents[axis], number /= extents[axis];
+    return result;
+  };
+  List<double> numbers;
+  for (std::int64_t r = 0; r < results.nelms(); ++r)
+    for (std::int64_t p = 0; p < places.nelms(); ++p) {
+      const Shape result = digits(r, results), place = digits(p, places);
+      std::int64_t element = 0;
+      for (int axis = 0; axis < 3; ++axis) {
+        const std::int64_t o = result[axis] - gaps.begin[axis], at = windows[axis].at(o, place[axis]);
+        const bool is_inside = o >= 0 && o < windows[axis].out && gaps.contains(windows[axis], axis, at);
+        element = is_inside && element >= 0 ? element * plane[axis] + at / gaps.spacing[axis] : -1;
+      }
+      numbers.push_back(static_cast<double>(element));
+    }
+  return ir.constant(numbers, {results.nelms(), places.nelms()}, int32);
+}
+}  // namespace detail
+
+/// dy gets the gradient's element at the place of each window's largest element. x only selects, so its derivative is 0.
+constexpr void MaxPoolGrad::gradient(GradientContext& op) {
+  if (!op.needs(1)) return;
+  const Shape shape = op.input_spec(0).shape;
+  const TensorSpec dy = op.input_spec(1);
+  const Tensor gradient = op.output_gradient(0), elements = detail::window_elements(op.ir(), shape, op.attributes<Attributes>());
+  const auto in_windows = [&](Tensor t) {
+    return ops::gather(ops::reshape(t, {shape[0], shape[1], -1}), elements, 2, {.zero_OOR = true});
+  };
+  const Tensor no_element = ops::less(elements, 0), x = in_windows(op.input(0).cast(gradient.dtype()));
+  const Tensor candidates = ops::where(no_element, -std::numeric_limits<double>::infinity(), x);
+  const Tensor largest = (ops::max)(candidates, -1, true),
+               one = op.ir().constant(List<double>{1}, largest.shape(), largest.dtype());
+  const Tensor is_selected = apply<SelectionGrad<ReduceMax>>({candidates, largest, one}, ReduceMax::make(-1, false));
+  op.input_gradient(1, ops::reshape(ops::sum(is_selected * in_windows(gradient), -1), dy.shape).cast(dy.dtype));
+}
 
 namespace detail {
 constexpr PoolAttributes pool_attributes(const List<std::int64_t>& kernel_size, const PoolOptions& options) {

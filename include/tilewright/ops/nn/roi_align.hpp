@@ -28,6 +28,7 @@ struct RoiAlignGrad : Op<RoiAlignGrad> {
     const auto attributes = op.attributes<Attributes>();
     op.output({{attributes.images, op.input(2).shape[1], attributes.rows, attributes.columns}, op.input(2).dtype});
   }
+  static constexpr void gradient(GradientContext& op);  // below, because it applies RoiAlign
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     Work work;
     const int channels = work.add_axis({.extent = operands[2].shape[1]});
@@ -98,6 +99,11 @@ struct RoiAlign : Op<RoiAlign> {
   template <PackedAttributes A, class Report, class X, class Rois, class Index, class Y>
   static void align(const Report& report, X x, Rois rois, Index index, Y y);
 };
+
+constexpr void RoiAlignGrad::gradient(GradientContext& op) {
+  if (op.needs(2))
+    op.input_gradient(2, apply<RoiAlign>({op.output_gradient(0), op.input(0), op.input(1)}, op.attributes<Attributes>()));
+}
 
 /// Options of roi_align.
 struct RoiAlignOptions {

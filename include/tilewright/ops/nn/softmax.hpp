@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/op/elementwise.hpp"
 #include "tilewright/operand/view.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
 
 namespace tilewright {
 
@@ -45,11 +46,25 @@ struct LineOp : Op<D> {
   }
 };
 
+namespace detail {
+/// Returns the gradient of y for the gradient `of_dx` of dx = y (dy - sum(y dy)).
+constexpr Tensor gradient_of_softmax_result(Tensor y, Tensor dy, Tensor of_dx, const AxisAttributes& attributes) {
+  const Axes axis(static_cast<int>(attributes.axis));
+  return of_dx * (dy - ops::sum(y * dy, axis, true)) - dy * ops::sum(y * of_dx, axis, true);
+}
+}  // namespace detail
+
 /// dx = y (dy - sum(y dy)) along an axis, for y = softmax(x).
 struct SoftmaxGrad : LineOp<SoftmaxGrad> {
   static constexpr std::string_view name = "SoftmaxGrad";
   constexpr operator VertexCost() const { return line_cost(4, {10, 2}, {10, 4}); }
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+  static constexpr void gradient(GradientContext& op) {
+    const Tensor y = op.input(0), dy = op.input(1), of_dx = op.output_gradient(0);
+    const auto attributes = op.attributes<Attributes>();
+    if (op.needs(0)) op.input_gradient(0, detail::gradient_of_softmax_result(y, dy, of_dx, attributes));
+    if (op.needs(1)) op.input_gradient(1, apply<SoftmaxGrad>({y, of_dx}, attributes));
+  }
 
   template <PackedAttributes A, class Y, class DY, class DX>
   static void compute(Y y, DY dy, DX dx);
@@ -61,6 +76,7 @@ struct SoftmaxGradOfHalf : LineOp<SoftmaxGradOfHalf> {
   static constexpr std::string_view name = "SoftmaxGrad";
   constexpr operator VertexCost() const { return line_cost(7, {20, 2}, {18, 4}); }
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+  static constexpr void gradient(GradientContext& op);  // below, because it applies Softmax
 
   template <PackedAttributes A, class X, class... V>
   static constexpr std::int64_t stack_bytes();
@@ -89,6 +105,16 @@ struct Softmax : LineOp<Softmax> {
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y);
 };
+
+constexpr void SoftmaxGradOfHalf::gradient(GradientContext& op) {
+  const Tensor x = op.input(0), of_dx = op.output_gradient(0);
+  const auto attributes = op.attributes<Attributes>();
+  if (op.needs(1)) op.input_gradient(1, apply<SoftmaxGradOfHalf>({x, of_dx}, attributes));
+  if (!op.needs(0)) return;
+  const Tensor y = apply<Softmax>({x.cast(float32)}, attributes);
+  const Tensor dy = detail::gradient_of_softmax_result(y, op.input(1).cast(float32), of_dx.cast(float32), attributes);
+  op.input_gradient(0, apply<SoftmaxGrad>({y, dy}, attributes).cast(x.dtype()));
+}
 
 namespace ops {
 /// Returns the softmax along an axis (the last by default). x: float16, bfloat16, float32 or float64. The result has x's shape

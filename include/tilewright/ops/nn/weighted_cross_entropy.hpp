@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include "tilewright/ops/index/gather.hpp"
 #include "tilewright/ops/nn/cross_entropy.hpp"
 
 namespace tilewright {
@@ -60,6 +61,24 @@ struct WeightedCrossEntropyGrad : WeightedCrossEntropyOp<WeightedCrossEntropyGra
   template <PackedAttributes, class X, class... V>
   static constexpr std::int64_t stack_bytes();
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+  static constexpr void gradient(GradientContext& op) {
+    detail::differentiate_dloss<WeightedCrossEntropyGrad>(op);
+    if (!op.needs(0)) return;
+    const auto attributes = op.attributes<Attributes>();
+    const Shape logits = op.input_spec(0).shape;
+    const DType computed = computed_dtype(op.input_spec(0).dtype);
+    const double smoothing = attributes.label_smoothing, classes = static_cast<double>(logits[-1]);
+    const Tensor counted = detail::counted_labels(op.input(1), attributes, computed);
+    Tensor weights = counted, all_weights = op.ir().constant(classes, computed);  // of the labels; of all classes
+    if (attributes.has_weight != 0) {
+      const Tensor weight = op.input(weight_input).cast(computed);
+      weights = counted * ops::gather(weight, op.input(1), 0, {.zero_OOR = true});
+      all_weights = ops::sum(weight);
+    }
+    const Tensor dloss = detail::gradient_of_rows(op.input(2), weights, attributes.reduction);
+    const Tensor of_all = counted * all_weights * (smoothing / classes);
+    detail::differentiate_softmax_rows(op, dloss * (weights * (1 - smoothing) + of_all));
+  }
 
   template <PackedAttributes A, class X, class L, class DLoss, class... Rest>
   static void compute(X x, L labels, DLoss dloss, Rest... rest);

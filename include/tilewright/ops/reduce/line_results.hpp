@@ -1,5 +1,6 @@
 #pragma once
 #include "tilewright/op/planner_options.hpp"
+#include "tilewright/ops/index/scatter.hpp"
 #include "tilewright/ops/nn/softmax.hpp"
 
 namespace tilewright {
@@ -116,6 +117,12 @@ struct TopKGrad : detail::LineResultOp<TopKGrad> {
     TensorSpec dx = op.input(0);
     dx.shape[static_cast<int>(attributes.axis)] = attributes.extent;
     op.output(dx);
+  }
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.needs(0)) return;
+    const TensorSpec dy = op.input_spec(0);
+    op.input_gradient(0, apply<GatherElements>({op.output_gradient(0), op.input(1)},
+                                               {op.attributes<Attributes>().axis, detail::axis_list(dy.shape)}));
   }
   template <PackedAttributes A, class DY, class Indices, class DX>
   static void compute(DY dy, Indices indices, DX dx);

@@ -2,6 +2,7 @@
 #include "tilewright/ops/elementwise/arithmetic.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
+#include "tilewright/ops/reduce/prod_grad.hpp"
 #include "tilewright/ops/reduce/sum.hpp"
 
 namespace tilewright {
@@ -55,6 +56,14 @@ struct SelectionGrad : ReductionOp<SelectionGrad<D>> {
     }
     return work;
   }
+  /// dy gets the gradient's elements at the places of selected elements. x and y only select, so their derivatives are 0.
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.needs(2)) return;
+    const TensorSpec dy = op.input_spec(2);
+    const Tensor one = op.ir().constant(List<double>{1}, dy.shape, dy.dtype);
+    const Tensor is_selected = apply<SelectionGrad>({op.input(0), op.input(1), one}, op.attributes<ReductionAttributes>());
+    op.input_gradient(2, ops::sum_to(is_selected * op.output_gradient(0), dy.shape));
+  }
   template <PackedAttributes A, class... V>
   static void compute(V... views);
   template <PackedAttributes A, class... V>
@@ -102,26 +111,6 @@ struct ReduceMedian : SelectionOp<ReduceMedian, void> {
   static constexpr std::int64_t stack_bytes();
 };
 
-/// The gradient of a product: inputs (x, dy), where dy has all axes.
-struct ReduceProdGrad : ReductionOp<ReduceProdGrad> {
-  static constexpr std::string_view name = "ReduceProdGrad";
-  constexpr operator VertexCost() const { return line_cost(3, {9, 2}, {9, 4}); }
-  static constexpr void infer(Inference& op) { op.output(op.input(0)); }
-  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
-    const Shape& x = operands[0].shape;
-    const auto bits = axis_bits(unpack<Attributes>(packed), x.rank);
-    Work work;
-    for (int axis = 0; axis < x.rank; ++axis) {
-      const bool reduced = (bits >> axis & 1) != 0;
-      work.add_axis({.extent = x[axis], .kind = reduced ? WorkAxisKind::whole : WorkAxisKind::parallel});
-      for (int operand : {0, 1, 2})
-        if (!reduced || operand != 1) work.follow(operand, axis, axis);
-    }
-    return work;
-  }
-  template <PackedAttributes A, class X, class DY, class DX>
-  static void compute(X x, DY dy, DX dx);
-};
 struct ReduceProd : RuleReduction<ReduceProd, kernel::ProductRule> {
   static constexpr std::string_view name = "ReduceProd";
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
@@ -157,6 +146,7 @@ struct ReduceL1Grad : Elementwise<ReduceL1Grad> {
     const X zero = math::number<X>(0);
     return math::select(x > zero, dy, math::select(x < zero, -dy, zero));
   }
+  static constexpr void gradient(GradientContext& op) { detail::gradient_of_linear<ReduceL1Grad, 1>(op); }
 };
 struct ReduceL1 : RuleReduction<ReduceL1, kernel::SumRule> {
   static constexpr std::string_view name = "ReduceL1";
@@ -194,6 +184,15 @@ struct ReduceL2Grad : Elementwise<ReduceL2Grad> {
   template <class X> static X forward(X x, X y, X dy) {
     const X zero = math::number<X>(0);
     return math::select(y == zero, zero, math::divide(x, y) * dy);
+  }
+  static constexpr void gradient(GradientContext& op) {
+    const Tensor x = op.input(0), y = op.input(1), dy = op.input(2), gradient = op.output_gradient(0);
+    if (op.needs(0)) op.input_gradient(0, apply<ReduceL2Grad>({gradient, y, dy}));
+    if (op.needs(1)) {
+      const Tensor quotient = apply<ReduceL2Grad>({x, y, gradient});
+      op.input_gradient(1, -ops::sum_to(apply<ReduceL2Grad>({quotient, y, dy}), op.input_spec(1).shape));
+    }
+    detail::gradient_of_linear<ReduceL2Grad, 2>(op);
   }
 };
 struct ReduceL2 : RuleReduction<ReduceL2, kernel::NormRule> {
@@ -235,6 +234,11 @@ struct LogSumExpShare : Elementwise<LogSumExpShare> {
   template <class X> static X forward(X x, X y) {
     const X zero = math::number<X>(0), nothing = math::number<X>(-std::numeric_limits<double>::infinity());
     return math::select(x == nothing, zero, math::exp(math::select(x == y, zero, x - y)));
+  }
+  static constexpr void gradient(GradientContext& op) {
+    const Tensor scaled = op.output_gradient(0) * op.output(0);
+    if (op.needs(0)) op.input_gradient(0, scaled);
+    if (op.needs(1)) op.input_gradient(1, -ops::sum_to(scaled, op.input_spec(1).shape));
   }
 };
 struct ReduceLogSumExp : RuleReduction<ReduceLogSumExp, kernel::LogSumExpRule> {

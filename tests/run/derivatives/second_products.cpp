@@ -1,0 +1,15 @@
+// labels: more
+// Second derivatives of shape and indexed ops, products and pools, against PyTorch and differences of the first ones.
+#include "../cases/op_checks.hpp"
+#include "../cases/second.hpp"
+
+using namespace op_cases;
+
+TEST_CASE("second derivatives of shape and indexed ops, products and pools agree with PyTorch and with differences") {
+  check_reference<second_of_shapes, tw::cpu>(1e-9);
+  check_finite_differences<second_of_shapes, tw::cpu>(1e-6);
+  check_reference<second_of_products, tw::cpu>(1e-9);
+  check_finite_differences<second_of_products, tw::cpu>(1e-6);
+  check_reference<second_of_pools, tw::cpu>(1e-9);
+  check_finite_differences<second_of_pools, tw::cpu>(1e-6);
+}
