@@ -7,8 +7,8 @@ namespace edges {
 /// Adds the cases of these names to an Ir.
 constexpr void add_cases(Ir& ir, DType dtype, bool fused, std::span<const std::string_view> names) {
   const Cases cases(ir, dtype, fused, names);
-  for (const auto part : {functions, more_functions, arithmetic, reductions, losses, losses_with_options, normalisations,
-                          indexing, moves, products, random_programs})
+  for (const auto part : {functions, arithmetic, reductions, losses, losses_with_options, normalisations, indexing, moves,
+                          products, random_programs})
     part(cases);
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "../ops/ops.hpp"
 #include "tilewright/ops/nn/losses.hpp"
 #include "tilewright/tilewright.hpp"
 
@@ -61,78 +62,18 @@ inline constexpr std::int64_t n = 8;
 
 constexpr void functions(const Cases& c) {
   const auto x = c.real({n});
-  c.add("gelu", [](Tensor t) { return ops::gelu(t); }, x);
-  c.add("geluerf", [](Tensor t) { return ops::geluerf(t); }, x);
-  c.add("relu", [](Tensor t) { return ops::relu(t); }, x);
-  c.add("sigmoid", [](Tensor t) { return ops::sigmoid(t); }, x);
-  c.add("swish", [](Tensor t) { return ops::swish(t); }, x);
-  c.add("softplus", [](Tensor t) { return ops::softplus(t); }, x);
-  c.add("exp", [](Tensor t) { return ops::exp(t); }, x);
-  c.add("log", [](Tensor t) { return ops::log(t); }, x);
-  c.add("log2", [](Tensor t) { return ops::log2(t); }, x);
-  c.add("sqrt", [](Tensor t) { return ops::sqrt(t); }, x);
-  c.add("tanh", [](Tensor t) { return ops::tanh(t); }, x);
-}
-constexpr void more_functions(const Cases& c) {
-  const auto x = c.real({n});
-  c.add("sin", [](Tensor t) { return ops::sin(t); }, x);
-  c.add("cos", [](Tensor t) { return ops::cos(t); }, x);
-  c.add("negate", [](Tensor t) { return ops::negate(t); }, x);
-  c.add("identity", [](Tensor t) { return ops::identity(t); }, x);
-  c.add("abs", [](Tensor t) { return ops::abs(t); }, x);
-  c.add("sign", [](Tensor t) { return ops::sign(t); }, x);
-  c.add("ceil", [](Tensor t) { return ops::ceil(t); }, x);
-  c.add("floor", [](Tensor t) { return ops::floor(t); }, x);
-  c.add("clip", [](Tensor t) { return ops::clip(t, -1.5, 2); }, x);
-  c.add("cube", [](Tensor t) { return ops::pow(t, 3); }, x);
-  c.add("square", [](Tensor t) { return ops::pow(t, 2); }, x);
-  c.add("inverse_root", [](Tensor t) { return ops::pow(t, -0.5); }, x);
-  c.add("power_of_half", [](Tensor t) { return ops::pow(t, 0.5); }, x);
+  op_tests::for_each([&](auto test) { test.edges(c); });
   c.add("cast", [](Tensor t) { return ops::cast(ops::cast(t, tw::float32), t.dtype()); }, x);
 }
 constexpr void arithmetic(const Cases& c) {
   const auto x = c.real({n});
-  const auto add = [](Tensor a, Tensor b) { return a + b; };
-  const auto sub = [](Tensor a, Tensor b) { return a - b; };
-  const auto mul = [](Tensor a, Tensor b) { return a * b; };
-  const auto div = [](Tensor a, Tensor b) { return a / b; };
-  const auto pow = [](Tensor a, Tensor b) { return ops::pow(a, b); };
   const auto where = [](Tensor condition, Tensor a, Tensor b) { return ops::where(condition, a, b); };
-  c.add("add", add, x, x);
-  c.add("sub", sub, x, x);
-  c.add("mul", mul, x, x);
-  c.add("div", div, x, x);
-  c.add("fmod", [](Tensor a, Tensor b) { return ops::fmod(a, b); }, x, x);
-  c.add("pow", pow, x, x);
-  c.add("maximum", [](Tensor a, Tensor b) { return ops::maximum(a, b); }, x, x);
-  c.add("minimum", [](Tensor a, Tensor b) { return ops::minimum(a, b); }, x, x);
   c.add("scaled_add", [](Tensor a, Tensor b) { return ops::scaled_add(a, b, {.a = 0.5, .b = -3}); }, x, x);
   c.add("where", where, c.bools({n}), x, x);
-  c.add("add_row", add, c.real({6, 4}), c.real({4}));
-  c.add("mul_row", mul, c.real({6, 4}), c.real({4}));
-  c.add("div_row", div, c.real({6, 4}), c.real({4}));
-  c.add("div_by_column", div, c.real({3, 4}), c.real({3, 1}));
-  c.add("sub_column", sub, c.real({3, 4}), c.real({3, 1}));
-  c.add("pow_row", pow, c.real({3, 4}), c.real({4}));
   c.add("where_row", where, c.bools({3, 4}), c.real({4}), c.real({3, 1}));
 }
 constexpr void reductions(const Cases& c) {
   const auto x = c.real({3, 4});
-  const auto both = [&](std::string_view name, auto op) {
-    c.add(name, [op](Tensor t) { return op(t, tw::Axes(1)); }, x);
-    c.add(tw::text(name, "_columns").view(), [op](Tensor t) { return op(t, tw::Axes(0)); }, x);
-  };
-  both("sum", [](Tensor t, const tw::Axes& axes) { return ops::sum(t, axes); });
-  both("l2", [](Tensor t, const tw::Axes& axes) { return ops::l2(t, axes); });
-  both("logsumexp", [](Tensor t, const tw::Axes& axes) { return ops::logsumexp(t, axes); });
-  c.add("mean", [](Tensor t) { return ops::mean(t, 1); }, x);
-  c.add("prod", [](Tensor t) { return ops::prod(t, 1); }, x);
-  c.add("sumsquare", [](Tensor t) { return ops::sumsquare(t, 1); }, x);
-  c.add("l1", [](Tensor t) { return ops::l1(t, 1); }, x);
-  c.add("logsum", [](Tensor t) { return ops::logsum(t, 1); }, x);
-  c.add("max", [](Tensor t) { return ops::max(t, 1); }, x);
-  c.add("min", [](Tensor t) { return ops::min(t, 1); }, x);
-  c.add("median", [](Tensor t) { return ops::median(t, 1); }, x);
   c.add("softmax", [](Tensor t) { return ops::softmax(t, 1); }, x);
   c.add("softmax_columns", [](Tensor t) { return ops::softmax(t, 0); }, x);
   c.add("cumsum", [](Tensor t) { return ops::cumsum(t, 1); }, x);

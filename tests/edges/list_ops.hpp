@@ -7,9 +7,11 @@
 
 namespace edges {
 
-/// Prints `case` with each op that a case differentiates, or that tests/ops has.
+/// Prints `case` with each op that a case differentiates, or whose values tests/ops computes.
 inline void list_cases(std::span<const std::string_view> names) {
-  op_tests::for_each([](auto test) { std::cout << "case\t" << test.op << '\n'; });
+  op_tests::for_each([](auto test) {
+    if (test.has_cases) std::cout << "case\t" << test.op << '\n';
+  });
   for (const std::string_view name : names) {
     Ir ir;
     add_cases(ir, tw::float32, false, std::span(&name, 1));

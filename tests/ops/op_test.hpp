@@ -1,32 +1,93 @@
 #pragma once
 // All that is tested of an op is one struct in one file of this folder. Its members, and who runs them:
 //
-//   ops              names of the library's ops that it tests        coverage, edges/ops, random_programs/ops
-//   meanings()       what these compute, in float64                  random programs, and the values of cases
+//   op               the op's name                                   coverage, edges/ops, random_programs/ops
+//   meanings(m)      what it computes, in float64                    random programs, and the values of `cases`
 //   cases(c)         programs of one op: c.add(name, op, inputs...), and c.add_forward without a gradient
 //                                                                    run/ops/ops_in_files
+//   fixtures(c)      c.add(program, name, op), whose values are those of tests/reference
+//                                                                    programs of run/cases
+//   edges(c)         c.add(name, op, inputs...), whose values are those of tests/reference/edge_values.txt
+//                                                                    edges
 //   shapes(s)        s.result(spec, op, inputs...), s.error(text, op, inputs...)
 //                                                                    static/ops/ops_in_files
-//   random(x, random, gradients)   a step of random programs         random_programs
-//   numbers(list)    wrong numbers as options, if there are any      run/wrong_numbers/ops
+//   random(x, random, gradients)   a step of random programs that takes an `input`; random_in_place(x, random), and
+//                    random_of_two(a, b, random, gradients)          random_programs
+//   numbers(list)    wrong numbers as options                        run/wrong_numbers/ops
 //   handles(list)    handles of nothing                              run/programs/no_handles
 //
-// Inputs of cases are odd multiples of 1/32 from -2 to 2, so that no element is where a function jumps. Inputs of cases that end
-// in
-// `_edges` are numbers at the edges of the dtype, NaN among them; such a case has one input, and `slope(x)`, its derivative, is a
-// member.
+// Inputs of cases are odd multiples of 1/32 from -2 to 2, so that no element is where a function jumps. Inputs of cases that
+// end in `_edges` are numbers at the edges of the dtype, NaN among them; such a case has one input, and `slope(x)`, its
+// derivative, is a member.
+#include <cmath>
 #include <optional>
 
 #include "../random_programs/known.hpp"
-#include "../random_programs/semantics_common.hpp"
 
 namespace op_tests {
 
 namespace tw = tilewright;
 namespace ops = tw::ops;
-using random_programs::Elements, random_programs::Known, random_programs::Random;
-using random_programs::meaning::Meanings;
+using random_programs::Elements, random_programs::Input, random_programs::Known, random_programs::Random;
+using random_programs::larger, random_programs::smaller;
 using tw::DType, tw::Tensor, tw::TensorSpec;
+
+using Function = Tensor (*)(Tensor);
+using Function2 = Tensor (*)(Tensor, Tensor);
+using Result = std::optional<Elements>;  ///< nothing: elements that the op does not take
+
+/// Programs of tests/run/cases, which state the dtype and, unless a case does, the shape.
+enum class Program : std::uint8_t {
+  float32,
+  half,
+  functions,
+  steps,  ///< where the derivative jumps
+  special,  ///< zeros, infinities and NaN; without gradients
+  predicates,
+  integers,
+  narrow_integers,  ///< of less than 64 bits
+  numbers_of_int32,
+  precision,  ///< float16 and float64
+  precision_of_steps,
+  precision_of_two,
+  smooth_precision_of_two,
+  powers,
+  choices,
+  arithmetic_of_floats,
+  arithmetic_in_bfloat16,
+  floats,  ///< bfloat16, too
+  exact,  ///< all digits of float64
+  at_edges,  ///< of float16 and bfloat16
+  at_edges_of_float32,
+  at_edges_of_float16,
+  at_edges_of_exponents,
+  few_elements,
+  in_bfloat16,
+  selections,
+  sums_of_functions,
+  ties,
+  of_integers,
+  reduced_half,
+  reduced_double,
+  reduced_floats,
+  in_tiles,
+  in_parts,
+  in_place_of_input,
+  in_place_of_product
+};
+using enum Program;
+
+/// A case of a program, of the function's name and the program's shape, or of others.
+struct Row {
+  Program program;
+  std::optional<tw::Shape> a{}, b{};
+  std::string_view name{};
+  constexpr Row(Program given) : program(given) {}
+  constexpr Row(Program given, const tw::Shape& own_a, std::string_view own_name = {})
+      : program(given), a(own_a), name(own_name) {}
+  constexpr Row(Program given, const tw::Shape& own_a, const tw::Shape& own_b, std::string_view own_name = {})
+      : program(given), a(own_a), b(own_b), name(own_name) {}
+};
 
 struct Step {
   Tensor tensor;
@@ -35,34 +96,92 @@ struct Step {
 
 constexpr TensorSpec f32(auto... extents) { return {{extents...}, tw::float32}; }
 constexpr TensorSpec i32(auto... extents) { return {{extents...}, tw::int32}; }
+constexpr TensorSpec bools(auto... extents) { return {{extents...}, tw::boolean}; }
 
-/// Base of tests of functions of one tensor of floating point. D has `op` and `function`, their names, and `call(x)`, `value(x)`,
-/// `slope(x)` and `random`.
+/// Base of all tests: nothing.
+struct OpTest {
+  static constexpr Input input = Input::none;
+  static constexpr bool has_cases = false, changes_input = false;  ///< whether there are `cases` and `random_in_place`
+  static constexpr void cases(const auto&) {}
+  static constexpr void fixtures(const auto&) {}
+  static constexpr void edges(const auto&) {}
+  static constexpr void numbers(auto&) {}
+  static constexpr std::optional<Step> random(const Known&, Random&, bool) { return std::nullopt; }
+  static constexpr std::optional<Step> random_in_place(const Known&, Random&) { return std::nullopt; }
+  static constexpr std::optional<Step> random_of_two(const Known&, const Known&, Random&, bool) { return std::nullopt; }
+};
+
+enum class Takes : std::uint8_t { floating_point, numbers, all };
+
+/// Base of tests of functions of one tensor. D has `op` and `function`, their names, and `call(x)`, `value(x)`, `slope(x)` and
+/// `random`. If values and edges stand in tests/reference, it has `rows`, which say in which programs.
 template <class D>
-struct UnaryTest {
-  static constexpr int edges = 64;  ///< numbers at the edges of a dtype
+struct UnaryTest : OpTest {
+  static constexpr int count_of_edges = 64;  ///< numbers at the edges of a dtype
+  static constexpr bool has_cases = true;
+  static constexpr Takes takes = Takes::floating_point;
 
-  static Meanings meanings() { return {{D::op, random_programs::meaning::unary(D::value)}}; }
+  static void meanings(auto& m) { m.unary(D::op, D::value); }
   static constexpr void cases(const auto& c) {
     const auto name = [](std::string_view form) { return tw::text(D::function, form); };
     c.add(name("").view(), D::call, c.real({2, 19}));
     c.add(name("_scalar").view(), D::call, c.real({}));
     c.add(name("_view").view(), [](Tensor x) { return D::call(x.transpose({1, 0})); }, c.real({3, 5}));
-    c.add(name("_edges").view(), D::call, c.real({edges}));
+    c.add(name("_edges").view(), D::call, c.real({count_of_edges}));
+  }
+  static constexpr void fixtures(const auto& c) {
+    if constexpr (requires { D::rows; })
+      for (const Row& row : D::rows) {
+        Function function = D::call;
+        if constexpr (requires { D::in_place(Tensor()); })
+          if (row.program == in_place_of_input || row.program == in_place_of_product) function = D::in_place;
+        c.add(row.program, row.name.empty() ? D::function : row.name, function, row.a.value_or(c.shape));
+      }
+  }
+  static constexpr void edges(const auto& c) {
+    if constexpr (requires { D::rows; }) c.add(D::function, D::call, c.real({8}));
   }
   static constexpr void shapes(const auto& s) {
     for (const DType dtype : {tw::float16, tw::bfloat16, tw::float32, tw::float64})
       s.result({{2, 3}, dtype}, D::call, TensorSpec{{2, 3}, dtype});
-    s.error(tw::text(D::op, ": (2,) int32: float16, float32, float64 or bfloat16 expected, in graph").view(), D::call, i32(2));
+    if (D::takes != Takes::floating_point) s.result(i32(2), D::call, i32(2));
+    const auto error = [](std::string_view given, std::string_view expected) {
+      return tw::text(D::op, ": (2,) ", given, ": ", expected, " expected", given == "bool" ? ": cast it first" : "",
+                      ", in graph");
+    };
+    if (D::takes == Takes::floating_point)
+      s.error(error("int32", "float16, float32, float64 or bfloat16").view(), D::call, i32(2));
+    if (D::takes == Takes::numbers) s.error(error("bool", "a dtype other than bool").view(), D::call, bools(2));
   }
   static constexpr void handles(auto& list) {
     list.add(D::function, [] { (void)D::call(Tensor()); });
+    if constexpr (requires { D::in_place(Tensor()); }) list.add(D::function, [] { (void)D::in_place(Tensor()); });
+  }
+};
+
+/// Base of those that have no other values. D has `elements(x)`, those of the result for such elements.
+template <class D>
+struct FunctionTest : UnaryTest<D> {
+  static constexpr Input input = Input::real;
+  static constexpr bool has_cases = false, changes_input = requires { D::in_place(Tensor()); };
+
+  static constexpr void cases(const auto&) {}
+  static constexpr std::optional<Step> random(const Known& x, Random&, bool) {
+    const Result result = D::elements(x.elements);
+    return result ? std::optional(Step{D::call(x.tensor), *result}) : std::nullopt;
+  }
+  static constexpr std::optional<Step> random_in_place(const Known& x, Random&) {
+    if constexpr (changes_input)
+      if (const Result result = D::elements(x.elements); result && result->bound() <= 32)
+        return Step{D::in_place(x.tensor), *result};
+    return std::nullopt;
   }
 };
 
 /// Base of those of roundings: a slope of 0, and steps of random programs on exact elements only.
 template <class D>
 struct StepTest : UnaryTest<D> {
+  static constexpr Input input = Input::kinked;
   static double slope(double) { return 0; }
   static constexpr std::optional<Step> random(const Known& x, Random&, bool gradients) {
     if (!x.is_real() || !x.exact() || gradients) return std::nullopt;

@@ -1,8 +1,23 @@
 #pragma once
 // The list of this folder.
-#include "ceil.hpp"
-#include "floor.hpp"
-#include "round.hpp"
+#include "arithmetic.hpp"
+#include "clip.hpp"
+#include "comparison.hpp"
+#include "exponential.hpp"
+#include "extremes.hpp"
+#include "float_class.hpp"
+#include "gelu.hpp"
+#include "increment_mod.hpp"
+#include "logical.hpp"
+#include "norms_of_lines.hpp"
+#include "power.hpp"
+#include "relu.hpp"
+#include "rounding.hpp"
+#include "selection.hpp"
+#include "sigmoid.hpp"
+#include "sign.hpp"
+#include "sine.hpp"
+#include "sums.hpp"
 #include "triangle.hpp"
 
 namespace op_tests {
@@ -11,7 +26,11 @@ namespace op_tests {
 template <class F>
 constexpr void for_each(F&& f) {
   const auto of_each = [&]<class... Test>() { (f(Test()), ...); };
-  of_each.template operator()<Ceil, Floor, Round, Triangle>();
+  of_each.template
+  operator()<Abs, Add, And, Ceil, Clip, Cos, Div, Equal, Exp, Floor, Fmod, Gelu, GeluErf, Greater, GreaterEqual, Identity,
+             IncrementMod, IsFinite, IsInf, IsNaN, L1, L2, Less, LessEqual, Log, Log2, LogSum, LogSumExp, Maximum, Mean, Median,
+             Minimum, Mul, Negate, Not, NotEqual, Or, Pow, PowNumber, Prod, ReduceMax, ReduceMin, Relu, Round, Sigmoid, Sign, Sin,
+             Softplus, Sqrt, Sub, Sum, SumSquare, Swish, Tanh, Triangle>();
 }
 
 }  // namespace op_tests

@@ -3,19 +3,16 @@
 
 namespace op_tests {
 
-struct Triangle {
+struct Triangle : OpTest {
   static constexpr std::string_view op = "Triangle";
-  static Meanings meanings() {
-    using namespace random_programs;
-    return {{op, [](const tw::Node& node, meaning::Inputs inputs, meaning::Specs outputs) {
-               const auto [diagonal, upper] = tw::unpack<tw::Triangle::Attributes>(node.attributes);
-               Array result(outputs[0]);
-               meaning::for_each_index(result.spec.shape, [&](const Index& index) {
-                 const std::int64_t above = index.back() - *(index.end() - 2) - diagonal;
-                 if (upper != 0 ? above >= 0 : above <= 0) meaning::element(result, index) = meaning::element(inputs[0], index);
-               });
-               return std::vector{result};
-             }}};
+  static constexpr Input input = Input::real;
+  static constexpr bool has_cases = true;
+  static void meanings(auto& m) {
+    m.at_each_index(op, [](const tw::Node& node, const auto& index, double x) {
+      const auto [diagonal, upper] = tw::unpack<tw::Triangle::Attributes>(node.attributes);
+      const std::int64_t above = index.back() - *(index.end() - 2) - diagonal;
+      return (upper != 0 ? above >= 0 : above <= 0) ? x : 0;
+    });
   }
   static constexpr void cases(const auto& c) {
     const auto lower = [&](std::string_view name, int diagonal, const tw::Shape& shape) {
@@ -45,13 +42,14 @@ struct Triangle {
   static constexpr std::optional<Step> random(const Known& x, Random& random, bool) {
     if (x.rank() < 2) return std::nullopt;
     const int diagonal = random.below(7) - 3;
-    const Elements with_0{random_programs::smaller(x.elements.low, 0), random_programs::larger(x.elements.high, 0),
-                          x.elements.grain, x.elements.slope};
+    const Elements with_0{smaller(x.elements.low, 0), larger(x.elements.high, 0), x.elements.grain, x.elements.slope};
     return Step{random.one_in(2) ? ops::tril(x.tensor, diagonal) : ops::triu(x.tensor, diagonal), with_0};
   }
   static void numbers(auto& list) {
-    list.narrow("tril.diagonal", [](const auto& s, std::int64_t n) { return ops::tril(s.x, static_cast<int>(n)); });
-    list.narrow("triu.diagonal", [](const auto& s, std::int64_t n) { return ops::triu(s.x, static_cast<int>(n)); });
+    list.narrow("tril.diagonal", list.everything,
+                [](const auto& s, std::int64_t n) { return ops::tril(s.x, static_cast<int>(n)); });
+    list.narrow("triu.diagonal", list.everything,
+                [](const auto& s, std::int64_t n) { return ops::triu(s.x, static_cast<int>(n)); });
   }
   static constexpr void handles(auto& list) {
     list.add("tril", [] { (void)ops::tril(Tensor()); });

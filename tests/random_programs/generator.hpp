@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../ops/ops.hpp"
 #include "known.hpp"
 
 namespace random_programs {
@@ -250,7 +251,8 @@ class Generator {
   // ---- steps ----
 
   // generator_elementwise.hpp
-  constexpr bool op_in_file(const Known& x);
+  constexpr std::optional<op_tests::Step> step_of_op(auto is_meant, auto step_of);
+  constexpr bool op_in_file(Input input);
   constexpr void unary();
   constexpr void kinked();
   constexpr void binary();

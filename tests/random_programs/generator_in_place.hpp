@@ -40,29 +40,11 @@ constexpr void Generator::in_place() {
 }
 
 constexpr void Generator::unary_in_place(const Known& target, bool partial) {
-  const auto [low, high, grain, slope] = target.elements;
-  const Tensor t = target.tensor;
-  const auto give = [&](Tensor, const Elements& elements) { change(target, elements, partial); };
-  switch (random_.below(12)) {
-    case 0: return target.bound() <= 2 ? give(ops::exp_(t), {0.0625, 7.5}) : give(ops::tanh_(t), {-1, 1});
-    case 1: return target.elements.positive() ? give(ops::sqrt_(t), {0.25, high + 1}) : give(ops::sigmoid_(t), {0, 1});
-    case 2: return give(ops::tanh_(t), {-1, 1});
-    case 3: return give(ops::negate_(t), -target.elements);
-    case 4: {
-      const double least = number(), most = least + 0.5;
-      return give(ops::clip_(t, least, most), {least, most, grain < 0 ? grain : static_cast<int>(larger(grain, 3)), slope});
-    }
-    case 5:
-      if (grain >= 0)
-        return give(ops::increment_mod_(t, 1, 1.5), {low >= -1 ? 0 : -1.5, 1.5, static_cast<int>(larger(grain, 1)), 0});
-      return give(ops::relu_(t), {0, larger(high, 0)});
-    case 6: return give(ops::gelu_(t), {-0.2, larger(high, 0)});
-    case 7: return give(ops::geluerf_(t), {-0.2, larger(high, 0)});
-    case 8: return give(ops::relu_(t), {0, larger(high, 0), grain, slope});
-    case 9: return give(ops::sigmoid_(t), {0, 1});
-    case 10: return give(ops::swish_(t), {-0.3, larger(high, 0)});
-    default: return give(ops::accumulator_zero_(t), {0, 0, 0, 0});
-  }
+  const auto step = step_of_op([](auto test) { return test.changes_input; },
+                               [&](auto test) { return test.random_in_place(target, random_); });
+  if (step) return change(target, step->elements, partial);
+  ops::accumulator_zero_(target.tensor);
+  change(target, {0, 0, 0, 0}, partial);
 }
 
 /// Of another tensor.

@@ -97,7 +97,7 @@ class Interpreter {
   /// What an op computes: its outputs, given its inputs.
   using Meaning =
       std::function<std::vector<Array>(const tw::Node&, std::span<const Array> inputs, std::span<const tw::TensorSpec> outputs)>;
-  /// By op name. In semantics.hpp.
+  /// By op name; without `Inplace` if they are those of the op without it. In semantics.hpp.
   static const std::map<std::string_view, Meaning>& meanings();
   /// By name of a view: for each element of the result the number of the input's element.
   using ViewMeaning = std::function<std::size_t(const tw::Node&, const Index&, const tw::Shape& input, const tw::Shape& output)>;
@@ -156,7 +156,9 @@ class Interpreter {
     return node.op->is_alias ? result : result.copy();
   }
   std::vector<Array> compute(const tw::Node& node, const std::vector<Array>& inputs, const std::vector<tw::TensorSpec>& specs) {
-    const auto meaning = meanings().find(node.op->name);
+    auto meaning = meanings().find(node.op->name);
+    if (meaning == meanings().end() && node.op->name.ends_with("Inplace"))
+      meaning = meanings().find(node.op->name.substr(0, node.op->name.size() - std::string_view("Inplace").size()));
     if (meaning == meanings().end()) throw std::invalid_argument("no meaning of op " + std::string(node.op->name));
     std::vector<Array> copies;
     for (const Array& input : inputs) copies.push_back(input.copy());

@@ -100,6 +100,20 @@ struct Known {
   constexpr int rank() const { return tensor.rank(); }
 };
 
+/// What an op of tests/ops takes in a random program.
+enum class Input : std::uint8_t {
+  none,
+  real,
+  numbers,  ///< integers, too
+  positive,
+  kinked,  ///< numbers that are not where it bends or jumps
+  distinct,  ///< numbers of which no two are equal
+  two,
+  two_apart,  ///< that are not where it bends or jumps
+  compared,  ///< two that are not equal by rounding
+  special  ///< infinities and NaN
+};
+
 /// What a program may have.
 struct Features {
   bool gradients = false;  ///< only what has a derivative everywhere, as finite differences need it

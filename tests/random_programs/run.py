@@ -3,7 +3,7 @@
 
     ./dev fuzz programs                       1,000 programs
     ./dev fuzz programs --count 40 --seed 7   those of the seeds 7 to 46
-    ./dev fuzz programs --ops                 whether the programs of 3,000 seeds have all ops of the library; compiles none
+    ./dev fuzz programs --ops                 whether the programs of 30,000 seeds have all ops of the library; compiles none
     ./dev fuzz programs --plans               proves the plans of 1,000 programs, and checks each pass of the planner
 
 Each seed gives one program without gradients, which runs on the host and on the IPU model, and one with gradients, which runs on
@@ -31,7 +31,7 @@ CALLS = ("check_results<{first}, {count}, tw::cpu>(report, \"on the host\");",
 OPS_PROGRAM = f"""#include "{HERE}/op_names.hpp"
 #include <iostream>
 int main() {{
-  for (const auto& name : random_programs::op_names(1, 3000)) std::cout << name << '\\n';
+  for (const auto& name : random_programs::op_names(1, 30000)) std::cout << name << '\\n';
 }}
 """
 PLANS_PROGRAM = f"""#include "{HERE}/verify_plans.hpp"

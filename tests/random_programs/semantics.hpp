@@ -18,7 +18,7 @@ inline const std::map<std::string_view, Interpreter::Meaning>& Interpreter::mean
     for (Meanings area : {elementwise_meanings(), indexing_meanings(), network_meanings(), random_meanings(),
                           reduction_meanings(), type_meanings(), update_meanings()})
       result.merge(area);
-    op_tests::for_each([&](auto test) { result.merge(test.meanings()); });
+    op_tests::for_each([&](auto test) { test.meanings(result); });
     return result;
   }();
   return all;

@@ -11,7 +11,6 @@ namespace random_programs::meaning {
 using Inputs = std::span<const Array>;
 using Specs = std::span<const tw::TensorSpec>;
 using Meaning = Interpreter::Meaning;
-using Meanings = std::map<std::string_view, Meaning>;
 using Line = std::vector<double>;
 
 inline std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -80,5 +79,47 @@ Array by_lines(const Array& x, int axis, const tw::TensorSpec& spec, F f) {
   });
   return result;
 }
+
+/// combine(the elements of each line over the reduced axes, in row-major order) for each element of the result.
+template <class F>
+Meaning reduction(F combine) {
+  return [combine](const tw::Node& node, Inputs inputs, Specs outputs) {
+    const auto attributes = tw::unpack<tw::ReduceSum::Attributes>(node.attributes);
+    const Array& x = inputs[0];
+    std::vector<bool> reduced(at(x.rank()), attributes.count < 0);
+    for (std::int64_t i = 0; i < attributes.count; ++i) reduced[at(from_first(attributes.axes[at(i)], x.rank()))] = true;
+    Array result(outputs[0]);
+    std::vector<Line> lines(result.size());
+    for_each_index(x.spec.shape, [&](const Index& index) {
+      std::size_t line = 0;
+      for (std::size_t axis = 0; axis < index.size(); ++axis)
+        if (!reduced[axis]) line = line * at(x.extent(static_cast<int>(axis))) + at(index[axis]);
+      lines[line].push_back(element(x, index));
+    });
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      if constexpr (requires { combine(lines[i], x.spec.dtype); }) result[i] = combine(lines[i], x.spec.dtype);
+      else result[i] = combine(lines[i]);
+    }
+    return std::vector{result};
+  };
+}
+
+/// By op name.
+struct Meanings : std::map<std::string_view, Meaning> {
+  using map::map;
+  void unary(std::string_view op, auto f) { (*this)[op] = meaning::unary(f); }
+  void binary(std::string_view op, auto f) { (*this)[op] = meaning::binary(f); }
+  void reduction(std::string_view op, auto f) { (*this)[op] = meaning::reduction(f); }
+  void elementwise(std::string_view op, auto f) { (*this)[op] = meaning::elementwise(f); }
+  /// f(node, index, the input's element there) for each index.
+  void at_each_index(std::string_view op, auto f) {
+    (*this)[op] = [f](const tw::Node& node, Inputs inputs, Specs outputs) {
+      Array result(outputs[0]);
+      for_each_index(result.spec.shape,
+                     [&](const Index& index) { element(result, index) = f(node, index, element(inputs[0], index)); });
+      return std::vector{result};
+    };
+  }
+};
 
 }  // namespace random_programs::meaning

@@ -310,7 +310,7 @@ inline Meanings network_meanings() {
       {"Conv", convolution},
       {"ConvTranspose", transposed_convolution},
       {"MaxPool", pooling([](const Line& all) { return *std::ranges::max_element(all); })},
-      {"AveragePool", pooling([](const Line& all) { return sum(all) / real(all.size()); })},
+      {"AveragePool", pooling([](const Line& all) { return op_tests::Sum::value(all) / real(all.size()); })},
       {"GroupNormalization", normalise},
       {"BatchNormalization", elementwise([](const Line& x) { return (x[0] - x[3]) * x[4] * x[1] + x[2]; })},
       {"RunningStatistic", elementwise_with<tw::RunningStatistic::Attributes>([](const auto& attributes, const Line& x) {

@@ -65,7 +65,7 @@ inline Meanings update_meanings() {
     return f == 0 ? 0 : f * x[0];
   });
   const auto square = [](const tw::Node&, Inputs inputs, Specs outputs) {
-    return std::vector{Array(outputs[0], {sum_of_squares(inputs[0].elements())})};
+    return std::vector{Array(outputs[0], {op_tests::SumSquare::value(inputs[0].elements())})};
   };
   return {
       {"Accumulate", accumulate},

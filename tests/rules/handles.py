@@ -22,7 +22,9 @@ def functions():
 def main():
     tested = set(re.findall(r'^    \{"(\w+)",', (TESTS / "run/programs/no_handles.cpp").read_text(), re.MULTILINE))
     for path in (TESTS / "ops").glob("*.hpp"):  # their members `handles`, or those of functions of one tensor
-        tested |= set(re.findall(r'(?:list\.add\(| function = )"(\w+)"', path.read_text()))
+        for struct in path.read_text().split("\nstruct "):
+            names = re.findall(r'(?:list\.add\(| function = )"(\w+)"', struct)
+            tested |= set(names) | ({f"{name}_" for name in names} if " in_place = " in struct else set())
     public = list(dict.fromkeys(functions()))
     missing = [name for name in public if name not in tested]
     print("\n".join(f"{name}: not in tests/run/programs/no_handles.cpp: a case expected" for name in missing)

@@ -153,9 +153,18 @@ def public_numbers():
     return list(dict.fromkeys(found))
 
 
+def ends_of(path):
+    """What an op's file, or one that it includes, puts behind the member `function` or `symbol`."""
+    text = path.read_text()
+    own = set(re.findall(r'list\.\w+\((function|symbol) \+ "(\.\w+)"', text))
+    return own or set().union(*(ends_of(path.with_name(name)) for name in re.findall(r'#include "(\w+\.hpp)"', text)))
+
+
 def main():
     programs = [path for folder in ("run/wrong_numbers", "ops") for path in sorted((TESTS / folder).glob("*.?pp"))]
     tested = {name for program in programs for name in re.findall(r'\(\s*"([A-Za-z][^\s".]*\.\w+)"', program.read_text())}
+    for path in sorted((TESTS / "ops").glob("*.hpp")):
+        tested |= {name + end for member, end in ends_of(path) for name in re.findall(rf' {member} = "(\S+)"', path.read_text())}
     public = public_numbers()
     excepted = {name for pattern in EXCEPTIONS for name in public if re.fullmatch(pattern, name)}
     missing = [name for name in public if name not in tested | excepted]

@@ -1,21 +1,19 @@
 #pragma once
 // The cases of tests/reference/ops_bfloat16.txt.
-#include "op_case.hpp"
+#include "of_ops.hpp"
 
 namespace op_cases {
 
 constexpr TensorSpec bf16(std::initializer_list<std::int64_t> shape) { return {shape, tw::bfloat16}; }
 
 constexpr void bfloat16_arithmetic(Ir& ir) {
-  differentiable(ir, "bfloat16_add", ops::add, bf16({3, 7}), bf16({7}));
-  differentiable(ir, "bfloat16_mul", ops::mul, bf16({3, 7}), bf16({3, 1}));
+  add_cases({ir, Program::arithmetic_in_bfloat16, tw::bfloat16, {}, "bfloat16_"});
   differentiable(
       ir, "bfloat16_to_float32_and_back", [](Tensor x) { return (x.cast(tw::float32) * 0.3).cast(tw::bfloat16); }, bf16({3, 19}));
 }
 constexpr void bfloat16_networks(Ir& ir) {
   differentiable(ir, "bfloat16_matmul", [](Tensor a, Tensor b) { return a.matmul(b); }, bf16({5, 37}), bf16({37, 19}));
-  differentiable(ir, "bfloat16_sum", [](Tensor x) { return ops::sum(x, 0); }, bf16({5, 19}));
-  differentiable(ir, "bfloat16_mean", [](Tensor x) { return ops::mean(x, 1); }, bf16({5, 37}));
+  add_cases({ir, Program::in_bfloat16, tw::bfloat16, {}, "bfloat16_"});
   differentiable(ir, "bfloat16_softmax", [](Tensor x) { return ops::softmax(x); }, bf16({3, 37}));
   differentiable(
       ir, "bfloat16_conv", [](Tensor x, Tensor weight) { return ops::conv(x, weight, {.padding = {1, 1, 1, 1}}); },

@@ -4,58 +4,23 @@
 #include <type_traits>
 #include <vector>
 
-#include "op_case.hpp"
+#include "of_ops.hpp"
 
 namespace op_cases {
 
-struct NamedFunction {
-  const char* name;
-  Tensor (*op)(Tensor);
-};
-inline constexpr NamedFunction functions_of_floats[] = {{"exp", ops::exp},
-                                                        {"cos", ops::cos},
-                                                        {"tanh", ops::tanh},
-                                                        {"gelu", ops::gelu},
-                                                        {"relu", ops::relu},
-                                                        {"sigmoid", ops::sigmoid},
-                                                        {"softplus", [](Tensor x) { return ops::softplus(x); }},
-                                                        {"sign", ops::sign},
-                                                        {"ceil", ops::ceil},
-                                                        {"floor", ops::floor},
-                                                        {"clip", [](Tensor x) { return ops::clip(x, -1.25, 0.875); }},
-                                                        {"negate", ops::negate},
-                                                        {"log", ops::log},
-                                                        {"log2", ops::log2},
-                                                        {"sqrt", ops::sqrt}};
-inline constexpr NamedFunction reductions_of_floats[] = {{"max", [](Tensor x) { return ops::max(x, 1); }},
-                                                         {"min", [](Tensor x) { return ops::min(x, 1); }},
-                                                         {"median", [](Tensor x) { return ops::median(x, 1); }},
-                                                         {"prod", [](Tensor x) { return ops::prod(x, 1); }},
-                                                         {"sumsquare", [](Tensor x) { return ops::sumsquare(x, 1); }},
-                                                         {"l1", [](Tensor x) { return ops::l1(x, 1); }},
-                                                         {"l2", [](Tensor x) { return ops::l2(x, 1); }},
-                                                         {"logsum", [](Tensor x) { return ops::logsum(x, 1); }},
-                                                         {"logsumexp", [](Tensor x) { return ops::logsumexp(x, 1); }}};
-
-constexpr void of_each(Ir& ir, std::span<const NamedFunction> list, const TensorSpec& x) {
-  for (const auto& [name, op] : list) differentiable(ir, tw::text("floats_", name).view(), op, x);
-}
 template <tw::DType dtype>
 constexpr void float_functions(Ir& ir) {
-  of_each(ir, functions_of_floats, {{2, 7}, dtype});
+  add_cases({ir, Program::floats, dtype, {2, 7}, "floats_"});
 }
 template <tw::DType dtype>
 constexpr void float_reductions(Ir& ir) {
-  of_each(ir, reductions_of_floats, {{2, 7}, dtype});
+  add_cases({ir, Program::reduced_floats, dtype, {2, 7}, "floats_"});
 }
 
 template <tw::DType dtype>
 constexpr void float_arithmetic(Ir& ir) {
   const TensorSpec x{{3, 7}, dtype}, row{{7}, dtype}, special{{3, 11}, dtype};
-  differentiable(
-      ir, "floats_minimum", [](Tensor a, Tensor b) { return ops::minimum(a, b); }, TensorSpec{{5, 1}, dtype},
-      TensorSpec{{1, 7}, dtype});
-  differentiable(ir, "floats_div", [](Tensor a, Tensor b) { return a / b; }, x, row);
+  add_cases({ir, Program::arithmetic_of_floats, dtype, {}, "floats_"});
   differentiable(ir, "floats_scaled_add", [](Tensor a, Tensor b) { return ops::scaled_add(a, b, {.a = 2, .b = -0.5}); }, x, x);
   forward(
       ir, "floats_inplace",
@@ -138,14 +103,8 @@ constexpr void float_lines_and_indices(Ir& ir) {
 /// With all digits of float64, which a step in float32 would lose.
 constexpr void exact_functions_and_losses(Ir& ir) {
   const TensorSpec x = f64({2, 7}), rows = f64({4, 3}), labels = i32({4});
-  differentiable(ir, "exact_abs", ops::abs, x);
-  differentiable(ir, "exact_sin", ops::sin, x);
-  differentiable(ir, "exact_geluerf", ops::geluerf, x);
-  differentiable(ir, "exact_swish", ops::swish, x);
-  differentiable(ir, "exact_power", [](Tensor t) { return ops::pow(t, 3); }, x);
-  differentiable(ir, "exact_pow", [](Tensor t, Tensor e) { return ops::pow(t, e); }, x, x);
+  add_cases({ir, Program::exact, tw::float64, {2, 7}, "exact_"});
   differentiable(ir, "exact_matmul", [](Tensor a, Tensor b) { return a.matmul(b); }, f64({3, 19}), f64({19, 3}));
-  differentiable(ir, "exact_mean", [](Tensor t) { return ops::mean(t, 1); }, f64({3, 7}));
   differentiable(ir, "exact_softmax", [](Tensor t) { return ops::softmax(t); }, f64({3, 7}));
   differentiable(ir, "exact_nll_loss", [](Tensor p, Tensor t) { return ops::nll_loss(p, t); }, rows, labels);
   differentiable(ir, "exact_cross_entropy", [](Tensor t, Tensor l) { return ops::cross_entropy(t, l); }, rows, labels);

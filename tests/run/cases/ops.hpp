@@ -3,15 +3,12 @@
 #include <array>
 #include <vector>
 
-#include "op_case.hpp"
+#include "of_ops.hpp"
 
 namespace op_cases {
 
 constexpr std::array<Tensor, 2> both(const tw::LossAndGradient& results) { return {results.loss, results.gradient}; }
 
-constexpr auto add = [](Tensor a, Tensor b) { return a + b; };
-constexpr auto mul = [](Tensor a, Tensor b) { return a * b; };
-constexpr auto div = [](Tensor a, Tensor b) { return a / b; };
 constexpr auto matmul = [](Tensor a, Tensor b) { return a.matmul(b); };
 constexpr auto nll_loss = [](Tensor p, Tensor labels) { return ops::nll_loss(p, labels); };
 
@@ -25,12 +22,6 @@ constexpr void matrices_and_arithmetic(Ir& ir) {
   differentiable(ir, "matmul_large", matmul, f32({9, 70}), f32({70, 21}));
   differentiable(ir, "matmul_transposed", [](Tensor a, Tensor b) { return a.T().matmul(b.T()); }, f32({70, 9}), f32({21, 70}));
 
-  differentiable(ir, "add", add, f32({2, 3}), f32({2, 3}));
-  differentiable(ir, "add_row", add, f32({2, 3}), f32({3}));
-  differentiable(ir, "sub_axes", [](Tensor a, Tensor b) { return a - b; }, f32({2, 1, 3}), f32({4, 1}));
-  differentiable(ir, "mul_scalar", mul, f32({2, 3}), f32({}));
-  differentiable(ir, "mul_column", mul, f32({3, 1}), f32({3, 21}));
-  differentiable(ir, "div_outer", div, f32({3, 1}), f32({1, 4}));
   differentiable(ir, "numbers", [](Tensor x) { return (2 * x + 1) / 4 - 3 / x; }, f32({2, 3}));
   differentiable(
       ir, "scaled_add", [](Tensor x, Tensor y) { return ops::scaled_add(x, y, {.a = 0.5, .b = -2}); }, f32({3, 19}),
@@ -44,28 +35,12 @@ constexpr void matrices_and_arithmetic(Ir& ir) {
 }
 
 constexpr void functions_and_reductions(Ir& ir) {
-  differentiable(ir, "negate", [](Tensor x) { return -x; }, f32({3, 19}));
-  differentiable(ir, "gelu", ops::gelu, f32({3, 19}));
-  differentiable(ir, "relu", ops::relu, f32({3, 19}));
-  differentiable(ir, "exp", ops::exp, f32({3, 19}));
-  differentiable(ir, "log", ops::log, f32({3, 19}));
-  differentiable(ir, "sqrt", ops::sqrt, f32({3, 19}));
-  differentiable(ir, "tanh", ops::tanh, f32({3, 19}));
-  differentiable(ir, "identity", [](Tensor x) { return ops::identity(x); }, f32({2, 3}));
+  add_cases({ir, Program::float32, tw::float32, {3, 19}});
 
   differentiable(ir, "reshape", [](Tensor x) { return x.reshape({3, -1}); }, f32({2, 6}));
   differentiable(ir, "transpose", [](Tensor x) { return x.transpose({2, 0, 1}); }, f32({2, 3, 4}));
   differentiable(ir, "transpose_reversed", [](Tensor x) { return x.T(); }, f32({2, 3, 4}));
   differentiable(ir, "expand", [](Tensor x) { return ops::expand(x, {2, 3, 4}); }, f32({3, 1}));
-  differentiable(ir, "sum", [](Tensor x) { return ops::sum(x); }, f32({2, 3, 4}));
-  differentiable(ir, "sum_axis", [](Tensor x) { return ops::sum(x, 1); }, f32({2, 3, 4}));
-  differentiable(ir, "sum_keep", [](Tensor x) { return ops::sum(x, {0, -1}, true); }, f32({2, 3, 4}));
-  differentiable(ir, "sum_long", [](Tensor x) { return ops::sum(x, 1); }, f32({3, 130}));
-  differentiable(ir, "sum_tall", [](Tensor x) { return ops::sum(x, 0); }, f32({130, 3}));
-  differentiable(ir, "mean", [](Tensor x) { return ops::mean(x, {}, true); }, f32({2, 3, 4}));
-  differentiable(ir, "mean_axis", [](Tensor x) { return ops::mean(x, 0); }, f32({2, 3, 4}));
-  differentiable(ir, "mean_axes", [](Tensor x) { return ops::mean(x, {0, 2}); }, f32({2, 3, 4}));
-  differentiable(ir, "sum_transposed", [](Tensor x) { return ops::sum(x.transpose({2, 0, 1}), 1); }, f32({2, 3, 4}));
 }
 
 constexpr void softmax_and_losses(Ir& ir) {
@@ -102,11 +77,8 @@ constexpr void softmax_and_losses(Ir& ir) {
 }
 
 constexpr void half_precision(Ir& ir) {
-  differentiable(ir, "half_add", add, f16({2, 3}), f16({3}));
-  differentiable(ir, "half_gelu", ops::gelu, f16({3, 19}));
+  add_cases({ir, Program::half, tw::float16, {3, 19}, "half_"});
   differentiable(ir, "half_matmul", matmul, f16({4, 70}), f16({70, 3}));
-  differentiable(ir, "half_sum", [](Tensor x) { return ops::sum(x, 1); }, f16({3, 130}));
-  differentiable(ir, "half_mean", [](Tensor x) { return ops::mean(x, 0); }, f16({5, 3}));
   differentiable(ir, "half_softmax", [](Tensor x) { return ops::softmax(x); }, f16({4, 5}));
   differentiable(ir, "half_nll_loss", nll_loss, f16({4, 3}), i32({4}));
   differentiable(ir, "half_nll_loss_small", nll_loss, f16({4, 3}), i32({4}));
@@ -121,11 +93,7 @@ constexpr void half_precision(Ir& ir) {
 constexpr void integers_and_casts(Ir& ir) {
   differentiable(ir, "cast_to_half", [](Tensor x) { return x.cast(tw::float16); }, f32({2, 3}));
   differentiable(ir, "cast_from_half", [](Tensor x) { return x.cast(tw::float32); }, f16({2, 3}));
-  forward(ir, "int_add", add, i32({2, 3}), i32({3}));
-  forward(ir, "int_mul", mul, i32({2, 3}), i32({2, 1}));
-  forward(ir, "int_div", div, i32({4, 5}), i32({4, 5}));
-  forward(ir, "int_negate", ops::negate, i32({2, 3}));
-  forward(ir, "int_sum", [](Tensor x) { return ops::sum(x); }, i32({3, 130}));
+  add_cases({ir, Program::numbers_of_int32, tw::int32, {2, 3}, "int_"});
   forward(ir, "int_matmul", matmul, i32({2, 70}), i32({70, 3}));
   forward(ir, "cast_to_int", [](Tensor x) { return x.cast(tw::int32); }, f32({3, 19}));
   forward(ir, "cast_from_int", [](Tensor x) { return x.cast(tw::float32); }, i32({2, 3}));

@@ -3,33 +3,14 @@
 #include <array>
 #include <utility>
 
-#include "op_case.hpp"
+#include "of_ops.hpp"
 
 namespace op_cases {
 
-struct NamedReduction {
-  const char* name;
-  Tensor (*op)(Tensor, const Axes&, tw::Flag);
-};
-inline constexpr NamedReduction reductions[] = {
-    {"max", ops::max}, {"min", ops::min}, {"median", ops::median}, {"prod", ops::prod},          {"sumsquare", ops::sumsquare},
-    {"l1", ops::l1},   {"l2", ops::l2},   {"logsum", ops::logsum}, {"logsumexp", ops::logsumexp}};
-
 constexpr TensorSpec of(tw::DType dtype, std::initializer_list<std::int64_t> shape) { return {shape, dtype}; }
 
-constexpr void add_reductions(Ir& ir, int first, int last) {
-  for (int i = first; i < last; ++i) {
-    const NamedReduction& each = reductions[i];
-    const auto named = [&](const char* form) { return tw::text(each.name, form); };
-    differentiable(ir, each.name, [op = each.op](Tensor x) { return op(x, {}, false); }, f32({2, 3, 4}));
-    differentiable(ir, named("_rows").view(), [op = each.op](Tensor x) { return op(x, -1, false); }, f32({2, 35}));
-    differentiable(ir, named("_columns").view(), [op = each.op](Tensor x) { return op(x, 0, false); }, f32({3, 19}));
-    differentiable(ir, named("_axes").view(), [op = each.op](Tensor x) { return op(x, {0, 2}, true); }, f32({2, 3, 4}));
-    differentiable(ir, named("_transposed").view(), [op = each.op](Tensor x) { return op(x.T(), 1, false); }, f32({2, 2, 19}));
-  }
-}
-constexpr void selections(Ir& ir) { add_reductions(ir, 0, 4); }
-constexpr void sums_of_functions(Ir& ir) { add_reductions(ir, 4, 9); }
+constexpr void selections(Ir& ir) { add_cases({ir, Program::selections, tw::float32, {}}); }
+constexpr void sums_of_functions(Ir& ir) { add_cases({ir, Program::sums_of_functions, tw::float32, {}}); }
 
 constexpr void lines(Ir& ir) {
   differentiable(ir, "cumsum_first", [](Tensor x) { return ops::cumsum(x); }, f32({2, 2, 19}));
@@ -56,23 +37,7 @@ constexpr auto minimum_index(int axis) {
   return [=](Tensor x) { return ops::argmin(x, axis); };
 }
 
-constexpr void ties_and_special_numbers(Ir& ir) {
-  for (int i = 0; i < 3; ++i) {
-    const NamedReduction& each = reductions[i];
-    const auto over = [op = each.op](const Axes& axes) { return [=](Tensor x) { return op(x, axes, false); }; };
-    differentiable(ir, tw::text(each.name, "_ties_rows").view(), over(1), f32({3, 37}));
-    differentiable(ir, tw::text(each.name, "_ties_columns").view(), over(0), f32({4, 21}));
-    differentiable(ir, tw::text(each.name, "_ties_all").view(), over({}), f32({4, 19}));
-    differentiable(ir, tw::text(each.name, "_nan_rows").view(), over(1), f32({5, 19}));
-    differentiable(ir, tw::text(each.name, "_nan_columns").view(), over(0), f32({5, 19}));
-  }
-  differentiable(ir, "prod_zeros", [](Tensor x) { return ops::prod(x, 1); }, f32({4, 5}));
-  differentiable(ir, "l2_zero", [](Tensor x) { return ops::l2(x, 1); }, f32({2, 3}));
-  differentiable(ir, "l1_zero", [](Tensor x) { return ops::l1(x); }, f32({4, 5}));
-  forward(ir, "logsumexp_large", [](Tensor x) { return ops::logsumexp(x, 1); }, f32({6, 3}));
-  for (const NamedReduction& each : reductions)
-    differentiable(ir, tw::text(each.name, "_scalar").view(), [op = each.op](Tensor x) { return op(x, {}, false); }, f32({}));
-}
+constexpr void ties_and_special_numbers(Ir& ir) { add_cases({ir, Program::ties, tw::float32, {}}); }
 
 constexpr void indices(Ir& ir) {
   forward(ir, "argmax_rows", maximum_index(-1), f32({5, 37}));
@@ -96,19 +61,13 @@ constexpr void indices(Ir& ir) {
   forward(ir, "histogram_absolute", histogram(true), f32({4, 33}));
   forward(ir, "histogram_one", [](Tensor x) { return ops::histogram(x, {0, 1}); }, f32({}));
 
-  forward(ir, "reduced_int_mean", [](Tensor x) { return ops::mean(x, 1); }, i32({5, 19}));
-  forward(ir, "reduced_int_mean_all", [](Tensor x) { return ops::mean(x); }, of(tw::int64, {5, 19}));
-  forward(ir, "reduced_int_sum", [](Tensor x) { return ops::sum(x, 0); }, of(tw::int8, {5, 19}));
-  forward(ir, "reduced_int_max", [](Tensor x) { return ops::max(x, 1); }, of(tw::int16, {5, 19}));
+  add_cases({ir, Program::of_integers, tw::int32, {}, "reduced_int_"});
   forward(ir, "reduced_int_topk", top(3, 1), of(tw::int64, {5, 19}));
   forward(ir, "reduced_int_cumsum", [](Tensor x) { return ops::cumsum(x, 1); }, i32({5, 19}));
 }
 
 constexpr void half_reductions(Ir& ir) {
-  for (const NamedReduction& each : reductions)
-    differentiable(
-        ir, tw::text("reduced_half_", each.name).view(), [op = each.op](Tensor x) { return op(x, 1, false); }, f16({2, 19}));
-  forward(ir, "reduced_half_columns", [](Tensor x) { return ops::max(x, 0); }, f16({5, 37}));
+  add_cases({ir, Program::reduced_half, tw::float16, {}, "reduced_half_"});
   forward(ir, "reduced_half_argmax", maximum_index(0), f16({3, 37}));
   forward(ir, "reduced_half_topk", top(3, 1), f16({3, 19}));
   forward(ir, "reduced_half_cumsum", [](Tensor x) { return ops::cumsum(x, 1); }, f16({2, 19}));
@@ -116,10 +75,7 @@ constexpr void half_reductions(Ir& ir) {
 }
 
 constexpr void double_reductions(Ir& ir) {
-  for (const NamedReduction& each : reductions)
-    differentiable(
-        ir, tw::text("reduced_double_", each.name).view(), [op = each.op](Tensor x) { return op(x, 1, false); },
-        of(tw::float64, {2, 19}));
+  add_cases({ir, Program::reduced_double, tw::float64, {}, "reduced_double_"});
   differentiable(ir, "reduced_double_cumsum", [](Tensor x) { return ops::cumsum(x, 0); }, of(tw::float64, {2, 19}));
   differentiable(ir, "reduced_double_topk", [](Tensor x) { return ops::topk(x, 5, 1).values; }, of(tw::float64, {2, 19}));
 }
@@ -150,28 +106,15 @@ constexpr void reductions_of_other_dtypes(Ir& ir) {
 
 /// Of which tiles have parts.
 constexpr void reductions_in_tiles(Ir& ir) {
-  for (const NamedReduction& each : reductions)
-    differentiable(ir, tw::text("tiles_", each.name).view(), [op = each.op](Tensor x) { return op(x, {}, false); }, f32({5, 34}));
-  differentiable(ir, "tiles_rows", [](Tensor x) { return ops::max(x, 1); }, f32({5, 34}));
+  add_cases({ir, Program::in_tiles, tw::float32, {}, "tiles_"});
   differentiable(ir, "tiles_cumsum", [](Tensor x) { return ops::cumsum(x, 1); }, f32({5, 19}));
   differentiable(ir, "tiles_topk", [](Tensor x) { return ops::topk(x, 3).values; }, f32({5, 19}));
   forward(ir, "tiles_argmax", maximum_index(0), f32({9, 34}));
   forward(ir, "tiles_histogram", [](Tensor x) { return ops::histogram(x, {-1, -0.5, 0, 0.25, 2}); }, f32({9, 34}));
-  forward(ir, "tiles_mean", [](Tensor x) { return ops::mean(x); }, i32({9, 34}));
 }
 
 /// Of lines of which blocks have parts on a target that cuts reductions.
-constexpr void reductions_in_parts(Ir& ir) {
-  for (const NamedReduction& each : reductions)
-    differentiable(ir, tw::text("parts_", each.name).view(), [op = each.op](Tensor x) { return op(x, {}, false); }, f32({2, 70}));
-  for (const NamedReduction& each : {reductions[0], reductions[1]}) {
-    forward(
-        ir, tw::text("parts_", each.name, "_both").view(), [op = each.op](Tensor x) { return op(x, {}, true); }, f32({66, 65}));
-    forward(
-        ir, tw::text("parts_", each.name, "_nan").view(), [op = each.op](Tensor x) { return op(x, 1, false); }, f32({3, 200}));
-  }
-  forward(ir, "parts_logsumexp_large", [](Tensor x) { return ops::logsumexp(x, 1); }, f32({6, 150}));
-}
+constexpr void reductions_in_parts(Ir& ir) { add_cases({ir, Program::in_parts, tw::float32, {}, "parts_"}); }
 constexpr void other_reductions_in_parts(Ir& ir) {
   forward(
       ir, "parts_half", [](Tensor x) { return std::array{ops::max(x), ops::min(x), ops::prod(x), ops::logsumexp(x)}; },

@@ -12,17 +12,6 @@ Tensor indices(const Scene& s) { return s.tensor({3}, tw::int32); }
 int axis(Whole n) { return static_cast<int>(n); }
 
 const Case axes[] = {
-    whole("sum.axes", axis_of_4, [](const Scene& s, Whole n) { return ops::sum(s.x, {n}); }),
-    whole("mean.axes", axis_of_4, [](const Scene& s, Whole n) { return ops::mean(s.x, {n}); }),
-    whole("max.axes", axis_of_4, [](const Scene& s, Whole n) { return ops::max(s.x, {n}); }),
-    whole("min.axes", axis_of_4, [](const Scene& s, Whole n) { return ops::min(s.x, {n}); }),
-    whole("median.axes", axis_of_4, [](const Scene& s, Whole n) { return ops::median(s.x, {n}); }),
-    whole("prod.axes", axis_of_4, [](const Scene& s, Whole n) { return ops::prod(s.x, {n}); }),
-    whole("sumsquare.axes", axis_of_4, [](const Scene& s, Whole n) { return ops::sumsquare(s.x, {n}); }),
-    whole("l1.axes", axis_of_4, [](const Scene& s, Whole n) { return ops::l1(s.x, {n}); }),
-    whole("l2.axes", axis_of_4, [](const Scene& s, Whole n) { return ops::l2(s.x, {n}); }),
-    whole("logsum.axes", axis_of_4, [](const Scene& s, Whole n) { return ops::logsum(s.x, {n}); }),
-    whole("logsumexp.axes", axis_of_4, [](const Scene& s, Whole n) { return ops::logsumexp(s.x, {n}); }),
     whole("Tensor::sum.axes", axis_of_4, [](const Scene& s, Whole n) { return s.x.sum({n}); }),
     whole("Tensor::mean.axes", axis_of_4, [](const Scene& s, Whole n) { return s.x.mean({n}); }),
     whole("flip.axes", axis_of_4, [](const Scene& s, Whole n) { return ops::flip(s.x, {n}); }),

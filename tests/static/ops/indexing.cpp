@@ -1,27 +1,14 @@
 // labels: none
 // Shapes, dtypes and errors of ops with indices that are known in the run.
-#include "../../support/programs.hpp"
-#include "../../support/same.hpp"
+#include "../../support/op_results.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace tw = tilewright;
 using tw::DType, tw::Ir, tw::Shape, tw::Tensor, tw::TensorSpec, tw::Text, tw::ScatterReduction;
 namespace ops = tw::ops;
+using namespace op_results;
 
-constexpr TensorSpec f32(auto... extents) { return {{extents...}, tw::float32}; }
-constexpr TensorSpec f16(auto... extents) { return {{extents...}, tw::float16}; }
-constexpr TensorSpec i32(auto... extents) { return {{extents...}, tw::int32}; }
 constexpr TensorSpec of(DType dtype, auto... extents) { return {{extents...}, dtype}; }
-
-/// The result of a function of tensors with these specs.
-constexpr TensorSpec result(auto function, const auto&... specs) {
-  Ir ir;
-  return ir.create_graph(function, specs...).output(0).spec();
-}
-/// The message of the error that it meets.
-constexpr Text failure(auto function, const auto&... specs) {
-  return support::failure([&](Ir& ir) { ir.create_graph(function, specs...); });
-}
 
 // ---- gather: numpy.take
 constexpr auto gather(int axis = 0, tw::GatherOptions options = {}) {

@@ -2,28 +2,16 @@
 // Random ops: specs of results, messages, what is planned, and what can be computed when a program is compiled.
 #include "tilewright/ops/random/random.hpp"
 
-#include "../../support/programs.hpp"
-#include "../../support/same.hpp"
+#include "../../support/op_results.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/session/seeds.hpp"
 
 namespace tw = tilewright;
 namespace ops = tw::ops;
+using namespace op_results;
 using tw::DType, tw::Ir, tw::Shape, tw::Tensor, tw::TensorSpec, tw::Text;
 
 constexpr TensorSpec seed_spec{{2}, tw::uint32};
-constexpr TensorSpec f32(auto... extents) { return {{extents...}, tw::float32}; }
-constexpr TensorSpec f16(auto... extents) { return {{extents...}, tw::float16}; }
-
-/// The result of a function of tensors with these specs.
-constexpr TensorSpec result(auto function, const auto&... specs) {
-  Ir ir;
-  return ir.create_graph(function, specs...).output(0).spec();
-}
-/// The message of the error that it meets.
-constexpr Text failure(auto function, const auto&... specs) {
-  return support::failure([&](Ir& ir) { ir.create_graph(function, specs...); });
-}
 
 // ---- Philox and seeds are constant expressions
 static_assert(tw::philox({}, {}) == tw::PhiloxCounter{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});

@@ -1,52 +1,11 @@
 // labels: none
 // Shapes and dtypes of reductions and of ops along one axis, and the errors of what they do not take.
-#include "../../support/programs.hpp"
-#include "../../support/same.hpp"
+#include "../../support/op_results.hpp"
 #include "../programs/models.hpp"
 
 using tw::DType, tw::Ir, tw::Shape, tw::Tensor, tw::TensorSpec, tw::Text;
 namespace ops = tw::ops;
-
-constexpr TensorSpec f32(auto... extents) { return {{extents...}, tw::float32}; }
-constexpr TensorSpec i32(auto... extents) { return {{extents...}, tw::int32}; }
-constexpr TensorSpec bools(auto... extents) { return {{extents...}, tw::boolean}; }
-
-constexpr TensorSpec result(auto function, const TensorSpec& spec) {
-  Ir ir;
-  return ir.create_graph(function, spec).output(0).spec();
-}
-constexpr Text failure(auto function, const TensorSpec& spec) {
-  return support::failure([&](Ir& ir) { ir.create_graph(function, spec); });
-}
-
-constexpr bool reduces(auto... functions) {
-  return ((result([&](Tensor x) { return functions(x, tw::Axes(), false); }, f32(2, 3)) == f32()) && ...) &&
-         ((result([&](Tensor x) { return functions(x, tw::Axes(-1), false); }, f32(2, 3)) == f32(2)) && ...) &&
-         ((result([&](Tensor x) { return functions(x, tw::Axes{0, 2}, true); }, f32(2, 3, 4)) == f32(1, 3, 1)) && ...) &&
-         ((result([&](Tensor x) { return functions(x, tw::Axes(Shape{}), false); }, f32(2, 3)) == f32(2, 3)) && ...);
-}
-static_assert(reduces(ops::sum, ops::mean, ops::max, ops::min, ops::median, ops::prod, ops::sumsquare, ops::l1, ops::l2,
-                      ops::logsum, ops::logsumexp));
-
-constexpr bool keeps_dtype(auto... functions) {
-  for (const DType dtype : {tw::int8, tw::int16, tw::int32, tw::int64, tw::uint8, tw::uint16, tw::uint32, tw::uint64, tw::float16,
-                            tw::float32, tw::float64})
-    if (!((result([&](Tensor x) { return functions(x, tw::Axes(), false); }, {{2}, dtype}) == TensorSpec{{}, dtype}) && ...))
-      return false;
-  return true;
-}
-static_assert(keeps_dtype(ops::sum, ops::mean, ops::max, ops::min, ops::median, ops::prod, ops::sumsquare, ops::l1));
-
-TW_SAME(failure([](Tensor x) { return ops::prod(x, 2); }, f32(2, 3)),
-        "ReduceProd: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
-TW_SAME(failure([](Tensor x) { return ops::min(x, {1, -1}); }, f32(2, 3)),
-        "ReduceMin: axis 1 twice: distinct axes expected, in graph");
-TW_SAME(failure([](Tensor x) { return ops::sum(x); }, bools(2)),
-        "ReduceSum: (2,) bool: a dtype other than bool expected: cast it first, in graph");
-TW_SAME(failure([](Tensor x) { return ops::logsum(x); }, i32(2)),
-        "ReduceLogSum: (2,) int32: float16, float32, float64 or bfloat16 expected, in graph");
-TW_SAME(failure([](Tensor x) { return ops::logsumexp(x); }, i32(2)),
-        "ReduceLogSumExp: (2,) int32: float16, float32, float64 or bfloat16 expected, in graph");
+using namespace op_results;
 
 static_assert(result([](Tensor x) { return ops::argmax(x); }, f32(2, 3)) == i32(3));
 static_assert(result([](Tensor x) { return ops::argmin(x, -1, true); }, f32(2, 3)) == i32(2, 1));

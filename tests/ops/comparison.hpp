@@ -1,0 +1,66 @@
+#pragma once
+#include "op_test.hpp"
+
+namespace op_tests {
+
+/// D has `op` and `function`, their names, `call(a, b)` of tensors and numbers, `value(a, b)`, and `rows`.
+template <class D>
+struct ComparisonTest : OpTest {
+  static constexpr Input input = Input::compared;
+  static constexpr Row rows[] = {predicates};
+  static constexpr Tensor of_tensors(Tensor a, Tensor b) { return D::call(a, b); }
+
+  static void meanings(auto& m) { m.binary(D::op, D::value); }
+  static constexpr void fixtures(const auto& c) {
+    for (const Row& row : D::rows) c.add(row.program, D::function, of_tensors);
+  }
+  static constexpr void shapes(const auto& s) {
+    s.result(bools(8, 3), of_tensors, f32(8, 1), f32(3));
+    s.result(bools(3), [](Tensor x) { return D::call(2, x); }, i32(3));
+    s.error(tw::text(D::op, ": (2,) float32 and (2,) int32: equal dtypes expected, in graph").view(), of_tensors, f32(2), i32(2));
+    s.error(tw::text(D::op, ": (2,) and (3,): shapes that broadcast expected, in graph").view(), of_tensors, f32(2), f32(3));
+  }
+  static void numbers(auto& list) {
+    const std::string function(D::function);
+    list.real(function + ".a", list.everything, [](const auto& s, double n) { return D::call(n, s.x); });
+    list.real(function + ".b", list.everything, [](const auto& s, double n) { return D::call(s.x, n); });
+  }
+  static constexpr void handles(auto& list) {
+    list.add(D::function, [] { (void)of_tensors(Tensor(), Tensor()); });
+  }
+};
+
+struct Equal : ComparisonTest<Equal> {
+  static constexpr std::string_view op = "Equal", function = "equal";
+  static constexpr Row rows[] = {predicates, integers};
+  static constexpr Tensor call(auto a, auto b) { return ops::equal(a, b); }
+  static bool value(double a, double b) { return a == b; }
+};
+struct NotEqual : ComparisonTest<NotEqual> {
+  static constexpr std::string_view op = "NotEqual", function = "not_equal";
+  static constexpr Tensor call(auto a, auto b) { return ops::not_equal(a, b); }
+  static bool value(double a, double b) { return a != b; }
+};
+struct Greater : ComparisonTest<Greater> {
+  static constexpr std::string_view op = "Greater", function = "greater";
+  static constexpr Row rows[] = {predicates, integers};
+  static constexpr Tensor call(auto a, auto b) { return ops::greater(a, b); }
+  static bool value(double a, double b) { return a > b; }
+};
+struct GreaterEqual : ComparisonTest<GreaterEqual> {
+  static constexpr std::string_view op = "GreaterEqual", function = "greater_equal";
+  static constexpr Tensor call(auto a, auto b) { return ops::greater_equal(a, b); }
+  static bool value(double a, double b) { return a >= b; }
+};
+struct Less : ComparisonTest<Less> {
+  static constexpr std::string_view op = "Less", function = "less";
+  static constexpr Tensor call(auto a, auto b) { return ops::less(a, b); }
+  static bool value(double a, double b) { return a < b; }
+};
+struct LessEqual : ComparisonTest<LessEqual> {
+  static constexpr std::string_view op = "LessEqual", function = "less_equal";
+  static constexpr Tensor call(auto a, auto b) { return ops::less_equal(a, b); }
+  static bool value(double a, double b) { return a <= b; }
+};
+
+}  // namespace op_tests

@@ -1,0 +1,51 @@
+#pragma once
+// Cases that stand in the files of tests/ops.
+#include "../../ops/ops.hpp"
+#include "op_case.hpp"
+
+namespace op_cases {
+
+using op_tests::Program;
+
+/// Adds those of one program.
+struct CasesOfOps {
+  Ir& ir;
+  Program program;
+  tw::DType dtype;
+  Shape shape;                               ///< of cases that state none
+  std::string_view before = "", after = "";  ///< what stands around their names
+
+  constexpr void add(Program of, std::string_view name, op_tests::Function op, const TensorSpec& x) const {
+    if (of != program) return;
+    if (tw::is_int(x.dtype) || of == Program::special || of == Program::predicates) return add_forward(of, name, op, x);
+    const tw::Text full = tw::text(before, name, after);
+    if (of == Program::in_place_of_product)
+      return differentiable(ir, full.view(), [op](Tensor a, Tensor b) { return op(a * b); }, x, TensorSpec{{x.shape[-1]}, dtype});
+    differentiable(ir, full.view(), op, x);
+  }
+  constexpr void add(Program of, std::string_view name, op_tests::Function op, const Shape& own_shape) const {
+    add(of, name, op, TensorSpec{own_shape, dtype});
+  }
+  constexpr void add(Program of, std::string_view name, op_tests::Function op) const { add(of, name, op, shape); }
+  constexpr void add_forward(Program of, std::string_view name, op_tests::Function op, const TensorSpec& x) const {
+    if (of == program) forward(ir, tw::text(before, name, after).view(), op, x);
+  }
+  constexpr void add_forward(Program of, std::string_view name, op_tests::Function op, const Shape& own_shape) const {
+    add_forward(of, name, op, TensorSpec{own_shape, dtype});
+  }
+  constexpr void add_forward(Program of, std::string_view name, op_tests::Function op) const { add_forward(of, name, op, shape); }
+  /// Of two tensors.
+  constexpr void add(Program of, std::string_view name, op_tests::Function2 op, const Shape& a, const Shape& b,
+                     bool has_gradient) const {
+    if (of != program) return;
+    const tw::Text full = tw::text(before, name, after);
+    const TensorSpec x{a, dtype}, y{b, dtype};
+    has_gradient && !tw::is_int(dtype) ? differentiable(ir, full.view(), op, x, y) : forward(ir, full.view(), op, x, y);
+  }
+  constexpr void add(Program of, std::string_view name, op_tests::Function2 op) const { add(of, name, op, shape, shape, false); }
+};
+constexpr void add_cases(const CasesOfOps& cases) {
+  op_tests::for_each([&](auto test) { test.fixtures(cases); });
+}
+
+}  // namespace op_cases
