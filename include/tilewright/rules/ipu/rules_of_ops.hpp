@@ -1,6 +1,8 @@
 #pragma once
 #include <utility>
 
+#include "tilewright/ops/index/scatter.hpp"
+#include "tilewright/ops/index/split_gather.hpp"
 #include "tilewright/ops/linear/float8.hpp"
 #include "tilewright/rules/ipu/convolution_blocks.hpp"
 #include "tilewright/rules/ipu/ipu_rules.hpp"
@@ -31,6 +33,14 @@ inline constexpr std::pair<const OpTag*, IpuRules> ipu_rules[] = {
     {&op_tag<MatMulPow2Scaled>, rules_of_product<MatMul::Attributes>()},
     {&op_tag<ConvPow2Scaled>, rules_of_product<Conv::Attributes>()},
     {&op_tag<ConvTransposePow2Scaled>, rules_of_product<ConvTranspose::Attributes>()},
+    {&op_tag<Gather>, {.expand = as_split_gather<Gather>}},
+    {&op_tag<TiedGather>, {.expand = as_split_gather<TiedGather>}},
+    {&op_tag<SplitGather<Gather>>, {.positions_of = 0, .indexed = {.table = 0, .indices = 1}}},
+    {&op_tag<SplitGather<TiedGather>>, {.positions_of = 0, .indexed = {.table = 0, .indices = 1}}},
+    {&op_tag<GatherGrad>, {.indexed = {.rows = 0, .indices = 1}}},
+    {&op_tag<Scatter>, {.indexed = {.rows = 0, .indices = 1}}},
+    {&op_tag<ScatterReduce>, {.indexed = {.rows = 0, .indices = 1}}},
+    {&op_tag<SparseAccumulate>, {.indexed = {.table = 0, .rows = 1, .indices = 2}}},
     {},  // no rules
 };
 }  // namespace detail
