@@ -183,6 +183,7 @@ constexpr void cut_indexed(Operation& operation, const Target& target) {
     }
   }
   const TensorSpec &rows = operation.operands[roles.rows()].spec, &indices = operation.operands[roles.indices()].spec;
+  if (extents.all() == 0) return;
   extents.lookups = std::max<std::int64_t>(1, rows.nelms() / (extents.outer * extents.row));
   const IndexedExtents parts = detail::IndexedSearch(extents, rows.dtype, size_of(indices.dtype), target).best();
   bool has_lookups = false;
