@@ -62,18 +62,4 @@ struct SplitGather : IndexedOp<SplitGather<D>> {
   static void compute_checked(Faults faults, T t, J indices, P positions, Y y);
 };
 
-namespace detail {
-/// The rule IpuRules::expand of the gather D.
-template <class D>
-constexpr List<OpPart> as_split_gather(std::span<const TensorSpec> operands, int, const PackedAttributes& packed, const Target&) {
-  auto attributes = unpack<IndexAttributes>(packed);
-  const Shape& t = operands[0].shape;
-  if (operands[2].shape.rank == max_rank) return {};  // parts have one more axis
-  attributes.extent = t[attributes.axis_of(t.rank)];
-  List<OpPart> parts;
-  parts.push_back({.op = &op_info<SplitGather<D>>, .attributes = pack(attributes), .inputs = {0, 1}});
-  return parts;
-}
-}  // namespace detail
-
 }  // namespace tilewright

@@ -23,6 +23,17 @@ constexpr IpuRules rules_of_product(BlockRule expand_in_blocks = nullptr) {
                 return pack(attributes);
               }};
 }
+/// The rule IpuRules::expand of the gather D.
+template <class D>
+constexpr List<OpPart> as_split_gather(std::span<const TensorSpec> operands, int, const PackedAttributes& packed, const Target&) {
+  auto attributes = unpack<IndexAttributes>(packed);
+  const Shape& t = operands[0].shape;
+  if (operands[2].shape.rank == max_rank) return {};  // parts have one more axis
+  attributes.extent = t[attributes.axis_of(t.rank)];
+  List<OpPart> parts;
+  parts.push_back({.op = &op_info<SplitGather<D>>, .attributes = pack(attributes), .inputs = {0, 1}});
+  return parts;
+}
 inline constexpr std::pair<const OpTag*, IpuRules> ipu_rules[] = {
     {&op_tag<MatMul>, rules_of_product<MatMul::Attributes>()},
     {&op_tag<Conv>, rules_of_product<Conv::Attributes>(in_blocks<Conv>)},
