@@ -69,6 +69,7 @@ ELSEWHERE = {
     "HostLoad": "run/sessions/sessions.cpp",
     "InitUndefined": "run/ops/slices.cpp",
     "MatMulPow2Scaled": "run/programs/float8.cpp",
+    "MergeParts": "run/targets/split_gathers.cpp",
     "Pow2ScaleThenCast": "run/programs/float8.cpp",
     "PrintTensor": "run/ops/print_tensor.cpp",
     "RemoteCodeLoad": "run/programs/remote_memory.cpp",
@@ -102,6 +103,7 @@ INSTANCES = {
     "Pow2ScaleOfSums": "tw::detail::Pow2ScaleOfSums<tw::MatMulPow2Scaled>",
     "SelectionGrad": "tw::SelectionGrad<tw::ReduceMax>",
     "Slope": "tw::Slope<tw::Gelu>",
+    "SplitGather": "tw::SplitGather<tw::Gather>",
     "UnaryGrad": "tw::UnaryGrad<tw::Gelu>",
     "UnaryGradOfHalf": "tw::UnaryGradOfHalf<tw::Tanh>",
 }

@@ -26,13 +26,18 @@ constexpr std::int64_t gather_cycles(const IpuModel& model, std::int64_t hits, s
   return model.workers * (30 + hits * (19 + 2 * ceil_divide(row_elements, 2)) + misses * 8 + search);
 }
 
-/// Returns the cycles of adding rows to those of a table: w (33 + hits (12 + 3 (row / atom - 1)) + misses x 5), where an atom is
-/// the 4 bytes that are stored together; smaller elements take 20 more each. Published; the atom is assumed.
+/// Returns the cycles of adding scaled rows to those of a table: w (37 + hits (13 + 3 (row / atom - 1)) + misses x 5), where an
+/// atom is the 4 bytes that are stored together; 38 and 11 for elements of 4 bytes. Smaller elements that share an atom take 20
+/// more each. Rows of 8 bytes, and of 16 in elements of 4 bytes, have loops of their own. Published; the atom is assumed.
 constexpr std::int64_t scatter_add_cycles(const IpuModel& model, DType dtype, std::int64_t hits, std::int64_t misses,
                                           std::int64_t row_elements) {
-  const std::int64_t atoms = ceil_divide(row_elements * size_of(dtype), 4);
-  const std::int64_t parts = size_of(dtype) < 4 && row_elements * size_of(dtype) % 4 != 0 ? 20 * row_elements : 0;
-  return model.workers * (33 + hits * (12 + 3 * (atoms > 0 ? atoms - 1 : 0) + parts) + misses * 5);
+  const bool has_words = size_of(dtype) >= 4;
+  const std::int64_t bytes = row_elements * size_of(dtype), atoms = ceil_divide(bytes, 4);
+  const bool is_short = bytes == 8 || (has_words && bytes == 16);
+  std::int64_t hit = (has_words ? 11 : 13) + 3 * (atoms > 0 ? atoms - 1 : 0);
+  if (!has_words && bytes % 4 != 0) hit += 20 * row_elements;
+  if (is_short) hit = has_words ? 4 * atoms : 9;
+  return model.workers * ((has_words ? 38 : 37) - is_short + hits * hit + misses * 5);
 }
 
 }  // namespace tilewright

@@ -50,7 +50,8 @@ constexpr CycleCount vertex_cycles(const VertexCost& cost, DType dtype, std::int
               Confidence::assumed};
     }
     case CostFormula::slice: return {dynamic_slice_cycles(model, dtype, rows, length), confidence};
-    case CostFormula::gather: return {gather_cycles(model, rows, 0, length), confidence};
+    case CostFormula::gather:  // workers share the rows
+      return {gather_cycles(model, ceil_divide(rows, model.workers), 0, length), confidence};
     case CostFormula::scatter: return {scatter_add_cycles(model, dtype, rows, 0, length), confidence};
     case CostFormula::product:
     case CostFormula::convolution: {

@@ -95,7 +95,7 @@ class GraphRun : GraphTensors {
     if (node.else_graph != GraphId::none) return branch(scope, node);
     if (tilewright::detail::is_loop(node)) return loop(scope, node);
     if (node.called_graph != GraphId::none) return call(scope, node);
-    if (node.op->expand && run_parts(scope, node)) return;
+    if ((node.op->expand || node.op->work_kind == WorkKind::indexed) && run_parts(scope, node)) return;
     if (node.op->gives_memory) return void(bound(scope, node.outputs[0]) = made(scope.spec(node.outputs[0])));
     if (node.op->is_copy) return copy(scope, node);
     if (node.op->view) return view(scope, node);
@@ -118,7 +118,7 @@ class GraphRun : GraphTensors {
     List<TensorSpec> operands;
     for (const auto* tensors : {&node.inputs, &node.outputs})
       for (const TensorId tensor : *tensors) operands.push_back(scope.spec(tensor));
-    const auto parts = node.op->expand({operands.data(), operands.size()}, static_cast<int>(node.inputs.size()), node.attributes);
+    const auto parts = parts_in(stages_, *node.op, node.attributes, {operands.data(), operands.size()}, node.inputs.size());
     run_parts(scope, parts, node);
     return !parts.empty();
   }
@@ -147,7 +147,9 @@ class GraphRun : GraphTensors {
     inputs.reserve(node.inputs.size() + 1);
     for (const TensorId tensor : node.inputs) inputs.push_back(operand(scope, tensor));
     if (node.op->takes_positions) {
-      const TensorSpec positions{scope.spec(node.outputs[0]).shape, uint8};
+      const int of = ipu_rules_of(*node.op).positions_of;
+      const TensorSpec positions{of < 0 ? scope.spec(node.outputs[0]).shape : inputs[static_cast<std::size_t>(of)].spec.shape,
+                                 uint8};
       inputs.push_back(
           {positions, whole_of(terms_.initial(Origin::position, 0), access_of(0, positions, dense_strides(positions.shape)))});
     }

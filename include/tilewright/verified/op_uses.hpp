@@ -37,11 +37,8 @@ class OpUses {
       return;
     }
     const std::span<const TensorSpec> all(specs.data(), specs.size());
-    if (op.expand) {
-      const List<OpPart> parts = op.expand(all, static_cast<int>(inputs), attributes);
-      add_parts(parts, specs, inputs);
-      if (!parts.empty()) return;
-    }
+    if (const List<OpPart> parts = parts_in(stages_, op, attributes, all, inputs); !parts.empty())
+      return add_parts(parts, specs, inputs);
     const std::size_t given = inputs + (op.takes_positions ? 1 : 0), outputs = specs.size() - inputs;
     terms_.add_use(op.tag, attributes, given, outputs);
     if (op.partials) {

@@ -43,7 +43,8 @@ constexpr Fault find_fault(const Prepared& prepared, const auto& plan, std::stri
   if (Text wrong; ignored != "values" && !(wrong = globals.run()).empty()) return {std::move(wrong)};
   ValueTerms terms;
   PlanStages in_strips;  // only plans for simulated IPUs have strips
-  if (prepared.target().ipu) in_strips = {{plan.stages.data(), plan.stages.size()}, {plan.operands.data(), plan.operands.size()}};
+  if (prepared.target().ipu)
+    in_strips = {{plan.stages.data(), plan.stages.size()}, {plan.operands.data(), plan.operands.size()}, &prepared.target()};
   OpUses(prepared.ir(), terms, in_strips).run();
   const RunEffects expected = GraphRun(prepared.ir(), terms, in_strips, called).run();
   if (Fault fault = TablesCheck(plan, prepared.target(), terms, ignored).run(); !fault.what.empty()) return fault;

@@ -56,8 +56,9 @@ struct TileFit {
 using FitRule = TileFit (*)(const BodyDraft&, const Group&, const Target&);
 
 /// Divides a group into at most one vertex for each tile, as `partition` does. If an operand that vertices need whole along an
-/// axis, such as the table of a gather, makes them too large for a tile, one of the parallel axes is divided before all others:
-/// the one that gives the smallest vertices. If that is not enough, vectors are divided, too. Only for targets that check memory.
+/// axis, such as a table whose elements an op gathers, makes them too large for a tile, one of the parallel axes is divided
+/// before all others: the one that gives the smallest vertices. If that is not enough, vectors are divided, too. Only for targets
+/// that check memory.
 constexpr TileFit fit_tiles(const BodyDraft& draft, const Group& group, const Target& target) {
   const Operation& first = draft.operation(group.members[0]);
   const DType dtype = first.operands[first.input_count].spec.dtype;

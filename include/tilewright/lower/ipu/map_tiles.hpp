@@ -11,6 +11,7 @@
 #include "tilewright/lower/ipu/operand_cut.hpp"
 #include "tilewright/lower/ipu/tile_draft.hpp"
 #include "tilewright/lower/ipu/tile_operands.hpp"
+#include "tilewright/rules/ipu/rules_of_ops.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {
@@ -140,12 +141,17 @@ class TileMapper {
           if (operation.op->modifies < 0 && is_on_tiles(s)) note(written_, s);
           continue;
         }
-        // of an indexed op, the table: its rows are at places that only a run knows
-        const bool decides = is_product(operation) || (operation.op->work_kind == WorkKind::indexed && o == 0);
+        const bool decides = is_product(operation) || is_table_or_rows(operation, o);
         if (!decides || !is_on_tiles(s) || map_.layouts[s].is_decided() || is_written(s)) continue;
         lay_out(s, cut_of(g, member, o), map_.groups[g].grid);
       }
     }
+  }
+  /// Returns whether it is the first input of an indexed op, or its table or rows: only a run knows which rows a vertex uses.
+  static constexpr bool is_table_or_rows(const Operation& operation, int o) {
+    if (operation.op->work_kind != WorkKind::indexed) return false;
+    const IndexedOperands& of = ipu_rules_of(*operation.op).indexed;
+    return o == 0 || (of.are_given() && o == of.rows);
   }
   /// Records the results of a call.
   constexpr void note_results(const Operation& call) {

@@ -8,6 +8,7 @@
 #include "tilewright/lower/ipu/operand_cut.hpp"
 #include "tilewright/lower/ipu/product_vertex.hpp"
 #include "tilewright/lower/ipu/tile_draft.hpp"
+#include "tilewright/lower/products/indexed_partition.hpp"
 #include "tilewright/target/ipu_exchange_cycles.hpp"
 #include "tilewright/target/ipu_link_cycles.hpp"
 #include "tilewright/target/target.hpp"
@@ -127,11 +128,30 @@ class CycleCounter {
       case CostFormula::slice:
       case CostFormula::gather:
       case CostFormula::scatter: {
+        if (is_cut_by_index(operation)) return indexed_vertex(g, member);
         const std::int64_t moved = (std::min)(elements, read);
         return vertex_cycles(op, input.dtype, moved, (std::min)(last, moved), model_);
       }
       default: return vertex_cycles(op, result.dtype, elements, 1, model_);
     }
+  }
+  /// Returns the cycles of a vertex of an indexed op, if all its indices are in its block of the table: only a run knows which
+  /// are, and poplibs' simulator counts this case, too. For a sum, one worker then adds them all.
+  constexpr CycleCount indexed_vertex(std::size_t g, const Member& member) const {
+    const Operation& operation = draft_.operation(member);
+    const IndexedRoles roles(operation);
+    const std::int64_t row = roles.row_elements([&](int axis) {
+      const int on_grid = member.grid_axis[axis];
+      const std::int64_t extent = operation.work.axes[axis].extent;
+      return on_grid < 0 ? extent : (std::min)(draft_.cuts[g].partition.blocks[on_grid], extent);
+    });
+    const std::int64_t rows = slice_elements(g, member, roles.rows());
+    const TensorSpec& table = operation.operands[roles.table()].spec;
+    CycleCount cycles = vertex_cycles(*operation.op, table.dtype, rows, row, model_);
+    const int result = operation.input_count;  // which begins with zeros, unless each of its rows is written or changed
+    if (operation.op->modifies < 0 && (operation.op->vertex_cost.formula == CostFormula::scatter || operation.partial))
+      cycles += CycleCount(fill_cycles(model_, operation.operands[result].spec.dtype, slice_elements(g, member, result)));
+    return cycles;
   }
   /// Returns the operations of a product: a multiplication and an addition for each element of the iteration space.
   constexpr std::int64_t flops_of(const Operation& operation) const {

@@ -82,7 +82,9 @@ class Flattener {
     set_placement(node);
     if (node.op->transfer) return transfers_.add(graph, node);
     if (node.called_graph != GraphId::none) return flatten_call(graph, node);
-    if ((node.op->expand || node.op->work_kind == WorkKind::convolution) && flatten_parts(graph, node)) return;
+    const WorkKind kind = node.op->work_kind;
+    const bool may_expand = partitions_ != nullptr && (kind == WorkKind::convolution || kind == WorkKind::indexed);
+    if ((node.op->expand || may_expand) && flatten_parts(graph, node)) return;
     if (node.op->modifies >= 0) copier_.make_writable(graph, node.inputs[node.op->modifies]);
     if (node.op->is_copy) return flatten_copy(graph, node);
     if (node.op->gives_memory) return give_memory(graph, node);
@@ -123,7 +125,9 @@ class Flattener {
     operation.operands.reserve(node.inputs.size() + node.outputs.size());
     for (std::size_t i = 0; i < node.inputs.size(); ++i) operation.operands.push_back(operand(graph, node, i));
     if (op.takes_positions) {
-      operation.operands.push_back(draft_.add_value({graph.spec(node.outputs[0]).shape, uint8}, {Base::position}));
+      const int input = ipu_rules_of(op).positions_of;
+      const TensorId of = input < 0 ? node.outputs[0] : node.inputs[input];
+      operation.operands.push_back(draft_.add_value({graph.spec(of).shape, uint8}, {Base::position}));
       ++operation.input_count;
     }
     if (op.modifies >= 0) copier_.read_before_write(operation);
@@ -159,7 +163,10 @@ class Flattener {
   }
   constexpr List<OpPart> parts_of(const Node& node, std::span<const TensorSpec> operands) {
     if (node.op->expand) return node.op->expand(operands, static_cast<int>(node.inputs.size()), node.attributes);
-    if (partitions_ == nullptr || is_in_blocks_) return {};
+    if (is_in_blocks_) return {};
+    if (const TileRule expand = ipu_rules_of(*node.op).expand)
+      return expand(operands, static_cast<int>(node.inputs.size()), node.attributes, target_);
+    if (node.op->work_kind != WorkKind::convolution) return {};
     return ConvolutionBlocks(target_, *partitions_).find(*node.op, operands, node.attributes);
   }
 
@@ -169,7 +176,7 @@ class Flattener {
   GraphId graph_;
   ExecutionContext context_;  // of the main graph's nodes that are the body; not read for other graphs
   const Target& target_;
-  ProductPartitions* partitions_;  // null: convolutions stay as they are
+  ProductPartitions* partitions_;  // null: convolutions and gathers stay as they are
   bool is_in_blocks_ = false;  // what is flattened is part of an op over blocks
   BodyDraft draft_{};
   Copier copier_;
@@ -180,8 +187,9 @@ class Flattener {
 }  // namespace detail
 
 /// Returns the operations of a graph's body. Views become layouts. Ops that expand are replaced by their parts, on a simulated
-/// IPU also convolutions over blocks of rows. Graphs that are called only once are inlined; other calls go to planned bodies. A
-/// body of the main graph has the ops of one execution context. `partitions`: of a simulated IPU, otherwise null.
+/// IPU also gathers, and convolutions over blocks of rows. Graphs that are called only once are inlined; other calls go to
+/// planned bodies. A body of the main graph has the ops of one execution context. `partitions`: of a simulated IPU, otherwise
+/// null.
 constexpr BodyDraft flatten(Planning& planning, BodyId body, ProductPartitions* partitions) {
   return detail::Flattener(planning.ir, planning.live, planning.body_of, planning.plan, planning.bodies[body],
                            context_of(planning.plan, body), planning.target, partitions)

@@ -8,6 +8,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/draft/intrinsics.hpp"
 #include "tilewright/lower/draft/partition.hpp"
+#include "tilewright/lower/products/indexed_partition.hpp"
 #include "tilewright/lower/products/product_slices.hpp"
 #include "tilewright/lower/products/reduction_stages.hpp"
 
@@ -118,6 +119,7 @@ class OperationSplitter {
           add_product(std::move(operation));
           continue;
         }
+        if (partitions_ && is_cut_by_index(operation)) cut_indexed(operation, target_);
       }
       add(std::move(operation));
     }
@@ -144,6 +146,8 @@ class OperationSplitter {
     for (int i = operation.input_count, count = static_cast<int>(operation.operands.size()); i < count; ++i)
       if (has_parts(operation, i, cut.blocks)) combining.push_back(combine(operation, i, cut.partials));
     if (added && combining.size() == 1) operation.parts = SumParts::made, combining[0].parts = SumParts::combined;
+    if (partitions_ && is_cut_by_index(operation))
+      for (Operation& each : combining) cut_merging(each, operation, cut.partials);
     for (Operation& each : combining) add_combining(std::move(each));
   }
   constexpr Operation combine(Operation& operation, int output, std::int64_t parts) {

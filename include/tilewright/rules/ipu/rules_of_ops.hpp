@@ -1,6 +1,8 @@
 #pragma once
 #include <utility>
 
+#include "tilewright/ops/index/scatter.hpp"
+#include "tilewright/ops/index/split_gather.hpp"
 #include "tilewright/ops/linear/float8.hpp"
 #include "tilewright/rules/ipu/convolution_blocks.hpp"
 #include "tilewright/rules/ipu/ipu_rules.hpp"
@@ -21,6 +23,17 @@ constexpr IpuRules rules_of_product(BlockRule expand_in_blocks = nullptr) {
                 return pack(attributes);
               }};
 }
+/// The rule IpuRules::expand of the gather D.
+template <class D>
+constexpr List<OpPart> as_split_gather(std::span<const TensorSpec> operands, int, const PackedAttributes& packed, const Target&) {
+  auto attributes = unpack<IndexAttributes>(packed);
+  const Shape& t = operands[0].shape;
+  if (operands[2].shape.rank == max_rank) return {};  // parts have one more axis
+  attributes.extent = t[attributes.axis_of(t.rank)];
+  List<OpPart> parts;
+  parts.push_back({.op = &op_info<SplitGather<D>>, .attributes = pack(attributes), .inputs = {0, 1}});
+  return parts;
+}
 inline constexpr std::pair<const OpTag*, IpuRules> ipu_rules[] = {
     {&op_tag<MatMul>, rules_of_product<MatMul::Attributes>()},
     {&op_tag<Conv>, rules_of_product<Conv::Attributes>(in_blocks<Conv>)},
@@ -31,6 +44,14 @@ inline constexpr std::pair<const OpTag*, IpuRules> ipu_rules[] = {
     {&op_tag<MatMulPow2Scaled>, rules_of_product<MatMul::Attributes>()},
     {&op_tag<ConvPow2Scaled>, rules_of_product<Conv::Attributes>()},
     {&op_tag<ConvTransposePow2Scaled>, rules_of_product<ConvTranspose::Attributes>()},
+    {&op_tag<Gather>, {.expand = as_split_gather<Gather>}},
+    {&op_tag<TiedGather>, {.expand = as_split_gather<TiedGather>}},
+    {&op_tag<SplitGather<Gather>>, {.positions_of = 0, .indexed = {.table = 0, .indices = 1}}},
+    {&op_tag<SplitGather<TiedGather>>, {.positions_of = 0, .indexed = {.table = 0, .indices = 1}}},
+    {&op_tag<GatherGrad>, {.indexed = {.rows = 0, .indices = 1}}},
+    {&op_tag<Scatter>, {.indexed = {.rows = 0, .indices = 1}}},
+    {&op_tag<ScatterReduce>, {.indexed = {.rows = 0, .indices = 1}}},
+    {&op_tag<SparseAccumulate>, {.indexed = {.table = 0, .rows = 1, .indices = 2}}},
     {},  // no rules
 };
 }  // namespace detail

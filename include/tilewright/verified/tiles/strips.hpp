@@ -19,6 +19,7 @@ struct Strips {
 struct PlanStages {
   std::span<const Stage> stages{};
   std::span<const StageOperand> operands{};
+  const Target* target = nullptr;  ///< a simulated IPU, or null
 
   /// Returns whether a stage has an op, and `is_right(attributes, rows)` holds for its attributes and the rows of its first
   /// input.
@@ -30,6 +31,16 @@ struct PlanStages {
     return false;
   }
 };
+
+/// Returns the ops that stand for an op in a plan; none: it has the op itself.
+constexpr List<OpPart> parts_in(const PlanStages& plan, const OpInfo& op, const PackedAttributes& attributes,
+                                std::span<const TensorSpec> operands, std::size_t inputs) {
+  if (op.expand) return op.expand(operands, static_cast<int>(inputs), attributes);
+  if (op.work_kind != WorkKind::indexed || plan.target == nullptr) return {};
+  if (const TileRule expand = ipu_rules_of(op).expand)
+    return expand(operands, static_cast<int>(inputs), attributes, *plan.target);
+  return {};
+}
 
 /// Returns the convolution over each number of strips for which a plan has an op of its windows and rows.
 constexpr List<Strips> strips_in(const PlanStages& plan, const OpInfo& op, const PackedAttributes& attributes,
