@@ -191,7 +191,8 @@ class GraphRun : GraphTensors {
       const ValueId value = terms_.products()[product].value;
       const ValueId rest = terms_.initial(Origin::position, 1 + static_cast<std::int64_t>(value));  // of the last blocks
       terms_.add_equal(
-          value, in_elements_of(whole, read(bound(scope, copy.outputs[0])), operands.back().shape, value, strips.shape, rest));
+          value, in_elements_of(whole, read(bound(scope, copy.outputs[0])), operands.back().shape, value, strips.shape, rest),
+          strips.shape);
     }
     in_strips_ = false;
   }

@@ -71,7 +71,7 @@ struct BlocksWork {
   int n, c = -1, m = -1;
   std::array<int, 3> blocks{-1, -1, -1};  ///< by spatial axis; -1: there is one block
 
-  /// `images`: kind of the axes of images and blocks. If they are summed over, the longest one is divided only.
+  /// `images`: kind of the axes of images and blocks. If they are summed over, only the longest one is divided.
   constexpr BlocksWork(const Shape& x, const Shape& w, std::int64_t groups, WorkAxisKind images, WorkAxisKind m_kind,
                        WorkAxisKind c_kind)
       : n(work.add_axis({.extent = x[0], .kind = images})) {

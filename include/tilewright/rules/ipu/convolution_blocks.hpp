@@ -121,7 +121,7 @@ constexpr List<OpPart> in_blocks(std::span<const TensorSpec> operands, int, cons
     const auto i = static_cast<std::size_t>(axis);
     kernel::Window& window = windows.axes[3 - axes + axis];
     const BlockedAxis blocked = makes_data<D> ? blocks_of_data(window, cut.blocks[i]) : blocks_of_results(window, cut.blocks[i]);
-    if (!blocked.is_valid || blocked.data.blocks != cut.blocks[i]) return {};
+    if (!blocked.is_valid) return {};
     window = blocked.window, data[i] = blocked.data, results[i] = blocked.results;
   }
   const auto of_block = pack(WindowsAttributes::make(windows, attributes.groups, attributes.planner));
