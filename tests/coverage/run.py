@@ -86,7 +86,10 @@ ELSEWHERE = {
     "ShardIndices": "run/programs/tensor_parallel.cpp",
     "IpuCopy": "run/programs/pipelines.cpp",
     "IoTileCopy": "run/programs/pipelines.cpp",
-    "RowBlocks": "run/targets/convolution_blocks.cpp",
+    "ConvDataGradInBlocks": "run/targets/convolution_blocks.cpp",
+    "ConvInBlocks": "run/targets/convolution_blocks.cpp",
+    "ConvWeightsGradInBlocks": "run/targets/convolution_blocks.cpp",
+    "ImageBlocks": "run/targets/convolution_blocks.cpp",
     "TransposeInplace": "run/programs/aliases.cpp",
     "TrustRatio": "run/training/optimisers.cpp",
 }

@@ -10,6 +10,7 @@
 #include "tilewright/ops/index/scatter_code.hpp"
 #include "tilewright/ops/index/split_gather_code.hpp"
 #include "tilewright/ops/linear/conv_code.hpp"
+#include "tilewright/ops/linear/conv_in_blocks_code.hpp"
 #include "tilewright/ops/linear/conv_transpose_code.hpp"
 #include "tilewright/ops/linear/float8_code.hpp"
 #include "tilewright/ops/linear/matmul_code.hpp"

@@ -191,8 +191,10 @@ class GraphRun : GraphTensors {
       const std::size_t product = terms_.products().size();
       run_parts(scope, strips.parts, copy);
       const ValueId value = terms_.products()[product].value;
-      Content content = in_elements_of(whole, read(bound(scope, copy.outputs[0])), operands.back().shape, value, strips.shape);
-      if (!has_unwritten(content)) terms_.add_equal(value, std::move(content));
+      const ValueId rest = terms_.initial(Origin::position, 1 + static_cast<std::int64_t>(value));  // of the last blocks
+      terms_.add_equal(
+          value, in_elements_of(whole, read(bound(scope, copy.outputs[0])), operands.back().shape, value, strips.shape, rest),
+          strips.shape);
     }
     in_strips_ = false;
   }

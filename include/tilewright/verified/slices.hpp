@@ -69,7 +69,7 @@ class Slices {
     const Slice* const slice = find(terms_.product_term(term));
     if (slice == nullptr || spec.shape != slice->shape) return value;
     if (slice->sum < 0) {
-      if (spec.dtype == slice->dtype) terms_.add_equal(value, Content(slice->content));
+      if (spec.dtype == slice->dtype) terms_.add_equal(value, Content(slice->content), spec.shape);
     } else {
       terms_.add_known(value);
       sums_.push_back({value, *slice});

@@ -128,18 +128,26 @@ class ValueTerms {
   constexpr bool is_known(ValueId value) const {
     return static_cast<std::size_t>(value) < known_.size() && known_[static_cast<std::size_t>(value)];
   }
-  /// Records that the elements of a value, in their order, are elements of other values. The value is then known.
-  constexpr void add_equal(ValueId value, Content&& content) {
+  /// Records that the elements of a value of `shape` are elements of other values. The value is then known.
+  constexpr void add_equal(ValueId value, Content&& content, const Shape& shape) {
     add_known(value);
     while (equal_.size() <= static_cast<std::size_t>(value)) equal_.push_back(-1);
     equal_[static_cast<std::size_t>(value)] = static_cast<int>(equal_contents_.size());
     equal_contents_.push_back(std::move(content));
+    equal_shapes_.push_back(shape);
   }
   /// Returns the content of all elements of a value, of the extents of an access: of other values, if it is equal to them.
   constexpr Content whole(ValueId value, const Access& access) const {
     const auto number = static_cast<std::size_t>(value);
     if (number >= equal_.size() || equal_[number] < 0) return whole_of(value, access);
-    return equal_contents_[static_cast<std::size_t>(equal_[number])];
+    const auto equal = static_cast<std::size_t>(equal_[number]);
+    const Shape& shape = equal_shapes_[equal];
+    Shape extents;
+    for (int axis = 0; axis < access.rank; ++axis) extents.push_back(access.extents[axis]);
+    if (extents == shape) return equal_contents_[equal];
+    Memory memory;  // for elements in their order, but of another shape
+    memory.write(access_of(0, {shape, uint8}, dense_strides(shape)), Content(equal_contents_[equal]));
+    return memory.read(access_of(0, {extents, uint8}, dense_strides(extents)));
   }
   /// Records the term of a product, without the spec of the result.
   constexpr void add_product_term(const List<std::int64_t>& term) { add_known(product_term(term)); }
@@ -223,6 +231,7 @@ class ValueTerms {
   List<bool> known_{};  // by value: whether a graph computes it
   List<int> equal_{};  // by value: the number of its content in other values; -1: none
   List<Content> equal_contents_{};
+  List<Shape> equal_shapes_{};  // of the values that have these
   List<GraphProduct> products_{};
   List<const OpTag*> tags_{};
   List<const OpInfo*> infos_{};  // by tag; null: no graph has it

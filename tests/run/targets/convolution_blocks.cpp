@@ -1,6 +1,6 @@
 // labels: more
-// Convolutions over blocks of rows, and their gradients, on the tiles of the IPU model, beside plain loops. Integers have sums
-// that float32 has exactly.
+// Convolutions over blocks of images and as products, and their gradients, on the tiles of the IPU model, beside plain loops.
+// Integers have sums that float32 has exactly.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -118,11 +118,16 @@ auto shaped(const std::vector<float>& elements, const tw::Shape& shape) {
   return xt::adapt(elements, extents);
 }
 
+/// Returns how many ops of a plan are over blocks of images, or products.
+constexpr int count_blocks(const tw::Plan& plan) {
+  int count = 0;
+  for (const auto& stage : plan.stages) count += stage.name.ends_with("InBlocks");
+  return count;
+}
+
 template <const auto& c>
 void check() {
-  // The same on 4 tiles, which images and channels occupy, has no copies into blocks.
-  static_assert(support::plan_of(program<c>, tw::gc200).steps.size() >
-                support::plan_of(program<c>, tw::gc200.with_tiles(4)).steps.size());
+  static_assert(count_blocks(support::plan_of(program<c>, tw::gc200)) > 0);
   const auto data = integers(c.data_shape(), 1), weight = integers(c.weight_shape(), 2), gradient = integers(c.result_shape(), 3);
   const Expected expected(c, data, weight, gradient);
   tw::Session<program<c>, tw::gc200> session({.strict = true});
@@ -166,6 +171,12 @@ constexpr Convolution transposed{.channels = 8,
                                  .begin{0, 1, 1},
                                  .end{0, 1, 1},
                                  .transposed = true};
+constexpr Convolution odd{
+    .channels = 4, .results = 8, .in{1, 29, 23}, .kernel{1, 3, 5}, .stride{1, 1, 2}, .begin{0, 1, 2}, .end{0, 1, 1}};
+constexpr Convolution depthwise{
+    .channels = 16, .results = 16, .groups = 16, .in{1, 21, 18}, .kernel{1, 3, 3}, .begin{0, 1, 1}, .end{0, 1, 1}};
+constexpr Convolution product{.images = 2, .channels = 16, .results = 32, .in{1, 13, 9}};
+constexpr Convolution strided_product{.images = 3, .channels = 16, .results = 8, .in{1, 14, 9}, .stride{1, 2, 3}};
 
 // The cycles of a step are of the unit's mode by which it is planned: one for at most 4 channels in float16.
 template <int channels>
@@ -181,3 +192,7 @@ TEST_CASE("a convolution over blocks of rows with padding") { check<padded>(); }
 TEST_CASE("a convolution over blocks of rows with strides and dilation") { check<uneven>(); }
 TEST_CASE("a convolution in groups over blocks of planes") { check<grouped>(); }
 TEST_CASE("a transposed convolution over blocks of rows") { check<transposed>(); }
+TEST_CASE("a convolution over blocks of both axes with uneven extents") { check<odd>(); }
+TEST_CASE("a depthwise convolution over blocks") { check<depthwise>(); }
+TEST_CASE("a convolution with a kernel of one element is a product") { check<product>(); }
+TEST_CASE("a convolution with a kernel of one element and strides is a product") { check<strided_product>(); }

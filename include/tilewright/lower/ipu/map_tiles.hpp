@@ -239,8 +239,11 @@ class TileMapper {
     const std::int64_t tiles = sets_.count(layout.places.set);
     if (tiles != sets_.count(set_of(g))) return {};
     LayoutPart part = find_part(cut, layout, tiles);
-    if (!part.is_in_blocks || (part.is_smaller && part.blocks() < draft_.cuts[g].partition.vertices * enough_quarters / 4))
-      return {};
+    const std::int64_t vertices = draft_.cuts[g].partition.vertices;
+    if (!part.is_in_blocks || (part.is_smaller && part.blocks() < vertices * enough_quarters / 4)) return {};
+    std::int64_t blocks = 1;
+    for (const LayoutAxis& axis : part.axes) blocks *= block_count(axis.extent, axis.block);
+    if (blocks < vertices / 4 && adds_parts(group)) return {};
     for (int axis = 0; axis < group.grid.size(); ++axis) {
       if (gives_partials(group.grid[axis].kind)) return {};
       if (group.grid[axis].extent > 1 && group.grid[axis].kind == WorkAxisKind::parallel && (cut.followed >> axis & 1) == 0)
@@ -253,6 +256,11 @@ class TileMapper {
     return part;
   }
 
+  /// Returns whether a group adds parts of sums, of which its tiles receive many times what they make.
+  constexpr bool adds_parts(const Group& group) const {
+    const Operation& first = draft_.operation(group.members[0]);
+    return first.op->work_kind == WorkKind::reduction && first.operands[0].spec.nelms() > 4 * first.operands.back().spec.nelms();
+  }
   /// Returns whether a result would lie in single elements on tiles if its group followed the layout, as a transposed copy does.
   /// Readers would then get it element by element, so the copy exchanges blocks instead.
   constexpr bool splits_vectors(const Group& group, const OperandCut& cut, const LayoutAxes& layout) const {

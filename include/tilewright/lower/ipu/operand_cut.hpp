@@ -4,6 +4,7 @@
 
 #include "tilewright/lower/draft/body_draft.hpp"
 #include "tilewright/lower/ipu/tile_layout.hpp"
+#include "tilewright/rules/ipu/rules_of_ops.hpp"
 
 namespace tilewright::internal {
 
@@ -21,9 +22,10 @@ struct OperandCut {
 };
 
 /// Returns how a grid divides a value. `grid_axes`: for each axis of the value, the axis of the grid that it follows, or -1 for
-/// none.
+/// none. `pairs`: the first of the axes that come in pairs, blocks and their extent: each pair is one axis.
 constexpr OperandCut cut_operand(const Value& value, const GridAxes& grid_axes,
-                                 const FixedVector<std::int64_t, max_work_axes>& blocks, const GridPlaces& grid) {
+                                 const FixedVector<std::int64_t, max_work_axes>& blocks, const GridPlaces& grid,
+                                 int pairs = max_rank) {
   OperandCut result;
   result.offset = value.layout.offset;
   for (int axis = 0; axis < value.spec.shape.rank; ++axis) {
@@ -40,6 +42,11 @@ constexpr OperandCut cut_operand(const Value& value, const GridAxes& grid_axes,
       cut.numbering = grid.axes[g];
       cut.grid_axis = g;
     }
+    if (axis >= pairs && (axis - pairs) % 2 == 0 && value.spec.shape[axis + 1] > 1) {
+      const std::int64_t of_block = value.spec.shape[++axis];
+      cut.stride = value.layout.strides[static_cast<std::size_t>(axis)];
+      cut.extent *= of_block, cut.block *= of_block;
+    }
     insert_by_stride(result.axes, cut);
   }
   return result;
@@ -49,7 +56,8 @@ constexpr OperandCut cut_operand(const Value& value, const GridAxes& grid_axes,
 constexpr OperandCut cut_operand(const Operation& operation, const Member& member, int o,
                                  const FixedVector<std::int64_t, max_work_axes>& blocks, const GridPlaces& grid) {
   const Value& value = operation.operands[o];
-  OperandCut result = cut_operand(value, grid_axes_of(operation, member, o), blocks, grid);
+  const bool in_pairs = operation.is_output(o) && ipu_rules_of(*operation.op).result_in_blocks;
+  OperandCut result = cut_operand(value, grid_axes_of(operation, member, o), blocks, grid, in_pairs ? 2 : max_rank);
   if (!operation.partial || !operation.is_output(o)) return result;
   std::int64_t stride = value.spec.shape.nelms();
   for (int axis = operation.work.axes.size(); axis-- > 0;) {

@@ -9,43 +9,94 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Blocks of rows are used if they save at least a quarter of the cycles of a convolution, because the cost of copies is an
+/// Blocks are used if they save at least a quarter of the cycles of a convolution, because the cost of copies is an
 /// estimate. The plan of the benchmarks' CNN for a simulated IPU depends on it.
 inline constexpr double most_cycles_in_blocks = 0.75;
 
-/// Searches for the number of blocks of rows over which a convolution takes the fewest cycles on a simulated IPU.
+/// Searches for the parts of images over which a convolution takes the fewest cycles on a simulated IPU.
 class ConvolutionBlocks {
  public:
   constexpr ConvolutionBlocks(const Target& target, ProductPartitions& partitions) : target_(target), partitions_(partitions) {}
 
-  /// Returns the parts of a convolution over the best blocks, or none if it is planned without blocks.
+  /// Returns the parts of a convolution over parts of images, or none if it is planned with whole ones.
   constexpr List<OpPart> find(const OpInfo& op, std::span<const TensorSpec> operands, const PackedAttributes& attributes) {
-    const BlockRule expand_in_blocks = ipu_rules_of(op).expand_in_blocks;
-    if (expand_in_blocks == nullptr || operands.size() != 3) return {};
+    const IpuRules& rules = ipu_rules_of(op);
+    if (rules.expand_in_blocks == nullptr || operands.size() != 3) return {};
+    List<OpPart> best = rules.expand_in_blocks(operands, 2, attributes, ImageCut{});
+    if (!best.empty()) return best;
+    const bool sums_images = form_of(op, attributes).sums_positions;
     const ProductPartition whole = partition_of(op, operands, attributes);
-    const std::int64_t tiles = partitions_.machine().tiles;
-    if (whole.fits && 2 * whole.tiles() > tiles) return {};
-    List<OpPart> best;
+    if (whole.fits && !sums_images && 2 * whole.tiles() > partitions_.machine().tiles) return {};
     double best_cycles = most_cycles_in_blocks * static_cast<double>(whole.cycles.total());
     bool best_fits = whole.fits;
-    const std::int64_t most = (std::max)(operands[1].shape[2], operands[2].shape[2]);  // of a kernel, and of results or data
-    for (std::int64_t blocks = 2; blocks <= most; ++blocks) {
-      List<OpPart> parts = expand_in_blocks(operands, 2, attributes, blocks);
-      if (parts.empty()) continue;
+    std::int64_t best_blocks = 0;
+    const auto consider = [&](std::int64_t blocks) {
+      const ImageCut cut = cut_of(operands, blocks, sums_images);
+      List<OpPart> parts = rules.expand_in_blocks(operands, 2, attributes, cut);
+      if (parts.empty()) return;
       bool fits = true;
       const auto cycles = static_cast<double>(cycles_of(parts, operands, fits));
-      if (fits < best_fits || (fits == best_fits && cycles >= best_cycles)) continue;
+      if (fits < best_fits || (fits == best_fits && cycles >= best_cycles)) return;
       best = std::move(parts);
       best_cycles = cycles;
       best_fits = fits;
-    }
+      best_blocks = blocks;
+    };
+    const Shape& images = operands[sums_images ? 1 : 2].shape;
+    std::int64_t most = images[2] * (images.rank == 4 && !sums_images ? images[3] : 1);
+    if (!sums_images) most = (std::min)(most, partitions_.machine().tiles / images[0]);
+    for (std::int64_t blocks = 2; blocks <= most; blocks *= 2) consider(blocks);
+    if (best_blocks == 0) return best;
+    const std::int64_t around = best_blocks;
+    for (const std::int64_t eighths : {5, 6, 7, 10, 12, 14})
+      if (const std::int64_t blocks = around * eighths / 8; blocks > 1 && blocks != around && blocks <= most) consider(blocks);
     return best;
   }
 
  private:
+  /// Returns the number of blocks if `most` blocks have equal extents, but the last one less.
+  static constexpr std::int64_t even_blocks(std::int64_t extent, std::int64_t most) {
+    return block_count(extent, block_count(extent, (std::min)(extent, most)));
+  }
+  /// Returns the cut into at most `blocks` blocks of an image with the fewest elements in the largest block, with those around
+  /// it. Images that are summed over have blocks along one axis, because one sum of parts follows.
+  static constexpr ImageCut cut_of(std::span<const TensorSpec> operands, std::int64_t blocks, bool sums_images) {
+    const Shape &images = operands[sums_images ? 1 : 2].shape, &kernel = operands[sums_images ? 2 : 1].shape;
+    const bool has_two = images.rank == 4 && !sums_images;
+    const std::int64_t rows = images[2], columns = has_two ? images[3] : 1;
+    ImageCut best{{1, 1, 1}};
+    std::int64_t least = 0;
+    for (std::int64_t across = 1; across <= blocks && across <= columns; across += 1 + across / 4) {
+      const ImageCut cut{{even_blocks(rows, blocks / across), even_blocks(columns, across), 1}};
+      const std::int64_t of_rows = block_count(rows, cut.blocks[0]) + kernel[2] - 1;
+      const std::int64_t of_columns = block_count(columns, cut.blocks[1]) + (has_two ? kernel[3] : 1) - 1;
+      if (least > 0 && of_rows * of_columns >= least) continue;
+      least = of_rows * of_columns;
+      best = cut;
+    }
+    return best;
+  }
+  /// Returns the partition of a convolution with the shares of tiles that blocks along its axes have.
   constexpr ProductPartition partition_of(const OpInfo& op, std::span<const TensorSpec> operands,
                                           const PackedAttributes& attributes) {
-    return cut_product_on_tiles(op, operands, attributes, work_of(op, operands, 2, attributes), target_, partitions_).part;
+    Work work = work_of(op, operands, 2, attributes);
+    const ProductCut cut = cut_product_on_tiles(op, operands, attributes, work, target_, partitions_);
+    ProductPartition part = cut.part;
+    if (part.slices() > 1) return part;
+    set_blocks(work, cut);
+    std::int64_t rows = 1, row_blocks = 1;
+    for (int i = 0; i < work.axes.size(); ++i) {
+      const WorkAxis& axis = work.axes[i];
+      if (axis.kind == WorkAxisKind::whole || axis.block == 0) continue;
+      const ProductAxis kind = product_axis(work, i);
+      if (kind == ProductAxis::row) rows *= axis.extent, row_blocks *= axis.block;
+      if (kind == ProductAxis::inner) part.inner_parts = block_count(axis.extent, axis.block);
+    }
+    part.row_parts = block_count(rows, row_blocks);
+    price(part,
+          problem_of(op, operands, work, dtype_of_parts(op, attributes, operands[2].dtype), target_, form_of(op, attributes)),
+          partitions_.machine());
+    return part;
   }
   /// Returns the cycles of the product among the parts, and of the copies. `fits`: whether the product is within its share of the
   /// memory.
@@ -61,7 +112,7 @@ class ConvolutionBlocks {
                                        tensors[static_cast<std::size_t>(part.inputs[1])], result};
         const ProductPartition product = partition_of(*part.op, operands, part.attributes);
         cycles += product.cycles.total();
-        fits = product.fits;
+        fits = product.fits && (product.slices() == 1 || result.shape.rank < max_rank);  // see add_product
       } else if (part.op->work_kind == WorkKind::map) {  // elements come to a tile, and are read and written there
         const std::int64_t bytes = ceil_divide(result.bytes(), machine.tiles);
         cycles += machine.step_cycles + ceil_divide(bytes, machine.exchange_bytes) + slice_cycles(bytes, 1);

@@ -29,9 +29,17 @@ constexpr void for_each_uncut_axis(const Work& work, int operand, const Shape& s
     if (work.follows(operand, axis) < 0) f(place--, shape[axis]);
 }
 
-/// Returns the product that an op of two inputs and a result computes.
+/// Returns the extents together of the axes with the role `kind` that are never cut.
+constexpr std::int64_t whole_extent(const Work& work, ProductAxis kind) {
+  std::int64_t extent = 1;
+  for (int i = 0; i < work.axes.size(); ++i)
+    if (work.axes[i].kind == WorkAxisKind::whole && product_axis(work, i) == kind) extent *= work.axes[i].extent;
+  return extent;
+}
+
+/// Returns the product that an op of two inputs and a result computes. `form`: of a convolution.
 constexpr ProductProblem problem_of(const OpInfo& op, std::span<const TensorSpec> operands, const Work& work, DType partials,
-                                    const Target& target) {
+                                    const Target& target, const ConvolutionForm& form = {}) {
   const DType result = operands[2].dtype;
   ProductProblem problem;
   problem.element_bytes = size_of(operands[0].dtype);
@@ -43,11 +51,15 @@ constexpr ProductProblem problem_of(const OpInfo& op, std::span<const TensorSpec
     switch (product_axis(work, i)) {
       case ProductAxis::group: problem.groups *= axis.extent; break;
       case ProductAxis::row: problem.rows *= axis.extent; break;  // of any number: the grain is the host kernel's
-      case ProductAxis::inner: problem.inner *= axis.extent, problem.inner_grain = grain; break;
+      case ProductAxis::inner:
+        problem.inner *= axis.extent;
+        if (axis.kind != WorkAxisKind::whole) problem.inner_grain = grain;
+        break;
       case ProductAxis::column: problem.columns *= axis.extent, problem.column_grain = grain; break;
       case ProductAxis::other: break;
     }
   }
+  problem.inner_grain *= whole_extent(work, ProductAxis::inner);
   if (op.work_kind != WorkKind::convolution) return problem;
   problem.is_convolution = true;
   for_each_uncut_axis(work, 2, operands[2].shape, [&](int place, std::int64_t extent) {
@@ -59,24 +71,58 @@ constexpr ProductProblem problem_of(const OpInfo& op, std::span<const TensorSpec
     ConvolutionAxis& axis = problem.axes[place];
     if (axis.field > 1)  // as if there were no padding; rounded to the nearest
       axis.stride = std::max<std::int64_t>(1, (extent - axis.kernel + (axis.field - 1) / 2) / (axis.field - 1));
+    axis.spacing = form.spacing[place];
   });
+  problem.sums_positions = form.sums_positions && problem.kernel_elements() > 1;
   return problem;
 }
 
+/// Returns how vertices compute a convolution.
+constexpr ConvolutionForm form_of(const OpInfo& op, const PackedAttributes& attributes) {
+  const auto form = ipu_rules_of(op).convolution_form;
+  return form ? form(attributes) : ConvolutionForm{};
+}
 constexpr ProductProblem problem_of(const Operation& product, DType partials, const Target& target) {
   const List<TensorSpec> operands = operand_specs(product);
-  return problem_of(*product.op, {operands.data(), operands.size()}, product.work, partials, target);
+  return problem_of(*product.op, {operands.data(), operands.size()}, product.work, partials, target,
+                    form_of(*product.op, product.attributes));
 }
 
 /// Sets the blocks of those axes of the work that have the role `kind`, `parts` altogether, from the first axis to the last.
 constexpr void set_blocks(Work& work, ProductAxis kind, std::int64_t parts, std::int64_t grain) {
+  const std::int64_t whole = whole_extent(work, kind);
   for (int i = 0; i < work.axes.size(); ++i) {
     WorkAxis& axis = work.axes[i];
     if (axis.kind == WorkAxisKind::whole || product_axis(work, i) != kind) continue;
-    const std::int64_t least = kind == ProductAxis::group ? axis.grain : grain;  // groups of a convolution are not cut
+    // groups of a convolution are not cut
+    const std::int64_t least = kind == ProductAxis::group ? axis.grain : std::max<std::int64_t>(1, grain / whole);
     axis.block = block_for(axis, (std::min)(least, axis.extent), parts);
     parts /= block_count(axis.extent, axis.block);
   }
+}
+
+/// Sets the blocks of the rows of a convolution, which several axes may have, so that the largest has the fewest of at most
+/// `parts`. `axis`: the first one to set. Returns the rows of that block.
+constexpr std::int64_t set_even_rows(Work& work, std::int64_t parts, int axis = 0) {
+  const auto is_row = [&](int i) {
+    return work.axes[i].kind != WorkAxisKind::whole && product_axis(work, i) == ProductAxis::row;
+  };
+  while (axis < work.axes.size() && !is_row(axis)) ++axis;
+  if (axis == work.axes.size()) return 1;
+  const std::int64_t extent = work.axes[axis].extent;
+  bool is_last = true;
+  for (int i = axis + 1; i < work.axes.size(); ++i) is_last = is_last && !is_row(i);
+  if (is_last) return work.axes[axis].block = block_for(work.axes[axis], 1, parts);
+  std::int64_t best = 0, least = 0;
+  for (std::int64_t count = 1; count <= (std::min)(parts, extent);) {
+    const std::int64_t block = block_count(extent, count), rows = block * set_even_rows(work, parts / count, axis + 1);
+    if (best == 0 || rows <= least) best = block, least = rows;
+    if (block == 1) break;
+    count = block_count(extent, block - 1);
+  }
+  work.axes[axis].block = best;
+  set_even_rows(work, parts / block_count(extent, best), axis + 1);
+  return least;
 }
 
 }  // namespace detail
@@ -92,6 +138,7 @@ constexpr bool is_product(const Operation& operation) {
 struct ProductCut {
   ProductPartition part{};
   detail::ProductGrains grains{};
+  bool is_convolution = false;
 };
 
 /// Returns the dtype of an op's parts of an output.
@@ -104,17 +151,18 @@ constexpr DType dtype_of_parts(const OpInfo& op, const PackedAttributes& attribu
 constexpr ProductCut cut_product_on_tiles(const OpInfo& op, std::span<const TensorSpec> operands,
                                           const PackedAttributes& attributes, const Work& work, const Target& target,
                                           ProductPartitions& partitions) {
-  const ProductProblem problem = detail::problem_of(op, operands, work, dtype_of_parts(op, attributes, operands[2].dtype),
-                                                    target);
+  const ProductProblem problem = detail::problem_of(op, operands, work, dtype_of_parts(op, attributes, operands[2].dtype), target,
+                                                    detail::form_of(op, attributes));
   const auto memory_proportion = ipu_rules_of(op).memory_proportion;
   const double given = memory_proportion ? memory_proportion(attributes) : -1;
   const ProductPartition& part = partitions.find(problem, given < 0 ? default_memory_proportion : given);
-  return {part, detail::grains_of(problem, partitions.machine(), part.method)};
+  return {part, detail::grains_of(problem, partitions.machine(), part.method), problem.is_convolution};
 }
 /// Sets the blocks of a product's work, or of a slice's.
 constexpr void set_blocks(Work& work, const ProductCut& cut) {
   detail::set_blocks(work, ProductAxis::group, cut.part.group_parts, 1);
-  detail::set_blocks(work, ProductAxis::row, cut.part.row_parts, 1);
+  if (cut.is_convolution) detail::set_even_rows(work, cut.part.row_parts);
+  else detail::set_blocks(work, ProductAxis::row, cut.part.row_parts, 1);
   detail::set_blocks(work, ProductAxis::column, cut.part.column_parts, cut.grains.columns);
   detail::set_blocks(work, ProductAxis::inner, cut.part.inner_parts, cut.grains.inner);
 }

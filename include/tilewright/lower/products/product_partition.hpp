@@ -100,9 +100,12 @@ class PartitionSearch {
     const std::int64_t weight = groups * kernel * grains.inner * grains.columns * problem_.element_bytes;
     const std::int64_t output = groups * row_grain * grains.columns * problem_.partial_bytes;
     const bool amp = method == ProductMethod::amp;
+    const std::int64_t vector = amp ? grains.amp->channels : 8 / problem_.element_bytes;
     // Cycles of a block of weights: to begin, for a row of each worker, and more for one or two rows of each. Then there are
     // passes over the result that set it to zero, which takes row_cycles for float32, or end dot products.
-    const std::int64_t products = groups * kernel, block_cycles = amp ? products * grains.amp->block_cycles() : 0;
+    const std::int64_t products = groups *
+                                  (problem_.sums_positions ? ceil_divide(grains.inner * kernel, vector) : problem_.taps());
+    const std::int64_t block_cycles = amp ? products * grains.amp->block_cycles() : 0;
     const std::int64_t row_cycles = products * tile_workers * (amp ? grains.amp->row_cycles : grains.columns);
     const std::int64_t zeros = !amp ? dot_product_end : problem_.element_bytes == 4 ? 1 : 0;
     const AmpCorrections corrections = amp_corrections(problem_.element_bytes);

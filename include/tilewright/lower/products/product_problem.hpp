@@ -39,9 +39,14 @@ constexpr ProductMachine product_machine(const Target& target) {
 struct ConvolutionAxis {
   std::int64_t field = 1;  ///< extent of the result
   std::int64_t kernel = 1, stride = 1, dilation = 1;
+  std::int64_t spacing = 1;  ///< distance of the elements of the input: between them are zeros, which no product has
 
+  /// Returns the elements of the kernel that meet elements of the input, for each position of the result.
+  constexpr std::int64_t taps() const { return ceil_divide(kernel, spacing); }
   /// Returns the extent of the input for `places` neighbouring positions of the result.
-  constexpr std::int64_t input(std::int64_t places) const { return (places - 1) * stride + (kernel - 1) * dilation + 1; }
+  constexpr std::int64_t input(std::int64_t places) const {
+    return ceil_divide(places - 1, spacing) * stride + (taps() - 1) * dilation + 1;
+  }
   constexpr bool operator==(const ConvolutionAxis&) const = default;
 };
 
@@ -54,9 +59,12 @@ struct ProductProblem {
   std::int64_t row_grain = 1;
   std::int64_t column_grain = 1, inner_grain = 1;
   bool is_convolution = false;
+  bool sums_positions = false;  ///< whether the kernel's elements are in the sum: one product, not one for each of them
   ConvolutionAxis axes[3]{{}, {}, {}};  ///< spatial, the last one innermost; GCC 11 to 15 would clear some with {}
 
   constexpr std::int64_t kernel_elements() const { return axes[0].kernel * axes[1].kernel * axes[2].kernel; }
+  /// Returns the number of products for each position of the result.
+  constexpr std::int64_t taps() const { return axes[0].taps() * axes[1].taps() * axes[2].taps(); }
   constexpr std::int64_t macs() const { return groups * rows * inner * columns * kernel_elements(); }
   constexpr bool operator==(const ProductProblem&) const = default;
 };
@@ -114,13 +122,15 @@ constexpr std::int64_t common_multiple(std::int64_t a, std::int64_t b) {
 constexpr ProductGrains grains_of(const ProductProblem& problem, const ProductMachine& machine, ProductMethod method) {
   const AmpModel& amp = problem.element_bytes == 4 ? machine.single : problem.partial_bytes == 4 ? machine.mixed : machine.half;
   const std::int64_t vector = std::max<std::int64_t>(1, 8 / problem.element_bytes);
-  return {&amp, common_multiple(method == ProductMethod::amp ? amp.channels : vector, problem.inner_grain),
+  return {&amp,
+          problem.sums_positions ? problem.inner_grain
+                                 : common_multiple(method == ProductMethod::amp ? amp.channels : vector, problem.inner_grain),
           common_multiple(method == ProductMethod::amp ? amp.units : 1, problem.column_grain)};
 }
 
 /// Returns whether the unit's mode for convolutions of few channels can compute it.
 constexpr bool takes_slic(const ProductProblem& problem, const AmpModel& amp) {
-  return amp.units > 0 && problem.is_convolution && problem.element_bytes == 2 && problem.inner <= 4;
+  return amp.units > 0 && problem.is_convolution && problem.element_bytes == 2 && problem.inner <= 4 && !problem.sums_positions;
 }
 
 /// Returns the positions of the input, of all images, for `rows` positions of the result.
@@ -134,34 +144,43 @@ constexpr std::int64_t input_places(const ProductProblem& problem, std::int64_t 
   return rows * places;
 }
 
-/// Returns the cycles of a tile's part. `banks`: where its operands are; of dot products, those of both operands, and of others
-/// those of the input and the sums.
+/// Returns the cycles to copy bytes within a tile into another order, with `together` of them in a piece (poplin, ConvModel).
+constexpr std::int64_t regrouping_cycles(std::int64_t bytes, std::int64_t together) {
+  return ceil_divide(5 * bytes, 4 * std::min<std::int64_t>(8, together));
+}
+
+/// Returns the cycles of a tile's part. A convolution is one product for each element of the kernel, or one for all of them,
+/// whose channels are those of each element: for that the input is copied, an element of the kernel after the other. `banks`:
+/// where its operands are; of dot products, those of both operands, and of others those of the input and the sums.
 constexpr std::int64_t compute_cycles(const ProductProblem& problem, const ProductPartition& part, const AmpModel& amp,
                                       OperandBanks banks = OperandBanks::interleaved) {
-  const std::int64_t rows = part.tile_rows, inner = part.tile_inner, columns = part.tile_columns, groups = part.tile_groups;
+  const std::int64_t rows = part.tile_rows, columns = part.tile_columns, groups = part.tile_groups;
+  const std::int64_t inner = part.tile_inner * (problem.sums_positions ? problem.kernel_elements() : 1);
   if (part.method == ProductMethod::dots) {
-    const std::int64_t terms = inner * problem.kernel_elements();
+    const std::int64_t terms = part.tile_inner * problem.taps();
     return dot_product_cycles(problem.element_bytes, rows, terms, columns, groups) +
            dot_product_bank_cycles(problem.element_bytes, rows, terms, columns, groups, banks);
   }
-  const auto by_unit = [&] {
-    return amp_cycles(amp, rows, inner, columns, groups) + amp_bank_cycles(amp, rows, inner, columns, groups, banks);
+  const auto by_unit = [&](std::int64_t terms) {
+    return amp_cycles(amp, rows, terms, columns, groups) + amp_bank_cycles(amp, rows, terms, columns, groups, banks);
   };
-  if (!problem.is_convolution) return by_unit();
-  const std::int64_t line = (std::min)(rows, problem.axes[2].field), kernel_line = problem.axes[2].kernel;
+  if (!problem.is_convolution || problem.sums_positions) return by_unit(inner);
+  const std::int64_t line = (std::min)(rows, problem.axes[2].field), kernel_line = problem.axes[2].taps();
   const ConvolutionBlock block{.rows = ceil_divide(rows, line),
                                .line = line,
                                .inner = inner,
                                .columns = columns,
                                .groups = groups,
-                               .kernel_rows = problem.kernel_elements() / kernel_line,
+                               .kernel_rows = problem.taps() / kernel_line,
                                .kernel_line = kernel_line};
   if (part.method == ProductMethod::slic) return slic_cycles(block) + slic_bank_cycles(block, banks);
-  if (problem.kernel_elements() == 1) return by_unit();
+  if (problem.taps() == 1) return by_unit(inner);
   const auto in_passes = [&](std::int64_t filter_rows) {
     return convolution_cycles(amp, block, filter_rows) + convolution_bank_cycles(amp, block, filter_rows, banks);
   };
-  std::int64_t best = in_passes(1);
+  const std::int64_t expanded = groups * rows * inner * problem.taps() * problem.element_bytes;
+  std::int64_t best = (std::min)(in_passes(1),
+                                 by_unit(inner * problem.taps()) + regrouping_cycles(expanded, inner * problem.element_bytes));
   for (std::int64_t filter_rows = 2; filter_rows <= 4 && inner * filter_rows <= amp.channels; filter_rows *= 2)
     best = (std::min)(best, in_passes(filter_rows));
   return best;

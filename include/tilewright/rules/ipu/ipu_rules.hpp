@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -6,10 +7,25 @@
 
 namespace tilewright {
 
-/// Rule for the parts of a convolution over `blocks` horizontal strips of each image, which become separate images. An empty
-/// list: the number of rows is not a multiple of `blocks`.
+/// How the images of a convolution are divided: into blocks along each spatial axis, from the first one on; or, with no blocks,
+/// as the rows of a product, which a kernel of one element allows.
+struct ImageCut {
+  std::array<std::int64_t, 3> blocks{};
+  constexpr bool is_product() const { return blocks[0] == 0; }
+  constexpr bool operator==(const ImageCut&) const = default;
+};
+/// Rule for the parts of a convolution whose images are divided so. An empty list: they cannot be divided so.
 using BlockRule = List<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&,
-                                   std::int64_t blocks);
+                                   const ImageCut&);
+
+/// How a vertex computes a convolution, beside what the shapes of its operands say.
+struct ConvolutionForm {
+  /// Whether the sum has the positions of operand 1, instead of one product for each of them: poplibs expands the kernel's axes
+  /// into channels (poplin, ConvPlan) in the gradient of weights, whose kernel is dy.
+  bool sums_positions = false;
+  /// Distance of the elements of operand 0, with zeros between them that no product has: strides, in the gradient of data.
+  std::int64_t spacing[3]{1, 1, 1};
+};
 
 struct Target;
 
@@ -27,7 +43,10 @@ struct IndexedOperands {
 ///
 ///   constexpr operator IpuRules() const { return IpuRules{.memory_proportion = proportion}; }
 struct IpuRules {
-  BlockRule expand_in_blocks = nullptr;  ///< of a convolution: its expansion if it occupies few tiles; null: none
+  BlockRule expand_in_blocks = nullptr;  ///< of a convolution: its expansion over parts of images; null: none
+  /// Whether axes 2 and 3 of the result are blocks and their extent, and all further pairs, which readers have as one axis each.
+  bool result_in_blocks = false;
+  ConvolutionForm (*convolution_form)(const PackedAttributes&) = nullptr;  ///< null: a product for each element of the kernel
   /// Share of a tile's memory, from 0 to 1, for the operands and results of a product or a convolution; -1: the planner's
   /// default. Null: the op has no preference.
   double (*memory_proportion)(const PackedAttributes&) = nullptr;

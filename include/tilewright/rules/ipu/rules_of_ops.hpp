@@ -12,9 +12,8 @@ namespace tilewright {
 namespace detail {
 /// Returns the rules of a product or a convolution whose attributes have the planner's options.
 template <class Attributes>
-constexpr IpuRules rules_of_product(BlockRule expand_in_blocks = nullptr) {
-  return {.expand_in_blocks = expand_in_blocks,
-          .memory_proportion = [](const PackedAttributes& of) { return unpack<Attributes>(of).planner.memory_proportion(); },
+constexpr IpuRules rules_of_product() {
+  return {.memory_proportion = [](const PackedAttributes& of) { return unpack<Attributes>(of).planner.memory_proportion(); },
           .with_memory_proportion =
               [](const PackedAttributes& of, double proportion) {
                 auto attributes = unpack<Attributes>(of);
@@ -34,13 +33,25 @@ constexpr List<OpPart> as_split_gather(std::span<const TensorSpec> operands, int
   parts.push_back({.op = &op_info<SplitGather<D>>, .attributes = pack(attributes), .inputs = {0, 1}});
   return parts;
 }
+/// Returns the rules of D, a convolution or one of its gradients.
+template <class D>
+constexpr IpuRules rules_of_convolution(BlockRule expand_in_blocks = nullptr, bool result_in_blocks = false) {
+  IpuRules rules = rules_of_product<typename D::Attributes>();
+  rules.expand_in_blocks = expand_in_blocks;
+  rules.convolution_form = form_of_convolution<D>;
+  rules.result_in_blocks = result_in_blocks;
+  return rules;
+}
 inline constexpr std::pair<const OpTag*, IpuRules> ipu_rules[] = {
     {&op_tag<MatMul>, rules_of_product<MatMul::Attributes>()},
-    {&op_tag<Conv>, rules_of_product<Conv::Attributes>(in_blocks<Conv>)},
-    {&op_tag<ConvDataGrad>, rules_of_product<ConvDataGrad::Attributes>(in_blocks<ConvDataGrad>)},
-    {&op_tag<ConvWeightsGrad>, rules_of_product<ConvWeightsGrad::Attributes>(in_blocks<ConvWeightsGrad>)},
-    {&op_tag<ConvTranspose>, rules_of_product<ConvTranspose::Attributes>(in_blocks<ConvTranspose>)},
-    {&op_tag<ConvTransposeDataGrad>, rules_of_product<ConvTransposeDataGrad::Attributes>(in_blocks<ConvTransposeDataGrad>)},
+    {&op_tag<Conv>, rules_of_convolution<Conv>(in_blocks<Conv>)},
+    {&op_tag<ConvDataGrad>, rules_of_convolution<ConvDataGrad>(in_blocks<ConvDataGrad>)},
+    {&op_tag<ConvWeightsGrad>, rules_of_convolution<ConvWeightsGrad>(in_blocks<ConvWeightsGrad>)},
+    {&op_tag<ConvTranspose>, rules_of_convolution<ConvTranspose>(in_blocks<ConvTranspose>)},
+    {&op_tag<ConvTransposeDataGrad>, rules_of_convolution<ConvTransposeDataGrad>(in_blocks<ConvTransposeDataGrad>)},
+    {&op_tag<ConvInBlocks>, rules_of_convolution<ConvInBlocks>(nullptr, true)},
+    {&op_tag<ConvDataGradInBlocks>, rules_of_convolution<ConvDataGradInBlocks>(nullptr, true)},
+    {&op_tag<ConvWeightsGradInBlocks>, rules_of_convolution<ConvWeightsGradInBlocks>()},
     {&op_tag<MatMulPow2Scaled>, rules_of_product<MatMul::Attributes>()},
     {&op_tag<ConvPow2Scaled>, rules_of_product<Conv::Attributes>()},
     {&op_tag<ConvTransposePow2Scaled>, rules_of_product<ConvTranspose::Attributes>()},

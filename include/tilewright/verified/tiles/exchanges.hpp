@@ -213,14 +213,15 @@ class ExchangeProof {
       const TileOperand& each = record.tile_operands[k];
       const int s = static_cast<int>(each.storage);
       const TileLayout& layout = storage(s).layout;
-      const std::int64_t size = size_of(storage(s).dtype), elements = slices[k].elements();
+      const TileSlices slice = with_axes_of(layout, slices[k]);
+      const std::int64_t size = size_of(storage(s).dtype), elements = slice.elements();
       expect(reads[k] + writes[k] > 0 || elements == 0, "exchanges", step_, "operand ", static_cast<int>(k),
              " on tiles, in storage ", s, ", that no op uses: an operand of the step expected");
       expect(each.slice_elements == elements, "exchanges", step_, "slices of ", each.slice_elements, " elements of storage ", s,
              ": ", elements, " expected");
       if (each.access == TileAccess::local) {
         if (planned().kind == StepKind::collective) continue;  // each tile exchanges its own part, whatever the layout is
-        expect(are_in_place(slices[k], layout, record.grid, division, sets_.tiles(set)), "exchanges", step_,
+        expect(are_in_place(slice, layout, record.grid, division, sets_.tiles(set)), "exchanges", step_,
                "vertices access elements of storage ", s, " that are on other tiles: an exchange before the step expected");
         continue;
       }
@@ -239,15 +240,15 @@ class ExchangeProof {
       if constexpr (requires { plan_.moves; }) {
         const std::int64_t all = division.vertices() * elements * size, blocks = sets_.on_a_tile(layout.places);
         const std::int64_t least = each.access == TileAccess::shared
-                                       ? elements_elsewhere(slices[k], layout, record.grid, division) * size
+                                       ? elements_elsewhere(slice, layout, record.grid, division) * size
                                        : all;
-        const PieceRange pieces = pieces_of(plan_, planned(), record, each, slices[k], layout, terms_);
+        const PieceRange pieces = pieces_of(plan_, planned(), record, each, slice, layout, terms_);
         for (Moved* const moved : {&before, &after}) {
           if (!(moved == &before ? receives : writes[k] > 0)) continue;
           moved->least += least, moved->most += all;
           moved->parts += (std::min)(layout.block_elements() * blocks, storage(s).elements) * size;
           moved->add(pieces, vertices, blocks);
-          if (moved == &before && are_alike_in_pairs(slices[k], record.grid, division, sets_.tiles(set)))
+          if (moved == &before && are_alike_in_pairs(slice, record.grid, division, sets_.tiles(set)))
             moved->alike += vertices * elements * size;
         }
       }

@@ -9,7 +9,7 @@
 
 namespace tilewright::internal::proof::detail {
 
-/// A convolution over strips of images: its parts, one of which is a convolution, and the shape of that one's result.
+/// A convolution over parts of images: its parts, one of which is a product, and the shape of that one's result.
 struct Strips {
   List<OpPart> parts{};
   Shape shape{};
@@ -21,14 +21,11 @@ struct PlanStages {
   std::span<const StageOperand> operands{};
   const Target* target = nullptr;  ///< a simulated IPU, or null
 
-  /// Returns whether a stage has an op, and `is_right(attributes, rows)` holds for its attributes and the rows of its first
-  /// input.
-  constexpr bool has(const OpTag* op, const auto& is_right) const {
-    for (const Stage& stage : stages) {
-      const auto first = static_cast<std::size_t>(stage.first_operand);
-      if (stage.op == op && first < operands.size() && is_right(stage.attributes, operands[first].view.shape[2])) return true;
-    }
-    return false;
+  /// Calls f with the attributes and the shape of the first input of each stage that has an op.
+  constexpr void for_each(const OpTag* op, auto&& f) const {
+    for (const Stage& stage : stages)
+      if (const auto first = static_cast<std::size_t>(stage.first_operand); stage.op == op && first < operands.size())
+        f(stage.attributes, operands[first].view.shape);
   }
 };
 
@@ -42,34 +39,53 @@ constexpr List<OpPart> parts_in(const PlanStages& plan, const OpInfo& op, const 
   return {};
 }
 
-/// Returns the convolution over each number of strips for which a plan has an op of its windows and rows.
+/// Returns the parts of a convolution over images that are cut so, if a plan has a product of their attributes and extents.
+constexpr Strips strips_of(const PlanStages& plan, const OpInfo& op, const PackedAttributes& attributes,
+                           std::span<const TensorSpec> operands, const ImageCut& cut) {
+  const std::size_t inputs = operands.size() - 1;
+  Strips strips{ipu_rules_of(op).expand_in_blocks(operands, static_cast<int>(inputs), attributes, cut), {}};
+  for (const OpPart& part : strips.parts) {
+    if (part.op->work_kind != WorkKind::convolution) continue;
+    const auto first = static_cast<std::size_t>(part.inputs[0]) - inputs;  // it reads a part's result
+    const Shape& images = strips.parts[first].outputs[0].shape;
+    bool is_planned = false;
+    plan.for_each(part.op->tag, [&](const PackedAttributes& other, const Shape& shape) {
+      bool is_equal = other == part.attributes && shape.rank == images.rank;
+      for (int axis = 2; is_equal && axis < images.rank; ++axis) is_equal = shape[axis] <= images[axis];
+      is_planned = is_planned || is_equal;
+    });
+    if (!is_planned) return {};
+    strips.shape = part.outputs[0].shape;
+    return strips;
+  }
+  return {};
+}
+
+/// Returns the convolution over each cut of images for which a plan has a product of its windows and extents.
 constexpr List<Strips> strips_in(const PlanStages& plan, const OpInfo& op, const PackedAttributes& attributes,
                                  std::span<const TensorSpec> operands) {
   List<Strips> result;
+  const auto add = [&](const ImageCut& cut) {
+    if (Strips strips = strips_of(plan, op, attributes, operands, cut); !strips.parts.empty())
+      result.push_back(std::move(strips));
+  };
   if (plan.stages.empty()) return result;
-  const BlockRule expand_in_blocks = ipu_rules_of(op).expand_in_blocks;
-  std::int64_t most = 1;  // rows
-  for (const TensorSpec& operand : operands) most = (std::max)(most, operand.shape[2]);
-  for (std::int64_t count = 2; count <= most; ++count) {
-    Strips strips{expand_in_blocks(operands, static_cast<int>(operands.size()) - 1, attributes, count), {}};
-    const OpPart* product = nullptr;
-    for (const OpPart& part : strips.parts)
-      if (part.op->work_kind == WorkKind::convolution) product = &part;
-    if (product == nullptr) continue;
-    const OpTag* const tag = product->op->tag;
-    const auto is_other = [&](const PackedAttributes& other, std::int64_t rows) {
-      return tag != op.tag || other != attributes || rows != operands[0].shape[2];
-    };
-    if (!plan.has(tag, is_other)) return result;
-    const auto first = static_cast<std::size_t>(product->inputs[0]), inputs = operands.size() - 1;
-    const std::int64_t rows = (first < inputs ? operands[first] : strips.parts[first - inputs].outputs[0]).shape[2];
-    const auto is_equal = [&](const PackedAttributes& other, std::int64_t its_rows) {
-      return other == product->attributes && its_rows == rows;
-    };
-    if (!plan.has(tag, is_equal)) continue;
-    strips.shape = product == &strips.parts.back() ? operands.back().shape : product->outputs[0].shape;
-    result.push_back(std::move(strips));
-  }
+  add({});
+  if (!result.empty()) return result;
+  List<ImageCut> cuts;
+  const OpTag* const tags[] = {op_info<ConvInBlocks>.tag, op_info<ConvDataGradInBlocks>.tag,
+                               op_info<ConvWeightsGradInBlocks>.tag};
+  for (const OpTag* const tag : tags)
+    plan.for_each(tag, [&](const PackedAttributes&, const Shape& shape) {
+      const int rank = operands[0].shape.rank, axes = tilewright::detail::axes_with_blocks(rank - 2);
+      if (shape.rank != rank + axes) return;
+      ImageCut cut{{1, 1, 1}};
+      for (int axis = 0; axis < axes; ++axis) cut.blocks[static_cast<std::size_t>(axis)] = shape[2 + 2 * axis];
+      for (const ImageCut& known : cuts)
+        if (known == cut) return;
+      cuts.push_back(cut);
+    });
+  for (const ImageCut& cut : cuts) add(cut);
   return result;
 }
 
@@ -91,13 +107,15 @@ constexpr void write_inverse(Memory& memory, const Content& result, Access exten
   }
 }
 /// Returns the elements of `value`, a tensor of `shape`, in those of `whole`, where `result` are the elements of `value` that
-/// `whole` has in their order. What `whole` does not have is unwritten.
+/// `whole` has in their order. What `whole` does not have are elements of `rest`.
 constexpr Content in_elements_of(ValueId whole, const Content& result, const Shape& shape_of_whole, ValueId value,
-                                 const Shape& shape) {
+                                 const Shape& shape, ValueId rest) {
   const Access access = access_of(0, {shape_of_whole, uint8}, dense_strides(shape_of_whole));
   Memory memory;
+  const Access all = access_of(0, {shape, uint8}, dense_strides(shape));
+  memory.write(all, whole_of(rest, all));
   write_inverse(memory, result, access, whole_of(whole, access), value);
-  return memory.read(access_of(0, {shape, uint8}, dense_strides(shape)));
+  return memory.read(all);
 }
 
 }  // namespace tilewright::internal::proof::detail

@@ -52,6 +52,20 @@ constexpr TileSlices slices_of(const ComputeSet& set, const Division& division, 
   return result;
 }
 
+/// Returns the slices with two axes as one where the layout has one: the inner of them is not divided, and its elements are
+/// between those of the outer one.
+constexpr TileSlices with_axes_of(const TileLayout& layout, const TileSlices& slices) {
+  TileSlices result{.offset = slices.offset};
+  for (SliceAxis axis : slices.axes) {
+    SliceAxis* const outer = result.axes.size() == 0 ? nullptr : &result.axes[result.axes.size() - 1];
+    bool is_axis = outer == nullptr || axis.grid_axis >= 0 || outer->stride != axis.stride * axis.extent;
+    for (int i = 0; !is_axis && i < layout.axes.size(); ++i) is_axis = layout.axes[i].stride == outer->stride;
+    if (is_axis) result.axes.push_back(axis);
+    else *outer = {axis.stride, outer->extent * axis.extent, outer->block * axis.extent, outer->grid_axis};
+  }
+  return result;
+}
+
 /// Returns whether two operands at one location are one view, which vertices divide alike.
 constexpr bool have_one_view(const StageOperand& a, const StageOperand& b) {
   for (int axis = 0; axis < a.view.shape.rank; ++axis)
