@@ -90,8 +90,8 @@ ELSEWHERE = {
 }
 
 # Those that have a file of their own in tests/ops, some beside programs.
-IN_FILES = {match[1]: f"ops/{path.name}" for path in sorted((TESTS / "ops").glob("*.hpp"))
-            if (match := re.search(r'string_view op = "(\w+)"', path.read_text()))}
+IN_FILES = {op: f"ops/{path.name}" for path in sorted((TESTS / "ops").glob("*.hpp"))
+            for op in re.findall(r'string_view op = "(\w+)"', path.read_text())}
 
 # Templates that are ops, of which an instance is looked at: no op derives from them, and no alias names one of them.
 INSTANCES = {

@@ -2,8 +2,10 @@
 // The list of this folder.
 #include "ceil.hpp"
 #include "floor.hpp"
+#include "hyperbolic.hpp"
 #include "round.hpp"
 #include "triangle.hpp"
+#include "trigonometry.hpp"
 
 namespace op_tests {
 
@@ -11,7 +13,8 @@ namespace op_tests {
 template <class F>
 constexpr void for_each(F&& f) {
   const auto of_each = [&]<class... Test>() { (f(Test()), ...); };
-  of_each.template operator()<Ceil, Floor, Round, Triangle>();
+  of_each.template operator()<Ceil, Floor, Round, Triangle, Tan, Asin, Acos, Atan, Atan2, Atan2Grad, Sinh, Cosh, Erf,
+                              Expm1, Log1p, Rsqrt>();
 }
 
 }  // namespace op_tests

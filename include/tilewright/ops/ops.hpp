@@ -12,6 +12,7 @@
 #include "tilewright/ops/elementwise/pow.hpp"
 #include "tilewright/ops/elementwise/scaled_add.hpp"
 #include "tilewright/ops/elementwise/select.hpp"
+#include "tilewright/ops/elementwise/transcendental.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
 #include "tilewright/ops/index/dynamic_slice.hpp"
 #include "tilewright/ops/index/gather.hpp"
