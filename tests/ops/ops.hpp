@@ -2,6 +2,7 @@
 // The list of this folder.
 #include "ceil.hpp"
 #include "floor.hpp"
+#include "grid_sample.hpp"
 #include "hyperbolic.hpp"
 #include "round.hpp"
 #include "triangle.hpp"
@@ -13,7 +14,7 @@ namespace op_tests {
 template <class F>
 constexpr void for_each(F&& f) {
   const auto of_each = [&]<class... Test>() { (f(Test()), ...); };
-  of_each.template operator()<Ceil, Floor, Round, Triangle, Tan, Asin, Acos, Atan, Atan2, Atan2Grad, Sinh, Cosh, Erf,
+  of_each.template operator()<Ceil, Floor, GridSample, Round, Triangle, Tan, Asin, Acos, Atan, Atan2, Atan2Grad, Sinh, Cosh, Erf,
                               Expm1, Log1p, Rsqrt>();
 }
 

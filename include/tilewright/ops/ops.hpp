@@ -33,6 +33,7 @@
 #include "tilewright/ops/nn/attention.hpp"
 #include "tilewright/ops/nn/batch_norm.hpp"
 #include "tilewright/ops/nn/cross_entropy.hpp"
+#include "tilewright/ops/nn/grid_sample.hpp"
 #include "tilewright/ops/nn/interpolate.hpp"
 #include "tilewright/ops/nn/losses_elsewhere.hpp"
 #include "tilewright/ops/nn/nll_loss.hpp"
