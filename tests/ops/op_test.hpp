@@ -114,19 +114,22 @@ struct OpTest {
 enum class Takes : std::uint8_t { floating_point, numbers, all };
 
 /// Base of tests of functions of one tensor. D has `op` and `function`, their names, and `call(x)`, `value(x)`, `slope(x)` and
-/// `random`. If values and edges stand in tests/reference, it has `rows`, which say in which programs.
+/// `random`. If values and edges stand in tests/reference, it has `rows`, which say in which programs. A function that is not
+/// defined from -2 to 2 has `inside(x)`, a function of tensors whose results it takes.
 template <class D>
 struct UnaryTest : OpTest {
   static constexpr int count_of_edges = 64;  ///< numbers at the edges of a dtype
   static constexpr bool has_cases = true;
   static constexpr Takes takes = Takes::floating_point;
 
+  static constexpr Tensor inside(Tensor x) { return x; }
   static void meanings(auto& m) { m.unary(D::op, D::value); }
   static constexpr void cases(const auto& c) {
     const auto name = [](std::string_view form) { return tw::text(D::function, form); };
-    c.add(name("").view(), D::call, c.real({2, 19}));
-    c.add(name("_scalar").view(), D::call, c.real({}));
-    c.add(name("_view").view(), [](Tensor x) { return D::call(x.transpose({1, 0})); }, c.real({3, 5}));
+    const auto call = [](Tensor x) { return D::call(D::inside(x)); };
+    c.add(name("").view(), call, c.real({2, 19}));
+    c.add(name("_scalar").view(), call, c.real({}));
+    c.add(name("_view").view(), [=](Tensor x) { return call(x.transpose({1, 0})); }, c.real({3, 5}));
     c.add(name("_edges").view(), D::call, c.real({count_of_edges}));
   }
   static constexpr void fixtures(const auto& c) {
@@ -186,6 +189,29 @@ struct StepTest : UnaryTest<D> {
   static constexpr std::optional<Step> random(const Known& x, Random&, bool gradients) {
     if (!x.is_real() || !x.exact() || gradients) return std::nullopt;
     return Step{D::call(x.tensor), {x.elements.low - 1, x.elements.high + 1, 0, 0}};
+  }
+};
+
+/// Base of those of smooth functions, whose second derivatives are tested, too. D has `Op`, the op's type, and `bend(v)`: its
+/// slope as a function of what the gradient reads, x or y.
+template <class D>
+struct SmoothTest : UnaryTest<D> {
+  static constexpr Input input = Input::real;
+
+  static double bend(double x) { return D::slope(x); }
+  static void meanings(auto& m) {
+    UnaryTest<D>::meanings(m);
+    m.binary(tw::UnaryGrad<typename D::Op>::name, [](double v, double dy) { return dy * D::bend(v); });
+  }
+  static constexpr void cases(const auto& c) {
+    UnaryTest<D>::cases(c);
+    if (tw::is_half(c.dtype)) return;  // whose gradient reads what is rounded
+    const auto slope = [](Tensor x) {
+      const Tensor inside = D::inside(x), one = x.ir().constant({1}, {}, x.dtype());
+      const bool is_of_input = D::Op::gradient_from == tw::GradientFrom::input;
+      return tw::apply<tw::UnaryGrad<typename D::Op>>({is_of_input ? inside : D::call(inside), one});
+    };
+    c.add(tw::text(D::function, "_slope").view(), slope, c.real({2, 19}));
   }
 };
 

@@ -289,8 +289,16 @@ inline X exp_of_float(X x) {
   return power * polynomial(r, 1.0, 1.0, 0x1.00004cp-1, 0x1.55431cp-3, 0x1.56e042p-5, 0x1.01d524p-7, 0x1.f558d6p-10);
 }
 
-/// log(x) = k ln 2 + log(1 + f) with 1 + f in [sqrt(1/2), sqrt(2)], and log(1 + f) = f - f^2 / 2 + f^3 P(f). P gives the smallest
+/// Returns k ln 2 + log(1 + f) for 1 + f in [sqrt(1/2), sqrt(2)]: log(1 + f) = f - f^2 / 2 + f^3 P(f). P gives the smallest
 /// maximal relative error, 2^-27 (fitted for this file by weighted least squares).
+template <Float32 X>
+inline X log_of_parts(X k, X f) {
+  const X p = polynomial(f, 0x1.555554p-2, -0x1.000226p-2, 0x1.99a008p-3, -0x1.547244p-3, 0x1.22da1cp-3, -0x1.0d8542p-3,
+                         0x1.055b6cp-3, -0x1.38b582p-4);
+  const X ff = f * f;
+  const X rest = math::fma(k, number<X>(-0x1.bd0106p-13), math::fma(ff * f, p, ff * number<X>(-0.5)));
+  return math::fma(k, number<X>(0x1.63p-1), f + rest);
+}
 template <Float32 X>
 inline X log_of_float(X x) {
   constexpr std::uint32_t sqrt_half = 0x3f3504f3;  // bits of sqrt(1/2)
@@ -303,29 +311,39 @@ inline X log_of_float(X x) {
   // the integer k as a float: the last bits of a number of this size
   constexpr std::uint32_t bits_of_shift = 0x4b400000;  // 1.5 2^23
   const X k = from_bits<X>(exponent + bits_of_shift) - math::select(is_denormal, number<X>(0x1.8p23 + 23), number<X>(0x1.8p23));
-  const X p = polynomial(f, 0x1.555554p-2, -0x1.000226p-2, 0x1.99a008p-3, -0x1.547244p-3, 0x1.22da1cp-3, -0x1.0d8542p-3,
-                         0x1.055b6cp-3, -0x1.38b582p-4);
-  const X ff = f * f;
-  const X rest = math::fma(k, number<X>(-0x1.bd0106p-13), math::fma(ff * f, p, ff * number<X>(-0.5)));
-  const X result = math::fma(k, number<X>(0x1.63p-1), f + rest);
+  const X result = log_of_parts(k, f);
   const X infinity = number<X>(std::numeric_limits<float>::infinity()), nan = number<X>(std::numeric_limits<float>::quiet_NaN());
   return math::select(x > zero, math::select(x < infinity, result, x), math::select(x == zero, -infinity, nan));
 }
 
-/// tanh(|x|) = e / (e + 2) with e = exp(2 |x|) - 1, and with the sign of x. As in exp, 2 |x| = k ln 2 + r, here with k to the
-/// nearest, so that e = 2^k (exp(r) - 1) + (2^k - 1) is as accurate for small x: there k is 0. The polynomial of exp(r) - 1 has
-/// the smallest maximal relative error, 2^-26, of those that begin with r (fitted for this file by weighted least squares).
+/// exp(x) as 2^k (1 + small), with k the nearest integer to x / ln 2, so that `small` is as accurate for small x: there k is 0.
+template <Float32 X>
+struct ExpParts {
+  X shifted;  ///< number whose last bits are those of k + 127
+  X small;
+
+  /// Returns 2^(k + more).
+  X power(std::uint32_t more = 0) const { return from_bits<X>((to_bits(shifted) + more) << 23); }
+};
+/// The polynomial of exp(r) - 1 has the smallest maximal relative error, 2^-26, of those that begin with r (fitted for this file
+/// by weighted least squares).
+template <Float32 X>
+inline ExpParts<X> exp_parts(X x) {
+  constexpr double shift = 0x1.8p23 + 127;
+  const X shifted = math::fma(x, number<X>(0x1.715476p+0), number<X>(shift)), k = shifted - number<X>(shift);
+  const X r = math::fma(k, number<X>(0x1.bd0106p-13), math::fma(k, number<X>(-0x1.63p-1), x));
+  const X p = polynomial(r, 0x1.fffffep-2, 0x1.5554b0p-3, 0x1.555674p-5, 0x1.1227f6p-7, 0x1.6bebf2p-10);
+  return {shifted, math::fma(r * r, p, r)};
+}
+
+/// tanh(|x|) = e / (e + 2) with e = exp(2 |x|) - 1 = 2^k small + (2^k - 1), and with the sign of x.
 template <Float32 X>
 inline X tanh_of_float(X x) {
-  constexpr double shift = 0x1.8p23 + 127;
   const auto bits = to_bits(x);
   const X size = from_bits<X>(bits & ~sign_bit);
   const X limited = (math::min)(number<X>(9.1), size);  // beyond which tanh rounds to 1
-  const X shifted = math::fma(limited, number<X>(0x1.715476p+1), number<X>(shift)), k = shifted - number<X>(shift);
-  const X r = math::fma(k, number<X>(0x1.bd0106p-13), math::fma(k, number<X>(-0x1.63p-1), limited + limited));
-  const X p = polynomial(r, 0x1.fffffep-2, 0x1.5554b0p-3, 0x1.555674p-5, 0x1.1227f6p-7, 0x1.6bebf2p-10);
-  const X power = from_bits<X>(to_bits(shifted) << 23);  // 2^k
-  const X e = math::fma(power, math::fma(r * r, p, r), power - number<X>(1));
+  const auto parts = exp_parts<X>(limited + limited);
+  const X e = math::fma(parts.power(), parts.small, parts.power() - number<X>(1));
   const X result = math::divide(e, e + number<X>(2));
   return from_bits<X>(to_bits(result) | (bits & sign_bit));
 }

@@ -1,7 +1,11 @@
 #pragma once
 #include "tilewright/kernel/elementwise.hpp"
+#include "tilewright/kernel/functions/error_function.hpp"
+#include "tilewright/kernel/functions/hyperbolic.hpp"
+#include "tilewright/kernel/functions/inverse_trigonometry.hpp"
 #include "tilewright/kernel/functions/normal_cdf.hpp"
 #include "tilewright/kernel/functions/power.hpp"
+#include "tilewright/kernel/functions/tangent.hpp"
 #include "tilewright/kernel/functions/trigonometry.hpp"
 #include "tilewright/op/elementwise.hpp"
 

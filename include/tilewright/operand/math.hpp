@@ -73,6 +73,22 @@ template <class X> X sigmoid(X x);
 /// infinities.
 template <class X> X sin(X x);
 template <class X> X cos(X x);
+/// Return the tangent, the inverse functions, the angle of the point (x, y) from -pi to pi, and hyperbolic functions, for all
+/// numbers with an error of at most 2 ulp; NaN where a function is not defined.
+template <class X> X tan(X x);
+template <class X> X asin(X x);
+template <class X> X acos(X x);
+template <class X> X atan(X x);
+template <class X> X atan2(X y, X x);
+template <class X> X sinh(X x);
+template <class X> X cosh(X x);
+/// Return exp(x) - 1 and log(1 + x), for all numbers with an error of at most 2 ulp.
+template <class X> X expm1(X x);
+template <class X> X log1p(X x);
+/// Return the error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x, for all numbers with an error of at most
+/// 2 ulp, and exp(-x^2).
+template <class X> X erf(X x);
+template <class X> X gaussian(X x);
 /// Returns x to the power of y. Floats have an error of at most 3 ulp if the machine has a fused multiply-add, and results below
 /// 2^-126 may be 0. Integers are computed modulo 2 to the power of their bits.
 template <class X> X pow(X x, X y);

@@ -17,6 +17,7 @@
 #include "tilewright/ops/nn/attention_code.hpp"
 #include "tilewright/ops/nn/class_loss_code.hpp"
 #include "tilewright/ops/nn/cross_entropy_code.hpp"
+#include "tilewright/ops/nn/grid_sample_code.hpp"
 #include "tilewright/ops/nn/interpolate_code.hpp"
 #include "tilewright/ops/nn/nll_loss_code.hpp"
 #include "tilewright/ops/nn/norm_code.hpp"

@@ -4,15 +4,21 @@
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <random>
 
 #include "../../catch.hpp"
 #include "tilewright/core/float16.hpp"
+#include "tilewright/kernel/functions/error_function.hpp"
 #include "tilewright/kernel/functions/float64.hpp"
+#include "tilewright/kernel/functions/hyperbolic.hpp"
+#include "tilewright/kernel/functions/inverse_trigonometry.hpp"
+#include "tilewright/kernel/functions/tangent.hpp"
 
 namespace {
 
 namespace functions = tilewright::math::detail;
+namespace math = tilewright::math;
 constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double special[] = {0.0,    -0.0,    1.0,        -1.0,     2.0,       -2.0,         3.0,   -3.0,
                               0.5,    -0.5,    1.5,        infinity, -infinity, nan,          1e300, -1e300,
@@ -81,6 +87,54 @@ TEST_CASE("float64: exp, log, log2 and tanh have small errors, also at special n
       [&](int i) { return numbers.between(-25, 25) * (i % 3 == 0 ? 1e-3 : 1); });
   for (int k = -1022; k < 1024; ++k) CHECK(functions::log2_of_double(std::ldexp(1.0, k)) == k);
   CHECK(std::signbit(functions::tanh_of_double(-0.0)));
+}
+
+TEST_CASE("float64: trigonometric, hyperbolic and other functions are at most 2 units in the last place off for all numbers") {
+  Numbers numbers;
+  const auto any = [&](int i) { return std::copysign(numbers.positive(), i % 2 == 0 ? 1.0 : -1.0); };
+  const auto within = [&](double bound) {
+    return [&numbers, bound](int i) { return numbers.between(-bound, bound) * (i % 4 == 0 ? std::ldexp(1.0, -i % 60) : 1); };
+  };
+  const auto near_quarters = [&](int i) {  // neighbours of multiples of pi / 2
+    const double size = i % 3 == 0 ? std::exp(numbers.between(0, 700)) : numbers.between(0, 1e6);
+    return std::nearbyint(size) * 1.5707963267948966;
+  };
+  for (const auto& draw : {std::function<double(int)>(any), std::function<double(int)>(within(10)),
+                           std::function<double(int)>(within(1)), std::function<double(int)>(within(720))}) {
+    check(2, [](double x) { return math::tan(x); }, [](long double x) { return std::tan(x); }, draw);
+    check(2, [](double x) { return math::asin(x); }, [](long double x) { return std::asin(x); }, draw);
+    check(2, [](double x) { return math::acos(x); }, [](long double x) { return std::acos(x); }, draw);
+    check(2, [](double x) { return math::atan(x); }, [](long double x) { return std::atan(x); }, draw);
+    check(2, [](double x) { return math::sinh(x); }, [](long double x) { return std::sinh(x); }, draw);
+    check(2, [](double x) { return math::cosh(x); }, [](long double x) { return std::cosh(x); }, draw);
+    check(2, [](double x) { return math::erf(x); }, [](long double x) { return std::erf(x); }, draw);
+    check(2, [](double x) { return math::gaussian(x); }, [](long double x) { return std::exp(-x * x); }, draw);
+    check(2, [](double x) { return math::expm1(x); }, [](long double x) { return std::expm1(x); }, draw);
+    check(2, [](double x) { return math::log1p(x); }, [](long double x) { return std::log1p(x); }, draw);
+  }
+  check(2, [](double x) { return math::tan(x); }, [](long double x) { return std::tan(x); }, near_quarters);
+  for (const auto f : {math::tan<double>, math::asin<double>, math::atan<double>, math::sinh<double>, math::erf<double>,
+                       math::expm1<double>, math::log1p<double>})
+    CHECK((f(-0.0) == 0 && std::signbit(f(-0.0)) && !std::signbit(f(0.0))));
+}
+
+TEST_CASE("float64: the angle of a point is at most 2 units in the last place off, and has C's special cases") {
+  Numbers numbers;
+  Errors errors;
+  for (int i = 0; i < count; ++i) {
+    const double x = i % 2 == 0 ? numbers.between(-2, 2) : std::exp(numbers.between(-600, 700));
+    const double y = i % 3 == 0 ? numbers.between(-2, 2) : x * std::exp(numbers.between(-30, 30));
+    errors.add(math::atan2(y, x), std::atan2(static_cast<long double>(y), static_cast<long double>(x)), y, x);
+  }
+  INFO("at " << errors.at.first << ", " << errors.at.second);
+  CHECK(errors.largest <= 2);
+  for (const double y : special)
+    for (const double x : special) {
+      INFO(y << " above " << x);
+      const double angle = math::atan2(y, x), right = std::atan2(y, x);
+      CHECK(error_in_ulp(angle, static_cast<long double>(right)) <= 1);
+      CHECK((std::isnan(right) || std::signbit(angle) == std::signbit(right)));
+    }
 }
 
 TEST_CASE("float64: powers have small errors, and C's special cases") {

@@ -4,8 +4,12 @@
 #include <random>
 
 #include "tilewright/execute/arithmetic_mode.hpp"
+#include "tilewright/kernel/functions/error_function.hpp"
+#include "tilewright/kernel/functions/hyperbolic.hpp"
+#include "tilewright/kernel/functions/inverse_trigonometry.hpp"
 #include "tilewright/kernel/functions/normal_cdf.hpp"
 #include "tilewright/kernel/functions/power.hpp"
+#include "tilewright/kernel/functions/tangent.hpp"
 #include "tilewright/kernel/functions/trigonometry.hpp"
 #include "ulp.hpp"
 
@@ -64,6 +68,33 @@ TEST_CASE("sine and cosine are at most 2 units in the last place off") {
         {largest, error_in_ulp(math::sin(x), std::sin(double{x})), error_in_ulp(math::cos(x), std::cos(double{x}))});
   }
   CHECK(largest <= 2);
+}
+
+TEST_CASE("trigonometric, hyperbolic and other functions are at most 2 units in the last place off") {
+  CHECK(largest_error([](auto x) { return math::tan(x); }, [](double x) { return std::tan(x); }) <= 2);
+  CHECK(largest_error([](auto x) { return math::asin(x); }, [](double x) { return std::asin(x); }) <= 2);
+  CHECK(largest_error([](auto x) { return math::acos(x); }, [](double x) { return std::acos(x); }) <= 2);
+  CHECK(largest_error([](auto x) { return math::atan(x); }, [](double x) { return std::atan(x); }) <= 2);
+  CHECK(largest_error([](auto x) { return math::sinh(x); }, [](double x) { return std::sinh(x); }) <= 2);
+  CHECK(largest_error([](auto x) { return math::cosh(x); }, [](double x) { return std::cosh(x); }) <= 2);
+  CHECK(largest_error([](auto x) { return math::erf(x); }, [](double x) { return std::erf(x); }) <= 2);
+  CHECK(largest_error([](auto x) { return math::gaussian(x); }, [](double x) { return std::exp(-x * x); }) <= 3);
+  CHECK(largest_error([](auto x) { return math::expm1(x); }, [](double x) { return std::expm1(x); }) <= 2);
+  CHECK(largest_error([](auto x) { return math::log1p(x); }, [](double x) { return std::log1p(x); }) <= 2);
+  double largest = 0;
+  for (int i = -13000; i <= 13000; ++i) {  // close to the zeros and poles of the tangent
+    const auto x = static_cast<float>(i * 1.5707963267948966);
+    largest = std::max(largest, error_in_ulp(math::tan(x), std::tan(double{x})));
+  }
+  CHECK(largest <= 2);
+  for (const auto f : {math::tan<float>, math::asin<float>, math::atan<float>, math::sinh<float>, math::erf<float>,
+                       math::expm1<float>, math::log1p<float>})
+    CHECK((f(-0.F) == 0 && std::signbit(f(-0.F)) && !std::signbit(f(0.F))));
+}
+
+TEST_CASE("the angle of a point is at most 2 units in the last place off") {
+  CHECK(largest_error_of_pairs([](auto y, auto x) { return math::atan2(y, x); },
+                               [](double y, double x) { return std::atan2(y, x); }) <= 2);
 }
 
 TEST_CASE("the logarithm to the base 2 is at most 1 unit in the last place off, and exact for powers of 2") {

@@ -66,14 +66,18 @@ inline ReducedLog reduced_log(double x) {
 inline double atanh_rest(double ss) {
   return series(ss, 2 / 5., 2 / 7., 2 / 9., 2 / 11., 2 / 13., 2 / 15., 2 / 17., 2 / 19., 2 / 21., 2 / 23., 2 / 25.);
 }
-/// Returns log(x), with an error of at most 1 ulp; denormal numbers are 0. log(1 + f) = 2 atanh(s) with s = f / (2 + f).
+/// Returns k ln 2 + log(1 + f), for f of a reduced logarithm: log(1 + f) = 2 atanh(s) with s = f / (2 + f).
+inline double log_of_parts(double k, double f) {
+  const double s = f / (2 + f), ss = s * s, rest = ss * (2 / 3. + ss * atanh_rest(ss)), square = 0.5 * f * f;
+  // 2 s = f - s f, and s f = f^2 / 2 - s f^2 / 2
+  return k * ln2_high - ((square - (s * (square + rest) + k * ln2_low)) - f);
+}
+/// Returns log(x), with an error of at most 1 ulp; denormal numbers are 0.
 inline double log_of_double(double x) {
   if (!(x < infinity64)) return x;
   if (!(x >= 0x1p-1022)) return x < 0 && x <= -0x1p-1022 ? nan64 : -infinity64;
   const auto [k, f] = reduced_log(x);
-  const double s = f / (2 + f), ss = s * s, rest = ss * (2 / 3. + ss * atanh_rest(ss)), square = 0.5 * f * f;
-  // 2 s = f - s f, and s f = f^2 / 2 - s f^2 / 2
-  return k * ln2_high - ((square - (s * (square + rest) + k * ln2_low)) - f);
+  return log_of_parts(k, f);
 }
 /// Returns log(1 + f), for f of a reduced logarithm, with a relative error of about 2^-65.
 inline ExactPair log_pair(double f) {

@@ -37,6 +37,16 @@ inline T without_denormals(T (*f)(T, T), T x, T y) {
   const auto flushed = [](T z) { return std::fabs(z) < (std::numeric_limits<T>::min)() ? std::copysign(T(0), z) : z; };
   return flushed(f(flushed(x), flushed(y)));
 }
+/// The exact sum of two floats: the nearest float, and the rest.
+template <Float32 X>
+struct FloatSum {
+  X nearest, rest;
+};
+template <Float32 X>
+inline FloatSum<X> exact_sum_of_floats(X a, X b) {
+  const X sum = a + b, of_b = sum - a;
+  return {sum, (a - (sum - of_b)) + (b - of_b)};
+}
 /// Returns a rounded x with the sign of x, which xsimd loses for -0 where the machine has no instruction.
 template <class X>
 [[gnu::always_inline]] inline X with_sign_of(const X& x, const X& rounded) {
