@@ -21,21 +21,18 @@ struct GridSample : OpTest {
     return std::max(0.0, 1 - std::abs(x - at));
   }
   static void meanings(auto& m) {
-    m[op] = [](const tw::Node& node, auto inputs, auto outputs) {
-      using namespace random_programs;
+    m.by_index(op, [](const tw::Node& node, auto inputs, const auto& index, auto element_of) {
       const auto attributes = tw::unpack<tw::GridSampleAttributes>(node.attributes);
       const auto &x = inputs[0], &grid = inputs[1];
-      std::remove_cvref_t<decltype(x)> result(outputs[0]);
-      meaning::for_each_index(result.spec.shape, [&](const auto& index) {
-        const auto coordinate = [&](std::int64_t k) { return meaning::element(grid, {index[0], index[2], index[3], k}); };
-        meaning::for_each_index({x.extent(2), x.extent(3)}, [&](const auto& at) {
-          meaning::element(result, index) += meaning::element(x, {index[0], index[1], at[0], at[1]}) *
-                                             weight(coordinate(1), at[0], x.extent(2), attributes) *
-                                             weight(coordinate(0), at[1], x.extent(3), attributes);
-        });
-      });
-      return std::vector{result};
-    };
+      const double across = element_of(grid, {index[0], index[2], index[3], 0});
+      const double down = element_of(grid, {index[0], index[2], index[3], 1});
+      double sum = 0;
+      for (std::int64_t row = 0; row < x.extent(2); ++row)
+        for (std::int64_t column = 0; column < x.extent(3); ++column)
+          sum += element_of(x, {index[0], index[1], row, column}) * weight(down, row, x.extent(2), attributes) *
+                 weight(across, column, x.extent(3), attributes);
+      return sum;
+    });
   }
   static constexpr void cases(const auto& c) {
     const auto add = [&](std::string_view name, const tw::GridSampleOptions& options, const tw::Shape& image = {2, 3, 5, 4}) {

@@ -111,14 +111,20 @@ struct Meanings : std::map<std::string_view, Meaning> {
   void binary(std::string_view op, auto f) { (*this)[op] = meaning::binary(f); }
   void reduction(std::string_view op, auto f) { (*this)[op] = meaning::reduction(f); }
   void elementwise(std::string_view op, auto f) { (*this)[op] = meaning::elementwise(f); }
-  /// f(node, index, the input's element there) for each index.
-  void at_each_index(std::string_view op, auto f) {
+  /// f(node, inputs, index, element_of) for each index of the result; element_of(input, index).
+  void by_index(std::string_view op, auto f) {
     (*this)[op] = [f](const tw::Node& node, Inputs inputs, Specs outputs) {
       Array result(outputs[0]);
-      for_each_index(result.spec.shape,
-                     [&](const Index& index) { element(result, index) = f(node, index, element(inputs[0], index)); });
+      const auto element_of = [](const Array& x, const Index& index) { return element(x, index); };
+      for_each_index(result.spec.shape, [&](const Index& index) { element(result, index) = f(node, inputs, index, element_of); });
       return std::vector{result};
     };
+  }
+  /// f(node, index, the input's element there) for each index.
+  void at_each_index(std::string_view op, auto f) {
+    by_index(op, [f](const tw::Node& node, Inputs inputs, const Index& index, auto element_of) {
+      return f(node, index, element_of(inputs[0], index));
+    });
   }
 };
 
