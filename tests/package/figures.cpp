@@ -14,8 +14,8 @@ void print(const char* name, const char* machine) {
 }
 int main() {
   print<train_step, tw::gc200>("train_step", "gc200");
-  print<predict<2>, tw::gc200>("predict<2>", "gc200");
+  print<predict<512>, tw::gc200>("predict<512>", "gc200");
   print<train_step, tw::gc2>("train_step", "gc2");
-  print<predict<2>, tw::gc2>("predict<2>", "gc2");
+  print<predict<512>, tw::gc2>("predict<512>", "gc2");
   print<train_step, small>("train_step", "bow with tiles=64");
 }

@@ -61,7 +61,7 @@ def main():
 
     for arguments, text in ((["--tile", "8"], "unknown key 'tile': a name that --knobs lists expected, such as tiles"),
                             (["--base", "gc3"], "lab: base 'gc3': one of gc2, gc200, bow, c600 expected"),
-                            (["--program", "x"], "lab: program 'x': one of train_step, predict<2> expected"),
+                            (["--program", "x"], "lab: program 'x': one of train_step, predict<512> expected"),
                             (["--tiles"], "lab: --tiles: a value expected"), (["tiles"], "lab: 'tiles': an option expected")):
         answer = run(*arguments)
         assert answer.returncode == 2 and text in answer.stderr, (arguments, answer)
@@ -74,7 +74,7 @@ def main():
         assert re.search(rf"^\|[^|]*`{name}`[^|]*\| {re.escape(unit)} \|", page, re.MULTILINE), line
 
     with tempfile.TemporaryDirectory() as folder:
-        run_of = ["--program", "train_step", "--tiles", "8"]
+        run_of = ["--program", "predict<512>", "--tiles", "8"]
         read = Path(EXAMPLES) / "read_traces.py"
         assert len(read.read_text().splitlines()) <= 30
         for ending in ("csv", "npz"):
