@@ -178,7 +178,12 @@ def varied(rows):
 
 
 def energy(chip):
-    return f"{chip.row['joules']:.3g} J" if chip.fits else "none"
+    """Energy of a run and power of a chip, of the terms that are known, with the ratio to a published power."""
+    if not chip.fits:
+        return "none"
+    ratio = chip.row["watts_by_published"]
+    beside = "" if ratio is None else f", {ratio:.2f} of {chip.row['published_watts']:g} W"
+    return f"{chip.row['joules']:.3g} J, {chip.row['watts']:.3g} W{beside}"
 
 
 def page(title, rows, within):
@@ -203,7 +208,7 @@ def page(title, rows, within):
 <title>{html.escape(title)} on {len(chips)} chips</title><style>{STYLE}</style>
 <h1>{html.escape(title)} on {len(chips)} chips</h1>
 <p>Plans for chips like {html.escape(", ".join(sorted({row["base"] for row in rows})))}, with other numbers. Nothing ran: all figures \
-are the planner's. Energy is the sum of the terms that are known.{terms}</p>
+are the planner's. Energy and power are those of the terms that are known, beside the published power of a chip.{terms}</p>
 <table>{found}</table>
 {chart(chips, on_front, within)}
 <p>A dot is a chip, and the line joins those that no other beats in both memory and time. The program does not fit on chips that

@@ -16,7 +16,8 @@ def row(tiles, kib, seconds, used_kib, limit="time: compute"):
     return {"program": "p", "machine": f"gc200 with tiles={tiles}", "base": "gc200", "tiles": tiles, "bytes_per_tile": 1024 * kib,
             "clock_hz": 1000, "fits": fits, "problem": "", "limit": limit if fits else "memory: frame", "limit_share": 0.6,
             "tile_bytes": 1024 * used_kib, "cycles": int(1000 * seconds) if fits else None, "seconds": seconds if fits else None,
-            "joules": 0.25 if fits else None, "joules_not_known": "read_byte idle_watts" if fits else None}
+            "joules": 0.25 if fits else None, "watts": 30.0, "published_watts": 300.0, "watts_by_published": 0.1,
+            "joules_not_known": "read_byte idle_watts" if fits else None}
 
 
 ROWS = [row(100, 64, 5e-3, 65), row(100, 128, 4e-3, 128), row(200, 64, 2e-3, 40), row(200, 128, 2e-3, 40), row(400, 64, 1e-3, 30),
@@ -82,6 +83,7 @@ class LabTest(unittest.TestCase):
         text = lab.page("p", ROWS, None)
         self.assertNotIn("5 ms", text)
         self.assertIn("does not fit, 102 %", text)
+        self.assertIn("<td>0.25 J, 30 W, 0.10 of 300 W</td>", text)
         self.assertIn("Not known, and not in it: idle_watts, read_byte.", text)
 
     def test_ticks(self):

@@ -37,7 +37,14 @@ constexpr void product(tw::Ir& ir) {
   const auto a = ir.variable(tw::zeros(), {64, 128}, tw::float16, "a"), b = ir.variable(tw::zeros(), {128, 32}, tw::float16, "b");
   tw::ops::host_store(ir.d2h_stream("c", {64, 32}, tw::float16), a.matmul(b));
 }
-lab::Laboratory laboratory() { return lab::Laboratory({{"step", step}, {"add", add}, {"product", product}}); }
+/// A row of 48 floats from streaming memory to IPU 0, over links to IPU 1, and back to streaming memory.
+constexpr void far(tw::Ir& ir) {
+  const tw::RemoteBuffer rows = ir.remote_buffer({48}, tw::float32, 2);
+  const tw::Tensor there = tw::ops::relu(tw::ops::remote_load(rows, 0)).copy_to_ipu(1);
+  const auto device = tw::ipu(ir, 1);
+  tw::ops::remote_store(rows, 1, there + 1);
+}
+lab::Laboratory laboratory() { return lab::Laboratory({{"step", step}, {"add", add}, {"product", product}, {"far", far}}); }
 
 std::vector<lab::Design> plans_of(const std::vector<lab::Setting>& settings) {
   lab::Laboratory programs = laboratory();
@@ -101,6 +108,15 @@ TEST_CASE("lab: bytes that vertices read and write, and those that are exchanged
   CHECK(one_tile.traffic.float16_float32_operations == 2 * 64 * 128 * 32);
   CHECK(programs.plan({"product", {"gc200", {{"tiles", 1}, {"partials_bits", 16}}}}).traffic.float16_operations ==
         2 * 64 * 128 * 32);
+}
+
+TEST_CASE("lab: bytes over links and of streaming memory are those that move") {
+  const std::vector<lab::Design> designs = plans_of({{"far", {"gc200", {{"ipus", 2}}}}});
+  CHECK(designs[0].problem.empty());
+  CHECK(designs[0].traffic.links == 48 * 4);
+  CHECK(designs[0].traffic.streamed == 2 * 48 * 4);
+  CHECK(designs[0].cycles.links + designs[0].cycles.remote > 0);
+  CHECK(plans_of({{"far", {"gc200", {}}}})[0].problem.find("IPU") != std::string::npos);
 }
 
 TEST_CASE("lab: energy is the sum of the terms that are known") {
