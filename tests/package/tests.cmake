@@ -68,7 +68,7 @@ list(JOIN tilewright_${compiler}_options " " options)
 add_test(NAME package/single_header COMMAND Python3::Interpreter ${package_source_dir}/single_header.py
                                             ${CMAKE_CXX_COMPILER} ${options})
 if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # Clang gets package/use and package/pkg_config
-  set_tests_properties(package/core package/subdirectory package/fetched package/single_header PROPERTIES LABELS more)
+  set_tests_properties(package/core package/lab package/subdirectory package/fetched package/single_header PROPERTIES LABELS more)
 endif()
 
 # The Debian package in fresh systems.

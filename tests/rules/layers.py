@@ -2,9 +2,9 @@
 """A directory of include/tilewright includes only itself and those above it in the first two tables of docs/how-it-works/architecture.md.
 
 The second table has the extras: no other directory includes one, nor does a header beside the directories, such as tilewright.hpp,
-except that of its name, such as lab.hpp. Each is a component of CMake. A row that says "(uses `a/` and `b/x.hpp` only)" is a directory that may include these and no
-others. A row that says "(`c/` in `y.hpp` only)" is one whose file y.hpp alone includes c/. The third table has the files and folders
-of lower/: each includes only itself and those above it. No file includes itself by others.
+except the header of its name, such as lab.hpp; and each is a component of CMake. A row that says "(uses `a/` and `b/x.hpp` only)" is
+a directory that may include these and no others. A row that says "(`c/` in `y.hpp` only)" is one whose file y.hpp alone includes c/.
+The third table has the files and folders of lower/: each includes only itself and those above it. No file includes itself by others.
 """
 
 import re

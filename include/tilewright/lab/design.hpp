@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>

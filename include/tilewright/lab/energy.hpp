@@ -1,7 +1,9 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>

@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>

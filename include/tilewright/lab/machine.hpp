@@ -2,6 +2,7 @@
 #include "tilewright/core/requirements.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <numeric>

@@ -1,9 +1,10 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>

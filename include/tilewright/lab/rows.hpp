@@ -2,8 +2,10 @@
 #include "tilewright/core/requirements.hpp"
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>

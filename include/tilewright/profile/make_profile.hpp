@@ -14,7 +14,6 @@
 #include "tilewright/profile/lay_out_steps.hpp"
 #include "tilewright/profile/machine_numbers.hpp"
 #include "tilewright/profile/profile.hpp"
-#include "tilewright/target/devices.hpp"
 
 namespace tilewright::internal {
 
