@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Prints measurements of IPUs beside what the model says of them: this is `./dev bench fidelity`.
 
+With --rows FILE.csv, it compares a user's own measurements, and prints the errors by kind of op.
 With --write, it writes docs/generated/fidelity.md and the plot docs/images/fidelity.svg instead. The measurements are in
 benchmarks/fidelity/measured.hpp, and benchmarks/fidelity/rows.cpp computes the model's values. Nothing is measured here.
 """
@@ -12,6 +13,8 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+
+import fidelity_rows
 
 PROJECT = Path(__file__).resolve().parents[1]
 PAGE, PLOT = "docs/generated/fidelity.md", "docs/images/fidelity.svg"
@@ -315,7 +318,14 @@ def main():
     parser.add_argument("--program", type=Path, help=argparse.SUPPRESS)  # instead of the one of the build
     parser.add_argument("--write", action="store_true", help=f"write {PAGE} and its plot")
     parser.add_argument("--check", action="store_true", help=f"fail if {PAGE} or its plot is not what --write writes")
+    parser.add_argument("--rows", type=Path, metavar="FILE.csv", help="compare these measurements instead: see benchmarks/fidelity_rows.py")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="with --rows: a row for each measurement")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="with --rows: the same, and the errors by kind")
     options = parser.parse_args()
+    if options.rows:
+        return fidelity_rows.main(options, options.program or options.build_dir / "benchmarks/fidelity_user_rows")
+    if options.csv or options.json:
+        parser.error("--csv and --json: --rows expected")
     program = options.program or options.build_dir / "benchmarks/fidelity_rows"
     data = json.loads(subprocess.run([program], stdout=subprocess.PIPE, check=True, text=True).stdout)
     files = {PAGE: page(data), PLOT: plot(data["rows"], data["pixel"])}

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Plans a program for many chips, and writes one page that compares them: this is `./dev lab PROGRAM`.
 
-PROGRAM is a source of benchmarks/lab. Options with several numbers, divided by commas, are combined: 3 numbers of tiles and 2 of
-memory make 6 chips. What an option does not set is as in the base. Nothing runs on a chip: all figures are the planner's.
+PROGRAM is a source of benchmarks/lab, or a program that tilewright_lab made. Options with several numbers, divided by commas, are
+combined: 3 numbers of tiles and 2 of memory make 6 chips. All other options are the program's, such as --base gc2,bow, --tiles 64..256:64
+or --csv FILE: docs/how-to/laboratory.md lists them. What no option sets is as in the base. Nothing runs on a chip: all figures are the planner's.
 
     ./dev lab bert_layer --tiles 368,736,1472 --memory 256,624 --within 1
 """
 
 import argparse
 import html
-import itertools
 import json
 import math
 import subprocess
@@ -27,8 +27,9 @@ th:last-child, td:last-child { text-align: left; } tr.no { color: #6b7484; } tr.
 svg { max-width: 100%; height: auto; } svg text { font: 13px system-ui, sans-serif; fill: #444; } p { max-width: 48rem; }"""
 
 
+
 def programs():
-    return sorted(source.stem for source in SOURCES.glob("*.cpp"))
+    return sorted(source.stem for source in SOURCES.glob("*.hpp"))
 
 
 def numbers(text):
@@ -41,29 +42,20 @@ def numbers(text):
     return values
 
 
-def chips_of(options):
-    """All combinations of the options' numbers."""
-    given = {"tiles": options.tiles, "bytes_per_tile": options.memory and [1024 * each for each in options.memory],
-             "exchange_bytes": options.exchange, "barrier": options.barrier}
-    given = {key: values for key, values in given.items() if values}
-    return [{"base": options.base, **dict(zip(given, values))} for values in itertools.product(*given.values())]
+def knobs_of(options):
+    """The program's options for those with names of their own."""
+    given = {"bytes_per_tile": options.memory and ",".join(f"{kib}Ki" for kib in options.memory),
+             "exchange_bytes_per_cycle": options.exchange, "sync_cycles": options.barrier}
+    return [each for knob, values in given.items() if values for each in (f"--{knob}", values)]
 
 
 class Chip:
-    """What a plan for a chip takes."""
+    """A row of the laboratory: a machine, and what a plan for it takes."""
 
-    def __init__(self, figures):
-        self.tiles, self.bytes_per_tile = figures["tiles"], figures["bytes_per_tile"]
-        self.exchange, self.barrier = figures["exchange_bytes"], figures["barrier"]
-        self.seconds, self.cycles, self.memory = figures["seconds"], figures["cycles"], figures["memory"]
-
-    @property
-    def fullest(self):
-        return sum(self.memory.values())
-
-    @property
-    def fits(self):
-        return self.fullest <= self.bytes_per_tile
+    def __init__(self, row):
+        self.row = row
+        self.name, self.tiles, self.bytes_per_tile = row["machine"], row["tiles"], row["bytes_per_tile"]
+        self.fits, self.seconds, self.fullest = row["fits"], row["seconds"], row["tile_bytes"]
 
     @property
     def bytes(self):
@@ -72,10 +64,7 @@ class Chip:
 
     @property
     def limit(self):
-        """What limits it: the largest part of what does not fit, or of the cycles."""
-        parts, of = (self.cycles, "time") if self.fits else (self.memory, "memory")
-        name, value = max(parts.items(), key=lambda part: part[1])
-        return f"{of}: {name}, {100 * value / sum(parts.values()):.0f} %"
+        return f"{self.row['limit']}, {100 * self.row['limit_share']:.0f} %"
 
 
 def front(chips):
@@ -107,13 +96,17 @@ def duration(seconds):
     return f"{1e6 * seconds:,.0f} us" if seconds < 1e-3 else f"{1e3 * seconds:,.3g} ms"
 
 
+def share_of_tile(chip):
+    return f"{100 * chip.fullest / chip.bytes_per_tile:.0f} %"
+
+
 def answers(chips, within):
     """Questions about the chips, with their answers."""
     fitting = [chip for chip in chips if chip.fits]
     yield "chips that fit", f"{len(fitting)} of {len(chips)}"
     if not fitting:
         closest = min(chips, key=lambda chip: chip.fullest / chip.bytes_per_tile)
-        yield "closest", f"{name_of(closest)}: {100 * closest.fullest / closest.bytes_per_tile:.0f} % of a tile's memory needed"
+        yield "closest", f"{name_of(closest)}: {share_of_tile(closest)} of a tile's memory needed"
         return
     fastest = min(fitting, key=lambda chip: (chip.seconds, chip.bytes))
     yield "fastest", f"{name_of(fastest)}: {duration(fastest.seconds)}"
@@ -126,7 +119,8 @@ def answers(chips, within):
 
 
 def chart(chips, front_of_chips, within):
-    """Time over the memory of all tiles, both logarithmic, with the Pareto front, as SVG."""
+    """Time over the memory of all tiles, both logarithmic, with the Pareto front, as SVG. A chip on which the program does not fit
+    has no time: it is on the upper edge."""
     width, height, left, right, top, bottom = 900, 420, 80, 24, 20, 52
 
     def scale(values, begin, end):
@@ -134,16 +128,17 @@ def chart(chips, front_of_chips, within):
         margin = max((high - low) * 0.06, 0.02)
         return lambda value: begin + (math.log10(value) - low + margin) / (high - low + 2 * margin) * (end - begin)
 
-    times = [chip.seconds for chip in chips] + ([within] if within else [])
+    times = [chip.seconds for chip in chips if chip.fits] + ([within] if within else [])
     x = scale([chip.bytes for chip in chips], left, width - right)
-    y = scale(times, height - bottom, top)
-    parts = [f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="Time by memory of all tiles">',
+    y = scale(times, height - bottom, top) if times else None
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="13" '
+             'fill="#444" role="img" aria-label="Time by memory of all tiles">',
              f'<path d="M{left} {top}V{height - bottom}H{width - right}" fill="none" stroke="#888"/>']
     for value in ticks([chip.bytes / 2**20 for chip in chips]):
         at = x(value * 2**20)
         parts.append(f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{top}" y2="{height - bottom}" stroke="#e3e6ec"/>'
                      f'<text x="{at:.1f}" y="{height - bottom + 20}" text-anchor="middle">{value:g}</text>')
-    for value in ticks([1e6 * time for time in times]):
+    for value in ticks([1e6 * time for time in times]) if times else ():
         at = y(value / 1e6)
         parts.append(f'<line x1="{left}" x2="{width - right}" y1="{at:.1f}" y2="{at:.1f}" stroke="#e3e6ec"/>'
                      f'<text x="{left - 8}" y="{at + 4:.1f}" text-anchor="end">{value:,g} us</text>')
@@ -156,9 +151,10 @@ def chart(chips, front_of_chips, within):
         parts.append(f'<polyline points="{line}" fill="none" stroke="#1d5fbf" stroke-width="2"/>')
     for chip in sorted(chips, key=lambda chip: chip in front_of_chips):
         fill = "#1d5fbf" if chip in front_of_chips else "#8d96a5" if chip.fits else "none"
-        parts.append(f'<circle cx="{x(chip.bytes):.1f}" cy="{y(chip.seconds):.1f}" r="5" fill="{fill}" stroke="'
-                     f'{"#8d96a5" if fill != "#1d5fbf" else fill}"><title>{html.escape(name_of(chip))}: {duration(chip.seconds)}; '
-                     f'{chip.limit}</title></circle>')
+        found = duration(chip.seconds) if chip.fits else f"does not fit, {share_of_tile(chip)} of a tile's memory needed"
+        parts.append(f'<circle cx="{x(chip.bytes):.1f}" cy="{y(chip.seconds) if chip.fits else top:.1f}" r="5" fill="{fill}" stroke="'
+                     f'{"#8d96a5" if fill != "#1d5fbf" else fill}"><title>{html.escape(chip.name)}: {found}; {chip.limit}</title>'
+                     '</circle>')
     parts.append(f'<text x="{(left + width) / 2}" y="{height - 10}" text-anchor="middle">memory of all tiles, MiB</text></svg>')
     return "\n".join(parts)
 
@@ -174,58 +170,96 @@ def ticks(values):
     return result
 
 
-def page(title, base, data, within):
-    chips = [Chip(figures) for figures in data["chips"]]
+def varied(rows):
+    """The knobs of which rows have several values, with those that each page shows."""
+    names = list(rows[0])
+    knobs = names[names.index("base") + 1:names.index("fits")]
+    return [name for name in knobs if name in ("tiles", "bytes_per_tile") or len({row[name] for row in rows}) > 1]
+
+
+def energy(chip):
+    """Energy of a run and power of a chip, of the terms that are known, with the ratio to a published power."""
+    if not chip.fits:
+        return "none"
+    ratio = chip.row["watts_by_published"]
+    beside = "" if ratio is None else f", {ratio:.2f} of {chip.row['published_watts']:g} W"
+    return f"{chip.row['joules']:.3g} J, {chip.row['watts']:.3g} W{beside}"
+
+
+def page(title, rows, within):
+    chips = [Chip(row) for row in rows]
     on_front = front(chips)
-    head = ["tiles", "KiB of a tile", "exchange, B/cycle", "barrier, cycles", "cycles", "time", "fullest tile, bytes",
-            "of its memory", "what limits"]
-    rows = []
-    for chip in sorted(chips, key=lambda chip: (not chip.fits, chip.seconds)):
-        cells = [f"{chip.tiles:,}", f"{chip.bytes_per_tile / 1024:,.0f}", chip.exchange, chip.barrier,
-                 f"{sum(chip.cycles.values()):,}", duration(chip.seconds), f"{chip.fullest:,}", f"{100 * chip.fullest / chip.bytes_per_tile:.0f} %", chip.limit]
+    knobs = varied(rows)
+    head = ["base", *(name.replace("_", " ") for name in knobs), "cycles", "time", "energy", "fullest tile, bytes", "of its memory",
+            "what limits"]
+    lines = []
+    for chip in sorted(chips, key=lambda chip: (not chip.fits, chip.seconds or chip.fullest / chip.bytes_per_tile)):
+        times = [f"{chip.row['cycles']:,}", duration(chip.seconds)] if chip.fits else ["none", "none"]
+        cells = [chip.row["base"], *(f"{chip.row[name]:,}" for name in knobs), *times, energy(chip), f"{chip.fullest:,}",
+                 share_of_tile(chip), chip.limit]
         kind = ' class="front"' if chip in on_front else "" if chip.fits else ' class="no"'
-        rows.append(f"<tr{kind}>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+        lines.append(f"<tr{kind}>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     found = "".join(f"<tr><td>{html.escape(question)}</td><td>{html.escape(answer)}</td></tr>"
                     for question, answer in answers(chips, within))
+    missing = sorted({name for row in rows if row["fits"] for name in row["joules_not_known"].split()})
+    terms = f" Not known, and not in it: {', '.join(missing)}." if missing else ""
     return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{html.escape(title)} on {len(chips)} chips</title><style>{STYLE}</style>
 <h1>{html.escape(title)} on {len(chips)} chips</h1>
-<p>Plans for chips like {html.escape(base)}, with other numbers. Nothing ran: all figures are the planner's. In products of matrices, \
-its rates are off by {100 * data["float16_error"]:.1f} % in float16 and {100 * data["float32_error"]:.1f} % in float32, on average \
-over 53 measured ones (docs/generated/fidelity.md).</p>
+<p>Plans for chips like {html.escape(", ".join(sorted({row["base"] for row in rows})))}, with other numbers. Nothing ran: all figures \
+are the planner's. Energy and power are those of the terms that are known, beside the published power of a chip.{terms}</p>
 <table>{found}</table>
 {chart(chips, on_front, within)}
-<p>A dot is a chip, and the line joins those that no other beats in both memory and time. The program does not fit on chips that \
-are drawn as rings. Point at a dot for its numbers.</p>
+<p>A dot is a chip, and the line joins those that no other beats in both memory and time. The program does not fit on chips that
+are drawn as rings, and has no time there. Point at a dot for its machine.</p>
 <table><tr>{"".join(f"<th>{cell}</th>" for cell in head)}</tr>
-{chr(10).join(rows)}
+{chr(10).join(lines)}
 </table></html>
 """
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="./dev lab", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(prog="./dev lab", description=__doc__, allow_abbrev=False,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=Path, default=PROJECT / "build/gcc", help=argparse.SUPPRESS)
-    parser.add_argument("program", choices=programs())
-    parser.add_argument("--base", default="gc200", choices=("gc2", "gc200", "bow", "c600"), help="a chip (gc200)")
-    parser.add_argument("--tiles", type=numbers, metavar="N,...", help="numbers of tiles")
+    parser.add_argument("program", help=f"{', '.join(programs())}, or the path of a program")
     parser.add_argument("--memory", type=numbers, metavar="N,...", help="memory of a tile, in KiB")
-    parser.add_argument("--exchange", type=numbers, metavar="N,...", help="bytes that a tile receives in a cycle")
-    parser.add_argument("--barrier", type=numbers, metavar="N,...", help="cycles of a barrier")
+    parser.add_argument("--exchange", metavar="N,...", help="bytes that a tile receives in a cycle")
+    parser.add_argument("--barrier", metavar="N,...", help="cycles of a barrier")
     parser.add_argument("--within", type=float, metavar="MS", help="asks for the least memory that takes at most MS milliseconds")
     parser.add_argument("--into", type=Path, help="the page (build/lab/PROGRAM.html)")
-    options = parser.parse_args()
+    parser.add_argument("--chart", type=Path, metavar="FILE", help="the chart alone, as SVG")
+    options, others = parser.parse_known_args()
     if options.within is not None and not options.within > 0:
         parser.error("--within: a number above 0 expected")
     program = options.build_dir / f"benchmarks/lab_{options.program}"
-    answer = subprocess.run([program], input=json.dumps(chips_of(options)), stdout=subprocess.PIPE, check=True, text=True).stdout
-    data = json.loads(answer)
+    if options.program not in programs():
+        program = Path(options.program).resolve()
+        if not program.is_file():
+            parser.error(f"program '{options.program}': {', '.join(programs())}, or the path of a program, expected")
+    arguments = [str(program), *knobs_of(options), *others]
+    if "--knobs" in others or "--columns" in others:
+        return subprocess.run(arguments).returncode
+    answer = subprocess.run([*arguments, "--json", "-"], stdout=subprocess.PIPE, text=True)
+    if answer.returncode:  # the program has said why
+        return answer.returncode
+    rows = json.loads(answer.stdout)
+    for row in rows:
+        if row["problem"]:
+            print(f"{row['machine']}: {row['problem']}")
+    rows = [row for row in rows if not row["problem"]]
+    if not rows:
+        return 1
+    title = program.stem.removeprefix("lab_")
     within = options.within and options.within / 1e3
-    into = options.into or PROJECT / f"build/lab/{options.program}.html"
+    into = options.into or PROJECT / f"build/lab/{title}.html"
     into.parent.mkdir(parents=True, exist_ok=True)
-    into.write_text(page(options.program, options.base, data, within))
-    for question, found in answers([Chip(figures) for figures in data["chips"]], within):
+    into.write_text(page(title, rows, within))
+    chips = [Chip(row) for row in rows]
+    if options.chart:
+        options.chart.write_text(chart(chips, front(chips), within) + "\n")
+    for question, found in answers(chips, within):
         print(f"{question}: {found}")
     print(into)
     return 0

@@ -125,10 +125,15 @@ def fidelity(arguments):
 
 
 def lab(arguments):
-    named = [source.stem for source in (HERE / "lab").glob("*.cpp") if source.stem in arguments]
+    named = [source.stem for source in (HERE / "lab").glob("*.hpp") if source.stem in arguments]
     for name in named[:1]:  # without one, the script says which there are
         build(f"benchmark_lab_{name}")
     script("lab.py", arguments)
+
+
+def study(arguments):
+    build("benchmark_lab_bert_layer")
+    script("study.py", arguments)
 
 
 def balance(_):
@@ -172,6 +177,8 @@ KINDS = {
     "fidelity": Kind("measurements of IPUs beside what the model says, with sources; --write writes docs/generated/fidelity.md", fidelity,
                      "fidelity.py", peers=()),
     "lab": Kind("plans of a program for many chips, on one page: ./dev lab PROGRAM", lab, "lab.py", peers=()),
+    "study": Kind("half the memory or twice the exchange: 500 designs for a layer of a transformer; --write writes docs/generated/study.md",
+                  study, "study.py", peers=()),
     "generation": Kind("tokens of a GPT with 124 million weights, one by one, beside the rate at which memory is read", generation),
     "pipelines": Kind("a pipeline of two stages on one and on two threads", pipelines),
     "compiling": Kind("what compiling costs with GCC and Clang; --beside COMMIT compares with a commit, --headers and --phases show "

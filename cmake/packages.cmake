@@ -7,7 +7,7 @@ install(TARGETS tilewright tilewright_headers tilewright_header_only EXPORT tile
 install(EXPORT tilewright NAMESPACE tilewright:: FILE tilewright-targets.cmake DESTINATION ${package_dir})
 write_basic_package_version_file(tilewright-config-version.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES cmake/tilewright-config.cmake cmake/tilewright-components.cmake cmake/tilewright-check.cmake
-              cmake/export.py cmake/export_wasm.py cmake/network.js.in cmake/network.d.ts.in cmake/tilewright-export.cmake cmake/tilewright-precompile.cmake cmake/tilewright-import.cmake cmake/tilewright.cppm cmake/tilewright-runtime.cmake cmake/compiled.cpp cmake/FindLibZip.cmake cmake/gdb/tilewright.py .clangd
+              cmake/export.py cmake/export_wasm.py cmake/network.js.in cmake/network.d.ts.in cmake/tilewright-export.cmake cmake/tilewright-lab.cmake cmake/tilewright-precompile.cmake cmake/tilewright-import.cmake cmake/tilewright.cppm cmake/tilewright-runtime.cmake cmake/compiled.cpp cmake/FindLibZip.cmake cmake/gdb/tilewright.py .clangd
               ${PROJECT_BINARY_DIR}/tilewright-config-version.cmake
         DESTINATION ${package_dir})
 

@@ -3,10 +3,11 @@
 
 # Components: the extras of docs/how-it-works/architecture.md, and data, whose readers of files need zlib. Those whose packages are found become
 # targets; some need none beyond the core's.
-set(tilewright_components data images profile checkpoint scaling verified distributed)
+set(tilewright_components data images profile lab checkpoint scaling verified distributed)
 set(tilewright_data_packages ZLIB)
 set(tilewright_images_packages ZLIB PNG)
 set(tilewright_profile_packages)
+set(tilewright_lab_packages nlohmann_json)
 set(tilewright_checkpoint_packages ZLIB LibZip nlohmann_json)
 set(tilewright_scaling_packages)
 set(tilewright_verified_packages)
@@ -50,6 +51,7 @@ endfunction()
 tilewright_add_component(data ZLIB::ZLIB)
 tilewright_add_component(images ZLIB::ZLIB PNG::PNG)
 tilewright_add_component(profile)
+tilewright_add_component(lab nlohmann_json::nlohmann_json)
 tilewright_add_component(checkpoint ZLIB::ZLIB LibZip::LibZip nlohmann_json::nlohmann_json)
 tilewright_add_component(scaling)
 tilewright_add_component(verified)

@@ -8,6 +8,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/tilewright-targets.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-components.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-check.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-export.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/tilewright-lab.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-precompile.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-import.cmake)
 

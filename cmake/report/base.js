@@ -34,7 +34,7 @@ const profiles = (Array.isArray(data) ? data : [data]).map((profile, index) => {
           0,
         );
   profile.listed_cycles = cycle;
-  profile.letter = 'AB'[index];
+  profile.letter = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[index] || `${index + 1}`;
   profile.index = index;
   return profile;
 });

@@ -29,7 +29,7 @@ const draw = each => {
       el('div', {}, el('h2', {}, each.title), each.about && el('p', {}, each.about)),
       controls.length > 0 && el('div', {class: 'controls'}, controls),
     ),
-    el('div', {class: 'panes', style: `--count:${panes.length}`}, panes),
+    el('div', {class: 'panes', style: `--count:${Math.min(panes.length, 2)}`}, panes),
   );
 };
 const redraw = (...ids) => {

@@ -82,6 +82,7 @@ REFERENCE = {
                   "checkpoint/best_checkpoint.hpp", "checkpoint/hugging_face.hpp"],
         "Texts": "generate",
         "Profiles": "profile",
+        "Laboratories": ["lab/main.hpp", "lab/design.hpp", "lab/machine.hpp"],
     },
 }
 # Of these headers only what is named is shown.

@@ -29,6 +29,7 @@ tilewright_add_package_test(precompiled -DPRECOMPILED=ON)
 tilewright_add_package_test(precompiled_mixed -DPRECOMPILED=MIXED)
 set_tests_properties(package/precompiled_mixed PROPERTIES PASS_REGULAR_EXPRESSION
                      "COMPILE_OPTIONS is.*for main and.*-O2.*for[ \n]+second:[ \n]+equal[ \n]+options,")
+tilewright_add_package_test(lab -DCOMPONENTS=lab -DLAB=ON -DEXAMPLES=${PROJECT_SOURCE_DIR}/examples/lab)
 # tests/systems imports the module, where compilers and CMake are new enough.
 tilewright_add_package_test(import_refused -DIMPORTED=nothing)
 set_tests_properties(package/import_refused PROPERTIES PASS_REGULAR_EXPRESSION
@@ -57,7 +58,7 @@ set_tests_properties(package/missing PROPERTIES PASS_REGULAR_EXPRESSION
                      "needs ZLIB, LibZip, nlohmann_json .on Debian:[ \n]+zlib1g-dev libzip-dev nlohmann-json3-dev.")
 tilewright_add_package_test(unknown -DCOMPONENTS=datta)
 set_tests_properties(package/unknown PROPERTIES PASS_REGULAR_EXPRESSION
-                     "Component datta is unknown: one of data, images, profile, checkpoint,[ \n]+scaling,[ \n]+verified,[ \n]+distributed expected")
+                     "Component datta is unknown: one of data, images, profile, lab,[ \n]+checkpoint,[ \n]+scaling,[ \n]+verified,[ \n]+distributed expected")
 add_test(NAME package/pkg_config COMMAND Python3::Interpreter ${package_source_dir}/pkg_config.py
                                          ${package_build_dir}/prefix ${CMAKE_CXX_COMPILER} ${PROJECT_VERSION})
 set_tests_properties(package/pkg_config PROPERTIES FIXTURES_REQUIRED package SKIP_RETURN_CODE 77)
@@ -67,7 +68,7 @@ list(JOIN tilewright_${compiler}_options " " options)
 add_test(NAME package/single_header COMMAND Python3::Interpreter ${package_source_dir}/single_header.py
                                             ${CMAKE_CXX_COMPILER} ${options})
 if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # Clang gets package/use and package/pkg_config
-  set_tests_properties(package/core package/subdirectory package/fetched package/single_header PROPERTIES LABELS more)
+  set_tests_properties(package/core package/lab package/subdirectory package/fetched package/single_header PROPERTIES LABELS more)
 endif()
 
 # The Debian package in fresh systems.

@@ -254,13 +254,17 @@ def behaviour(browser, profile):
 
 
 def differences(browser, profiles):
-    problems, (a, b) = [], profiles
+    problems, (a, *others) = [], profiles
     shown = text(browser, "#differences")
-    change = b["totals"]["cycles"] - a["totals"]["cycles"]
-    expected = [f"{a['totals']['cycles']:,}", f"{b['totals']['cycles']:,}", f"{'▲' if change > 0 else '▼'} {abs(change):,}"]
+    letters = "ABC"[:len(profiles)]
+    expected = [f"{a['totals']['cycles']:,}"]
+    for letter, other in zip(letters[1:], others):
+        change = other["totals"]["cycles"] - a["totals"]["cycles"]
+        change = f"{'▲' if change > 0 else '▼'} {abs(change):,}" if change else "same"
+        expected += [f"{other['totals']['cycles']:,}", change, f"{letter} against A"]
     problems += [f"differences without {each!r}: {shown[:200]!r}" for each in expected if each not in shown]
     panes = browser.run("[...document.querySelectorAll('#memory .pane[data-profile]')].map(pane => pane.dataset.profile)")
-    if panes != ["A", "B"]:
+    if panes != list(letters):
         problems.append(f"panes {panes}")
     return problems
 

@@ -97,7 +97,8 @@ def check_trace(name, trace, profiles):
 
 
 def check_data(folder):
-    for name, count in (("transformer", 1), ("small", 1), ("pipeline", 1), ("nothing", 1), ("trained", 1), ("compared", 2), ("unlike", 2)):
+    for name, count in (("transformer", 1), ("small", 1), ("pipeline", 1), ("nothing", 1), ("trained", 1), ("compared", 2), ("unlike", 2),
+                        ("three", 3)):
         profiles = read(folder / f"{name}.json")
         profiles = profiles if isinstance(profiles, list) else [profiles]
         check(len(profiles) == count, f"{name}: {len(profiles)} profiles")
@@ -165,10 +166,10 @@ def check_recording_trace(recording, events):
 
 
 def check_pages(browser, folder, pictures):
-    for name in ("transformer", "compared", "small", "pipeline", "nothing", "unlike", "trained", "curves"):
+    for name in ("transformer", "compared", "three", "small", "pipeline", "nothing", "unlike", "trained", "curves"):
         url = (folder / f"{name}.html").resolve().as_uri()
         for width, dark in ((1440, False), (390, True), (1440, True), (390, False)):
-            if name in ("nothing", "unlike") and dark:
+            if name in ("nothing", "unlike", "three") and dark:
                 continue
             where = f"{name} at {width} pixels, {'dark' if dark else 'light'}"
             browser.open(url, width=width, dark=dark)
@@ -184,9 +185,10 @@ def check_pages(browser, folder, pictures):
     browser.open((folder / "transformer.html").resolve().as_uri())
     failures.extend(f"transformer: {problem}" for problem in checks.behaviour(browser, read(folder / "transformer.json")))
     failures.extend(f"transformer, in use: {error}" for error in browser.errors)
-    browser.open((folder / "compared.html").resolve().as_uri())
-    failures.extend(f"compared: {problem}" for problem in checks.differences(browser, read(folder / "compared.json")))
-    failures.extend(f"compared, in use: {error}" for error in browser.errors)
+    for name in ("compared", "three"):
+        browser.open((folder / f"{name}.html").resolve().as_uri())
+        failures.extend(f"{name}: {problem}" for problem in checks.differences(browser, read(folder / f"{name}.json")))
+        failures.extend(f"{name}, in use: {error}" for error in browser.errors)
     browser.open((folder / "trained.html").resolve().as_uri())
     failures.extend(f"trained: {problem}" for problem in checks.curves(browser))
     failures.extend(f"trained, in use: {error}" for error in browser.errors)

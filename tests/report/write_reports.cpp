@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <vector>
 
 #include "synthetic_logs.hpp"
 #include "synthetic_profiles.hpp"
@@ -27,6 +28,9 @@ int main(int count, char** arguments) {
   write("pipeline", synthetic::pipeline());
   write("nothing", synthetic::nothing());
   tilewright::write_report(folder / "compared.html", synthetic::transformer(), synthetic::transformer(synthetic::bow));
+  const std::vector<tilewright::Profile> three{synthetic::transformer(), synthetic::transformer(synthetic::bow),
+                                               synthetic::small()};
+  tilewright::write_report(folder / "three", three);
   tilewright::write_report(folder / "unlike", synthetic::small(), synthetic::nothing());
   tilewright::write_report(folder / "trained", synthetic::small(), synthetic::trained());
   tilewright::write_report(folder / "curves", synthetic::trained());

@@ -21,7 +21,7 @@ EXCEPTIONS = {
     r"(call|call_with_info|jvp|hvp|grad|value_and_grad|Pullback|Pushforward)\.count|repeat(_with_info)?\.count_of_inputs|((Outputs|Results)::as|split|random_split)\.(count|parts)|"
     r"(LabelledImages|read_idx)\.rank|(Arrays|Sample)::\w+\.position|ModuleListOf::get\.i|(minimise|gradients)\.n|"
     r"(Conv|ConvTranspose|MaxPool|AvgPool|AdaptiveMaxPool|AdaptiveAvgPool|ConvLayerOptions|PoolLayerOptions|AvgPoolLayerOptions)\.axes|PerAxis.*": "sizes of arrays, which the compiler knows and checks",
-    r"(Cifar10|Classes|StepTime|HostBalance|TensorLocationInfo|CollectiveTime|Trained|CheckedElement|RunStatus|StaticBytes|TextCorpus|Checkpoint|(Profile|Recording)(::\w+)?)\.\w+": "members of results",
+    r"(Cifar10|Classes|StepTime|HostBalance|TensorLocationInfo|CollectiveTime|Trained|CheckedElement|RunStatus|StaticBytes|Knob|Limit|TextCorpus|Checkpoint|(Profile|Recording)(::\w+)?)\.\w+": "members of results",
     r"(Generator|Initialiser)\.\w+": "given by normal, uniform, range, eye and the like, which are in lists",
     r"LoopAttributes\.\w+|Stream\.id|RemoteBuffer::RemoteBuffer\.index|OpCreatedHook::OpCreatedHook\.handle":
         "written by the library when it makes the handle or the op",
@@ -32,6 +32,8 @@ EXCEPTIONS = {
     r"StreamSpec::StreamSpec\.shape": "given to Ir::h2d_stream and Ir::d2h_stream as it is, whose shapes are in lists",
     r"HostTensor\.log2_scale": "is kept as it is, and checked where it is loaded",
     r"MemoryError::MemoryError\.bytes": "what an error tells",
+    r"MachineSettings\.numbers": "tested by tests/run/lab/machines.cpp",
+    r"run\.argc": "given by the system",
     r"two_uint32_to_uint64\.\w+": "tested by tests/run/kernels/random_numbers.cpp",
     r"(JacobianOptions|(value_and_)?grad)\.argnums?|Results::operator\[\]\.i": "tested by tests/fail/derivatives.cpp",
     r"GradientCheckOptions\.\w+": "tested by tests/run/training/check_gradients.cpp",

@@ -62,15 +62,17 @@ class JsonText {
   template <class T>
     requires(std::integral<T> || std::floating_point<T>) && (!std::same_as<T, bool>)
   JsonText& value(T number) {
-    separate();
     if constexpr (std::floating_point<T>)
-      if (!std::isfinite(number)) {
-        text_ += "null";
-        return *this;
-      }
+      if (!std::isfinite(number)) return null();
+    separate();
     char digits[32];
     const char* const end = std::to_chars(digits, digits + sizeof(digits), number).ptr;
     for (const char* digit = digits; digit != end; ++digit) text_ += *digit;
+    return *this;
+  }
+  JsonText& null() {
+    separate();
+    text_ += "null";
     return *this;
   }
   JsonText& member(std::string_view name, const auto& content) { return key(name).value(content); }

@@ -12,8 +12,8 @@
 #include "tilewright/lower/memory/fault_sites.hpp"
 #include "tilewright/lower/print_plan.hpp"
 #include "tilewright/profile/lay_out_steps.hpp"
+#include "tilewright/profile/machine_numbers.hpp"
 #include "tilewright/profile/profile.hpp"
-#include "tilewright/target/devices.hpp"
 
 namespace tilewright::internal {
 
@@ -34,9 +34,11 @@ class Profiler {
   Profile profile(const Plan& plan, const TileHomes& homes, std::string program) {
     Profile result;
     result.program = std::move(program);
-    result.target = std::string(device_name(target_));
+    result.target = machine_name(target_);
+    for (const ChangedNumber& change : changed_numbers(target_, nearest_preset(target_).target))
+      result.numbers.push_back({change.name, change.value, "given", "the preset has " + change.preset_value});
     result.replicas = plan.replicas;
-    result.bytes_per_tile = target_.bytes_per_tile;
+    result.bytes_per_tile = memory_of_tile(target_);
     result.clock_hz = target_.clock_hz();
     result.peak_flops = static_cast<double>(target_.ipus * target_.peak_flops(float16, float16));
     add_homes(result, plan, homes.variables, MemoryCategory::variables);

@@ -1,5 +1,7 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -61,12 +63,12 @@ namespace tilewright {
 
 /// Returns a run as trace events, which ui.perfetto.dev and chrome://tracing open: tracks for sync, host, streaming memory,
 /// collectives, links, exchange and compute, in microseconds at the target's clock, and the live bytes of the fullest tile. All
-/// executions of a step form one slice with the sum of their cycles. A second profile is a second process.
-[[nodiscard]] inline std::string profile_to_trace(const Profile& profile, const Profile* other = nullptr) {
+/// executions of a step form one slice with the sum of their cycles. Each profile is a process.
+[[nodiscard]] inline std::string profile_to_trace(std::span<const Profile> profiles) {
   return detail::trace_text([&](detail::JsonText& json) {
-    detail::write_trace(json, profile, 1);
-    if (other) detail::write_trace(json, *other, 2);
+    for (std::size_t p = 0; p < profiles.size(); ++p) detail::write_trace(json, profiles[p], static_cast<int>(p) + 1);
   });
 }
+[[nodiscard]] inline std::string profile_to_trace(const Profile& profile) { return profile_to_trace(std::span(&profile, 1)); }
 
 }  // namespace tilewright

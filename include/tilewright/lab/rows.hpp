@@ -1,0 +1,203 @@
+#pragma once
+#include "tilewright/core/requirements.hpp"
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tilewright/lab/design.hpp"
+#include "tilewright/profile/json_text.hpp"
+
+namespace tilewright::lab {
+
+/// A value of a row; monostate: there is none.
+using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+
+/// A column of the rows of designs.
+struct Column {
+  std::string name, unit;
+  std::function<Cell(const Design&)> cell;
+};
+
+namespace detail {
+
+/// Columns that only a design that fits has values in.
+class ColumnsOfRuns {
+ public:
+  explicit ColumnsOfRuns(std::vector<Column>& columns) : columns_(columns) {}
+
+  void add(std::string name, std::string unit, std::function<Cell(const Design&)> cell) {
+    columns_.push_back({std::move(name), std::move(unit),
+                        [cell = std::move(cell)](const Design& design) { return design.fits ? cell(design) : Cell(); }});
+  }
+  void add(std::string name, std::int64_t CycleUse::* member) {
+    add(std::move(name), "cycles", [member](const Design& design) -> Cell { return design.cycles.*member; });
+  }
+  void add(std::string name, std::string unit, std::int64_t Traffic::* member) {
+    add(std::move(name), std::move(unit), [member](const Design& design) -> Cell { return design.traffic.*member; });
+  }
+
+ private:
+  std::vector<Column>& columns_;
+};
+
+inline void add_memory(std::vector<Column>& columns) {
+  const auto add = [&](std::string name, std::int64_t (*bytes)(const TileMemory&)) {
+    columns.push_back({std::move(name), "bytes", [bytes](const Design& design) -> Cell {
+                         if (!design.problem.empty()) return {};
+                         return bytes(design.tile);
+                       }});
+  };
+  add("tile_bytes", [](const TileMemory& tile) { return tile.total(); });
+  add("tile_variables", [](const TileMemory& tile) { return tile.variables; });
+  add("tile_constants", [](const TileMemory& tile) { return tile.constants; });
+  add("tile_frame", [](const TileMemory& tile) { return tile.frame; });
+  add("tile_padding", [](const TileMemory& tile) { return tile.padding; });
+  add("tile_code", [](const TileMemory& tile) { return tile.code.total(); });
+  add("tile_stack", [](const TileMemory& tile) { return tile.stack; });
+  add("tile_reserve", [](const TileMemory& tile) { return tile.reserve; });
+}
+inline void add_limit(std::vector<Column>& columns) {
+  columns.push_back({"limit", "text", [](const Design& design) -> Cell {
+                       if (!design.problem.empty()) return {};
+                       return limit_of(design).what;
+                     }});
+  columns.push_back({"limit_share", "of 1", [](const Design& design) -> Cell {
+                       if (!design.problem.empty()) return {};
+                       return limit_of(design).share;
+                     }});
+}
+inline void add_runs(std::vector<Column>& columns) {
+  ColumnsOfRuns runs(columns);
+  runs.add("cycles", "cycles", [](const Design& design) -> Cell { return design.cycles.total(); });
+  runs.add("seconds", "s", [](const Design& design) -> Cell { return design.seconds(); });
+  runs.add("cycles_compute", &CycleUse::compute);
+  runs.add("cycles_exchange", &CycleUse::exchange);
+  runs.add("cycles_sync", &CycleUse::sync);
+  runs.add("cycles_host", &CycleUse::host);
+  runs.add("cycles_remote", &CycleUse::remote);
+  runs.add("cycles_collectives", &CycleUse::collectives);
+  runs.add("cycles_links", &CycleUse::links);
+  runs.add("cycles_waiting", &CycleUse::waiting);
+  runs.add("cycles_assumed", &CycleUse::assumed);
+  runs.add("operations_float16", "operations", &Traffic::float16_operations);
+  runs.add("operations_float16_float32", "operations", &Traffic::float16_float32_operations);
+  runs.add("operations_float32", "operations", &Traffic::float32_operations);
+  runs.add("bytes_read", "bytes", &Traffic::read);
+  runs.add("bytes_written", "bytes", &Traffic::written);
+  runs.add("bytes_exchanged", "bytes", &Traffic::exchanged);
+  runs.add("bytes_links", "bytes", &Traffic::links);
+  runs.add("bytes_replicas", "bytes", &Traffic::replicas);
+  runs.add("bytes_streamed", "bytes", &Traffic::streamed);
+  runs.add("bytes_host", "bytes", &Traffic::host);
+}
+inline void add_energy(std::vector<Column>& columns) {
+  ColumnsOfRuns runs(columns);
+  const auto optional = [](const std::optional<double>& value) -> Cell { return value ? Cell(*value) : Cell(); };
+  for (std::size_t t = 0; t < energy_term_count; ++t)
+    runs.add("joules_" + std::string(energy_terms[t].name), "J",
+             [t, optional](const Design& design) { return optional(design.energy.joules[t]); });
+  runs.add("joules_idle", "J", [optional](const Design& design) { return optional(design.energy.idle_joules); });
+  runs.add("joules", "J", [](const Design& design) -> Cell { return design.energy.total_joules; });
+  runs.add("joules_not_known", "text", [](const Design& design) -> Cell {
+    std::string names;
+    for (const std::string& name : design.energy.not_known) names += (names.empty() ? "" : " ") + name;
+    return names;
+  });
+  runs.add("watts", "W", [](const Design& design) -> Cell { return design.energy.watts; });
+  runs.add("published_watts", "W", [optional](const Design& design) { return optional(design.published_watts.value); });
+  runs.add("watts_by_published", "ratio", [](const Design& design) -> Cell {
+    if (!design.published_watts.value || *design.published_watts.value == 0 || design.energy.total_joules == 0) return {};
+    return design.energy.watts / *design.published_watts.value;
+  });
+}
+
+}  // namespace detail
+
+/// Returns the columns of the rows of designs. Knobs have one if a design differs from its preset there; some always have one.
+[[nodiscard]] inline std::vector<Column> columns_of(const std::vector<Design>& designs) {
+  std::set<std::string, std::less<>> shown{"tiles", "bytes_per_tile", "clock_hz", "ipus"};
+  for (const Design& design : designs)
+    for (const ChangedNumber& change : design.machine.changed())
+      shown.insert(change.name == "partials_type" ? "partials_bits" : change.name);
+  std::vector<Column> columns{{"program", "text", [](const Design& design) -> Cell { return design.program; }},
+                              {"machine", "text", [](const Design& design) -> Cell { return design.machine.name(); }},
+                              {"base", "text", [](const Design& design) -> Cell { return design.machine.base(); }}};
+  for (const Knob& knob : knobs())
+    if (shown.contains(knob.name))
+      columns.push_back({knob.name, std::string(knob.unit),
+                         [name = knob.name](const Design& design) -> Cell { return design.machine.number(name); }});
+  columns.push_back({"fits", "true or false", [](const Design& design) -> Cell { return design.fits; }});
+  columns.push_back({"problem", "text", [](const Design& design) -> Cell { return design.problem; }});
+  detail::add_limit(columns);
+  detail::add_memory(columns);
+  detail::add_runs(columns);
+  detail::add_energy(columns);
+  return columns;
+}
+
+/// Returns a value as text; "" if there is none.
+[[nodiscard]] inline std::string to_text(const Cell& cell) {
+  if (const auto* truth = std::get_if<bool>(&cell)) return *truth ? "true" : "false";
+  if (const auto* number = std::get_if<std::int64_t>(&cell)) return std::to_string(*number);
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* number = std::get_if<double>(&cell)) {
+    char digits[32];
+    return {digits, std::to_chars(digits, digits + sizeof digits, *number).ptr};
+  }
+  return {};
+}
+
+/// Returns designs as CSV (RFC 4180): a line of names, then a row each. A cell without a value is empty.
+[[nodiscard]] inline std::string to_csv(const std::vector<Design>& designs) {
+  const std::vector<Column> columns = columns_of(designs);
+  std::string text;
+  const auto add_line = [&](const auto& cell_of) {
+    for (const Column& column : columns) {
+      const std::string cell = cell_of(column);
+      if (&column != columns.data()) text += ',';
+      if (cell.find_first_of(",\"\n") == std::string::npos) {
+        text += cell;
+        continue;
+      }
+      text += '"';
+      for (const char c : cell) text += c == '"' ? "\"\"" : std::string(1, c);
+      text += '"';
+    }
+    text += '\n';
+  };
+  add_line([](const Column& column) { return column.name; });
+  for (const Design& design : designs) add_line([&](const Column& column) { return to_text(column.cell(design)); });
+  return text;
+}
+
+/// Returns designs as JSON: a list of objects, whose members are the columns. A value that there is not is null.
+[[nodiscard]] inline std::string to_json(const std::vector<Design>& designs) {
+  const std::vector<Column> columns = columns_of(designs);
+  tilewright::detail::JsonText json;
+  json.begin_array().line();
+  for (const Design& design : designs) {
+    json.begin_object();
+    for (const Column& column : columns) {
+      json.key(column.name);
+      const Cell cell = column.cell(design);
+      if (const auto* truth = std::get_if<bool>(&cell)) json.value(*truth);
+      else if (const auto* whole = std::get_if<std::int64_t>(&cell)) json.value(*whole);
+      else if (const auto* number = std::get_if<double>(&cell)) json.value(*number);
+      else if (const auto* text = std::get_if<std::string>(&cell)) json.value(*text);
+      else json.null();
+    }
+    json.end_object().line();
+  }
+  return json.end_array().text() + '\n';
+}
+
+}  // namespace tilewright::lab

@@ -1,0 +1,169 @@
+// labels: none
+// Rows of a laboratory beside the constants of the same programs; traffic, energy and exchange of programs whose figures are
+// known.
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string>
+#include <tilewright/lab.hpp>
+#include <tilewright/layers/linear.hpp>
+#include <tilewright/tilewright.hpp>
+#include <tilewright/train/minimise.hpp>
+#include <vector>
+
+#include "../../catch.hpp"
+
+namespace {
+
+namespace tw = tilewright;
+namespace lab = tw::lab;
+using nlohmann::json;
+
+struct Net : tw::Module<Net> {
+  BOOST_HANA_DEFINE_STRUCT(Net, (tw::layers::Linear<64>, fc1), (tw::layers::Linear<8>, fc2));
+  constexpr tw::Tensor build(tw::Tensor x) { return fc2(tw::ops::relu(fc1(x))); }
+};
+constexpr void step(tw::Ir& ir) {
+  const auto loss = [](Net& net, tw::Tensor x) { return tw::ops::mean(net(x)); };
+  tw::train::minimise(ir, Net{}, loss, tw::optim::SgdParameters{}, {{"x", {16, 32}}});
+}
+/// y += 0.5 x, of 32 elements each on 4 tiles.
+constexpr void add(tw::Ir& ir) {
+  const auto x = ir.variable(tw::zeros(), {128}, tw::float32, "x"), y = ir.variable(tw::zeros(), {128}, tw::float32, "y");
+  tw::ops::scaled_add_(y, x, {.b = 0.5});
+}
+constexpr void product(tw::Ir& ir) {
+  const auto a = ir.variable(tw::zeros(), {64, 128}, tw::float16, "a"), b = ir.variable(tw::zeros(), {128, 32}, tw::float16, "b");
+  tw::ops::host_store(ir.d2h_stream("c", {64, 32}, tw::float16), a.matmul(b));
+}
+/// A row of 48 floats from streaming memory to IPU 0, over links to IPU 1, and back to streaming memory.
+constexpr void far(tw::Ir& ir) {
+  const tw::RemoteBuffer rows = ir.remote_buffer({48}, tw::float32, 2);
+  const tw::Tensor there = tw::ops::relu(tw::ops::remote_load(rows, 0)).copy_to_ipu(1);
+  const auto device = tw::ipu(ir, 1);
+  tw::ops::remote_store(rows, 1, there + 1);
+}
+lab::Laboratory laboratory() { return lab::Laboratory({{"step", step}, {"add", add}, {"product", product}, {"far", far}}); }
+
+std::vector<lab::Design> plans_of(const std::vector<lab::Setting>& settings) {
+  lab::Laboratory programs = laboratory();
+  std::vector<lab::Design> designs;
+  for (const lab::Setting& setting : settings) designs.push_back(programs.plan(setting));
+  return designs;
+}
+
+constexpr tw::IpuModel wide_model = [] {
+  tw::IpuModel model = tw::bow_model;
+  model.exchange_bytes_per_cycle = 8;
+  model.sync_cycles = 50;
+  return model;
+}();
+constexpr tw::Target wide = tw::bow.with_ipu(&wide_model);
+
+}  // namespace
+
+TEST_CASE("lab: rows have the figures that are constants of a program") {
+  const std::vector<lab::Setting> settings{{"step", {"gc2", {}}},
+                                           {"step", {"bow", {{"exchange_bytes_per_cycle", 8}, {"sync_cycles", 50}}}}};
+  const std::vector<lab::Design> designs = plans_of(settings);
+  const json rows = json::parse(lab::to_json(designs));
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0]["cycles"] == tw::cycles<step, tw::gc2>);
+  CHECK(rows[1]["cycles"] == tw::cycles<step, wide>);
+  CHECK(rows[0]["tile_bytes"] == tw::peak_bytes<step, tw::gc2>);
+  CHECK(rows[1]["tile_bytes"] == tw::peak_bytes<step, wide>);
+  CHECK(rows[1]["cycles_exchange"] == tw::cycle_use<step, wide>.exchange);
+  CHECK(rows[1]["tile_code"] == tw::peak_memory<step, wide>.code.total());
+  CHECK(rows[0]["operations_float32"] == tw::cycle_use<step, tw::gc2>.flops);
+  CHECK(rows[1]["seconds"] == wide.seconds(tw::cycles<step, wide>));
+  CHECK(rows[1]["machine"] == "bow with exchange_bytes_per_cycle=8, sync_cycles=50");
+  CHECK(rows[0]["exchange_bytes_per_cycle"] == 4);
+  CHECK(rows[0]["joules"] == 0.0);
+  CHECK(rows[0]["published_watts"].is_null());
+  CHECK(lab::to_csv(plans_of(settings)) == lab::to_csv(designs));
+}
+
+TEST_CASE("lab: a design on which a program does not fit has no times") {
+  const json row = json::parse(lab::to_json(plans_of({{"product", {"gc200", {{"tiles", 2}, {"bytes_per_tile", 12'000}}}}})))[0];
+  CHECK(row["fits"] == false);
+  CHECK(row["cycles"].is_null());
+  CHECK(row["seconds"].is_null());
+  CHECK(row["joules"].is_null());
+  CHECK(row["tile_bytes"] > 12'000);
+  CHECK(row["limit"].get<std::string>().starts_with("memory: "));
+}
+
+TEST_CASE("lab: bytes that vertices read and write, and those that are exchanged, are those of the operands") {
+  lab::Laboratory programs = laboratory();
+  const lab::Design design = programs.plan({"add", {"gc200", {{"tiles", 4}}}});
+  CHECK(design.traffic.read == 2 * 128 * 4);
+  CHECK(design.traffic.written == 128 * 4);
+  CHECK(design.traffic.exchanged == 0);
+  CHECK(design.traffic.host == 0);
+  const lab::Design one_tile = programs.plan({"product", {"gc200", {{"tiles", 1}}}});
+  CHECK(one_tile.traffic.read == (64 * 128 + 128 * 32) * 2);
+  CHECK(one_tile.traffic.written == 64 * 32 * 2);
+  CHECK(one_tile.traffic.host == 64 * 32 * 2);
+  CHECK(one_tile.traffic.float16_float32_operations == 2 * 64 * 128 * 32);
+  CHECK(programs.plan({"product", {"gc200", {{"tiles", 1}, {"partials_bits", 16}}}}).traffic.float16_operations ==
+        2 * 64 * 128 * 32);
+}
+
+TEST_CASE("lab: bytes over links and of streaming memory are those that move") {
+  const std::vector<lab::Design> designs = plans_of({{"far", {"gc200", {{"ipus", 2}}}}});
+  CHECK(designs[0].problem.empty());
+  CHECK(designs[0].traffic.links == 48 * 4);
+  CHECK(designs[0].traffic.streamed == 2 * 48 * 4);
+  CHECK(designs[0].cycles.links + designs[0].cycles.remote > 0);
+  CHECK(plans_of({{"far", {"gc200", {}}}})[0].problem.find("IPU") != std::string::npos);
+}
+
+TEST_CASE("lab: energy is the sum of the terms that are known") {
+  lab::Laboratory programs = laboratory();
+  const lab::Setting setting{"product", {"gc200", {{"tiles", 1}}}};
+  const lab::Design preset = programs.plan(setting);
+  const double operations = 2 * 64 * 128 * 32;
+  CHECK(preset.energy.total_joules == Approx(operations * 1.75e-12));
+  CHECK(preset.energy.not_known == std::vector<std::string>{"read_byte", "written_byte", "host_byte", "idle_watts"});
+  CHECK(preset.published_watts.value == 300);
+  const lab::Design given = programs.plan(
+      setting,
+      {{"read_byte", 2}, {"written_byte", 3}, {"host_byte", 10}, {"idle_watts", 100}, {"float16_float32_operation", 0.5}});
+  const double bytes = 2 * (64 * 128 + 128 * 32) * 2 + 3 * 64 * 32 * 2 + 10 * 64 * 32 * 2;
+  CHECK(given.energy.total_joules == Approx(operations * 0.5e-12 + bytes * 1e-12 + 100 * given.seconds()));
+  CHECK(given.energy.not_known.empty());
+  CHECK(given.energy.watts == Approx(given.energy.total_joules / given.seconds()));
+  CHECK_THROWS_WITH(programs.plan(setting, {{"read_bytes", 1}}),
+                    Catch::Matchers::ContainsSubstring("lab: energy: unknown key 'read_bytes'"));
+  CHECK_THROWS_WITH(programs.plan(setting, {{"read_byte", -1}}), "lab: energy: read_byte -1: a number from 0 on expected");
+}
+
+TEST_CASE("lab: the rows of an exchange are what the plan counts") {
+  for (const auto& [build, target] : std::vector<std::pair<std::function<void(tw::Ir&)>, tw::Target>>{
+           {step, tw::gc200.with_tiles(16)}, {product, tw::gc200.with_tiles(8)}, {step, tw::gc2}}) {
+    const tw::Profile profile = tw::profile(build, target, "p");
+    std::int64_t steps_with_rows = 0, of_full_blocks = 0;
+    for (std::size_t s = 0; s < profile.steps.size(); ++s) {
+      const tw::Profile::Step& of = profile.steps[s];
+      if (of.kind == "call") continue;
+      const lab::StepExchange exchange = lab::exchange_of_step(build, target, profile, static_cast<int>(s));
+      CHECK(exchange.label == of.label);
+      std::int64_t all = 0;
+      std::map<std::int64_t, std::int64_t> received;
+      for (const lab::ExchangeRow& row : exchange.rows) {
+        CHECK((row.from >= 0 && row.from < target.tiles && row.to >= 0 && row.to < target.tiles && row.bytes > 0));
+        all += row.bytes;
+        received[row.to] += row.bytes;
+      }
+      CHECK(all <= of.exchanged_bytes);
+      CHECK((all > 0) == (of.exchanged_bytes > 0));
+      for (const auto& [tile, bytes] : received) CHECK(bytes <= of.bytes_in);
+      steps_with_rows += all > 0 ? 1 : 0;
+      of_full_blocks += all > 0 && all == of.exchanged_bytes ? 1 : 0;
+    }
+    CHECK(steps_with_rows > 0);
+    CHECK(of_full_blocks > 0);
+  }
+  CHECK_THROWS_AS(lab::exchange_of_step(add, tw::gc200, tw::profile(add, tw::gc200), 99), std::out_of_range);
+}
