@@ -140,7 +140,7 @@ def expand_scan(node, constants, types):
     body, given = node.attributes["body"], node.attributes
     scanned = given["num_scan_inputs"]
     states, sequences = list(node.inputs[:len(node.inputs) - scanned]), node.inputs[len(node.inputs) - scanned:]
-    if any(name not in types for name in sequences) or "" in node.inputs:  # opset 8 has batches, and the lengths of sequences first
+    if any(name not in types for name in sequences):
         return None
     axes = given.get("scan_input_axes") or [0] * scanned
     backwards = given.get("scan_input_directions") or [0] * scanned

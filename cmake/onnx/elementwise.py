@@ -141,58 +141,40 @@ def isinf(place):
     return f"tw::ops::isinf({place[0]})"
 
 
-def below_zero(place, negative):
-    """x where it is at least 0, otherwise an expression of it."""
-    return f"tw::ops::where(tw::ops::less({place[0]}, 0), {negative}, {place[0]})"
+# {0}: the input; the others are attributes, with their defaults.
+EXPONENTIAL = "(tw::ops::exp(tw::ops::minimum({0}, 0)) - 1)"
+BELOW_ZERO = {
+    "LeakyRelu": ("{alpha} * {0}", {"alpha": 0.01}),
+    "Elu": ("{alpha} * " + EXPONENTIAL, {"alpha": 1.0}),
+    "Selu": ("{alpha} * " + EXPONENTIAL, {"alpha": 1.67326319217681884765625}),
+    "Celu": ("{alpha} * (tw::ops::exp(tw::ops::minimum({0}, 0) / {alpha}) - 1)", {"alpha": 1.0}),
+}
+NUMBERED = {
+    "ThresholdedRelu": ("tw::ops::where(tw::ops::greater({0}, {alpha}), {0}, 0)", {"alpha": 1.0}),
+    "HardSigmoid": ("tw::ops::clip({alpha} * {0} + {beta}, 0, 1)", {"alpha": 0.2, "beta": 0.5}),
+    "Shrink": ("tw::ops::where(tw::ops::less({0}, -{lambd}), {0} + {bias}, "
+               "tw::ops::where(tw::ops::greater({0}, {lambd}), {0} - {bias}, 0))", {"lambd": 0.5, "bias": 0.0}),
+}
 
 
-def attribute_number(place, name, default):
-    return number(place.attribute(name, default), "float32")
+def with_numbers(place, text, defaults):
+    return text.format(place[0], **{name: number(place.attribute(name, default), "float32") for name, default in defaults.items()})
 
 
-@operator("LeakyRelu")
-def leaky_relu(place):
-    return below_zero(place, f"{attribute_number(place, 'alpha', 0.01)} * {place[0]}")
+@operator(*NUMBERED)
+def numbered(place):
+    return with_numbers(place, *NUMBERED[place.node.op])
+
+
+@operator(*BELOW_ZERO)
+def below_zero(place):
+    """x where it is at least 0, otherwise a function of it."""
+    result = f"tw::ops::where(tw::ops::less({place[0]}, 0), {with_numbers(place, *BELOW_ZERO[place.node.op])}, {place[0]})"
+    if place.node.op != "Selu":
+        return result
+    return f"{number(place.attribute('gamma', 1.05070102214813232421875), 'float32')} * {result}"
 
 
 @operator("PRelu")
 def prelu(place):
-    slope = place[1] if place.shape(1) != () else f"{place[1]}.reshape({{1}})"
-    return below_zero(place, f"{slope} * {place[0]}")
-
-
-@operator("Elu")
-def elu(place):
-    alpha = attribute_number(place, "alpha", 1.0)
-    return below_zero(place, f"{alpha} * (tw::ops::exp(tw::ops::minimum({place[0]}, 0)) - 1)")
-
-
-@operator("Selu")
-def selu(place):
-    alpha = attribute_number(place, "alpha", 1.67326319217681884765625)
-    gamma = attribute_number(place, "gamma", 1.05070102214813232421875)
-    return f"{gamma} * {below_zero(place, f'{alpha} * (tw::ops::exp(tw::ops::minimum({place[0]}, 0)) - 1)')}"
-
-
-@operator("Celu")
-def celu(place):
-    alpha = attribute_number(place, "alpha", 1.0)
-    return below_zero(place, f"{alpha} * (tw::ops::exp(tw::ops::minimum({place[0]}, 0) / {alpha}) - 1)")
-
-
-@operator("ThresholdedRelu")
-def thresholded_relu(place):
-    return f"tw::ops::where(tw::ops::greater({place[0]}, {attribute_number(place, 'alpha', 1.0)}), {place[0]}, 0)"
-
-
-@operator("HardSigmoid")
-def hard_sigmoid(place):
-    alpha, beta = attribute_number(place, "alpha", 0.2), attribute_number(place, "beta", 0.5)
-    return f"tw::ops::clip({alpha} * {place[0]} + {beta}, 0, 1)"
-
-
-@operator("Shrink")
-def shrink(place):
-    limit, bias = attribute_number(place, "lambd", 0.5), attribute_number(place, "bias", 0.0)
-    above = f"tw::ops::where(tw::ops::greater({place[0]}, {limit}), {place[0]} - {bias}, 0)"
-    return f"tw::ops::where(tw::ops::less({place[0]}, -{limit}), {place[0]} + {bias}, {above})"
+    return f"tw::ops::where(tw::ops::less({place[0]}, 0), {place[1]} * {place[0]}, {place[0]})"

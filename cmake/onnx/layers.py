@@ -4,6 +4,7 @@ import os.path
 
 import numpy as np
 
+from attention import find_attention
 from model import Constant, Node
 from names import identifier
 from recurrent_layers import find_recurrent
@@ -15,6 +16,7 @@ def find_layers(graph, names):
     """Replaces groups of nodes; the names of members are new ones of `names`."""
     for find in (find_gelu, find_swish):
         replace(graph, find)
+    find_attention(graph)
     users = graph.users()
     finder = Finder(graph, users, names)
     replaced, gone = {}, set()
@@ -85,7 +87,7 @@ class Finder:
     def layer(self, node):
         find = {"Gemm": self.gemm, "MatMul": self.matmul, "Conv": self.conv, "ConvTranspose": self.conv,
                 "LayerNormalization": self.layer_norm, "BatchNormalization": self.batch_norm,
-                "LSTM": self.recurrent, "GRU": self.recurrent}.get(node.op)
+                "LSTM": self.recurrent, "GRU": self.recurrent, "Gather": self.embedding}.get(node.op)
         return find(node) if find else None
 
     def weight(self, name, rank):
@@ -111,6 +113,16 @@ class Finder:
     def recurrent(self, node):
         found = find_recurrent(self, node)
         return None if found is None else (found, [])
+
+    def embedding(self, node):
+        """A table of weights; its layer takes no indices from the end, which PyTorch's has not either."""
+        weight, indices = self.weight(node.inputs[0], 2), self.graph.types.get(node.inputs[1])
+        if weight is None or weight.dtype != "float32" or node.attributes.get("axis", 0) or indices is None or \
+                node.inputs[1] in self.graph.constants:
+            return None
+        rows, width = weight.array.shape
+        made = self.made(node, node.inputs[1], node.outputs, f"Embedding<{rows}, {width}>", {"weight": weight}, "embedding")
+        return made, []
 
     def gemm(self, node):
         given = node.attributes

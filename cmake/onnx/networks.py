@@ -58,18 +58,8 @@ def with_bias(place, result, i=2):
     return f"{result} + {place[i]}.reshape({listed([place.shape(i)[0]] + [1] * (place.rank() - 2))})"
 
 
-@operator("Conv")
+@operator("Conv", "ConvTranspose")
 def conv(place):
-    axes = place.rank() - 2
-    place.require(1 <= axes <= 3, f"{place.type()}: 1 to 3 spatial axes expected")
-    options = window_options(place, axes, "pad_type")
-    if place.attribute("group", 1) != 1:
-        options.append(f".groups = {place.attribute('group')}")
-    return with_bias(place, f"tw::ops::conv({place[0]}, {place[1]}{braced(options)})")
-
-
-@operator("ConvTranspose")
-def conv_transpose(place):
     axes = place.rank() - 2
     place.require(1 <= axes <= 3, f"{place.type()}: 1 to 3 spatial axes expected")
     options = window_options(place, axes, "pad_type")
@@ -79,7 +69,8 @@ def conv_transpose(place):
         options.append(f".output_padding = {listed(place.attribute('output_padding'))}")
     if place.attribute("output_shape"):
         options.append(f".output_shape = {listed(place.attribute('output_shape'))}")
-    return with_bias(place, f"tw::ops::conv_transpose({place[0]}, {place[1]}{braced(options)})")
+    function = "conv" if place.node.op == "Conv" else "conv_transpose"
+    return with_bias(place, f"tw::ops::{function}({place[0]}, {place[1]}{braced(options)})")
 
 
 @operator("MaxPool", "AveragePool")

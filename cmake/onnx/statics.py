@@ -118,6 +118,8 @@ def converted(model):
     opset = next(each.version for each in model.opset_import if each.domain in DOMAINS)
     if opset == LAST_OPSET:
         return model
+    if opset < 9 and any(node.op_type == "Scan" for node in model.graph.node):  # with batches; the converter keeps it as it is
+        raise Fault(f"a Scan of opset {opset}: one of opset 9 expected")
     try:
         return onnx.version_converter.convert_version(model, LAST_OPSET)
     except Exception as error:  # of several classes of onnx

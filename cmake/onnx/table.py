@@ -1,5 +1,6 @@
 """All entries of the table of operators."""
 
+import attention  # noqa: F401
 import einsum  # noqa: F401
 import elementwise  # noqa: F401
 import indexing  # noqa: F401

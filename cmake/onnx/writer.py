@@ -4,7 +4,7 @@ import numpy as np
 
 import layers
 from elementwise import cpp_dtype
-from model import FLOATING, Fault, Type, Unsupported
+from model import FLOATING, Fault, Type, Unsupported, numpy_dtype
 from names import Names, dotted, identifier
 from operators import TABLE, Place, expressions_of, listed, number, operator
 from statics import check_type
@@ -72,7 +72,7 @@ class Writer:
         return self.let(f'add_variable_input("{path}", tw::zeros(), {shape}, {cpp_dtype(dtype)}){detached}', path)
 
     def constant(self, array, dtype, name="constant"):
-        array = np.asarray(array)
+        array = np.asarray(array, numpy_dtype(dtype))
         check_type(name, Type(dtype, array.shape))
         uniform = array.size > 0 and (array == array.ravel()[0]).all()
         if not uniform and (array.size > MOST_INLINE) or dtype == "bfloat16" or too_long(array, dtype):
@@ -185,7 +185,8 @@ class Writer:
         system = [name for name, used in (("array", outputs > 1), ("cstdint", "std::int64_t" in text),
                                           ("limits", "std::numeric_limits" in text), ("tuple", "std::get<" in text)) if used]
         kinds = {type_.removeprefix(layers.LAYERS).partition("<")[0] for type_, _ in self.members}
-        headers = {"Linear": "linear", "Conv": "conv", "LayerNorm": "layer_norm", "BatchNorm": "batch_norm", "LSTM": "recurrent", "GRU": "recurrent"}
+        headers = {"Linear": "linear", "Conv": "conv", "LayerNorm": "layer_norm", "BatchNorm": "batch_norm", "LSTM": "recurrent", "GRU": "recurrent",
+                   "Embedding": "embedding"}
         own = {f"tilewright/layers/{file}.hpp" for start, file in headers.items() if any(kind.startswith(start) for kind in kinds)}
         own |= {"tilewright/model.hpp"} | ({"tilewright/module/members_of.hpp"} if len(self.members) > MOST_MEMBERS else set())
         return "\n".join(f"#include <{each}>" for each in sorted([*system, *own]))

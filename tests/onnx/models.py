@@ -56,6 +56,8 @@ def attempt(folder, name="Net"):
             tried.state, tried.text = "left out", "tensors without elements"
     except Fault as fault:
         tried.state, tried.text = "faulty", str(fault)
+        if tried.text.endswith("of opset 9 expected"):
+            tried.state, tried.problems = "missing", [("Scan", tried.text)]
         for end, rule in ("with elements expected", "tensors without elements"), ("at most 6 axes expected", "more than 6 axes"):
             if tried.text.endswith(end):
                 tried.state, tried.text = "left out", rule

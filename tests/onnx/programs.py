@@ -16,6 +16,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 TOLERANCE = {"float16": (1e-2, 1e-3), "bfloat16": (1e-2, 1e-3)}  # relative and absolute; of the others:
 USUAL = 1e-3, 1e-6
 MODEL = re.compile(r"\bmodel_(\d+)\b")
+PRECOMPILED = tempfile.TemporaryDirectory()
 TRACE = '#include "{here}/trace.hpp"\n{models}\nint main() {{\n{calls}\n}}\n'
 RUN = '#include "{here}/run.hpp"\n{models}\nint main(int, char** argv) {{\n{calls}\n}}\n'
 
@@ -49,6 +50,15 @@ def ran(i, tried):
     return f'  run<model_{i}::{program_name("Net")}>({i}, argv[1], {sizes[0]}, {sizes[1]});'
 
 
+def precompiled(command):
+    """The command with run.hpp precompiled, which all programs include."""
+    header = Path(PRECOMPILED.name) / "run.hpp"
+    if not header.exists():
+        header.write_text(f'#include "{Path(__file__).parent}/run.hpp"\n')
+        subprocess.run([*command, "-O1", "-x", "c++-header", str(header)], check=True)
+    return [*command, "-include", str(header)]
+
+
 def build(command, text, folder, name, level):
     """What the compiler says, and the program."""
     file, program = folder / f"{name}.cpp", folder / name
@@ -63,7 +73,7 @@ def run(command, batch):
         folder = Path(name)
         indices, traces = list(range(len(batch))), False
         while indices:
-            errors, program = build(command, source(RUN, ran, batch, indices), folder, "run", "-O1")
+            errors, program = build(precompiled(command), source(RUN, ran, batch, indices), folder, "run", "-O1")
             if not errors:
                 break
             if not traces:  # what a trace refuses is found sooner without a plan
