@@ -15,7 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
 DATA = Path("/usr/share/libonnx-testdata/data")
-SAMPLE = 24  # of so many models, one is in the sample
+SAMPLE = 12  # of so many models, one is in the sample
 BATCH = 50  # models of a program
 sys.path[:0] = [str(PROJECT / "cmake/onnx"), str(HERE)]
 
