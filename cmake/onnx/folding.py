@@ -110,10 +110,12 @@ FOLDERS = {
     "Slice": lambda a, x, *rest: x[slices(x, *rest)],
     "Expand": lambda a, x, shape: np.broadcast_to(x, limited(np.broadcast_shapes(x.shape, tuple(map(int, shape))))).copy(),
     "Tile": lambda a, x, repeats: np.tile(x, repeats) if limited(x.shape * repeats) else x,
-    "ConstantOfShape": lambda a, shape: np.full(limited(shape), array_of(a["value"])[0].ravel()[0] if "value" in a else np.float32(0)),
-    "Range": lambda a, first, end, step: np.arange(first, end, step, first.dtype) if limited([(end - first) // step + 1]) else first,
-    "Add": lambda a, x, y: x + y, "Sub": lambda a, x, y: x - y, "Mul": lambda a, x, y: x * y, "Div": lambda a, x, y: divided(x, y),
-    "Neg": lambda a, x: -x, "Relu": lambda a, x: np.maximum(x, 0), "Abs": lambda a, x: np.abs(x), "Sqrt": lambda a, x: np.sqrt(x), "Exp": lambda a, x: np.exp(x),
+    "ConstantOfShape": lambda a, shape: np.full(limited(shape), value_of(a).ravel()[0] if "value" in a else np.float32(0)),
+    "Range": lambda a, first, end, step: np.arange(first, end, step, first.dtype) if limited([(end - first) // step]) else first,
+    "Add": lambda a, x, y: x + y, "Sub": lambda a, x, y: x - y, "Mul": lambda a, x, y: x * y,
+    "Div": lambda a, x, y: divided(x, y),
+    "Neg": lambda a, x: -x, "Relu": lambda a, x: np.maximum(x, 0),
+    "Abs": lambda a, x: np.abs(x), "Sqrt": lambda a, x: np.sqrt(x), "Exp": lambda a, x: np.exp(x),
     "Pow": lambda a, x, y: np.power(x, y).astype(x.dtype), "Floor": lambda a, x: np.floor(x), "Ceil": lambda a, x: np.ceil(x),
     "Reciprocal": lambda a, x: (1 / x).astype(x.dtype), "Min": lambda a, *x: np.min(np.broadcast_arrays(*x), 0),
     "Max": lambda a, *x: np.max(np.broadcast_arrays(*x), 0), "Log": lambda a, x: np.log(x), "Cos": lambda a, x: np.cos(x),
@@ -168,7 +170,7 @@ def fold(node, constants, types):
 
 
 def moved_elements(node, given, known, results):
-    """For each result of moved weights, the numbers of its elements: what the node does with the numbers of its inputs' elements."""
+    """For each result of moved weights, the numbers of its elements: the node moves the numbers of its inputs' elements."""
     if node.op not in MOVES or not any(each is not None and each.weight for each in known):
         return [None] * len(results)
     arrays = [None if each is None else each.elements if each.elements is not None else

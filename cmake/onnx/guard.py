@@ -7,8 +7,21 @@ import sys
 import tempfile
 from pathlib import Path
 
-MOST_BYTES = 2 << 30
-MOST_SECONDS = 10
+# What an import may take, and how much more by the size of the file.
+MOST_BYTES, BYTES_A_BYTE = 2 << 30, 16
+MOST_SECONDS, BYTES_A_SECOND = 10, 20 << 20
+
+
+def size_of(path):
+    return path.stat().st_size if path.is_file() else 0
+
+
+def most_bytes(path):
+    return MOST_BYTES + BYTES_A_BYTE * size_of(path)
+
+
+def most_seconds(path):
+    return MOST_SECONDS + size_of(path) // BYTES_A_SECOND
 
 
 def run(options):
@@ -21,7 +34,7 @@ def run(options):
         status = os.waitpid(child, 0)[1]
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
-            why = f"more than {MOST_SECONDS} seconds" if number in (signal.SIGXCPU, signal.SIGKILL) else signal.Signals(number).name
+            why = f"more than {most_seconds(options.model)} seconds" if number in (signal.SIGXCPU, signal.SIGKILL) else signal.Signals(number).name
             print(f"import: {options.model}: the reader ended by {why}: a sound file expected", file=sys.stderr)
             return 1
         if os.WEXITSTATUS(status) == 0:
@@ -33,8 +46,8 @@ def run(options):
 def in_child(options, folder):
     code = 1
     try:
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
-        resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
+        resource.setrlimit(resource.RLIMIT_AS, (most_bytes(options.model),) * 2)
+        resource.setrlimit(resource.RLIMIT_CPU, (most_seconds(options.model),) * 2)
         null = os.open(os.devnull, os.O_WRONLY)
         own = os.dup(2)
         os.dup2(null, 2)  # libraries write to it
@@ -60,7 +73,7 @@ def attempt(options, folder):
     except Fault as fault:
         return f"import: {options.model}: {' '.join(str(fault).split())}"
     except MemoryError:
-        return f"import: {options.model}: more than {MOST_BYTES} bytes of memory: a smaller model expected"
+        return f"import: {options.model}: more than {most_bytes(options.model)} bytes of memory: a smaller model expected"
     except Exception as error:  # a defect here: still one line
         where = error.__traceback__
         while where.tb_next:

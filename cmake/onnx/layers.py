@@ -161,7 +161,9 @@ class Finder:
         has_bias = len(node.inputs) > 2 and node.inputs[2] != ""
         bias = self.weight(node.inputs[2], 1) if has_bias else None
         given, axes = node.attributes, len(self.graph.types[node.inputs[0]].shape) - 2
-        if weight is None or has_bias and bias is None or not 1 <= axes <= 3 or given.get("auto_pad", b"NOTSET") not in (b"NOTSET", b"VALID"):
+        if weight is None or has_bias and bias is None or not 1 <= axes <= 3:
+            return None
+        if given.get("auto_pad", b"NOTSET") not in (b"NOTSET", b"VALID"):
             return None
         pads = given.get("pads") or [0] * 2 * axes
         if pads[:axes] != pads[axes:] or given.get("output_shape") or min(pads) < 0:

@@ -163,7 +163,10 @@ def layer_norm(place):
     last = axis == place.rank() - 1
     x = place[0] if last else place.let(f"{place[0]}.reshape({listed([*shape[:axis], columns])})", "lines")
     weight = place[1] if last else f"{place[1]}.flatten()"
-    bias = f"ir().constant(tw::zeros(), {listed([columns])}, {dtype})" if not place.has(2) else place[2] if last else f"{place[2]}.flatten()"
+    if place.has(2):
+        bias = place[2] if last else f"{place[2]}.flatten()"
+    else:
+        bias = f"ir().constant(tw::zeros(), {listed([columns])}, {dtype})"
     result = f"tw::ops::layer_norm({x}, {weight}, {bias}{epsilon(place)})"
     results = [result if last else f"{result}.reshape({listed(shape)})"]
     if place.wants(1) or place.wants(2):

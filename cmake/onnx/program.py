@@ -64,8 +64,8 @@ def test_program(name, graph, has_data):
         reads = [line for value, stream in inputs for line in laid_out(f'  read(data, "input.{value}", array_{stream});')]
         body = [f'  const tw::TensorFile data = tw::load_safetensors(folder + "/{name.lower()}_test.safetensors");', *reads, *body]
         calls = [f'differences(data, "output.{value}", array_{stream})' for value, stream in outputs]
-        body += [line for i, call in enumerate(calls)
-                 for line in laid_out(f"  {('int count =' if len(outputs) > 1 else 'const int count =') if i == 0 else 'count +='} {call};")]
+        count = "int count =" if len(outputs) > 1 else "const int count ="
+        body += [line for i, call in enumerate(calls) for line in laid_out(f"  {'count +=' if i else count} {call};")]
         body.append("  return count == 0 ? 0 : 1;")
     system = "#include <cmath>\n#include <cstdint>\n#include <cstdio>\n#include <cstring>\n#include <stdexcept>\n" if has_data else \
         "#include <cstdint>\n"

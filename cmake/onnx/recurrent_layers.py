@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model import Constant, Node
+from model import Constant
 from operators import listed, operator
 
 ORDERS = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2)}  # PyTorch's gates among ONNX's: i f g o of i o f g, and r z n of z r n

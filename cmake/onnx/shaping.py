@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from elementwise import cpp_dtype
+from folding import slices
 from model import Unsupported
 from operators import listed, number, operator
 
@@ -68,7 +69,6 @@ def sliced(x, parts, shape):
 
 @operator("Slice")
 def slice_(place):
-    from folding import slices
     starts, ends = place.constant(1), place.constant(2)
     axes = place.constant(3).tolist() if place.has(3) else range(len(starts))
     axes = [axis % place.rank() for axis in axes]

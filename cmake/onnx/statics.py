@@ -54,7 +54,7 @@ def initialisers(graph, nodes):
     for name in (*tensors, *copies):
         array, dtype = array_of(tensors[copies.get(name, name)])
         is_weight = dtype in FLOATING and array.ndim > 0
-        numbers = np.arange(count, count + array.size).reshape(array.shape) if is_weight else None
+        numbers = np.arange(count, count + array.size, dtype="int32").reshape(array.shape) if is_weight else None
         constants[name] = Constant(array, dtype, is_weight, name, numbers)
         if is_weight:
             sources.append((count, name))

@@ -11,6 +11,9 @@ from statics import check_type
 
 COLUMNS = 130  # of .clang-format
 MOST_INLINE = 64  # elements of a constant in the code; larger ones are variables
+# The headers of layers, by what their names begin with.
+HEADERS = {"Linear": "linear", "Conv": "conv", "LayerNorm": "layer_norm", "BatchNorm": "batch_norm", "LSTM": "recurrent",
+           "GRU": "recurrent", "Embedding": "embedding"}
 MOST_MEMBERS = 30  # of one macro of Boost.Hana
 BEGIN, END = "// Yours, kept by the next import: begin", "// Yours, kept by the next import: end"
 
@@ -48,6 +51,7 @@ class Writer:
         self.names, self.lines, self.variables, self.values = Names(), [], {}, {}
         self.members, self.problems, self.elements = [], [], {}
         layers.find_layers(graph, self.names)
+        self.member_names = {node.attributes["member"] for node in graph.nodes if "member" in node.attributes}
         self.read = {each for node in graph.nodes for each in node.inputs} | set(graph.outputs)
         self.inputs = [self.names.new(identifier(each)) for each in graph.inputs]
         self.values |= dict(zip(graph.inputs, self.inputs))
@@ -63,7 +67,8 @@ class Writer:
         return self.values[name]
 
     def variable(self, array, dtype, name, elements=None, is_constant=False):
-        path = dotted(name)
+        head, dot, rest = dotted(name).partition(".")
+        path = f"{head}_{dot}{rest}" if head in self.member_names else f"{head}{dot}{rest}"
         while path in self.variables:
             path += "_"
         self.variables[path], self.elements[path] = (array, dtype), elements
@@ -185,9 +190,7 @@ class Writer:
         system = [name for name, used in (("array", outputs > 1), ("cstdint", "std::int64_t" in text),
                                           ("limits", "std::numeric_limits" in text), ("tuple", "std::get<" in text)) if used]
         kinds = {type_.removeprefix(layers.LAYERS).partition("<")[0] for type_, _ in self.members}
-        headers = {"Linear": "linear", "Conv": "conv", "LayerNorm": "layer_norm", "BatchNorm": "batch_norm", "LSTM": "recurrent", "GRU": "recurrent",
-                   "Embedding": "embedding"}
-        own = {f"tilewright/layers/{file}.hpp" for start, file in headers.items() if any(kind.startswith(start) for kind in kinds)}
+        own = {f"tilewright/layers/{file}.hpp" for start, file in HEADERS.items() if any(kind.startswith(start) for kind in kinds)}
         own |= {"tilewright/model.hpp"} | ({"tilewright/module/members_of.hpp"} if len(self.members) > MOST_MEMBERS else set())
         return "\n".join(f"#include <{each}>" for each in sorted([*system, *own]))
 
