@@ -10,7 +10,7 @@ install(FILES cmake/tilewright-config.cmake cmake/tilewright-components.cmake cm
               cmake/export.py cmake/export_wasm.py cmake/network.js.in cmake/network.d.ts.in cmake/tilewright-export.cmake cmake/tilewright-precompile.cmake cmake/tilewright-import.cmake cmake/tilewright.cppm cmake/tilewright-runtime.cmake cmake/compiled.cpp cmake/FindLibZip.cmake cmake/gdb/tilewright.py .clangd
               ${PROJECT_BINARY_DIR}/tilewright-config-version.cmake
         DESTINATION ${package_dir})
-install(DIRECTORY cmake/onnx DESTINATION ${package_dir} FILES_MATCHING PATTERN *.py)
+install(DIRECTORY cmake/onnx DESTINATION ${package_dir} FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
 install(PROGRAMS cmake/tilewright-import TYPE BIN)
 
 # pkg-config does not know the compiler: a file for GCC's options and one for Clang's.

@@ -25,8 +25,20 @@ def most_seconds(path):
 
 
 def run(options):
-    """The exit status of an import; what is wrong is one line."""
-    options.out.mkdir(parents=True, exist_ok=True)
+    """The exit status of an import; what is wrong is one line. A folder that an import made in vain goes again."""
+    is_new = not options.out.exists()
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        print(f"import: {options.out}: {error.strerror.lower()}: a folder expected", file=sys.stderr)
+        return 1
+    status = run_in(options)
+    if status != 0 and is_new:
+        options.out.rmdir()
+    return status
+
+
+def run_in(options):
     with tempfile.TemporaryDirectory(dir=options.out, prefix=".import-") as folder:
         child = os.fork()
         if child == 0:

@@ -57,8 +57,8 @@ def wrong(options, out, errors):
         file.seek(0)
         text = file.read().decode(errors="replace")
     errors.append(text)
-    seconds, files = time.monotonic() - begin, sorted(each.name for each in out.iterdir())
-    for each in out.iterdir():
+    seconds, files = time.monotonic() - begin, sorted(each.name for each in out.glob("*"))
+    for each in out.glob("*"):
         each.unlink()
     if seconds > MOST_SECONDS:
         return f"{seconds:.1f} seconds"
