@@ -141,7 +141,7 @@ def isinf(place):
     return f"tw::ops::isinf({place[0]})"
 
 
-# {0}: the input; the others are attributes, with their defaults.
+# {0}: the input; the others are attributes, with their defaults, and minus_ the negative of one.
 EXPONENTIAL = "(tw::ops::exp(tw::ops::minimum({0}, 0)) - 1)"
 BELOW_ZERO = {
     "LeakyRelu": ("{alpha} * {0}", {"alpha": 0.01}),
@@ -152,13 +152,15 @@ BELOW_ZERO = {
 NUMBERED = {
     "ThresholdedRelu": ("tw::ops::where(tw::ops::greater({0}, {alpha}), {0}, 0)", {"alpha": 1.0}),
     "HardSigmoid": ("tw::ops::clip({alpha} * {0} + {beta}, 0, 1)", {"alpha": 0.2, "beta": 0.5}),
-    "Shrink": ("tw::ops::where(tw::ops::less({0}, -{lambd}), {0} + {bias}, "
+    "Shrink": ("tw::ops::where(tw::ops::less({0}, {minus_lambd}), {0} + {bias}, "
                "tw::ops::where(tw::ops::greater({0}, {lambd}), {0} - {bias}, 0))", {"lambd": 0.5, "bias": 0.0}),
 }
 
 
 def with_numbers(place, text, defaults):
-    return text.format(place[0], **{name: number(place.attribute(name, default), "float32") for name, default in defaults.items()})
+    values = {name: place.attribute(name, default) for name, default in defaults.items()}
+    values |= {f"minus_{name}": -each for name, each in values.items()}
+    return text.format(place[0], **{name: number(each, "float32") for name, each in values.items()})
 
 
 @operator(*NUMBERED)
