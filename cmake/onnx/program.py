@@ -10,7 +10,7 @@ TEXT = """// Runs a {name}{what}. Written by tilewright-import.
 
 {system}#include <string>
 #include <tilewright/checkpoint/checkpoint.hpp>
-#include <tilewright/tilewright.hpp>
+#include <tilewright/tilewright.hpp>{traits}
 
 using namespace tw::literals;
 
@@ -24,24 +24,27 @@ using namespace tw::literals;
 }}
 """
 
-FUNCTIONS = """template <class Element, std::size_t size>
-void read(const tw::TensorFile& file, const char* name, Element (&array)[size]) {
+FUNCTIONS = """template <class Array>
+void read(const tw::TensorFile& file, const char* name, Array& array) {
   const tw::HostTensor* const tensor = file.find(name);
   if (tensor == nullptr || tensor->bytes.size() != sizeof array) throw std::runtime_error(std::string(name) + " expected");
-  std::memcpy(array, tensor->bytes.data(), sizeof array);
+  std::memcpy(&array, tensor->bytes.data(), sizeof array);
 }
 
 /// Returns the number of elements that differ by more than 1e-3 of what is expected, and 1e-6.
-template <class Element, std::size_t size>
-int differences(const tw::TensorFile& file, const char* name, const Element (&found)[size]) {
-  static Element expected[size];
+template <class Array>
+int differences(const tw::TensorFile& file, const char* name, const Array& found) {
+  using Element = std::remove_all_extents_t<Array>;
+  static Array expected;
   read(file, name, expected);
+  const auto* const results = reinterpret_cast<const Element*>(&found);
+  const auto* const right = reinterpret_cast<const Element*>(&expected);
   int count = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    const auto right = static_cast<double>(expected[i]), difference = std::abs(static_cast<double>(found[i]) - right);
-    if (!(difference <= 1e-6 + 1e-3 * std::abs(right)) && std::memcmp(&found[i], &expected[i], sizeof(Element)) != 0) ++count;
+  for (std::size_t i = 0; i < sizeof(Array) / sizeof(Element); ++i) {
+    const auto number = static_cast<double>(right[i]), difference = std::abs(static_cast<double>(results[i]) - number);
+    if (!(difference <= 1e-6 + 1e-3 * std::abs(number)) && std::memcmp(&results[i], &right[i], sizeof(Element)) != 0) ++count;
   }
-  std::printf("%s: %d of %zu elements differ\\n", name, count, size);
+  std::printf("%s: %d of %zu elements differ\\n", name, count, sizeof(Array) / sizeof(Element));
   return count;
 }
 
@@ -56,7 +59,7 @@ def test_program(name, graph, has_data):
     streams = stream_names(graph)
     inputs = [(each, streams[each]) for each in graph.inputs]
     outputs = [(each, streams[f"-> {each}"]) for each in graph.outputs]
-    arrays = [f"static {element(graph.types[value].dtype)} array_{stream}[{max(graph.types[value].size, 1)}];"
+    arrays = [f"static {element(graph.types[value].dtype)} array_{stream}{''.join(f'[{each}]' for each in graph.types[value].shape)};"
               for value, stream in inputs + outputs]
     arguments = [f'"{stream}"_s = array_{stream}' for _, stream in inputs + outputs]
     body = [filled("  session.run_with_outputs(", arguments, ");")]
@@ -71,4 +74,4 @@ def test_program(name, graph, has_data):
         "#include <cstdint>\n"
     return TEXT.format(name=name, stem=name.lower(), program=program_name(name), arrays="\n".join(arrays), body="\n".join(body),
                        what=" on the model's test data, and compares its outputs" if has_data else " on zeros",
-                       functions=FUNCTIONS if has_data else "", system=system)
+                       functions=FUNCTIONS if has_data else "", system=system, traits="\n#include <type_traits>" if has_data else "")
