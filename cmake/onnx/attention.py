@@ -41,18 +41,13 @@ def attention_of(graph, node, makers, users):
     return Node("tw.Attention", [q, k, node.inputs[1]], node.outputs, attributes, node.name, "tilewright")
 
 
-def constant_number(graph, name):
-    each = graph.constants.get(name)
-    return float(each.array.ravel()[0]) if each is not None and not each.weight and each.array.size == 1 else None
-
-
 def unscaled(graph, name, makers):
     """A value without products with numbers, and the factor that these are."""
     factor = 1.0
     while name in makers and makers[name].op in ("Mul", "Div"):
         node = makers[name]
-        right = constant_number(graph, node.inputs[1])
-        left = constant_number(graph, node.inputs[0]) if node.op == "Mul" else None
+        right = graph.number(node.inputs[1])
+        left = graph.number(node.inputs[0]) if node.op == "Mul" else None
         if right is not None:
             name, factor = node.inputs[0], factor * right if node.op == "Mul" else factor / right
         elif left is not None:
@@ -68,7 +63,7 @@ def unmasked(graph, name, makers):
     if node is None or node.op not in ("Where", "Add"):
         return name, False
     if node.op == "Where":
-        mask, hidden = graph.constants.get(node.inputs[0]), constant_number(graph, node.inputs[1])
+        mask, hidden = graph.constants.get(node.inputs[0]), graph.number(node.inputs[1])
         hides, rest = (None if mask is None else mask.array, node.inputs[2]) if hidden == -np.inf else (None, name)
     else:
         mask = next((each for each in node.inputs if each in graph.constants), "")

@@ -39,17 +39,12 @@ def replace(graph, find):
     graph.prune()
 
 
-def number_of(graph, name):
-    each = graph.constants.get(name)
-    return float(each.array.ravel()[0]) if each is not None and each.array.size == 1 else None
-
-
 def operands(graph, node, op, number):
     """The other operand of a node of this operator with a constant number; None if it is no such node."""
     if node is None or node.op != op:
         return None
     for i, j in (0, 1), (1, 0):
-        value = number_of(graph, node.inputs[j])
+        value = graph.number(node.inputs[j])
         if value is not None and abs(value - number) < 1e-6 * abs(number) and (op in ("Mul", "Add") or j == 1):
             return node.inputs[i]
     return None

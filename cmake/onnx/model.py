@@ -106,6 +106,11 @@ class Graph:
             result.setdefault(name, []).append(None)
         return result
 
+    def number(self, name):
+        """The number that a constant of one element is, unless it can be trained; None for other values."""
+        each = self.constants.get(name)
+        return float(each.array.ravel()[0]) if each is not None and not each.weight and each.array.size == 1 else None
+
     def sources(self, name):
         """The inputs of the graph on which a value depends."""
         needed = {name}
