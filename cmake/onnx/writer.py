@@ -71,6 +71,7 @@ class Writer:
         path = f"{head}_{dot}{rest}" if head in self.member_names else f"{head}{dot}{rest}"
         while path in self.variables:
             path += "_"
+        check_type(name, Type(dtype, array.shape))
         self.variables[path], self.elements[path] = (array, dtype), elements
         shape = "{}" if array.ndim == 0 else listed(array.shape)
         detached = ".detach()" if is_constant and dtype in FLOATING else ""
@@ -110,7 +111,7 @@ class Writer:
                 unknown.update(node.outputs)
 
     def write_node(self, node):
-        names = [name for name in (*node.inputs, *node.outputs) if name and name in self.read]
+        names = [name for name in (*node.inputs, *node.outputs) if name and name in self.read and name not in self.graph.constants]
         for name in names:
             if name in self.graph.types:
                 check_type(name, self.graph.types[name])

@@ -6,8 +6,8 @@ from pathlib import Path
 PAGE = Path(__file__).resolve().parents[2] / "docs/generated/onnx-operators.md"
 HEAD = """# Operators of ONNX
 
-`tests/onnx/run.py --all --write` writes this page. It imports the {count} models of Debian's libonnx-testdata 1.12, compiles them, and
-compares their outputs, by 1e-3 of the element and 1e-6; in half precision by 1e-2. {summary}.
+`tests/onnx/run.py --all --write` writes this page. It imports the models of Debian's libonnx-testdata 1.12, compiles them, and compares
+their outputs, by 1e-3 of the element and 1e-6; in half precision by 1e-2. Of {count} models, {summary}.
 
 For each operator: how many models with it pass, are left out by a rule, have an operator that is missing, or fail.
 
@@ -30,8 +30,9 @@ def write(tried):
     rows = [f"| {op} | {' | '.join(str(counts[state] or '') for state in STATES)} | {'; '.join(sorted(reasons[op]))} |"
             for op, counts in sorted(by_operator.items())]
     totals = collections.Counter("fails" if each.state == "faulty" else each.state for each in tried)
-    summary = ", ".join(f"{totals[state]} {'are ' if state in ('left out', 'missing') else ''}{state}" for state in STATES if totals[state])
-    PAGE.write_text(HEAD.format(count=len(tried), summary=summary.replace("are missing", "have a missing operator"), rows="\n".join(rows)))
+    words = {"passes": "pass", "left out": "are left out", "missing": "have a missing operator", "fails": "fail"}
+    summary = ", ".join(f"{totals[state]} {word}" for state, word in words.items() if totals[state])
+    PAGE.write_text(HEAD.format(count=len(tried), summary=summary, rows="\n".join(rows)))
 
 
 def short(why):
