@@ -10,6 +10,8 @@ install(FILES cmake/tilewright-config.cmake cmake/tilewright-components.cmake cm
               cmake/export.py cmake/export_wasm.py cmake/network.js.in cmake/network.d.ts.in cmake/tilewright-export.cmake cmake/tilewright-lab.cmake cmake/tilewright-precompile.cmake cmake/tilewright-import.cmake cmake/tilewright.cppm cmake/tilewright-runtime.cmake cmake/compiled.cpp cmake/FindLibZip.cmake cmake/gdb/tilewright.py .clangd
               ${PROJECT_BINARY_DIR}/tilewright-config-version.cmake
         DESTINATION ${package_dir})
+install(DIRECTORY cmake/onnx DESTINATION ${package_dir} FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
+install(PROGRAMS cmake/tilewright-import TYPE BIN)
 
 # pkg-config does not know the compiler: a file for GCC's options and one for Clang's.
 set(pkg_config_dir ${CMAKE_INSTALL_DATADIR}/pkgconfig)
@@ -33,6 +35,6 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CPACK_DEBIAN_PACKAGE_DEPENDS "libboost-dev, libxtensor-dev (>= 0.24), libxsimd-dev (>= 8.1)")
   set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
       "${tilewright_debian_ZLIB}, ${tilewright_debian_PNG}, ${tilewright_debian_LibZip}, ${tilewright_debian_nlohmann_json}")
-  set(CPACK_DEBIAN_PACKAGE_SUGGESTS ${tilewright_debian_MPI})
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "${tilewright_debian_MPI}, python3-onnx")
   include(CPack)
 endif()

@@ -33,7 +33,8 @@ NO_CLANG = "CLANG: install clang-19 (clang++-19) to run its part of the tests"
 # What tests do without if it cannot be installed, by its purpose in cmake/packages.txt.
 OPTIONAL = {"graphviz": "Graphviz", "mpi": "MPI", "packaging": "pkg-config and the reader of GitHub's workflow",
             "chromium": "Chromium, which opens reports", "arm": "ARM", "wasm": "WebAssembly", "multilib": "32 bits", "cortex": "microcontrollers",
-            "valgrind": "valgrind, which counts instructions", "node": "node, which reads the scripts of reports", "editor": "clangd and GDB"}
+            "valgrind": "valgrind, which counts instructions", "node": "node, which reads the scripts of reports", "editor": "clangd and GDB",
+            "models": "ONNX's models"}
 OPTIONAL_OF_ALL = {"windows": "Windows", "npm": "ESLint, which reads the scripts of pages", "docs": "the site"}
 MOST_ALONE = 3  # that many tests by name are compiled alone, more with others of their folders
 IN_FOLDER_OF_TARGET = r"CMakeFiles/([\w.+-]+)\.dir/"

@@ -14,7 +14,7 @@ from shutil import which
 SKIPPED = 77
 EXPECTED = {"Package": "tilewright", "Architecture": "all",
             "Depends": "libboost-dev, libxtensor-dev (>= 0.24), libxsimd-dev (>= 8.1)",
-            "Recommends": "zlib1g-dev, libpng-dev, libzip-dev, nlohmann-json3-dev", "Suggests": "libopenmpi-dev"}
+            "Recommends": "zlib1g-dev, libpng-dev, libzip-dev, nlohmann-json3-dev", "Suggests": "libopenmpi-dev, python3-onnx"}
 
 
 def output(*command):
