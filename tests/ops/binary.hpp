@@ -25,6 +25,7 @@ struct BinaryTest : OpTest {
     s.result({{4, 5, 6}, tw::float16}, of_tensors, TensorSpec{{4, 1, 6}, tw::float16}, TensorSpec{{5, 1}, tw::float16});
     s.result(i32(2), of_tensors, i32(2), i32(2));
     s.result(i32(2), [](Tensor x) { return D::call(x, 7); }, i32(2));
+    if constexpr (requires { D::symbol; }) s.result(i32(2), [](Tensor x) { return D::call(7, x); }, i32(2));
     const auto error = [](std::string_view text) { return tw::text(D::op, ": (2,) ", text, " expected, in graph"); };
     s.error(error("and (3,): shapes that broadcast").view(), of_tensors, f32(2), f32(3));
     s.error(error("float32 and (2,) int32: equal dtypes").view(), of_tensors, f32(2), i32(2));

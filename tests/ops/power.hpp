@@ -83,6 +83,10 @@ struct Pow : BinaryTest<Pow> {
     BinaryTest::edges(c);
     c.add("pow_row", of_tensors, c.real({3, 4}), c.real({4}));
   }
+  static constexpr void shapes(const auto& s) {
+    BinaryTest::shapes(s);
+    s.result(f32(2), [](Tensor x) { return ops::pow(2, x); }, f32(2));
+  }
   static constexpr std::optional<Step> random_of_two(const Known& a, const Known& b, Random& random, bool) {
     if (b.bound() > 2) return std::nullopt;
     if (random.one_in(3)) return Step{ops::pow(2.5, b.tensor), {0, 7}};

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes ops_second.txt: second derivatives as PyTorch computes them in float64.
 
-A case is the gradient of an op. Its inputs are those of the op, the gradient dy of its result, and numbers u in the shapes of the op's
-inputs. Its result is the sum of u dx. The gradients of that sum by the op's inputs are second derivatives, those by u the first ones.
+A case is the gradient of an op. Its inputs are those of the op, the gradient dy of its result, and numbers u in the shapes of
+the op's inputs. Its result is the sum of u dx. The gradients of that sum by the op's inputs are second derivatives, those by u
+the first ones.
 
 /usr/bin/python3 tests/reference/make_second.py
 """
@@ -71,6 +72,8 @@ twice("lines", lambda x: joined(torch.cumsum(x, 1) ** 2, torch.topk(x, 2, 1)[0] 
 twice("shapes", lambda x: joined(*(t * t for t in (
     x.reshape(2, 6), x.T, x[1:, ::2], x[0], torch.cat([x, x[:, :1]], 1), x.expand(2, 3, 4), x.flip(0), torch.tril(x),
     torch.diagonal(x[:, :3]), x[1:3, 1:3]))), tensor(3, 4))
+twice("copies", lambda x: joined(*(t * t for t in (x, x, x, torch.diag(x[0]), x.floor() * x, x.ceil() * x, x.round() * x,
+                                                  x.sign() * x))), tensor(2, 3) + 0.03125)
 places, distinct_places = torch.tensor([[1, 0, 2], [1, 1, 0]]), torch.tensor([[1, 0, 2], [2, 1, 0]])
 
 

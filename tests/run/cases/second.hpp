@@ -90,6 +90,14 @@ constexpr void second_of_shapes(Ir& ir) {
       },
       f64({3, 4}));
   twice(
+      ir, "copies",
+      [](Tensor x) {
+        const Tensor seed = x.ir().constant({1, 2}, {2}, tw::uint32);
+        return joined_squares(ops::dropout(x, seed, 0), ops::shaped_dropout(x, seed, {2, 1}, 0), ops::identity(x),
+                              ops::diag(x[0]), ops::floor(x) * x, ops::ceil(x) * x, ops::round(x) * x, ops::sign(x) * x);
+      },
+      f64({2, 3}));
+  twice(
       ir, "indices",
       [](Tensor x, Tensor t) {
         const auto numbers = [&](const tw::List<double>& values, const Shape& shape) {
