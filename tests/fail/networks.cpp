@@ -383,8 +383,8 @@ Case<[](Tensor x) { return ops::nll_loss_with_softmax_grad(x, tensor(x, {2, 4, 5
 Case<[](Tensor x) { return ops::interpolate(x, {2, 2}); }> scale_count;
 
 // CASE scale
-// expect: interpolate: scale_factor 0.5: a number of at least 1 expected, in Net/layer
-Case<[](Tensor x) { return ops::interpolate(x, {1, 1, 2, 0.5}); }> scale;
+// expect: interpolate: scale_factor -0.5: a number above 0 expected, in Net/layer
+Case<[](Tensor x) { return ops::interpolate(x, {1, 1, 2, -0.5}); }> scale;
 
 // CASE interpolation_of_integers
 // expect: interpolate: (2, 4, 5, 6) int32: float16, float32, float64 or bfloat16 expected, in Net/layer

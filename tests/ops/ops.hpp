@@ -10,6 +10,7 @@
 #include "grid_sample.hpp"
 #include "hyperbolic.hpp"
 #include "increment_mod.hpp"
+#include "interpolate.hpp"
 #include "logical.hpp"
 #include "norms_of_lines.hpp"
 #include "power.hpp"
@@ -29,12 +30,12 @@ namespace op_tests {
 template <class F>
 constexpr void for_each(F&& f) {
   const auto of_each = [&]<class... Test>() { (f(Test()), ...); };
-  of_each
-      .template operator()<Abs, Add, And, Ceil, Clip, Cos, Div, Equal, Exp, Floor, Fmod, Gelu, GeluErf, Greater, GreaterEqual,
-                           Identity, IncrementMod, IsFinite, IsInf, IsNaN, L1, L2, Less, LessEqual, Log, Log2, LogSum, LogSumExp,
-                           Maximum, Mean, Median, Minimum, Mul, Negate, Not, NotEqual, Or, Pow, PowNumber, Prod, ReduceMax,
-                           ReduceMin, Relu, Round, Sigmoid, Sign, Sin, Softplus, Sqrt, Sub, Sum, SumSquare, Swish, Tanh, Triangle,
-                           Tan, Asin, Acos, Atan, Atan2, Atan2Grad, Sinh, Cosh, Erf, Expm1, Log1p, Rsqrt, GridSample>();
+  of_each.template
+  operator()<Abs, Add, And, Ceil, Clip, Cos, Div, Equal, Exp, Floor, Fmod, Gelu, GeluErf, Greater, GreaterEqual, Identity,
+             IncrementMod, IsFinite, IsInf, IsNaN, L1, L2, Less, LessEqual, Log, Log2, LogSum, LogSumExp, Maximum, Mean, Median,
+             Minimum, Mul, Negate, Not, NotEqual, Or, Pow, PowNumber, Prod, ReduceMax, ReduceMin, Relu, Round, Sigmoid, Sign, Sin,
+             Softplus, Sqrt, Sub, Sum, SumSquare, Swish, Tanh, Triangle, Tan, Asin, Acos, Atan, Atan2, Atan2Grad, Sinh, Cosh, Erf,
+             Expm1, Log1p, Rsqrt, GridSample, Interpolate>();
 }
 
 }  // namespace op_tests

@@ -27,7 +27,7 @@ inline double erf_of_double(double x) {
                           -0x1.be7a0312f91a8p-16, -0x1.a84732c1c5dafp-17);
   return std::copysign(1 - exp_of_double(-square) * r, x);
 }
-/// Up to 1 a polynomial as that of doubles, with an error of 2^-29; beyond it 1 - 2 P(-sqrt(2) x) of the normal distribution P.
+/// Up to 1 the same polynomial with 7 terms and an error of 2^-29; beyond it 1 - 2 P(-sqrt(2) x) of the normal distribution P.
 template <Float32 X>
 inline X erf_of_float(X x) {
   const X size = math::abs(x), square = x * x;

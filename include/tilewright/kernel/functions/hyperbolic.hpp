@@ -32,7 +32,7 @@ inline double expm1_of_double(double x) {
   return 2 * (power * small + (power - 0.5));
 }
 
-/// log(1 + x) is that of u = 1 + x, of whose f the rounding error of u is a part. If k is 0, f is x.
+/// log(1 + x) is the logarithm of u = 1 + x. The rounding error of u becomes a part of f. If k is 0, f is x.
 template <Float32 X>
 inline X log1p_of_float(X x) {
   constexpr std::uint32_t sqrt_half = 0x3f3504f3, bits_of_shift = 0x4b400000;  // of sqrt(1/2) and 1.5 2^23

@@ -68,7 +68,7 @@ inline X atan2_of_float(X y, X x) {
   const X result = after_constant<X>(quarters * number<X>(half_pi<X>), quarters * number<X>(half_pi_rest<X>), v, zero, square, p);
   return math::select((x == x) & (y == y), with_sign(result, y), x + y);
 }
-/// The angle of a point as that of floats, but from a quotient t up to tan(pi / 8): beyond it, the angle is pi / 4 - atan((x - y)
+/// The angle of a point, as for floats, but from a quotient t up to tan(pi / 8): beyond it, the angle is pi / 4 - atan((x - y)
 /// / (x + y)). The quotient is a pair; P has an error of 2^-63.
 inline double atan2_of_double(double y, double x) {
   if (x != x || y != y) return x + y;

@@ -81,13 +81,14 @@ constexpr void ResizeAxisGrad::gradient(GradientContext& op) {
 
 namespace ops {
 /// Resizes each axis of x by its factor in `scale_factor`, as ONNX's Resize: an axis gets floor(extent scale) elements. x:
-/// floating point; scale_factor: a number of at least 1 for each axis. The result has x's rank and dtype. Element i of the result
-/// is at (i + 1/2) / scale - 1/2 (half_pixel; pytorch_half_pixel too, but 0 if there is one result), i (in - 1) / (out - 1)
+/// floating point; scale_factor: a number above 0 for each axis. The result has x's rank and dtype. Element i of the result is at
+/// (i + 1/2) / scale - 1/2 (half_pixel; pytorch_half_pixel too, but 0 if there is one result), i (in - 1) / (out - 1)
 /// (align_corners), i / scale (asymmetric) or (i + 1/2) / scale (tf_half_pixel_for_nn) among the elements of x. Its value is the
 /// nearest element, by nearest_mode; on the line between its neighbours (linear); or on Keys' cubic with a = -0.75 through four.
 /// Beyond the ends, the end's element counts. Half precision is rounded once. PyTorch's `nearest` is nearest with floor and
 /// asymmetric. PyTorch's `linear` and `bicubic` are pytorch_half_pixel, or align_corners. Gradient: that of the weighted sums, in
-/// all modes. Errors: another number of scales, scales below 1 or infinite; tf_crop_and_resize, which needs a region.
+/// all modes. Scales below 1 leave elements out, as in PyTorch without antialias. Errors: another number of scales, scales that
+/// are infinite or leave no element; tf_crop_and_resize, which needs a region.
 ///
 ///     y = ops::interpolate(x, {1, 1, 2, 2}, {.mode = ResizeMode::linear});
 [[nodiscard]] constexpr Tensor interpolate(Tensor x, const List<double>& scale_factor = {1, 1, 1, 1},
@@ -99,8 +100,8 @@ namespace ops {
     return fail("scale_factor of ", scale_factor.size(), " numbers for ", to_text(x.spec()), ": ", std::int64_t{x.rank()},
                 " expected");
   for (const double scale : scale_factor)
-    if (!(scale >= 1 && scale * static_cast<double>(x.nelms()) < 0x1p52))
-      return fail("scale_factor ", number_text(scale), ": a number of at least 1 expected");
+    if (!(scale > 0 && scale * static_cast<double>(x.nelms()) < 0x1p52))
+      return fail("scale_factor ", number_text(scale), ": a number above 0 expected");
   if (options.coordinate_transformation_mode == CoordinateMode::tf_crop_and_resize)
     return fail("coordinate_transformation_mode tf_crop_and_resize: another mode, without roi, expected");
   int scaled = 0;
@@ -110,6 +111,9 @@ namespace ops {
     const double scale = scale_factor[static_cast<std::size_t>(axis)];
     if (scale == 1) continue;
     const std::int64_t in = x.shape(axis), out = static_cast<std::int64_t>(static_cast<double>(in) * scale);
+    if (in > 0 && out == 0)
+      return fail("scale_factor ", number_text(scale), " for axis ", std::int64_t{axis}, " of ", to_text(x.spec()),
+                  ": a result of at least one element expected");
     y = apply<ResizeAxis>({y}, {axis, in, out, scale, options});
   }
   return cast(y, x.dtype());
