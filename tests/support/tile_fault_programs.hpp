@@ -54,7 +54,7 @@ void heat(Ir& ir) {
   constexpr heat::HeatEquation equation{.blocks = {2, 3, 2}, .block = {4, 3, 5}, .ipus = ipus, .steps = 4};
   equation(ir);
 }
-/// A convolution of one image, which is cut into blocks of rows that share rows.
+/// A convolution of one image, which is cut into blocks that share elements.
 inline void convolution(Ir& ir) {
   const Tensor x = load(ir, "x", {1, 4, 24, 24}), w = variable(ir, "w", {8, 4, 3, 3});
   store("y", ops::relu(ops::conv(x, w, {.padding = {1, 1, 1, 1}})));
@@ -64,6 +64,11 @@ inline void strips(Ir& ir) {
   const Tensor x = variable(ir, "x", {4, 64, 128}), w = load(ir, "w", {128, 1024});
   store("y", x.matmul(w));
   store("some", ops::exp(ops::slice(x, {0}, {3}, {}, {0})));
+}
+/// The rows of a tensor from a block on, used where they are.
+inline void last_rows(Ir& ir) {
+  const Tensor y = ops::exp(load(ir, "x", {64, 64}));
+  store("z", ops::tanh(ops::slice(y, {8, 0}, {64, 64})));
 }
 /// Lines of which a tile has several, because few fit in a cache of the host.
 inline void lines(Ir& ir) {
@@ -208,7 +213,8 @@ inline std::vector<FaultProgram> programs() {
           {"IO tiles", on_io_tiles, tw::gc200.with_tiles(40).with_io_tiles(32)},
           {"all tiles", layers, tw::ipu_model},
           {"loaded code", loaded_code, few},
-          {"reduced", reduced, few.with_ipus(2)}};
+          {"reduced", reduced, few.with_ipus(2)},
+          {"last rows", last_rows, tiles.without_fusion()}};
 }
 
 }  // namespace tile_faults

@@ -242,7 +242,11 @@ class ExchangeProof {
         const std::int64_t least = each.access == TileAccess::shared
                                        ? elements_elsewhere(slice, layout, record.grid, division) * size
                                        : all;
-        const PieceRange pieces = pieces_of(plan_, planned(), record, each, slice, layout, terms_);
+        PieceRange pieces = pieces_of(plan_, planned(), record, each, slices[k], layout, terms_);
+        if (!(slice == slices[k])) {  // a plan may count along either axes
+          const PieceRange merged = pieces_of(plan_, planned(), record, each, slice, layout, terms_);
+          pieces = {(std::min)(pieces.least, merged.least), (std::max)(pieces.most, merged.most)};
+        }
         for (Moved* const moved : {&before, &after}) {
           if (!(moved == &before ? receives : writes[k] > 0)) continue;
           moved->least += least, moved->most += all;
