@@ -66,6 +66,8 @@ ELSEWHERE = {
     "DropoutMask": "run/ops/random.cpp",
     "DropoutProduct": "run/ops/random.cpp",
     "Float8ToFloat": "run/programs/float8.cpp",
+    "GridSampleGrad": "ops/grid_sample.hpp",
+    "GridSampleGridGrad": "ops/grid_sample.hpp",
     "HostLoad": "run/sessions/sessions.cpp",
     "InitUndefined": "run/ops/slices.cpp",
     "MatMulPow2Scaled": "run/programs/float8.cpp",

@@ -36,14 +36,14 @@ struct BatchedOp {
     if (batched[i]) return inputs[i].reshape(with_front(count, shape));
     return ops::expand(inputs[i].reshape(shape), with_front(count, shape));
   }
-  constexpr Tensor emit(const List<Tensor>& operands, const PackedAttributes& attributes) const {
+  constexpr Tensor emit_with(const List<Tensor>& operands, const PackedAttributes& attributes) const {
     return at_or_invalid(ir, emit_op(ir, *node.op, {operands.data(), operands.size()}, attributes), 0);
   }
   /// Returns the op on inputs that have the leading axis.
   constexpr Tensor emit_batched(const PackedAttributes& attributes, int rank = 0) const {
     List<Tensor> operands;
     for (std::size_t i = 0; i < inputs.size(); ++i) operands.push_back(batched_input(i, rank));
-    return emit(operands, attributes);
+    return emit_with(operands, attributes);
   }
 };
 
@@ -56,9 +56,9 @@ constexpr Tensor batch_elementwise(const BatchedOp& op) {
     if (!op.batched[i] && op.specs[i].nelms() == 1) operands.push_back(op.inputs[i]);  // such as a factor
     else operands.push_back(op.batched_input(i, op.output.shape.rank));
   }
-  return op.emit(operands, op.node.attributes);
+  return op.emit_with(operands, op.node.attributes);
 }
-constexpr Tensor batch_as_it_is(const BatchedOp& op) { return op.emit(op.inputs, op.node.attributes); }
+constexpr Tensor batch_as_it_is(const BatchedOp& op) { return op.emit_with(op.inputs, op.node.attributes); }
 constexpr Tensor batch_reshape(const BatchedOp& op) { return op.inputs[0].reshape(with_front(op.count, op.output.shape)); }
 constexpr Tensor batch_transpose(const BatchedOp& op) {
   const Shape order = unpack<AxisList>(op.node.attributes).shape();
@@ -79,7 +79,7 @@ constexpr SliceAttributes slice_of_batch(const SliceAttributes& of_row, std::int
 }
 constexpr Tensor batch_slice(const BatchedOp& op) {
   const auto slice = unpack<SliceAttributes>(op.node.attributes);
-  return op.emit(op.inputs, pack(slice_of_batch(slice, op.count, op.specs[0].shape.rank)));
+  return op.emit_with(op.inputs, pack(slice_of_batch(slice, op.count, op.specs[0].shape.rank)));
 }
 constexpr Tensor batch_reduction(const BatchedOp& op) {
   auto reduction = unpack<ReductionAttributes>(op.node.attributes);
@@ -99,7 +99,7 @@ constexpr Tensor batch_matmul(const BatchedOp& op) {
     if (op.batched[i]) operands.push_back(op.batched_input(i, op.output.shape.rank));
     else operands.push_back(op.inputs[i]);
   }
-  return op.emit(operands, op.node.attributes);
+  return op.emit_with(operands, op.node.attributes);
 }
 constexpr Tensor batch_lines(const BatchedOp& op) {
   auto line = unpack<AxisAttributes>(op.node.attributes);
@@ -116,7 +116,7 @@ constexpr Tensor batch_slice_gradient(const BatchedOp& op) {
   auto gradient = unpack<SliceGrad::Attributes>(op.node.attributes);
   gradient.slice = slice_of_batch(gradient.slice, op.count, op.output.shape.rank);
   gradient.whole = axis_list(with_front(op.count, op.output.shape));
-  return op.emit(op.inputs, pack(gradient));
+  return op.emit_with(op.inputs, pack(gradient));
 }
 
 /// Returns the rule of an op, or null.

@@ -316,11 +316,11 @@ inline X log_of_float(X x) {
   return math::select(x > zero, math::select(x < infinity, result, x), math::select(x == zero, -infinity, nan));
 }
 
-/// exp(x) as 2^k (1 + small), with k the nearest integer to x / ln 2, so that `small` is as accurate for small x: there k is 0.
+/// exp(x) as 2^k (1 + excess), with k the nearest integer to x / ln 2, so that `excess` is as accurate for small x: there k is 0.
 template <Float32 X>
 struct ExpParts {
   X shifted;  ///< number whose last bits are those of k + 127
-  X small;
+  X excess;
 
   /// Returns 2^(k + more).
   X power(std::uint32_t more = 0) const { return from_bits<X>((to_bits(shifted) + more) << 23); }
@@ -343,7 +343,7 @@ inline X tanh_of_float(X x) {
   const X size = from_bits<X>(bits & ~sign_bit);
   const X limited = (math::min)(number<X>(9.1), size);  // beyond which tanh rounds to 1
   const auto parts = exp_parts<X>(limited + limited);
-  const X e = math::fma(parts.power(), parts.small, parts.power() - number<X>(1));
+  const X e = math::fma(parts.power(), parts.excess, parts.power() - number<X>(1));
   const X result = math::divide(e, e + number<X>(2));
   return from_bits<X>(to_bits(result) | (bits & sign_bit));
 }

@@ -83,7 +83,7 @@ class Machine {
     std::int64_t ipus = 1, io_tiles = 0, partials_bits = 32;
     bool sets_interleaved = false;
     for (const auto& [name, value] : settings.numbers) {
-      check(name, value);
+      require_valid(name, value);
       sets_interleaved = sets_interleaved || name == "interleaved_bytes";
       if (name == "ipus") ipus = value;
       else if (name == "io_tiles") io_tiles = value;
@@ -132,7 +132,7 @@ class Machine {
     }
     throw std::invalid_argument("lab: base '" + std::string(base) + "'" + detail::expected_names(base, known));
   }
-  static void check(const std::string& name, std::int64_t value) {
+  static void require_valid(const std::string& name, std::int64_t value) {
     constexpr std::int64_t most = 1'000'000'000'000'000, most_tiles = 1'000'000;
     for (const Knob& knob : knobs()) {
       if (knob.name != name) continue;

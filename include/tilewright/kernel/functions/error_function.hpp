@@ -35,8 +35,8 @@ inline X erf_of_float(X x) {
                          0x1.4ae4c6p-14);
   const X beyond = math::normal_cdf(size * number<X>(-1.4142135623730951));
   const X large = math::fma(number<X>(-2), beyond, number<X>(1));
-  const X small = math::select(size < number<X>(0x1p-13), x * number<X>(two_over_sqrt_pi), math::fma(x, p, x));
-  return math::select(size < number<X>(1), small, math::select(x > number<X>(0), large, -large));
+  const X near_zero = math::select(size < number<X>(0x1p-13), x * number<X>(two_over_sqrt_pi), math::fma(x, p, x));
+  return math::select(size < number<X>(1), near_zero, math::select(x > number<X>(0), large, -large));
 }
 }  // namespace detail
 

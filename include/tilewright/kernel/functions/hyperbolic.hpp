@@ -15,21 +15,21 @@ inline X unless_small(X x, double bound, X result) {
   return math::select(math::abs(x) < number<X>(bound), x, result);
 }
 
-/// exp(x) - 1 = 2^k small + (2^k - 1), here of k - 1, because 2^128 is no float.
+/// exp(x) - 1 = 2^k excess + (2^k - 1), here of k - 1, because 2^128 is no float.
 template <Float32 X>
 inline X expm1_of_float(X x) {
   const X limited = (math::max)(number<X>(-17.5), (math::min)(number<X>(88.8), x));  // beyond which it is -1, or infinity
   const auto parts = exp_parts<X>(limited);
-  const X power = parts.power(-1u), half = math::fma(power, parts.small, power - number<X>(0.5));
+  const X power = parts.power(-1u), half = math::fma(power, parts.excess, power - number<X>(0.5));
   return unless_small(x, 0x1p-25, half + half);
 }
 inline double expm1_of_double(double x) {
   if (!(x < 709.8)) return x != x ? x : infinity64;
   if (x < -38) return -1;
   if (std::fabs(x) < 0x1p-54) return x;
-  const auto [k, small] = reduced_exp(x);
+  const auto [k, excess] = reduced_exp(x);
   const double power = power_of_two(k - 1);
-  return 2 * (power * small + (power - 0.5));
+  return 2 * (power * excess + (power - 0.5));
 }
 
 /// log(1 + x) is the logarithm of u = 1 + x. The rounding error of u becomes a part of f. If k is 0, f is x.
@@ -65,13 +65,13 @@ template <class X>
 inline QuarterExps<X> quarter_exps(X size) {
   X rising;
   if constexpr (std::same_as<X, double>) {
-    const auto [k, small] = reduced_exp(size < 710.5 ? size : 710.5);
+    const auto [k, excess] = reduced_exp(size < 710.5 ? size : 710.5);
     const double power = power_of_two(k - 2);
-    rising = power + power * small;
+    rising = power + power * excess;
   } else {
     const auto parts = exp_parts<X>((math::min)(number<X>(89.5), size));
     const X power = parts.power(-2u);
-    rising = math::fma(power, parts.small, power);
+    rising = math::fma(power, parts.excess, power);
   }
   return {rising, math::divide(number<X>(0.0625), rising)};
 }
