@@ -1,3 +1,4 @@
+// labels: none
 // Derivatives by name: wrong arguments, and ops without a derivative.
 #include "tilewright/derivatives.hpp"
 
