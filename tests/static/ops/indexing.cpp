@@ -203,10 +203,10 @@ constexpr void large_gather_gradient(Ir& ir) {
 }
 constexpr Widest gathered = planned(large_gather<32'768, 256, 4096>),
                  its_gradient = planned(large_gather_gradient<32'768, 256, 4096>);
-static_assert(gathered.bytes > 32'768 * 4, "a vertex has a column of the table");
+static_assert(gathered.bytes < 32'768 * 4, "a vertex has less than a column of the table");
 static_assert(gathered.bytes < tw::ipu_model.bytes_per_tile / 2 && gathered.vertices > 1200);
 static_assert(its_gradient.bytes > 0 && its_gradient.bytes < tw::ipu_model.bytes_per_tile / 2 && its_gradient.vertices > 1200);
-static_assert(planned(large_gather<400'000, 256, 4096>).bytes == 0, "a column is too large: no op adds up hits of parts of it");
+static_assert(planned(large_gather<400'000, 256, 4096>).bytes > 0, "columns are cut, too");
 // A norm of the gathered rows needs whole ones, so it stays a step of its own.
 static_assert(planned([](Ir& ir) {
                 const Tensor indices = support::load(ir, "indices", {4096}, tw::int32);
