@@ -22,7 +22,7 @@ Case<[](Tensor x) { return x.ir().constant(std::vector<double>(zeros, std::end(z
 // CASE many_values
 // expect-in-source: over 1048576 numbers while compiling: a variable of given(), a stream or computed_by expected
 inline constexpr int integers[1048577]{};
-Case<[](Tensor x) { return x.ir().variable(tw::values(std::span(integers)), {1048577}, tw::int32); }> many_values;
+Case<[](Tensor x) { return x.ir().variable(tw::values(std::span(integers)), {1048577}, tw::int32, "many"); }> many_values;
 
 // CASE tensor_of_an_outer_graph
 // expect: Exp: input 0, Tensor[float32 (8, 5)], of graph `Net_subgraph(0)`: a tensor of graph `graph_subgraph(1)`, which is being
