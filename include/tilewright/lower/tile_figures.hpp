@@ -78,7 +78,8 @@ struct CycleUse {
   std::int64_t links = 0;        ///< copies from one IPU of the replica to another
   std::int64_t waiting = 0;      ///< for other IPUs, or for IO tiles
   std::int64_t assumed = 0;  ///< part of all cycles that rests on assumed or recalled numbers
-  std::int64_t flops = 0;  ///< not cycles: floating-point operations of products, all tiles together
+  /// Not cycles: floating-point operations of products, all tiles together. What blocks of images have in common counts twice.
+  std::int64_t flops = 0;
   constexpr std::int64_t total() const { return compute + exchange + sync + host + remote + collectives + links + waiting; }
   constexpr bool operator==(const CycleUse&) const = default;
 };

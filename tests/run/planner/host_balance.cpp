@@ -128,11 +128,14 @@ TEST_CASE("flops: those of the graphs are those that plans count") {
   CHECK(flops_of_graphs(encoder, tw::cpu).total() == flops::of_plan(balance::plan_of("W4", tw::cpu)));
   CHECK(flops_of_graphs(nano_gpt, tw::cpu).total() == flops::of_plan(balance::plan_of("W7", tw::cpu)));
   CHECK(flops_of_graphs(gpt_2, tw::cpu).total() == flops::of_plan(balance::plan_of("W8", tw::cpu)));
-  const auto check_on_tiles = [](const auto& build) {
+  const auto executed = [](const auto& build) {
     const auto counted = flops_of_graphs(build, tw::ipu_model);
-    CHECK(counted.total() + counted.recomputed() == balance::plan(build, tw::ipu_model).cycles.flops);
+    return counted.total() + counted.recomputed();
   };
-  check_on_tiles(encoder);
-  check_on_tiles(nano_gpt);
-  check_on_tiles(train_step<ConvolutionalNet, 32, 1, 28, 28>);
+  CHECK(executed(encoder) == balance::plan(encoder, tw::ipu_model).cycles.flops);
+  CHECK(executed(nano_gpt) == balance::plan(nano_gpt, tw::ipu_model).cycles.flops);
+  const auto images = train_step<ConvolutionalNet, 32, 1, 28, 28>;
+  const std::int64_t counted = executed(images), planned = balance::plan(images, tw::ipu_model).cycles.flops;
+  CHECK(planned >= counted);  // blocks of images have elements in common
+  CHECK(planned < counted + counted / 5);
 }
