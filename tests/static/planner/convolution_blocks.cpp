@@ -69,14 +69,6 @@ constexpr bool are_products(const Cuts& cuts, int64_t places) {
 static_assert(are_products(cuts_of(gradients<14, 12, 64, 32, 1>, tw::gc200), 14 * 12), "axes of the image become one");
 static_assert(are_products(cuts_of(gradients<14, 12, 64, 32, 1, 2>, tw::gc200), 7 * 6), "strided data are read once");
 static_assert(cuts_of(gradients<14, 12, 64, 32, 1>, tw::gc200).images.size() == 3);
-template <int images>
-constexpr void of_many_channels(tw::Ir& ir) {
-  support::store("y", tw::ops::conv(support::load(ir, "x", {images, 512, 14, 14}, tw::float16),
-                                    support::load(ir, "w", {256, 512, 1, 1}, tw::float16)));
-}
-static_assert(cuts_of(of_many_channels<2>, tw::gc200).images.size() == 1);
-static_assert(cuts_of(of_many_channels<32>, tw::gc200).images.empty(),
-              "images stay whole where a part of each channel would be a piece of an exchange");
 static_assert(
     [] {
       const Cuts cuts = cuts_of(gradients<60, 50, 4, 4, 3>, tw::gc200);

@@ -12,10 +12,6 @@ namespace detail {
 /// Blocks are used if they save at least a quarter of the cycles of a convolution, because the cost of copies is an
 /// estimate. The plan of the benchmarks' CNN for a simulated IPU depends on it.
 inline constexpr double most_cycles_in_blocks = 0.75;
-/// Bytes of code with which a tile receives a product's images, from which on the product has to save as much as blocks do: a
-/// network has dozens of convolutions, and a tile has the code of all of them all the time. [5,000: convolutions of ResNet-50 for
-/// 4 images; 20,000: its inference for 32 images needs 11 % more of a tile's memory]
-inline constexpr std::int64_t large_code_bytes = 10'000;
 
 /// Searches for the parts of images over which a convolution takes the fewest cycles on a simulated IPU.
 class ConvolutionBlocks {
@@ -27,15 +23,9 @@ class ConvolutionBlocks {
     const IpuRules& rules = ipu_rules_of(op);
     if (rules.expand_in_blocks == nullptr || operands.size() != 3) return {};
     List<OpPart> best = rules.expand_in_blocks(operands, 2, attributes, ImageCut{});
-    const Estimate product = best.empty() ? Estimate() : estimate(best, operands);
-    if (!best.empty() && !has_large_code(product)) return best;
+    if (!best.empty()) return best;
     const bool sums_images = form_of(op, attributes).sums_positions;
-    const ProductPartition whole = partition_of(op, operands, attributes).part;
-    if (!best.empty()) {
-      const double most = most_cycles_in_blocks * static_cast<double>(whole.cycles.total());
-      if (whole.fits && static_cast<double>(product.cycles) >= most) return {};
-      return best;
-    }
+    const ProductPartition whole = partition_of(op, operands, attributes);
     if (whole.fits && !sums_images && 2 * whole.tiles() > partitions_.machine().tiles) return {};
     double best_cycles = most_cycles_in_blocks * static_cast<double>(whole.cycles.total());
     bool best_fits = whole.fits;
@@ -44,12 +34,12 @@ class ConvolutionBlocks {
       const ImageCut cut = cut_of(operands, blocks, sums_images);
       List<OpPart> parts = rules.expand_in_blocks(operands, 2, attributes, cut);
       if (parts.empty()) return;
-      const Estimate of_parts = estimate(parts, operands);
-      const auto cycles = static_cast<double>(of_parts.cycles);
-      if (of_parts.fits < best_fits || (of_parts.fits == best_fits && cycles >= best_cycles)) return;
+      bool fits = true;
+      const auto cycles = static_cast<double>(cycles_of(parts, operands, fits));
+      if (fits < best_fits || (fits == best_fits && cycles >= best_cycles)) return;
       best = std::move(parts);
       best_cycles = cycles;
-      best_fits = of_parts.fits;
+      best_fits = fits;
       best_blocks = blocks;
     };
     const Shape& images = operands[sums_images ? 1 : 2].shape;
@@ -64,16 +54,6 @@ class ConvolutionBlocks {
   }
 
  private:
-  struct Partitioned {
-    ProductPartition part{};
-    std::int64_t pieces = 0;  ///< in which a tile receives parts of images that are divided along an axis
-  };
-  struct Estimate {
-    std::int64_t cycles = 0;  ///< of the products among parts, and of copies
-    std::int64_t pieces = 0;
-    bool fits = true;  ///< whether the products are within their share of the memory
-  };
-
   /// Returns the number of blocks if `most` blocks have equal extents, but the last one less.
   static constexpr std::int64_t even_blocks(std::int64_t extent, std::int64_t most) {
     return block_count(extent, block_count(extent, (std::min)(extent, most)));
@@ -97,11 +77,12 @@ class ConvolutionBlocks {
     return best;
   }
   /// Returns the partition of a convolution with the shares of tiles that blocks along its axes have.
-  constexpr Partitioned partition_of(const OpInfo& op, std::span<const TensorSpec> operands, const PackedAttributes& attributes) {
+  constexpr ProductPartition partition_of(const OpInfo& op, std::span<const TensorSpec> operands,
+                                          const PackedAttributes& attributes) {
     Work work = work_of(op, operands, 2, attributes);
     const ProductCut cut = cut_product_on_tiles(op, operands, attributes, work, target_, partitions_);
     ProductPartition part = cut.part;
-    if (part.slices() > 1) return {part};
+    if (part.slices() > 1) return part;
     set_blocks(work, cut);
     std::int64_t rows = 1, row_blocks = 1;
     for (int i = 0; i < work.axes.size(); ++i) {
@@ -115,46 +96,29 @@ class ConvolutionBlocks {
     price(part,
           problem_of(op, operands, work, dtype_of_parts(op, attributes, operands[2].dtype), target_, form_of(op, attributes)),
           partitions_.machine());
-    return {part, pieces_of(work, operands)};
+    return part;
   }
-  /// Returns the pieces of both operands on a tile, at least: of images that the work divides along their last axis, each channel
-  /// of each image is one.
-  static constexpr std::int64_t pieces_of(const Work& work, std::span<const TensorSpec> operands) {
-    const auto block_of = [&](int operand, int axis) {
-      const Shape& shape = operands[static_cast<std::size_t>(operand)].shape;
-      const int followed = work.follows(operand, axis);
-      return followed < 0 || work.axes[followed].block == 0 ? shape[axis] : work.axes[followed].block;
-    };
-    std::int64_t pieces = 0;
-    for (const int operand : {0, 1})
-      if (work.follows(operand, 2) >= 0 && block_of(operand, 2) < operands[static_cast<std::size_t>(operand)].shape[2])
-        pieces += block_of(operand, 0) * block_of(operand, 1);
-    return pieces;
-  }
-  constexpr bool has_large_code(const Estimate& product) const {
-    const std::int64_t piece = target_.code().exchange_instruction * target_.ipu->fragment_instructions;
-    return product.pieces * piece > large_code_bytes;
-  }
-  constexpr Estimate estimate(const List<OpPart>& parts, std::span<const TensorSpec> inputs) {
+  /// Returns the cycles of the product among the parts, and of the copies. `fits`: whether the product is within its share of the
+  /// memory.
+  constexpr std::int64_t cycles_of(const List<OpPart>& parts, std::span<const TensorSpec> inputs, bool& fits) {
     const ProductMachine& machine = partitions_.machine();
     List<TensorSpec> tensors(inputs.begin(), inputs.begin() + 2);
-    Estimate result;
+    std::int64_t cycles = 0;
     for (const OpPart& part : parts) {
-      const TensorSpec& output = part.outputs[0];
-      tensors.push_back(output);
+      const TensorSpec& result = part.outputs[0];
+      tensors.push_back(result);
       if (part.op->work_kind == WorkKind::convolution) {
         const TensorSpec operands[] = {tensors[static_cast<std::size_t>(part.inputs[0])],
-                                       tensors[static_cast<std::size_t>(part.inputs[1])], output};
-        const auto [product, pieces] = partition_of(*part.op, operands, part.attributes);
-        result.cycles += product.cycles.total();
-        result.pieces += pieces;
-        result.fits = product.fits && (product.slices() == 1 || output.shape.rank < max_rank);  // see add_product
+                                       tensors[static_cast<std::size_t>(part.inputs[1])], result};
+        const ProductPartition product = partition_of(*part.op, operands, part.attributes);
+        cycles += product.cycles.total();
+        fits = product.fits && (product.slices() == 1 || result.shape.rank < max_rank);  // see add_product
       } else if (part.op->work_kind == WorkKind::map) {  // elements come to a tile, and are read and written there
-        const std::int64_t bytes = ceil_divide(output.bytes(), machine.tiles);
-        result.cycles += machine.step_cycles + ceil_divide(bytes, machine.exchange_bytes) + slice_cycles(bytes, 1);
+        const std::int64_t bytes = ceil_divide(result.bytes(), machine.tiles);
+        cycles += machine.step_cycles + ceil_divide(bytes, machine.exchange_bytes) + slice_cycles(bytes, 1);
       }
     }
-    return result;
+    return cycles;
   }
 
   const Target& target_;
