@@ -179,4 +179,8 @@ def below_zero(place):
 
 @operator("PRelu")
 def prelu(place):
-    return f"tw::ops::where(tw::ops::less({place[0]}, 0), {place[1]} * {place[0]}, {place[0]})"
+    """Slopes broadcast; before opset 7, a list of them is by channel."""
+    shape, slopes, slope = place.shape(0), place.shape(1), place[1]
+    if len(slopes) == 1 and slopes[0] not in (1, shape[-1]) and len(shape) > 1 and slopes[0] == shape[1]:
+        slope = f"{slope}.reshape({{{', '.join(map(str, [slopes[0], *[1] * (len(shape) - 2)]))}}})"
+    return f"tw::ops::where(tw::ops::less({place[0]}, 0), {slope} * {place[0]}, {place[0]})"
