@@ -34,10 +34,10 @@ static_assert(blocks_of_results({.in = 10, .out = 10, .kernel = 3, .begin = 1}, 
 
 template <int rows, int columns, int channels, int results, int kernel, int stride = 1, int groups = 1>
 constexpr void gradients(tw::Ir& ir) {
-  constexpr int padding = kernel / 2;
   const tw::Shape x{1, channels, rows, columns}, w{results, channels / groups, kernel, kernel};
   const tw::Graph forward = ir.create_graph(
       [](tw::Tensor data, tw::Tensor weight) {
+        constexpr int padding = kernel / 2;
         return tw::ops::conv(data, weight,
                              {.stride = {stride, stride}, .padding = {padding, padding, padding, padding}, .groups = groups});
       },
