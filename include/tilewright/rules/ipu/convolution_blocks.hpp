@@ -66,8 +66,8 @@ constexpr BlockedAxis blocks_of_data(const kernel::Window& window, std::int64_t 
 }
 
 /// The parts of D as a product: a kernel of one element needs no axes of the image, so these become one. Data that are read at
-/// strides are copied first. Empty if there is padding, a larger kernel, or groups, and
-/// for data that have strides: a proof does not follow elements that are put between zeros.
+/// strides are copied first. Empty if there is padding, a larger kernel, or groups. Also for gradients of strided data: proofs
+/// refused plans of random programs that put such a product between zeros.
 template <class D>
 constexpr List<OpPart> as_product(std::span<const TensorSpec> operands, const kernel::Windows& windows, std::int64_t groups,
                                   const PlannerAttributes& planner) {
