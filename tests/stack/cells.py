@@ -3,7 +3,7 @@
 `tw::stack_bytes` is above what runs write to their stack, the least and the most of a program's parts.
 
     tests/stack/cells.py --compilers g++,clang++-19 --levels 2,3 [PROGRAM ...]
-    tests/stack/cells.py --object --bits 64,32    runs of a StaticSession; sessions need 64 bits
+    tests/stack/cells.py --object --bits 64,32    runs of a StaticSession, also for 32 bits
 
 The exit status is 1 if a part writes more than the constant, or less by more than 16 KB. The table is followed by its output.
 """
@@ -19,11 +19,11 @@ from itertools import product
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "embedded")]
 from flags import PROJECT, flags  # noqa: E402
+from machines import BITS_32, has_32_bits  # noqa: E402
 
-# asm/errno.h: Debian has a link for -m32 only in gcc-multilib, which cannot be installed beside compilers for ARM.
-BITS = {"64": [], "32": ["-m32", "-msse2", "-mfpmath=sse", "-idirafter", "/usr/include/x86_64-linux-gnu"]}
+BITS = {"64": [], "32": ["-msse2", "-mfpmath=sse", *BITS_32.split()]}
 
 
 def paint(program, compiler, level, bits, given):
@@ -54,6 +54,9 @@ def main():
     parser.add_argument("programs", nargs="*", default=sorted(path.stem for path in HERE.glob("*.cpp")), metavar="PROGRAM")
     given = parser.parse_args()
     columns = list(product(given.compilers.split(","), given.levels.split(","), given.bits.split(",")))
+    if lacking := {compiler for compiler, _, bits in columns if bits == "32" and not has_32_bits(compiler)}:
+        print(f"WITHOUT 32 bits for {', '.join(lacking)}: g++-12-multilib is missing, ./dev setup multilib installs it")
+        columns = [each for each in columns if each[2] != "32" or each[0] not in lacking]
     names = [f"{compiler} -O{level}" + (", 32 bits" if bits == "32" else "") for compiler, level, bits in columns]
     print("| program |", " | ".join(names), "|")
     print("| --- |" + " ---: |" * len(columns), flush=True)

@@ -135,7 +135,8 @@ inline bool holds(const char* name, long painted, long stated) {
 #ifdef TILEWRIGHT_STACK_OF_OBJECT
 template <auto build, tw::Target target = tw::one_core>
 int check_memory(const char* name) {
-  if constexpr (!tw::detail::host_need<tw::Program<build, target>::plan, target>().empty()) return 0;
+  constexpr bool fits = tw::detail::host_need<tw::Program<build, target>::plan, target>().empty();
+  if constexpr (!fits) return 0;
   else {
     const auto object = std::make_unique<tw::StaticSession<build, target>>();
     bool is_right = object->init(1).is_done();

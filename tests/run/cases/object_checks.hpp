@@ -11,7 +11,8 @@
 template <auto build, tilewright::Target target>
 Values run_both(tilewright::Session<build, target>& session) {
   using Program = tilewright::internal::Program<build, target>;
-  if constexpr (!tilewright::detail::host_need<Program::plan, target>().empty()) return run(session);
+  constexpr bool fits = tilewright::detail::host_need<Program::plan, target>().empty();
+  if constexpr (!fits) return run(session);
   else {
     std::vector<std::vector<std::byte>> before;
     support::Bytes variables, streams, variables_after;
