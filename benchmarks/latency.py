@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How long single runs of networks take with batch 1 on one pinned thread, in a StaticSession, a Session and PyTorch: this is
-`./dev bench latency`.
+"""How long single runs of networks take with batch 1 on one pinned thread, in a StaticSession, a Session, PyTorch and onnxruntime:
+this is `./dev bench latency`.
 
 All programs of a network are alive and take turns. Each gets a number of runs on standard input and answers with the 50th, 99th and
 99.9th percentile and the maximum of their times, in nanoseconds: `ns 980 1010 1500 20000`. The window with the least 99th percentile
@@ -8,7 +8,9 @@ is the best one. A time includes two readings of the clock, and in PyTorch the c
 
 import argparse
 import os
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from programs import KEEP_MEMORY, PEERS, OtherPytorch, Program, pytorch_is_there
@@ -39,6 +41,18 @@ def measure(programs, windows, runs):
     return results
 
 
+def onnxruntime_program(network, release, pytorch, folder):
+    """A network that PyTorch writes, in a program that is compiled for a release of onnxruntime."""
+    peer, library = folder / "onnxruntime_latency", release / "libonnxruntime.so"
+    if not peer.exists():
+        subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-O2", PEERS / "onnxruntime_latency.cpp", f"-I{release}", library,
+                        f"-Wl,-rpath,{release.resolve()}", "-o", peer], check=True)
+    script = (PEERS / "pytorch_latency.py").relative_to(pytorch.ROOT)
+    shapes = subprocess.run([*pytorch.command, script, network, folder / f"{network}.onnx"], cwd=pytorch.ROOT, stdout=subprocess.PIPE,
+                            text=True, check=True).stdout.splitlines()[-1].split()
+    return Program("onnxruntime", [peer, folder / f"{network}.onnx", *shapes])
+
+
 def row(what, label, windows):
     best = min(windows, key=lambda times: times[1])
     every = ", ".join(f"{p50 / 1000:,.2f} {p99 / 1000:,.2f}" for p50, p99, *_ in windows)
@@ -53,19 +67,24 @@ def main():
     parser.add_argument("--runs", type=int, default=100_000, help="in each window (%(default)s)")
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)), help="that all programs run on (%(default)s)")
     parser.add_argument("--pytorch", metavar="COMMAND", help="measure another PyTorch: COMMAND runs its Python")
+    parser.add_argument("--onnxruntime", type=Path, metavar="FOLDER",
+                        help="measure onnxruntime, of whose releases FOLDER has the headers and libonnxruntime.so; it takes networks of PyTorch")
     options = parser.parse_args()
     command = options.pytorch or ("/usr/bin/python3" if pytorch_is_there() else "")
     pytorch = OtherPytorch(command) if command else None
     os.sched_setaffinity(0, {options.core})
     print(HEAD)
-    for network in [options.only] if options.only else NETWORKS:
-        own = [options.build_dir / "benchmarks/latency_networks", network]
-        programs = [Program("StaticSession", [*own, "object"]), Program("Session", [*own, "session"])]
-        if pytorch:
-            script = (PEERS / "pytorch_latency.py").relative_to(pytorch.ROOT)
-            programs.append(Program(pytorch.label, [*pytorch.command, script, network], pytorch.ROOT, **KEEP_MEMORY))
-        for program, windows in measure(programs, options.windows, options.runs).items():
-            print(row(NETWORKS[network], program.label, windows), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for network in [options.only] if options.only else NETWORKS:
+            own = [options.build_dir / "benchmarks/latency_networks", network]
+            programs = [Program("StaticSession", [*own, "object"]), Program("Session", [*own, "session"])]
+            if pytorch:
+                script = (PEERS / "pytorch_latency.py").relative_to(pytorch.ROOT)
+                programs.append(Program(pytorch.label, [*pytorch.command, script, network], pytorch.ROOT, **KEEP_MEMORY))
+            if pytorch and options.onnxruntime:
+                programs.append(onnxruntime_program(network, options.onnxruntime, pytorch, Path(folder)))
+            for program, windows in measure(programs, options.windows, options.runs).items():
+                print(row(NETWORKS[network], program.label, windows), flush=True)
 
 
 if __name__ == "__main__":

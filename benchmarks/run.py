@@ -189,7 +189,7 @@ KINDS = {
     "scaling": Kind("steps on 2 to 4,096 replicas by the simulation, which is checked with steps measured here", scaling,
                     "scaling.py", ("mpi",)),
     "size": Kind("bytes of networks as C libraries, by section and kernel", size, "size.py", peers=()),
-    "latency": Kind("percentiles of single runs with batch 1 on one pinned thread, beside PyTorch", latency, "latency.py",
+    "latency": Kind("percentiles of single runs with batch 1 on one pinned thread, beside PyTorch and onnxruntime", latency, "latency.py",
                     peers=("pytorch",)),
     "microcontrollers": Kind("instructions on a Cortex-M7 in QEMU, beside plain loops", microcontrollers, "microcontrollers.py",
                              ("cortex",), peers=()),

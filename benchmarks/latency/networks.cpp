@@ -1,41 +1,17 @@
 // How long single runs of networks with batch 1 take, as a StaticSession and in a Session of one thread:
 // `networks NETWORK object|session`. latency.py says what it reads and writes.
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
 #include <string_view>
 #include <tilewright/session/static_session.hpp>
 #include <tilewright/tilewright.hpp>
 #include <vector>
 
 #include "../../tests/embedded/real_time.hpp"
+#include "serve.hpp"
 
 using namespace tw::literals;
 
 namespace {
-
-/// Answers counts of runs with percentiles in nanoseconds.
-template <class Run>
-int serve_latency(Run&& run) {
-  run();
-  std::puts("ready");
-  std::fflush(stdout);
-  std::vector<std::int64_t> times;
-  for (std::size_t count = 0; std::scanf("%zu", &count) == 1 && count > 0;) {
-    times.resize(count);
-    for (std::int64_t& each : times) {
-      const auto start = std::chrono::steady_clock::now();
-      run();
-      each = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
-    }
-    std::ranges::sort(times);
-    const auto at = [&](std::size_t per_mille) { return static_cast<long long>(times[(count - 1) * per_mille / 1'000]); };
-    std::printf("ns %lld %lld %lld %lld\n", at(500), at(990), at(999), at(1'000));
-    std::fflush(stdout);
-  }
-  return 0;
-}
 
 template <auto program>
 int measure(bool as_object) {

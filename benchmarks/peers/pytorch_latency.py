@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Networks of latency/networks.cpp in PyTorch, traced, frozen and optimised for inference: `pytorch_latency.py NETWORK`, measured as
-latency.py says."""
+latency.py says. `pytorch_latency.py NETWORK FILE.onnx` writes the network for others, and prints the shapes of its input and output."""
 import os
 import sys
 import time
@@ -35,6 +35,9 @@ def main():
     make, shape = NETWORKS[sys.argv[1]]
     with torch.inference_mode():
         x = torch.full(shape, 0.5)
+        if len(sys.argv) > 2:
+            torch.onnx.export(make().eval(), x, sys.argv[2], input_names=["x"], output_names=["y"], opset_version=17)
+            return print(*shape, "/", *make()(x).shape)
         network = torch.jit.optimize_for_inference(torch.jit.trace(make().eval(), x))
         for _ in range(10):  # which it specialises for
             network(x)

@@ -1,17 +1,14 @@
 #pragma once
 // Runs random programs on a target and compares them with the interpreter. The programs are run without a session, whose
 // functions take names as types: that would cost the compiler more than the programs do.
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <string>
 
+#include "../support/one_object.hpp"
 #include "program.hpp"
 #include "semantics.hpp"
-#include "tilewright/session/one_object/static_programs.hpp"
 
 namespace random_programs {
 
@@ -57,33 +54,6 @@ inline std::vector<double> read_elements(const std::byte* memory, const TensorSp
   return elements;
 }
 
-/// Runs the programs in one object, and ends the process if a stream or a variable has other bits than the executor gave it.
-template <class Program>
-void check_one_object(const Results& variables, const std::vector<tw::internal::OperandAddress>& streams,
-                      const std::byte* variables_after) {
-  constexpr const auto& plan = Program::plan;
-  const auto object = std::make_unique<tw::detail::StaticPrograms<false, Program>>();
-  std::vector<std::vector<std::max_align_t>> arrays(plan.streams.size());
-  std::array<tw::internal::OperandAddress, plan.streams.size()> own{};
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    arrays[i].resize(static_cast<std::size_t>(plan.streams[i].spec.bytes()) / sizeof(std::max_align_t) + 1);
-    own[i] = reinterpret_cast<std::byte*>(arrays[i].data());
-  }
-  bool is_same = object->fill(1).is_done();
-  for (std::size_t v = 0; v < plan.variables.size(); ++v)
-    write_elements(object->template variable<0>(v), tw::host_spec(plan, v).dtype,
-                   variables.at(std::string(plan.variable_name(v))));
-  is_same = is_same && object->template run<0>(own).is_done();
-  for (std::size_t i = 0; i < own.size(); ++i)
-    is_same = is_same && std::memcmp(own[i].get(), streams[i].get(), static_cast<std::size_t>(plan.streams[i].spec.bytes())) == 0;
-  for (std::size_t v = 0; v < plan.variables.size(); ++v)
-    is_same = is_same && std::memcmp(object->template variable<0>(v), variables_after + plan.variables[v].offset,
-                                     static_cast<std::size_t>(tw::host_spec(plan, v).bytes())) == 0;
-  if (is_same) return;
-  std::printf("programs from %s in one object have other bits\n", std::string(plan.stream_name(0)).c_str());
-  std::exit(1);
-}
-
 /// What the planned programs give to their streams, and their variables after the run.
 template <auto build, tw::Target target>
 Results run(const Results& variables) {
@@ -100,8 +70,20 @@ Results run(const Results& variables) {
     arrays[i].resize(static_cast<std::size_t>(plan.streams[i].spec.bytes()) / sizeof(std::max_align_t) + 1);
     streams.push_back(reinterpret_cast<std::byte*>(arrays[i].data()));
   }
+  const std::vector<std::byte> before(executor.variables(), executor.variables() + plan.memory.variables);
   executor.run(streams);
-  if constexpr (target.ipu == nullptr) check_one_object<Program>(variables, streams, executor.variables());
+  if constexpr (target.ipu == nullptr) {
+    support::Bytes first, outputs, last;
+    for (const auto& variable : plan.variables) {
+      first.push_back(before.data() + variable.offset);
+      last.push_back(executor.variables() + variable.offset);
+    }
+    for (const auto& stream : streams) outputs.push_back(stream.get());
+    if (const auto name = support::differs_in_one_object<Program>(first, outputs, last); !name.empty()) {
+      std::printf("%s has other bits in one object\n", name.c_str());
+      std::exit(1);
+    }
+  }
   Results results;
   for (std::size_t i = 0; i < arrays.size(); ++i)
     results[std::string(plan.stream_name(i))] = read_elements(streams[i].get(), plan.streams[i].spec);

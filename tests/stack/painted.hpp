@@ -1,6 +1,6 @@
 #pragma once
 // Programs whose run is made on a stack and with a frame that were painted before: what a run has written to is what it needs, at
-// least.
+// least. With TILEWRIGHT_STACK_OF_OBJECT, the run is that of a StaticSession, whose frame is a part of the object.
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -10,7 +10,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
+#include <tilewright/session/static_session.hpp>
 #include <tilewright/tilewright.hpp>
 #include <vector>
 
@@ -117,7 +119,7 @@ class PaintedRun {
   [[gnu::noinline]] static void* run(void* self) {
     auto& own = *static_cast<PaintedRun*>(self);
     own.first_ = static_cast<unsigned char*>(__builtin_frame_address(0));
-    own.session_.run();
+    (void)own.session_.run();
     return nullptr;
   }
   Session& session_;
@@ -125,8 +127,27 @@ class PaintedRun {
   const unsigned char* first_ = nullptr;
 };
 
-/// Checks the constants of a program without inputs against what runs of it paint. The stack has at least as much, and at most
-/// 16 KB more. The frame has the same, but for what fills its last line of a cache.
+/// Returns whether the bytes stated for a stack are at least those painted, and at most 16 KB more; prints them.
+inline bool holds(const char* name, long painted, long stated) {
+  std::printf("%-14s stack painted %7ld, stated %7ld, %6ld more", name, painted, stated, stated - painted);
+  return painted > 0 && painted <= stated && stated <= painted + 16 * 1024;
+}
+#ifdef TILEWRIGHT_STACK_OF_OBJECT
+template <auto build, tw::Target target = tw::one_core>
+int check_memory(const char* name) {
+  constexpr bool fits = tw::detail::host_need<tw::Program<build, target>::plan, target>().empty();
+  if constexpr (!fits) return 0;
+  else {
+    const auto object = std::make_unique<tw::StaticSession<build, target>>();
+    bool is_right = object->init(1).is_done();
+    is_right &= holds(name, PaintedRun(*object).bytes(), tw::stack_bytes<build, target>);
+    std::puts("");
+    return is_right && object->run().is_done() ? 0 : 1;
+  }
+}
+#else
+/// Checks the constants of a program without inputs against what runs of it paint. The frame has the same, but for what fills its
+/// last line of a cache.
 template <auto build, tw::Target target = tw::cpu>
 int check_memory(const char* name) {
   tw::Session<build, target> alone({.threads = 1});
@@ -142,10 +163,9 @@ int check_memory(const char* name) {
     painted = std::max(painted, PaintedRun(shared).bytes());
     frame.look(paint);
   }
-  constexpr long stated = tw::stack_bytes<build, target>;
   const long in_frame = tw::internal::align(frame.bytes());
-  std::printf("%-14s stack painted %7ld, stated %7ld, %6ld more; frame painted %8ld, stated %8ld\n", name, painted, stated,
-              stated - painted, in_frame, static_cast<long>(replicas * of_replica));
-  const bool stack_holds = painted > 0 && painted <= stated && stated <= painted + 16 * 1024;
+  const bool stack_holds = holds(name, painted, tw::stack_bytes<build, target>);
+  std::printf("; frame painted %8ld, stated %8ld\n", in_frame, static_cast<long>(replicas * of_replica));
   return stack_holds && in_frame == replicas * of_replica ? 0 : 1;
 }
+#endif

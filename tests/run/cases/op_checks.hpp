@@ -11,16 +11,17 @@
 #include "../../catch.hpp"
 #include "../../support/reference.hpp"
 #include "../../support/test_session.hpp"
+#include "object_checks.hpp"
 #include "op_case.hpp"
 
 namespace tw = tilewright;
 
-/// All results and gradients of the program's cases are those of the reference; 0 is for exact ones.
+/// All results and gradients of the program's cases are those of the reference; 0 is for exact ones. One object has their bits.
 template <auto cases, tw::Target target>
 void check_reference(double tolerance) {
   TestSession<cases, target> session({.threads = 1});
   write_variables(session, reference());
-  for (const auto& [name, elements] : run(session)) {
+  for (const auto& [name, elements] : run_both(session)) {
     INFO(name);
     CHECK(difference(elements, reference().at(name)) <= tolerance);
   }

@@ -22,7 +22,7 @@ template <auto cases, tw::Target target>
 void check_edges(tw::DType dtype, double tolerance, double least, int threads = 1) {
   TestSession<cases, target> session({.threads = threads});
   write_variables(session, reference());
-  for (const auto& [name, elements] : run(session)) {
+  for (const auto& [name, elements] : run_both(session)) {
     const auto expected = rounded(dtype, reference().at(name));
     REQUIRE(elements.size() == expected.size());
     for (std::size_t i = 0; i < elements.size(); ++i) {

@@ -9,6 +9,7 @@
 #include "../../random_programs/semantics.hpp"
 #include "../../support/reference.hpp"
 #include "../../support/test_session.hpp"
+#include "../cases/object_checks.hpp"
 #include "../cases/op_case.hpp"
 
 namespace {
@@ -154,7 +155,7 @@ void check(const tw::SessionOptions& options) {
   TestSession<program<dtype, true>, target> session(options);
   write_variables(session, variables);
   std::size_t compared = 0;
-  for (const auto& [name, elements] : run(session)) {
+  for (const auto& [name, elements] : run_both(session)) {
     INFO(name);
     const bool is_gradient = name.find(".dx") != std::string::npos;
     const auto& expected = is_gradient ? derivatives.contains(name) ? derivatives.at(name) : elements : meaning.results.at(name);
