@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Asks one question of 500 designs: half the memory, or twice the exchange, for a layer of a transformer? This is `./dev bench study`.
 
-With --write, it writes docs/generated/study.md and the chart docs/images/study.svg. The program is benchmarks/lab/bert_layer.hpp, and
-the designs are GRID. Nothing runs on a machine: all figures are the planner's.
+With --write, it writes docs/generated/study.md, the chart docs/images/study.svg, and docs/generated/laboratory-columns.md, which says what
+the columns of rows are. The program is benchmarks/lab/bert_layer.hpp, and the designs are GRID. Nothing runs on a machine: all figures are
+the planner's.
 """
 
 import argparse
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import time
@@ -16,7 +18,7 @@ from pathlib import Path
 import lab
 
 PROJECT = Path(__file__).resolve().parents[1]
-PAGE, CHART = "docs/generated/study.md", "docs/images/study.svg"
+PAGE, CHART, COLUMNS = "docs/generated/study.md", "docs/images/study.svg", "docs/generated/laboratory-columns.md"
 GRID = {"tiles": "184..1840:184", "bytes_per_tile": "78Ki..780Ki:78Ki", "exchange_bytes_per_cycle": "2..32*2"}
 PRESET = {"tiles": 1472, "bytes_per_tile": 624 * 1024, "exchange_bytes_per_cycle": 4}
 CASES = {"the preset": {}, "half the memory": {"bytes_per_tile": 312 * 1024}, "twice the exchange": {"exchange_bytes_per_cycle": 8},
@@ -52,6 +54,15 @@ Of the {fitting} designs that fit, and of those with the preset's exchange of 4 
 ## The front
 
 {front}
+"""
+
+TEXT_OF_COLUMNS = """\
+# Columns of a laboratory's rows
+
+This page is made by `./dev bench study --write` of what `--columns` prints. [The laboratory](../how-to/laboratory.md) writes such rows as
+CSV and JSON. Rows also have the knobs in which they differ from their presets, in the units of `--knobs`.
+
+{columns}
 """
 
 
@@ -110,12 +121,18 @@ def page(rows):
                     [[*numbers, *figures(row)] for numbers, row in zip(knobs, front)], (6,)))
 
 
+def columns(program):
+    lines = subprocess.run([program, "--columns"], stdout=subprocess.PIPE, check=True, text=True).stdout.splitlines()
+    found = [re.fullmatch(r"(\w+): ([^,]+)(?:, (.*))?", line).groups("") for line in lines]
+    return TEXT_OF_COLUMNS.format(columns=table(["column", "unit", ""], [[f"`{name}`", *rest] for name, *rest in found], (0, 1, 2)))
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench study", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=Path, default=PROJECT / "build/gcc", help=argparse.SUPPRESS)
     parser.add_argument("--program", type=Path, help=argparse.SUPPRESS)  # instead of the one of the build
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE} and its chart")
-    parser.add_argument("--check", action="store_true", help=f"fail if {PAGE} or its chart is not what --write writes")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE}, its chart, and {COLUMNS}")
+    parser.add_argument("--check", action="store_true", help="fail if one of these is not what --write writes")
     options = parser.parse_args()
     program = options.program or options.build_dir / "benchmarks/lab_bert_layer"
     start = time.monotonic()
@@ -123,7 +140,7 @@ def main():
     seconds = time.monotonic() - start
     rows = json.loads(planned)
     chips = [lab.Chip(row) for row in rows]
-    files = {PAGE: page(rows), CHART: lab.chart(chips, lab.front(chips), None) + "\n"}
+    files = {PAGE: page(rows), CHART: lab.chart(chips, lab.front(chips), None) + "\n", COLUMNS: columns(program)}
     if options.write:
         for name, text in files.items():
             (PROJECT / name).write_text(text)

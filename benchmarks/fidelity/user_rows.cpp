@@ -37,8 +37,12 @@ void reduction(tw::Ir& ir, const Numbers& of, tw::DType dtype) {
 }
 void convolution(tw::Ir& ir, const Numbers& of, tw::DType dtype) {
   const auto x = ir.variable(tw::zeros(), {of[0], of[1], of[2], of[3]}, dtype, "x");
-  const auto weight = ir.variable(tw::zeros(), {of[4], of[1], of[5], of[6]}, dtype, "weight");
-  store(ir, tw::ops::conv(x, weight, {.stride = {of[7], of[7]}, .padding = {of[8], of[8], of[8], of[8]}}));
+  const std::int64_t groups = of.size() == 10 ? of[9] : 1;
+  if (groups < 1 || of[1] % groups != 0)
+    throw std::invalid_argument("shape of a convolution: groups " + std::to_string(groups) +
+                                ": a divisor of the channels expected");
+  const auto weight = ir.variable(tw::zeros(), {of[4], of[1] / groups, of[5], of[6]}, dtype, "weight");
+  store(ir, tw::ops::conv(x, weight, {.stride = {of[7], of[7]}, .padding = {of[8], of[8], of[8], of[8]}, .groups = groups}));
 }
 void gather(tw::Ir& ir, const Numbers& of, tw::DType dtype) {
   const auto table = ir.variable(tw::zeros(), {of[0], of[1]}, dtype, "table");
@@ -52,7 +56,8 @@ void scaled_add(tw::Ir& ir, const Numbers& of, tw::DType dtype) {
 const Kind kinds[] = {
     {"product", "[groups,] m, k, n", 3, 4, product},
     {"reduction", "rows, columns: a sum over rows", 2, 2, reduction},
-    {"convolution", "images, channels, height, width, results, kernel height, kernel width, stride, padding", 9, 9, convolution},
+    {"convolution", "images, channels, height, width, results, kernel height, kernel width, stride, padding[, groups]", 9, 10,
+     convolution},
     {"gather", "rows of the table, columns, rows that are taken", 3, 3, gather},
     {"scaled_add", "elements", 1, 1, scaled_add}};
 

@@ -71,7 +71,16 @@ class RowsTest(unittest.TestCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertEqual([row["kind"] for row in found["rows"]], list(shapes))
         self.assertTrue(all(row["modelled"] > 0 for row in found["rows"]))
+        # A convolution of one group is one without groups; that of each channel alone has fewer operations.
+        convolution = shapes["convolution"]
+        answer, found = run("kind,shape,measured,unit\n" + "".join(
+            f"convolution,{shape},1000,cycles\n" for shape in (convolution, f"{convolution}x1", f"{convolution}x16")))
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        alone, one_group, depthwise = (row["modelled"] for row in found["rows"])
+        self.assertEqual(alone, one_group)
+        self.assertLess(depthwise, alone)
         for wrong, text in (("products,1x1x1,1,cycles", "kind 'products': one of product,"), ("product,1x1,1,cycles", "m, k, n expected"),
+                            (f"convolution,{convolution}x3,1,cycles", "groups 3: a divisor of the channels expected"),
                             ("product,1x1x1,1,cycles,8", "unknown key 'tile'")):
             head = "kind,shape,measured,unit" + (",tile" if wrong.endswith("8") else "")
             answer, _ = run(f"{head}\n{wrong}\n")

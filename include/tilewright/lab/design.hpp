@@ -85,8 +85,9 @@ class Laboratory {
   Design plan(const Setting& setting, const nlohmann::json& energy = nlohmann::json::object()) {
     Design design{setting.program, Machine(setting.machine)};
     const Target& target = design.machine.target();
-    TrafficCounter traffic(target);
-    const Plan plan = lower(prepare(trace_of(find(setting.program)), target), traffic);
+    internal::TileHomes homes;
+    TrafficCounter traffic(target, homes);
+    const Plan plan = lower(prepare(trace_of(find(setting.program)), target), traffic, &homes);
     design.tile = plan.tile;
     design.fits = plan.failure.empty();
     if (!design.fits && !plan.failure.view().starts_with(internal::memory_error)) {

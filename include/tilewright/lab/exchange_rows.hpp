@@ -66,6 +66,23 @@ class ExchangeCollector {
       add_operand(draft, g, operand, is_before, operand.is_written);
     }
   }
+  /// Adds the arguments that a call copies from tile to tile: of a loop, those of its first iteration.
+  void add_call(const internal::TileDraft& draft, const internal::Operation& call, const internal::TileHomes& homes) {
+    internal::detail::for_each_argument(
+        call, homes, [&](const internal::Value& value, const TileLayout& there, bool is_input, std::int64_t parts) {
+          const internal::StorageId owner = draft.owner(value.storage);
+          const TileLayout& here = draft.tiles.layouts[owner];
+          if (!here.is_decided() || internal::detail::stays_on_tiles(value, draft.storage(owner), there, here)) return;
+          const std::int64_t all = value.spec.shape.nelms() / parts, element_bytes = size_of(value.spec.dtype);
+          for (std::int64_t element = 0; element < all;) {
+            const Piece called = piece_at(there, sets_, element), own = piece_at(here, sets_, value.layout.offset + element);
+            const std::int64_t count = (std::min)({called.elements, own.elements, all - element});
+            if (is_input) bytes_[{0, {own.tile, called.tile}}] += count * element_bytes;
+            else bytes_[{1, {called.tile, own.tile}}] += count * element_bytes;
+            element += count;
+          }
+        });
+  }
   std::vector<ExchangeRow> rows() const {
     std::vector<ExchangeRow> result;
     for (const auto& [key, bytes] : bytes_) {
@@ -130,9 +147,13 @@ struct ExchangeObserver {
   internal::BodyId body;
   std::size_t group;
   ExchangeCollector& collector;
+  const internal::TileHomes& homes;  ///< of the plan
 
   void operator()(internal::Pass pass, internal::BodyId of, const internal::TileDraft& draft, const Plan&) {
-    if (pass == internal::Pass::count_moves && of == body) collector.add_group(draft, group);
+    if (pass != internal::Pass::count_moves || of != body) return;
+    const internal::Operation& first = draft.operation(draft.groups[group].members[0]);
+    if (!first.is_call()) collector.add_group(draft, group);
+    else if (!first.loads_code) collector.add_call(draft, first, homes);
   }
   void operator()(internal::Pass, internal::BodyId, const internal::BodyDraft&, const Plan&) const {}  // of the host
   void operator()(const Plan&) const {}
@@ -141,33 +162,28 @@ struct ExchangeObserver {
 }  // namespace detail
 
 /// Returns the exchange of one step of a program on a machine. `step`: its number in `profile.steps`, the profile of the same
-/// program and machine; -1: the step other than a call that exchanges most bytes. Blocks at the end of an axis may be shorter, so
-/// the sum of the rows is at most Profile::Step::exchanged_bytes, which counts full blocks. Throws std::out_of_range for a step
-/// that is not there, and std::invalid_argument for a call: what is copied for calls is not known by tile.
+/// program and machine; -1: the step that exchanges most bytes. Rows of a call are its arguments: of a conditional, those of both
+/// branches; of a loop, those of its first iteration. Blocks at the end of an axis may be shorter, so the sum of the rows is at
+/// most Profile::Step::exchanged_bytes, which counts full blocks. Throws std::out_of_range for a step that is not there.
 [[nodiscard]] inline StepExchange exchange_of_step(const std::function<void(Ir&)>& build, const Target& target,
                                                    const Profile& profile, int step = -1) {
-  const auto is_call = [](const Profile::Step& each) {
-    return each.kind == "call" || each.kind == "loop" || each.kind == "conditional";
-  };
   if (step < 0) {
     std::int64_t most = -1;
     for (std::size_t s = 0; s < profile.steps.size(); ++s)
-      if (!is_call(profile.steps[s]) && profile.steps[s].exchanged_bytes > most)
-        most = profile.steps[s].exchanged_bytes, step = static_cast<int>(s);
+      if (profile.steps[s].exchanged_bytes > most) most = profile.steps[s].exchanged_bytes, step = static_cast<int>(s);
   }
   if (step < 0 || static_cast<std::size_t>(step) >= profile.steps.size())
     throw std::out_of_range("lab: step " + std::to_string(step) + ": below " + std::to_string(profile.steps.size()) +
                             " expected");
   const Profile::Step& of = profile.steps[static_cast<std::size_t>(step)];
-  if (is_call(of))
-    throw std::invalid_argument("lab: step " + std::to_string(step) + " is a " + of.kind + ": a step of ops expected");
   std::size_t group = 0;  // steps of a body come in their order
   for (int s = 0; s < step; ++s) group += profile.steps[static_cast<std::size_t>(s)].body == of.body ? 1 : 0;
   Ir ir(OnError::record);
   trace_for(target, build, ir);
   detail::ExchangeCollector collector(target);
-  detail::ExchangeObserver observer{internal::BodyId(of.body), group, collector};
-  static_cast<void>(lower(prepare(std::move(ir), target), observer));
+  internal::TileHomes homes;
+  detail::ExchangeObserver observer{internal::BodyId(of.body), group, collector, homes};
+  static_cast<void>(lower(prepare(std::move(ir), target), observer, &homes));
   return {step, of.label, collector.rows()};
 }
 

@@ -42,7 +42,7 @@ inline constexpr std::string_view help =
   --exchange_rows FILE bytes from tile to tile in a step of one design, as .csv or .npz
   --step NUMBER        that step, as the report numbers them (the one that exchanges most)
   --knobs              prints the knobs, with their units and the values of gc200
-  --columns            prints the columns of rows, with their units
+  --columns            prints the columns of rows, with their units, and what they hold
 
 FILE may be -, for standard input and output.
 )";
@@ -167,7 +167,8 @@ inline int serve(const std::vector<std::string>& arguments, std::vector<NamedPro
     return 0;
   }
   if (request.shows_columns) {
-    for (const Column& column : columns_of({})) std::cout << column.name << ": " << column.unit << '\n';
+    for (const Column& column : columns_of({}))
+      std::cout << column.name << ": " << column.unit << (column.what.empty() ? "" : ", ") << column.what << '\n';
     return 0;
   }
   Laboratory laboratory(std::move(programs));

@@ -21,100 +21,102 @@ namespace tilewright::lab {
 /// A value of a row; monostate: there is none.
 using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
-/// A column of the rows of designs.
+/// A column of the rows of designs. `what` may be empty.
 struct Column {
-  std::string name, unit;
+  std::string name, unit, what;
   std::function<Cell(const Design&)> cell;
 };
 
 namespace detail {
 
-/// Columns that only a design that fits has values in.
-class ColumnsOfRuns {
+/// Adds columns. Designs for which `has_value` is false have no value there.
+class ColumnList {
  public:
-  explicit ColumnsOfRuns(std::vector<Column>& columns) : columns_(columns) {}
+  ColumnList(std::vector<Column>& columns, bool (*has_value)(const Design&)) : columns_(columns), has_value_(has_value) {}
 
-  void add(std::string name, std::string unit, std::function<Cell(const Design&)> cell) {
-    columns_.push_back({std::move(name), std::move(unit),
-                        [cell = std::move(cell)](const Design& design) { return design.fits ? cell(design) : Cell(); }});
+  void add(std::string name, std::string unit, std::string what, std::function<Cell(const Design&)> cell) {
+    columns_.push_back({std::move(name), std::move(unit), std::move(what),
+                        [cell = std::move(cell), has_value = has_value_](const Design& design) {
+                          return has_value(design) ? cell(design) : Cell();
+                        }});
   }
-  void add(std::string name, std::int64_t CycleUse::* member) {
-    add(std::move(name), "cycles", [member](const Design& design) -> Cell { return design.cycles.*member; });
+  void add(std::string name, std::string what, std::int64_t (*bytes)(const TileMemory&)) {
+    add(std::move(name), "bytes", std::move(what), [bytes](const Design& design) -> Cell { return bytes(design.tile); });
   }
-  void add(std::string name, std::string unit, std::int64_t Traffic::* member) {
-    add(std::move(name), std::move(unit), [member](const Design& design) -> Cell { return design.traffic.*member; });
+  void add(std::string name, std::string what, std::int64_t CycleUse::* member) {
+    add(std::move(name), "cycles", std::move(what), [member](const Design& design) -> Cell { return design.cycles.*member; });
+  }
+  void add(std::string name, std::string unit, std::string what, std::int64_t Traffic::* member) {
+    add(std::move(name), std::move(unit), std::move(what),
+        [member](const Design& design) -> Cell { return design.traffic.*member; });
   }
 
  private:
   std::vector<Column>& columns_;
+  bool (*has_value_)(const Design&);
 };
+inline bool is_any(const Design&) { return true; }
+inline bool has_plan(const Design& design) { return design.problem.empty(); }
+inline bool has_run(const Design& design) { return design.fits; }
 
-inline void add_memory(std::vector<Column>& columns) {
-  const auto add = [&](std::string name, std::int64_t (*bytes)(const TileMemory&)) {
-    columns.push_back({std::move(name), "bytes", [bytes](const Design& design) -> Cell {
-                         if (!design.problem.empty()) return {};
-                         return bytes(design.tile);
-                       }});
-  };
-  add("tile_bytes", [](const TileMemory& tile) { return tile.total(); });
-  add("tile_variables", [](const TileMemory& tile) { return tile.variables; });
-  add("tile_constants", [](const TileMemory& tile) { return tile.constants; });
-  add("tile_frame", [](const TileMemory& tile) { return tile.frame; });
-  add("tile_padding", [](const TileMemory& tile) { return tile.padding; });
-  add("tile_code", [](const TileMemory& tile) { return tile.code.total(); });
-  add("tile_stack", [](const TileMemory& tile) { return tile.stack; });
-  add("tile_reserve", [](const TileMemory& tile) { return tile.reserve; });
-}
-inline void add_limit(std::vector<Column>& columns) {
-  columns.push_back({"limit", "text", [](const Design& design) -> Cell {
-                       if (!design.problem.empty()) return {};
-                       return limit_of(design).what;
-                     }});
-  columns.push_back({"limit_share", "of 1", [](const Design& design) -> Cell {
-                       if (!design.problem.empty()) return {};
-                       return limit_of(design).share;
-                     }});
+inline void add_plan(std::vector<Column>& columns) {
+  ColumnList plans(columns, has_plan);
+  plans.add("limit", "text", "the largest part of the run's cycles, or of memory if it does not fit",
+            [](const Design& design) -> Cell { return limit_of(design).what; });
+  plans.add("limit_share", "of 1", "of that part", [](const Design& design) -> Cell { return limit_of(design).share; });
+  plans.add("tile_bytes", "of the fullest tile, as `tw::peak_bytes`", [](const TileMemory& tile) { return tile.total(); });
+  plans.add("tile_variables", "these and the next six are its parts", [](const TileMemory& tile) { return tile.variables; });
+  plans.add("tile_constants", "", [](const TileMemory& tile) { return tile.constants; });
+  plans.add("tile_frame", "", [](const TileMemory& tile) { return tile.frame; });
+  plans.add("tile_padding", "", [](const TileMemory& tile) { return tile.padding; });
+  plans.add("tile_code", "", [](const TileMemory& tile) { return tile.code.total(); });
+  plans.add("tile_stack", "", [](const TileMemory& tile) { return tile.stack; });
+  plans.add("tile_reserve", "", [](const TileMemory& tile) { return tile.reserve; });
 }
 inline void add_runs(std::vector<Column>& columns) {
-  ColumnsOfRuns runs(columns);
-  runs.add("cycles", "cycles", [](const Design& design) -> Cell { return design.cycles.total(); });
-  runs.add("seconds", "s", [](const Design& design) -> Cell { return design.seconds(); });
-  runs.add("cycles_compute", &CycleUse::compute);
-  runs.add("cycles_exchange", &CycleUse::exchange);
-  runs.add("cycles_sync", &CycleUse::sync);
-  runs.add("cycles_host", &CycleUse::host);
-  runs.add("cycles_remote", &CycleUse::remote);
-  runs.add("cycles_collectives", &CycleUse::collectives);
-  runs.add("cycles_links", &CycleUse::links);
-  runs.add("cycles_waiting", &CycleUse::waiting);
-  runs.add("cycles_assumed", &CycleUse::assumed);
-  runs.add("operations_float16", "operations", &Traffic::float16_operations);
-  runs.add("operations_float16_float32", "operations", &Traffic::float16_float32_operations);
-  runs.add("operations_float32", "operations", &Traffic::float32_operations);
-  runs.add("bytes_read", "bytes", &Traffic::read);
-  runs.add("bytes_written", "bytes", &Traffic::written);
-  runs.add("bytes_exchanged", "bytes", &Traffic::exchanged);
-  runs.add("bytes_links", "bytes", &Traffic::links);
-  runs.add("bytes_replicas", "bytes", &Traffic::replicas);
-  runs.add("bytes_streamed", "bytes", &Traffic::streamed);
-  runs.add("bytes_host", "bytes", &Traffic::host);
+  ColumnList runs(columns, has_run);
+  runs.add("cycles", "cycles", "of a run, as `tw::cycles`", [](const Design& design) -> Cell { return design.cycles.total(); });
+  runs.add("seconds", "s", "", [](const Design& design) -> Cell { return design.seconds(); });
+  runs.add("cycles_compute", "these and the next seven are its parts", &CycleUse::compute);
+  runs.add("cycles_exchange", "", &CycleUse::exchange);
+  runs.add("cycles_sync", "", &CycleUse::sync);
+  runs.add("cycles_host", "", &CycleUse::host);
+  runs.add("cycles_remote", "", &CycleUse::remote);
+  runs.add("cycles_collectives", "", &CycleUse::collectives);
+  runs.add("cycles_links", "", &CycleUse::links);
+  runs.add("cycles_waiting", "", &CycleUse::waiting);
+  runs.add("cycles_assumed", "of all, what rests on assumed or recalled numbers", &CycleUse::assumed);
+  const std::string operations = "operations", bytes = "bytes";
+  runs.add("operations_float16", operations, "of products: operands and sums of float16", &Traffic::float16_operations);
+  runs.add("operations_float16_float32", operations, "operands of float16, sums of float32",
+           &Traffic::float16_float32_operations);
+  runs.add("operations_float32", operations, "operands of float32", &Traffic::float32_operations);
+  runs.add("bytes_read", bytes, "by vertices, and by copies on a tile for calls; an operand counts once for each vertex",
+           &Traffic::read);
+  runs.add("bytes_written", bytes, "by these", &Traffic::written);
+  runs.add("bytes_exchanged", bytes, "between tiles of an IPU", &Traffic::exchanged);
+  runs.add("bytes_links", bytes, "between IPUs of the replica", &Traffic::links);
+  runs.add("bytes_replicas", bytes, "sent to other replicas", &Traffic::replicas);
+  runs.add("bytes_streamed", bytes, "to and from streaming memory", &Traffic::streamed);
+  runs.add("bytes_host", bytes, "to and from the host", &Traffic::host);
 }
 inline void add_energy(std::vector<Column>& columns) {
-  ColumnsOfRuns runs(columns);
+  ColumnList runs(columns, has_run);
   const auto optional = [](const std::optional<double>& value) -> Cell { return value ? Cell(*value) : Cell(); };
   for (std::size_t t = 0; t < energy_term_count; ++t)
-    runs.add("joules_" + std::string(energy_terms[t].name), "J",
+    runs.add("joules_" + std::string(energy_terms[t].name), "J", t == 0 ? "of each term below, if its picojoules are known" : "",
              [t, optional](const Design& design) { return optional(design.energy.joules[t]); });
-  runs.add("joules_idle", "J", [optional](const Design& design) { return optional(design.energy.idle_joules); });
-  runs.add("joules", "J", [](const Design& design) -> Cell { return design.energy.total_joules; });
-  runs.add("joules_not_known", "text", [](const Design& design) -> Cell {
+  runs.add("joules_idle", "J", "", [optional](const Design& design) { return optional(design.energy.idle_joules); });
+  runs.add("joules", "J", "sum of what is known", [](const Design& design) -> Cell { return design.energy.total_joules; });
+  runs.add("joules_not_known", "text", "terms that a run has, without picojoules", [](const Design& design) -> Cell {
     std::string names;
     for (const std::string& name : design.energy.not_known) names += (names.empty() ? "" : " ") + name;
     return names;
   });
-  runs.add("watts", "W", [](const Design& design) -> Cell { return design.energy.watts; });
-  runs.add("published_watts", "W", [optional](const Design& design) { return optional(design.published_watts.value); });
-  runs.add("watts_by_published", "ratio", [](const Design& design) -> Cell {
+  runs.add("watts", "W", "`joules` by `seconds` and `ipus`", [](const Design& design) -> Cell { return design.energy.watts; });
+  runs.add("published_watts", "W", "of a chip",
+           [optional](const Design& design) { return optional(design.published_watts.value); });
+  runs.add("watts_by_published", "ratio", "empty if no term is known", [](const Design& design) -> Cell {
     if (!design.published_watts.value || *design.published_watts.value == 0 || design.energy.total_joules == 0) return {};
     return design.energy.watts / *design.published_watts.value;
   });
@@ -128,17 +130,19 @@ inline void add_energy(std::vector<Column>& columns) {
   for (const Design& design : designs)
     for (const ChangedNumber& change : design.machine.changed())
       shown.insert(change.name == "partials_type" ? "partials_bits" : change.name);
-  std::vector<Column> columns{{"program", "text", [](const Design& design) -> Cell { return design.program; }},
-                              {"machine", "text", [](const Design& design) -> Cell { return design.machine.name(); }},
-                              {"base", "text", [](const Design& design) -> Cell { return design.machine.base(); }}};
+  std::vector<Column> columns;
+  detail::ColumnList all(columns, detail::is_any);
+  all.add("program", "text", "", [](const Design& design) -> Cell { return design.program; });
+  all.add("machine", "text", "its preset, and what differs", [](const Design& design) -> Cell { return design.machine.name(); });
+  all.add("base", "text", "its preset", [](const Design& design) -> Cell { return design.machine.base(); });
   for (const Knob& knob : knobs())
     if (shown.contains(knob.name))
-      columns.push_back({knob.name, std::string(knob.unit),
-                         [name = knob.name](const Design& design) -> Cell { return design.machine.number(name); }});
-  columns.push_back({"fits", "true or false", [](const Design& design) -> Cell { return design.fits; }});
-  columns.push_back({"problem", "text", [](const Design& design) -> Cell { return design.problem; }});
-  detail::add_limit(columns);
-  detail::add_memory(columns);
+      all.add(knob.name, std::string(knob.unit), "",
+              [name = knob.name](const Design& design) -> Cell { return design.machine.number(name); });
+  all.add("fits", "true or false", "whether the program fits the memory of a tile",
+          [](const Design& design) -> Cell { return design.fits; });
+  all.add("problem", "text", "why there is no plan; usually empty", [](const Design& design) -> Cell { return design.problem; });
+  detail::add_plan(columns);
   detail::add_runs(columns);
   detail::add_energy(columns);
   return columns;

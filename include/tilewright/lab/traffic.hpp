@@ -16,8 +16,8 @@ struct Traffic {
   std::int64_t float16_float32_operations = 0;  ///< operands of float16 or float8, sums of float32
   std::int64_t float32_operations = 0;  ///< operands of float32
   // bytes
-  std::int64_t read = 0;  ///< by vertices from their tile's memory: an operand counts once for each vertex that uses it
-  std::int64_t written = 0;  ///< by vertices to their tile's memory; not what ops of one vertex pass on to each other
+  std::int64_t read = 0;  ///< by vertices and copies for calls, on their tile; an operand counts once for each vertex
+  std::int64_t written = 0;  ///< by these; not what ops of one vertex pass on to each other
   std::int64_t exchanged = 0;  ///< received by tiles from tiles of the same IPU
   std::int64_t links = 0;  ///< between IPUs of the replica
   std::int64_t replicas = 0;  ///< sent to other replicas
@@ -41,10 +41,10 @@ inline constexpr std::int64_t Traffic::* of_steps[] = {&Traffic::float16_operati
 
 }  // namespace detail
 
-/// Counts traffic while a program is planned: an observer of `lower`.
+/// Counts traffic while a program is planned: an observer of `lower`, which has the same `homes`.
 class TrafficCounter {
  public:
-  explicit TrafficCounter(const Target& target) : sets_(target) {}
+  TrafficCounter(const Target& target, const internal::TileHomes& homes) : sets_(target), homes_(homes) {}
 
   /// Counts the steps of a body when their moves and cycles are known.
   void operator()(internal::Pass pass, internal::BodyId, const internal::TileDraft& draft, const Plan& plan) {
@@ -55,6 +55,7 @@ class TrafficCounter {
       count_moves(plan.moves[first + g], step);
       const internal::Operation& operation = draft.operation(draft.groups[g].members[0]);
       if (!operation.is_call()) count_vertices(draft, g, plan.step_cycles[first + g].flops, step);
+      else if (!operation.loads_code) count_copies(draft, operation, step);
       steps_.push_back(step);
     }
   }
@@ -90,6 +91,16 @@ class TrafficCounter {
     }
     if (operations > 0) step.*unit_of(draft, draft.groups[g]) += operations;
   }
+  /// Counts the arguments of a call that are copied on their tiles: of a loop, those of an iteration.
+  void count_copies(const internal::TileDraft& draft, const internal::Operation& call, Traffic& step) const {
+    const auto count = [&](const internal::Value& value, const internal::TileLayout& there, bool, std::int64_t parts) {
+      const internal::StorageId owner = draft.owner(value.storage);
+      if (!internal::detail::stays_on_tiles(value, draft.storage(owner), there, draft.tiles.layouts[owner])) return;
+      const std::int64_t bytes = value.spec.bytes() / parts;
+      step.read += bytes, step.written += bytes;
+    };
+    internal::detail::for_each_argument(call, homes_, count);
+  }
   /// Returns which operations those of a group's products are.
   static std::int64_t Traffic::* unit_of(const internal::TileDraft& draft, const internal::Group& group) {
     for (const internal::Member& member : group.members) {
@@ -107,6 +118,7 @@ class TrafficCounter {
   }
 
   internal::TileSets sets_;
+  const internal::TileHomes& homes_;
   List<Traffic> steps_;  // of the plan, each time that it runs
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <tilewright/lab.hpp>
@@ -44,7 +45,29 @@ constexpr void far(tw::Ir& ir) {
   const auto device = tw::ipu(ir, 1);
   tw::ops::remote_store(rows, 1, there + 1);
 }
-lab::Laboratory laboratory() { return lab::Laboratory({{"step", step}, {"add", add}, {"product", product}, {"far", far}}); }
+/// The tanh of both halves of 256 numbers, by two calls of a graph.
+constexpr void halves(tw::Ir& ir) {
+  const auto x = ir.variable(tw::zeros(), {256}, tw::float32, "x");
+  const tw::Graph graph = ir.create_graph([](tw::Tensor half) { return tw::ops::tanh(half); }, tw::TensorSpec{{128}});
+  for (const int half : {0, 1})
+    tw::ops::host_store(ir.d2h_stream(half ? "second" : "first", {128}),
+                        tw::call(graph, {x[tw::slice(128 * half, 128 * half + 128)]})[0]);
+}
+/// Products in a graph that is called with parts of a variable, in a loop, and in a branch.
+constexpr void calls(tw::Ir& ir) {
+  const auto x = ir.variable(tw::zeros(), {72, 64}, tw::float32, "x"), w = ir.variable(tw::zeros(), {64, 64}, tw::float32, "w");
+  const tw::TensorSpec rows{{32, 64}};
+  const tw::Graph layer = ir.create_graph([](tw::Tensor t, tw::Tensor u) { return t.matmul(u); }, rows, w);
+  const tw::Graph other = ir.create_graph([](tw::Tensor t, tw::Tensor u) { return tw::ops::softmax(t).matmul(u.T()); }, rows, w);
+  const tw::Tensor y = tw::call(layer, {x[tw::slice(0, 32)], w})[0], z = tw::call(layer, {x[tw::slice(40, 72)], w.T()})[0];
+  const tw::Tensor turned = tw::repeat(layer, 3, {y, w})[0];
+  const tw::Tensor chosen = tw::conditional(tw::ops::greater(tw::ops::sum(z), 0), {layer, {turned, w}}, {other, {z, w}})[0];
+  tw::ops::host_store(ir.d2h_stream("chosen", {32, 64}), chosen);
+}
+lab::Laboratory laboratory() {
+  return lab::Laboratory(
+      {{"step", step}, {"add", add}, {"product", product}, {"far", far}, {"halves", halves}, {"calls", calls}});
+}
 
 std::vector<lab::Design> plans_of(const std::vector<lab::Setting>& settings) {
   lab::Laboratory programs = laboratory();
@@ -119,6 +142,19 @@ TEST_CASE("lab: bytes over links and of streaming memory are those that move") {
   CHECK(plans_of({{"far", {"gc200", {}}}})[0].problem.find("IPU") != std::string::npos);
 }
 
+TEST_CASE("lab: copies of arguments on their tiles are read and written") {
+  const tw::Target target = tw::gc200.with_tiles(4);
+  tw::Ir ir(tw::OnError::record);
+  tw::trace_for(target, halves, ir);
+  const tw::Plan plan = tw::lower(tw::prepare(std::move(ir), target));
+  std::int64_t copied = 0;  // on each of 4 tiles, which have 32 elements of an argument each
+  for (const auto& moves : plan.moves) copied += 4 * moves.local_bytes;
+  CHECK(copied > 0);
+  const lab::Design design = laboratory().plan({"halves", {"gc200", {{"tiles", 4}}}});
+  CHECK(design.traffic.read == 2 * 128 * 4 + copied);
+  CHECK(design.traffic.written == 2 * 128 * 4 + copied);
+}
+
 TEST_CASE("lab: energy is the sum of the terms that are known") {
   lab::Laboratory programs = laboratory();
   const lab::Setting setting{"product", {"gc200", {{"tiles", 1}}}};
@@ -140,13 +176,16 @@ TEST_CASE("lab: energy is the sum of the terms that are known") {
 }
 
 TEST_CASE("lab: the rows of an exchange are what the plan counts") {
-  for (const auto& [build, target] : std::vector<std::pair<std::function<void(tw::Ir&)>, tw::Target>>{
-           {step, tw::gc200.with_tiles(16)}, {product, tw::gc200.with_tiles(8)}, {step, tw::gc2}}) {
+  std::set<std::string> kinds;  // of steps with rows
+  for (const auto& [build, target] :
+       std::vector<std::pair<std::function<void(tw::Ir&)>, tw::Target>>{{step, tw::gc200.with_tiles(16)},
+                                                                        {product, tw::gc200.with_tiles(8)},
+                                                                        {step, tw::gc2},
+                                                                        {calls, tw::gc200.with_tiles(8)}}) {
     const tw::Profile profile = tw::profile(build, target, "p");
     std::int64_t steps_with_rows = 0, of_full_blocks = 0;
     for (std::size_t s = 0; s < profile.steps.size(); ++s) {
       const tw::Profile::Step& of = profile.steps[s];
-      if (of.kind == "call") continue;
       const lab::StepExchange exchange = lab::exchange_of_step(build, target, profile, static_cast<int>(s));
       CHECK(exchange.label == of.label);
       std::int64_t all = 0;
@@ -157,6 +196,8 @@ TEST_CASE("lab: the rows of an exchange are what the plan counts") {
         received[row.to] += row.bytes;
       }
       CHECK(all <= of.exchanged_bytes);
+      if (of.kind == "call" || of.kind == "conditional") CHECK(all == of.exchanged_bytes);
+      if (all > 0) kinds.insert(of.kind);
       CHECK((all > 0) == (of.exchanged_bytes > 0));
       for (const auto& [tile, bytes] : received) CHECK(bytes <= of.bytes_in);
       steps_with_rows += all > 0 ? 1 : 0;
@@ -165,5 +206,19 @@ TEST_CASE("lab: the rows of an exchange are what the plan counts") {
     CHECK(steps_with_rows > 0);
     CHECK(of_full_blocks > 0);
   }
+  for (const std::string kind : {"call", "loop", "conditional", "superstep"}) CHECK(kinds.contains(kind));
   CHECK_THROWS_AS(lab::exchange_of_step(add, tw::gc200, tw::profile(add, tw::gc200), 99), std::out_of_range);
+}
+
+TEST_CASE("lab: the arguments of a call come from the tiles that have them") {
+  // Of 256 numbers, a half is on each of 2 tiles. A graph with one half has 64 numbers on each.
+  const tw::Target target = tw::gc200.with_tiles(2);
+  const tw::Profile profile = tw::profile(halves, target);
+  std::vector<std::vector<lab::ExchangeRow>> rows_of_calls;
+  for (std::size_t s = 0; s < profile.steps.size(); ++s)
+    if (profile.steps[s].kind == "call")
+      rows_of_calls.push_back(lab::exchange_of_step(halves, target, profile, static_cast<int>(s)).rows);
+  REQUIRE(rows_of_calls.size() == 2);
+  CHECK(rows_of_calls[0] == std::vector<lab::ExchangeRow>{{0, 0, 256, 0}, {0, 1, 256, 0}});
+  CHECK(rows_of_calls[1] == std::vector<lab::ExchangeRow>{{1, 0, 256, 0}, {1, 1, 256, 0}});
 }

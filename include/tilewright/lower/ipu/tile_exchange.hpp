@@ -14,6 +14,40 @@ namespace tilewright::internal {
 
 namespace detail {
 
+/// Calls f(value, its layout in the called body, whether it is an input, iterations of a loop that get a part each or 1) for each
+/// argument that a call copies to its places in the called body, or from there.
+constexpr void for_each_argument(const Operation& call, const TileHomes& homes, const auto& f) {
+  const Calling& calling = call.calling;
+  const auto visit = [&](BodyId body, int inputs, int outputs, int input, int output) {
+    const List<TileLayout>& arguments = homes.bodies[body].arguments;
+    for (int i = 0; i < inputs + outputs; ++i) {
+      if (static_cast<std::size_t>(i) >= arguments.size() || !arguments[i].is_decided()) continue;
+      const bool is_input = i < inputs;
+      std::int64_t parts = 1;
+      if (calling.loop) {
+        const LoopAttributes& loop = *calling.loop;
+        const bool is_part = is_input ? i >= loop.carried && i < loop.carried + loop.sliced : i - inputs >= loop.carried;
+        if (is_part) parts = loop.count;
+      }
+      f(call.operands[is_input ? input + i : output + i - inputs], arguments[i], is_input, parts);
+    }
+  };
+  const int first_input = calling.else_body != BodyId::none ? 1 : 0;
+  visit(calling.body, calling.inputs, calling.outputs, first_input, call.input_count);
+  if (calling.else_body != BodyId::none)
+    visit(calling.else_body, calling.else_inputs, calling.else_outputs, first_input + calling.inputs,
+          call.input_count + calling.outputs);
+}
+/// Returns whether an argument has the places of its caller's tensor, so that its copy needs no exchange.
+constexpr bool stays_on_tiles(const Value& value, const Storage& storage, const TileLayout& there, const TileLayout& here) {
+  if (!is_whole_and_dense(value, storage) || there.axes.size() != here.axes.size() || there.places != here.places) return false;
+  for (int i = 0; i < there.axes.size(); ++i) {
+    const LayoutAxis &a = there.axes[i], &b = here.axes[i];
+    if (a.stride != b.stride || a.extent != b.extent || a.block != b.block || a.numbering != b.numbering) return false;
+  }
+  return true;
+}
+
 class MoveCounter {
  public:
   constexpr MoveCounter(const TileDraft& draft, const TileHomes& homes, const Target& target)
@@ -82,50 +116,24 @@ class MoveCounter {
   }
   /// Counts the copies of arguments to their places in the called body, and of results from there.
   constexpr void count_call(const Operation& call, StepMoves& moves) const {
-    const Calling& calling = call.calling;
-    const auto parts_of = [&](int i) {  // iterations of a loop that gives an argument a part each; otherwise 1
-      if (!calling.loop) return std::int64_t{1};
-      const LoopAttributes& loop = *calling.loop;
-      const bool is_part = i < calling.inputs ? i >= loop.carried && i < loop.carried + loop.sliced
-                                              : i - calling.inputs >= loop.carried;
-      return is_part ? loop.count : 1;
-    };
-    const int first_input = calling.else_body != BodyId::none ? 1 : 0;
-    const auto count = [&](BodyId body, int inputs, int outputs, int input, int output) {
-      const List<TileLayout>& arguments = homes_.bodies[body].arguments;
-      for (int i = 0; i < inputs + outputs; ++i) {
-        if (static_cast<std::size_t>(i) >= arguments.size() || !arguments[i].is_decided()) continue;
-        const Value& value = call.operands[i < inputs ? input + i : output + i - inputs];
-        const StorageId owner = draft_.owner(value.storage);
-        const TileLayout &there = arguments[i], &here = draft_.tiles.layouts[owner];
-        const std::int64_t bytes = size_of(value.spec.dtype);
-        const std::int64_t room = there.block_elements() * there.places.on_a_tile(sets_) * bytes;
-        if (is_whole_and_dense(value, draft_.storage(owner)) && is_same(there, here)) {
-          moves.local_bytes += room;
-          continue;
-        }
-        const std::int64_t home = here.is_decided() ? here.block_elements() * here.places.on_a_tile(sets_) * bytes : room;
-        TileExchange exchange{.bytes_in = i < inputs ? room : home,
-                              .bytes_out = i < inputs ? home : room,
-                              .fragments = there.places.on_a_tile(sets_) * pieces(there, here, value, parts_of(i)),
-                              .sends = 1,
-                              .total_bytes = value.spec.bytes()};
-        if (calling.loop) exchange.total_bytes = room * (std::min)(there.places.count, sets_.count(there.places.set));
-        (i < inputs ? moves.before : moves.after) += exchange;
+    for_each_argument(call, homes_, [&](const Value& value, const TileLayout& there, bool is_input, std::int64_t parts) {
+      const StorageId owner = draft_.owner(value.storage);
+      const TileLayout& here = draft_.tiles.layouts[owner];
+      const std::int64_t bytes = size_of(value.spec.dtype);
+      const std::int64_t room = there.block_elements() * there.places.on_a_tile(sets_) * bytes;
+      if (stays_on_tiles(value, draft_.storage(owner), there, here)) {
+        moves.local_bytes += room;
+        return;
       }
-    };
-    count(calling.body, calling.inputs, calling.outputs, first_input, call.input_count);
-    if (calling.else_body != BodyId::none)
-      count(calling.else_body, calling.else_inputs, calling.else_outputs, first_input + calling.inputs,
-            call.input_count + calling.outputs);
-  }
-  static constexpr bool is_same(const TileLayout& a, const TileLayout& b) {
-    if (a.axes.size() != b.axes.size() || a.places != b.places) return false;
-    for (int i = 0; i < a.axes.size(); ++i)
-      if (a.axes[i].stride != b.axes[i].stride || a.axes[i].extent != b.axes[i].extent || a.axes[i].block != b.axes[i].block ||
-          a.axes[i].numbering != b.axes[i].numbering)
-        return false;
-    return true;
+      const std::int64_t home = here.is_decided() ? here.block_elements() * here.places.on_a_tile(sets_) * bytes : room;
+      TileExchange exchange{.bytes_in = is_input ? room : home,
+                            .bytes_out = is_input ? home : room,
+                            .fragments = there.places.on_a_tile(sets_) * pieces(there, here, value, parts),
+                            .sends = 1,
+                            .total_bytes = value.spec.bytes()};
+      if (call.calling.loop) exchange.total_bytes = room * (std::min)(there.places.count, sets_.count(there.places.set));
+      (is_input ? moves.before : moves.after) += exchange;
+    });
   }
   /// Returns the largest number of pieces in which a block of one layout comes from another. `value`: where the argument begins,
   /// of which each of `iterations` gets a part.
