@@ -20,6 +20,7 @@
 #include "sigmoid.hpp"
 #include "sign.hpp"
 #include "sine.hpp"
+#include "solve.hpp"
 #include "sums.hpp"
 #include "triangle.hpp"
 #include "trigonometry.hpp"
@@ -35,7 +36,7 @@ constexpr void for_each(F&& f) {
              IncrementMod, IsFinite, IsInf, IsNaN, L1, L2, Less, LessEqual, Log, Log2, LogSum, LogSumExp, Maximum, Mean, Median,
              Minimum, Mul, Negate, Not, NotEqual, Or, Pow, PowNumber, Prod, ReduceMax, ReduceMin, Relu, Round, Sigmoid, Sign, Sin,
              Softplus, Sqrt, Sub, Sum, SumSquare, Swish, Tanh, Triangle, Tan, Asin, Acos, Atan, Atan2, Atan2Grad, Sinh, Cosh, Erf,
-             Expm1, Log1p, Rsqrt, GridSample, Interpolate>();
+             Expm1, Log1p, Rsqrt, GridSample, Interpolate, Cholesky, SolveTriangular, Solve>();
 }
 
 }  // namespace op_tests

@@ -139,4 +139,19 @@ twice("kl", lambda x, t: F.kl_div(x, t, reduction="mean"), tensor(2, 3), positiv
 signs = torch.tensor([1, -1])
 twice("cosine", lambda a, b: F.cosine_embedding_loss(a, b, signs, -0.75), tensor(2, 3), tensor(2, 3))
 
+# matrices
+def with_diagonal(a):
+    return a + 3 * torch.eye(3, dtype=a.dtype)
+
+
+solve, solve_triangular = torch.linalg.solve, torch.linalg.solve_triangular
+twice("cholesky", lambda x: torch.linalg.cholesky(with_diagonal(x @ x.transpose(1, 2))), tensor(2, 3, 3))
+twice("solve", lambda a, b: solve(with_diagonal(a), b), tensor(2, 3, 3), tensor(3, 2))
+twice("solve_vector", lambda a, b: solve(with_diagonal(a).flip(0), b), tensor(3, 3), tensor(3))
+twice("solve_triangular", lambda x, b: joined(
+    solve_triangular(with_diagonal(x), b, upper=False), solve_triangular(with_diagonal(x), b, upper=True),
+    solve_triangular(with_diagonal(x), b.transpose(1, 2), upper=False, left=False),
+    solve_triangular(with_diagonal(x), b, upper=True, unitriangular=True),
+    solve_triangular(with_diagonal(x), b, upper=False, unitriangular=True)), tensor(3, 3), tensor(2, 3, 2))
+
 f.save("ops_second.txt")

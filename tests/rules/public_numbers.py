@@ -35,6 +35,7 @@ EXCEPTIONS = {
     r"MachineSettings\.numbers": "tested by tests/run/lab/machines.cpp",
     r"run\.argc": "given by the system",
     r"two_uint32_to_uint64\.\w+": "tested by tests/run/kernels/random_numbers.cpp",
+    r"(RootOptions|FixedPointOptions|root|fixed_point|odeint)\.\w+": "tested by tests/run/derivatives/solvers.cpp",
     r"(JacobianOptions|(value_and_)?grad)\.argnums?|Results::operator\[\]\.i": "tested by tests/fail/derivatives.cpp",
     r"GradientCheckOptions\.\w+": "tested by tests/run/training/check_gradients.cpp",
     r"TensorFormat\.\w+|format_tensor\.shape": "tested by tests/run/sessions/format_tensor.cpp",

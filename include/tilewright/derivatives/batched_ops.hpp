@@ -3,7 +3,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/emit.hpp"
-#include "tilewright/ops/linear/matmul.hpp"
+#include "tilewright/ops/linear/solve.hpp"
 #include "tilewright/ops/nn/softmax.hpp"
 #include "tilewright/ops/reduce/mean.hpp"
 #include "tilewright/ops/reduce/reductions.hpp"
@@ -101,6 +101,7 @@ constexpr Tensor batch_matmul(const BatchedOp& op) {
   }
   return op.emit_with(operands, op.node.attributes);
 }
+constexpr Tensor batch_matrices(const BatchedOp& op) { return op.emit_batched(op.node.attributes); }
 constexpr Tensor batch_lines(const BatchedOp& op) {
   auto line = unpack<AxisAttributes>(op.node.attributes);
   line.axis += (line.axis < 0 ? op.specs[0].shape.rank : 0) + 1;
@@ -123,13 +124,14 @@ constexpr Tensor batch_slice_gradient(const BatchedOp& op) {
 constexpr BatchRule batch_rule(const OpInfo& op) {
   const auto is_one_of = [&op](auto... others) { return ((op.tag == others->tag) || ...); };
   if (is_one_of(&op_info<Reshape>)) return batch_reshape;
-  if (is_one_of(&op_info<Detach>)) return batch_as_it_is;
+  if (is_one_of(&op_info<Detach>, &op_info<Triangle>)) return batch_as_it_is;
   if (is_one_of(&op_info<Transpose>)) return batch_transpose;
   if (is_one_of(&op_info<Expand>)) return batch_expand;
   if (is_one_of(&op_info<Slice>, &op_info<Squeeze>)) return batch_slice;
   if (is_one_of(&op_info<SliceGrad>)) return batch_slice_gradient;
   if (is_one_of(&op_info<Concat>)) return batch_concat;
   if (is_one_of(&op_info<MatMul>)) return batch_matmul;
+  if (is_one_of(&op_info<Cholesky>, &op_info<SolveTriangular>, &op_info<Solve>)) return batch_matrices;
   if (is_one_of(&op_info<Softmax>, &op_info<SoftmaxGrad>)) return batch_lines;
   if (is_one_of(&op_info<ReduceSum>, &op_info<ReduceMean>, &op_info<ReduceMax>, &op_info<ReduceMin>, &op_info<ReduceMedian>,
                 &op_info<ReduceProd>, &op_info<ReduceSumSquare>, &op_info<ReduceL1>, &op_info<ReduceL2>, &op_info<ReduceLogSum>,

@@ -60,8 +60,9 @@ class Vmap {
 }  // namespace detail
 
 /// Returns a function for batches: `tw::vmap(f)(x)` has f of each row of x as its rows. Each argument has a leading axis of the
-/// same extent. f may use elementwise ops, reshape, transpose, expand, slice, concat, reductions, matmul, softmax, detach, and
-/// calls of graphs without a derivative by hand. The function is as for vjp. Errors: an argument without that axis; another op.
+/// same extent. f may use elementwise ops, reshape, transpose, expand, slice, concat, tril, triu, reductions, matmul, softmax,
+/// cholesky, solve, solve_triangular, detach, and calls of graphs without a derivative by hand. The function is as for vjp.
+/// Errors: an argument without that axis; another op.
 template <class F>
 [[nodiscard]] constexpr auto vmap(F function) {
   return detail::Vmap<F>(std::move(function));

@@ -24,6 +24,7 @@
 #include "tilewright/ops/linear/fp8_amax_scale.hpp"
 #include "tilewright/ops/linear/group_quantize.hpp"
 #include "tilewright/ops/linear/matmul.hpp"
+#include "tilewright/ops/linear/solve.hpp"
 #include "tilewright/ops/linear/static_sparse_matmul.hpp"
 #include "tilewright/ops/memory/host.hpp"
 #include "tilewright/ops/memory/ipu_copy.hpp"

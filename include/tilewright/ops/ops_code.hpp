@@ -14,6 +14,7 @@
 #include "tilewright/ops/linear/conv_transpose_code.hpp"
 #include "tilewright/ops/linear/float8_code.hpp"
 #include "tilewright/ops/linear/matmul_code.hpp"
+#include "tilewright/ops/linear/solve_code.hpp"
 #include "tilewright/ops/nn/attention_code.hpp"
 #include "tilewright/ops/nn/class_loss_code.hpp"
 #include "tilewright/ops/nn/cross_entropy_code.hpp"

@@ -139,6 +139,25 @@ constexpr void second_of_products(Ir& ir) {
       f64({1, 2, 3, 3}), f64({2, 2, 3, 2}));
 }
 
+constexpr void second_of_matrices(Ir& ir) {
+  const auto with_diagonal = [](Tensor a) { return a + a.ir().constant(tw::eye(), {3, 3}, a.dtype()) * 3; };
+  twice(ir, "cholesky", [=](Tensor x) { return ops::cholesky(with_diagonal(x.matmul(x.transpose({0, 2, 1})))); }, f64({2, 3, 3}));
+  twice(ir, "solve", [=](Tensor a, Tensor b) { return ops::solve(with_diagonal(a), b); }, f64({2, 3, 3}), f64({3, 2}));
+  twice(
+      ir, "solve_vector", [=](Tensor a, Tensor b) { return ops::solve(ops::flip(with_diagonal(a), 0), b); }, f64({3, 3}),
+      f64({3}));
+  twice(
+      ir, "solve_triangular",
+      [=](Tensor x, Tensor b) {
+        const Tensor a = with_diagonal(x);
+        return joined(ops::solve_triangular(a, b), ops::solve_triangular(a, b, {.upper = true}),
+                      ops::solve_triangular(a, b.transpose({0, 2, 1}), {.left = false}),
+                      ops::solve_triangular(a, b, {.upper = true, .unitriangular = true}),
+                      ops::solve_triangular(a, b, {.unitriangular = true}));
+      },
+      f64({3, 3}), f64({2, 3, 2}));
+}
+
 constexpr void second_of_pools(Ir& ir) {
   const auto squared = [](auto op) {
     return [op](Tensor x) {

@@ -1,5 +1,5 @@
 // labels: more
-// Second derivatives of shape and indexed ops, products and pools, against PyTorch and differences of the first ones.
+// Second derivatives of shape and indexed ops, products, matrices and pools, against PyTorch and differences of the first ones.
 #include "../cases/op_checks.hpp"
 #include "../cases/second.hpp"
 
@@ -10,6 +10,8 @@ TEST_CASE("second derivatives of shape and indexed ops, products and pools agree
   check_finite_differences<second_of_shapes, tw::cpu>(1e-6);
   check_reference<second_of_products, tw::cpu>(1e-9);
   check_finite_differences<second_of_products, tw::cpu>(1e-6);
+  check_reference<second_of_matrices, tw::cpu>(1e-9);
+  check_finite_differences<second_of_matrices, tw::cpu>(1e-6);
   check_reference<second_of_pools, tw::cpu>(1e-9);
   check_finite_differences<second_of_pools, tw::cpu>(1e-6);
 }

@@ -104,6 +104,14 @@ struct MatMul : Op<MatMul> {
   template <PackedAttributes attributes, bool is_one_matrix, class A, class B, class C>
   static constexpr std::int64_t stack_bytes_with();
 
+  /// Returns the transposed matrices.
+  static constexpr Tensor swap_last(Tensor x) {
+    Shape order;
+    for (int axis = 0; axis < x.rank(); ++axis) order.push_back(axis);
+    if (x.rank() >= 2) std::swap(order[-1], order[-2]);
+    return ops::transpose(x, order);
+  }
+
  private:
   static constexpr Shape batch_of(const Shape& shape) {
     Shape result = shape;
@@ -169,12 +177,6 @@ struct MatMul : Op<MatMul> {
   static constexpr Tensor all_rows(Tensor x) {
     if (x.rank() <= 2) return x;
     return x.reshape({-1, x.shape(-1)});
-  }
-  static constexpr Tensor swap_last(Tensor x) {
-    Shape order;
-    for (int axis = 0; axis < x.rank(); ++axis) order.push_back(axis);
-    if (x.rank() >= 2) std::swap(order[-1], order[-2]);
-    return ops::transpose(x, order);
   }
 };
 
