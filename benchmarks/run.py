@@ -62,6 +62,11 @@ def gpt(arguments):
     script("gpt.py", arguments)
 
 
+def derivatives(arguments):
+    build("derivatives_benchmarks")
+    script("derivatives.py", arguments)
+
+
 def threads(arguments):
     preset = "x86-64-v4" if "--pack" in arguments else "bench"
     build("thread_benchmarks", preset)
@@ -155,7 +160,7 @@ def pipelines(_):
 
 
 PEERS = {"openblas": "OpenBLAS", "pytorch": "PyTorch", "eigen": "Eigen", "onednn": "oneDNN",
-         "npm": "TensorFlow.js"}
+         "npm": "TensorFlow.js", "derivatives": "ADOL-C and Sacado"}
 
 
 @dataclass(frozen=True)
@@ -169,8 +174,10 @@ class Kind:
 
 KINDS = {
     "suite": Kind("tilewright and its peers on the same work; --quick for a first look, --pytorch 'COMMAND' for another PyTorch "
-                  "in addition to Debian's: COMMAND runs its Python", suite, "suite.py", peers=tuple(PEERS)),
+                  "in addition to Debian's: COMMAND runs its Python", suite, "suite.py", peers=("openblas", "pytorch", "eigen", "onednn", "npm")),
     "ops": Kind("single ops beside PyTorch, on one thread", ops, "ops.py", ("pytorch",)),
+    "derivatives": Kind("values and derivatives beside libraries for them, PyTorch, and code by hand", derivatives, "derivatives.py",
+                        peers=("derivatives", "eigen", "pytorch")),
     "gpt": Kind("training of examples/gpt.cpp beside PyTorch: --data FILE", gpt, "gpt.py", peers=("openblas", "pytorch")),
     "balance": Kind("how well plans follow 8, 16 and 64 threads by counts, as Markdown; nothing is measured", balance),
     "ipu": Kind("memory and cycles of programs on simulated IPUs, as Markdown", ipu),

@@ -39,10 +39,10 @@ inline std::string escaped_markup(std::string_view text) {
 ///     tw::LogChart(log, {"training_loss", "validation_loss"}).write("run1/loss.svg");
 class LogChart {
  public:
-  /// `title`: title of the y axis; "": what all names of columns end with, such as `loss`. Throws std::invalid_argument for a
-  /// name that is no column of the log, and for no name or more than 8.
-  LogChart(const train::Log& log, std::vector<std::string> columns, std::string title = {})
-      : log_(log), columns_(std::move(columns)), title_(std::move(title)) {
+  /// `title`: title of the y axis; "": what all names of columns end with, such as `loss`. `x_title`: what the log has in the
+  /// place of steps. Throws std::invalid_argument for a name that is no column of the log, and for no name or more than 8.
+  LogChart(const train::Log& log, std::vector<std::string> columns, std::string title = {}, std::string x_title = "step")
+      : log_(log), columns_(std::move(columns)), title_(std::move(title)), x_title_(std::move(x_title)) {
     if (columns_.empty() || columns_.size() > most_lines)
       throw std::invalid_argument("LogChart: " + std::to_string(columns_.size()) + " columns: from 1 to 8 expected");
     if (title_.empty()) title_ = common_ending(columns_);
@@ -69,7 +69,7 @@ class LogChart {
   std::string svg() const {
     std::string result = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + text_of(width) + " " + text_of(height) +
                          "\" width=\"" + text_of(width) + "\" height=\"" + text_of(height) + "\" role=\"img\">\n<title>" +
-                         detail::escaped_markup(title_) + " by step</title>\n";
+                         detail::escaped_markup(title_ + " by " + x_title_) + "</title>\n";
     result += style();
     result += "<rect class=\"surface\" width=\"100%\" height=\"100%\"/>\n";
     for (int i = 0; i <= values_.ticks(); ++i) {
@@ -81,7 +81,7 @@ class LogChart {
       result += text(x(steps_.tick(i)), bottom + 20, "middle", text_of(steps_.tick(i)));
     }
     result += line("axis", left, bottom, right, bottom);
-    result += text((left + right) / 2, height - 12, "middle", "step") +
+    result += text((left + right) / 2, height - 12, "middle", detail::escaped_markup(x_title_)) +
               text(16, top - 16, "start", detail::escaped_markup(title_));
     double legend_end = right;
     for (std::size_t i = columns_.size(); i-- > 0;) {
@@ -201,7 +201,7 @@ class LogChart {
 
   const train::Log& log_;
   std::vector<std::string> columns_;
-  std::string title_;
+  std::string title_, x_title_;
   std::vector<std::size_t> indices_{};
   Axis steps_, values_;
 };

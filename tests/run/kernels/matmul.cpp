@@ -44,12 +44,12 @@ void check_product() {
   std::vector<Sum> sums(static_cast<std::size_t>(s.m * s.n));
   bool in_range = true;
   tilewright::kernel::matmul_kernel<s>(a.data(), b.data(), [&](std::int64_t i, std::int64_t j, const auto& x) {
-    const auto add = [&](std::int64_t column, float element) {
+    const auto add = [&](std::int64_t column, auto element) {
       if (i < 0 || i >= s.m || column < 0 || column >= s.n) return void(in_range = false);
       sums[static_cast<std::size_t>(i * s.n + column)].value += static_cast<double>(element);
       ++sums[static_cast<std::size_t>(i * s.n + column)].count;
     };
-    if constexpr (std::is_same_v<std::decay_t<decltype(x)>, float>) {
+    if constexpr (std::is_floating_point_v<std::decay_t<decltype(x)>>) {
       add(j, x);
     } else {
       float elements[std::decay_t<decltype(x)>::size];
@@ -68,8 +68,9 @@ void check_product() {
   }
 
   CHECK(in_range);
-  // Rounding errors of a sum of k terms below 1 in float; half precision rounds its result.
-  const double tolerance = 1e-6 * static_cast<double>(s.k), c_tolerance = std::is_same_v<T, float> ? tolerance : 0.03;
+  // Rounding errors of a sum of k terms below 1; half precision rounds its result.
+  const double tolerance = (std::is_same_v<T, double> ? 1e-15 : 1e-6) * static_cast<double>(s.k);
+  const double c_tolerance = sizeof(T) >= sizeof(float) ? tolerance : 0.03;
   std::int64_t wrong = 0, counted_wrong = 0, stored_wrong = 0;
   for (std::int64_t i = 0; i < s.m; ++i)
     for (std::int64_t j = 0; j < s.n; ++j) {
@@ -147,6 +148,15 @@ TEST_CASE("matmul_kernel: edge extents") {
   check_edges<3>(std::make_index_sequence<36>());
 }
 
+TEST_CASE("matmul_kernel: float64") {
+  check_orientations<3, 40, 5, 0, double>();  // few rows or columns
+  check_orientations<40, 3, 5, 2, double>();
+  check_orientations<1, 24, 300, 0, double>();
+  check_orientations<67, 31, 17, 1, double>();  // several parts of rows, and strips
+  check_orientations<12, 50, 600, 0, double>();  // several panels
+  check_orientations<130, 24, 260, 0, double>();
+  check_orientations<2, 3, 4, 0, double>();
+}
 TEST_CASE("matmul_kernel: all orientations") {
   check_orientations<1, 1, 49>();
   check_orientations<3, 1, 33>();

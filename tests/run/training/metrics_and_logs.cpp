@@ -329,6 +329,8 @@ TEST_CASE("LogChart: lines, axes and a legend") {
   CHECK(count_of(svg, "prefers-color-scheme: dark") == 1);
   CHECK((count_of(svg, "nan") == 0 && count_of(svg, "inf") == 0));
   CHECK(svg.find("736,") != svg.npos);  // the last point is at the right edge
+  const std::string by_place = tw::LogChart(log, names_of_losses(), "loss", "x<y").svg();
+  CHECK((count_of(by_place, ">x&lt;y<") == 1 && count_of(by_place, ">loss by x&lt;y<") == 1 && count_of(by_place, "step") == 0));
   CHECK_THROWS_WITH(tw::LogChart(log, {"loss"}), "LogChart: column 'loss': one of the log's columns expected");
   CHECK_THROWS_WITH(tw::LogChart(log, {}), "LogChart: 0 columns: from 1 to 8 expected");
 }

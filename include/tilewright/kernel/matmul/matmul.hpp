@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "tilewright/kernel/matmul/doubles.hpp"
 #include "tilewright/kernel/matmul/epilogue.hpp"
 #include "tilewright/kernel/matmul/inner.hpp"
 #include "tilewright/kernel/matmul/outer.hpp"
@@ -13,7 +14,17 @@
 
 namespace tilewright::kernel {
 
-enum class MatMulKernel { loop, inner, outer, outer_transposed, row_by_row, column_by_column, rounded };
+enum class MatMulKernel {
+  loop,
+  inner,
+  outer,
+  outer_transposed,
+  row_by_row,
+  column_by_column,
+  rounded,
+  doubles,
+  doubles_transposed
+};
 
 /// Selects the kernel for a product of floats, of 32 or 16 bits. If b is contiguous along k, `outer` transposes b, and `inner`
 /// adds up the elements of a register for each sum. Transposing takes about 70 instructions for each of the k n / float_width^2
@@ -27,6 +38,13 @@ constexpr MatMulKernel matmul_kernel_of(const MatMulShape& s) {
   const bool dot = float_width > 1 && s.a_k == 1 && s.b_k == 1 && s.k >= 2 * float_width && !s.half_a && !s.half_b;
   if (s.n < 4) return dot ? MatMulKernel::inner : s.m < 4 ? MatMulKernel::loop : MatMulKernel::outer_transposed;
   return dot && s.b_n != 1 && s.k >= 10 * s.m && s.m * s.k <= l2_floats ? MatMulKernel::inner : MatMulKernel::outer;
+}
+
+/// Selects the kernel for a product of other elements.
+template <class A, class B>
+constexpr MatMulKernel plain_kernel_of(const MatMulShape& s) {
+  if (!std::is_same_v<A, double> || !std::is_same_v<B, double>) return MatMulKernel::loop;
+  return transposes_doubles(s) ? MatMulKernel::doubles_transposed : takes_doubles(s) ? MatMulKernel::doubles : MatMulKernel::loop;
 }
 
 template <class T>
@@ -51,14 +69,17 @@ constexpr MatMulShape with_unit_strides(MatMulShape s) {
 template <MatMulShape shape, class A, class B>
 struct MatMulChoice {
   static constexpr MatMulShape s = with_types<A, B>(with_unit_strides(shape));
-  static constexpr MatMulKernel kernel = is_float_or_half<A> && is_float_or_half<B> ? matmul_kernel_of(s) : MatMulKernel::loop;
+  static constexpr MatMulKernel kernel = is_float_or_half<A> && is_float_or_half<B> ? matmul_kernel_of(s)
+                                                                                    : plain_kernel_of<A, B>(s);
   /// Bytes of the kernel's arrays on the stack; the other kernels have only small arrays, or none.
-  static constexpr std::int64_t stack_bytes = kernel == MatMulKernel::outer              ? outer_stack_bytes(s)
-                                              : kernel == MatMulKernel::outer_transposed ? outer_stack_bytes(s.transposed())
-                                              : kernel == MatMulKernel::row_by_row       ? rows_stack_bytes(s)
-                                              : kernel == MatMulKernel::column_by_column ? columns_stack_bytes(s)
-                                              : kernel == MatMulKernel::rounded          ? rounded_stack_bytes
-                                                                                         : 0;
+  static constexpr std::int64_t stack_bytes = kernel == MatMulKernel::outer                ? outer_stack_bytes(s)
+                                              : kernel == MatMulKernel::outer_transposed   ? outer_stack_bytes(s.transposed())
+                                              : kernel == MatMulKernel::row_by_row         ? rows_stack_bytes(s)
+                                              : kernel == MatMulKernel::column_by_column   ? columns_stack_bytes(s)
+                                              : kernel == MatMulKernel::rounded            ? rounded_stack_bytes
+                                              : kernel == MatMulKernel::doubles            ? doubles_stack_bytes(s)
+                                              : kernel == MatMulKernel::doubles_transposed ? doubles_stack_bytes(s.transposed())
+                                                                                           : 0;
 };
 /// Whether the product of b^T and a^T is computed, because elements of a column of c are contiguous.
 template <MatMulShape s, class A, class B, class C>
@@ -80,10 +101,10 @@ inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
 }
 
 /// Calls epilogue(i, j, x) for every element of c = a b exactly once, when its sum over k is complete: x is a float (compute_t),
-/// or an batch of the elements (i, j), (i, j + 1), ... of one row. Register-blocked vector kernels compute float and half
-/// precision, both with sums of float. An epilogue that reads memory may also have a member prefetch(i, j), which is called for
-/// some vectors before their sums are complete. With pieces, computes some pieces of c; a sum does not depend on the other
-/// pieces. Kernels other than `outer` compute all of c with the first piece.
+/// or a batch of the elements (i, j), (i, j + 1), ... of one row. Register-blocked vector kernels compute float and half
+/// precision, both with sums of float; products of float64 have vectors, too. An epilogue that reads memory may also have a
+/// member prefetch(i, j), which is called for some vectors before their sums are complete. With pieces, computes some pieces of
+/// c; a sum does not depend on the other pieces. Kernels other than `outer` compute all of c with the first piece.
 template <MatMulShape shape, class A, class B, class Epilogue>
 inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue, const Pieces& pieces = {}) {
   constexpr MatMulShape s = MatMulChoice<shape, A, B>::s;
@@ -97,6 +118,9 @@ inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue, cons
   else if constexpr (kernel == MatMulKernel::row_by_row) stream_rows<s>(a, b, epilogue);
   else if constexpr (kernel == MatMulKernel::column_by_column) stream_columns<s>(a, b, epilogue);
   else if constexpr (kernel == MatMulKernel::rounded) RoundedProduct<s>::compute(a, b, epilogue);
+  else if constexpr (kernel == MatMulKernel::doubles) multiply_doubles<s>(a, b, epilogue);
+  else if constexpr (kernel == MatMulKernel::doubles_transposed)
+    multiply_doubles<s.transposed()>(b, a, [&epilogue](std::int64_t j, std::int64_t i, double x) { epilogue(i, j, x); });
   else loop_matmul<s>(a, b, epilogue);
 }
 
