@@ -38,7 +38,7 @@ def write(tried):
 def short(why):
     """A reason without what belongs to one model."""
     why = why.removesuffix(": left out")
-    for start, text in (("no such operator", "no such operator"), ("scales ", "scales below 1, or a region"), ("reduction ", "reduction mul")):
+    for start, text in (("no such operator", "no such operator"), ("reduction ", "reduction mul")):
         if why.startswith(start):
             return text
     return why.split(": ")[0] if "'" in why else why
