@@ -36,7 +36,8 @@ void run(int number, const std::string& folder, const std::vector<std::size_t>& 
     }
     std::vector<std::vector<char>> arrays;
     std::ifstream given(path + "/inputs", std::ios::binary);
-    for (const std::size_t bytes : inputs) given.read(arrays.emplace_back(bytes + 64).data(), static_cast<std::streamsize>(bytes));
+    for (const std::size_t bytes : inputs)
+      given.read(arrays.emplace_back(bytes + 64).data(), static_cast<std::streamsize>(bytes));
     for (const std::size_t bytes : outputs) arrays.emplace_back(bytes + 64);
     std::vector<tilewright::internal::OperandAddress> streams;
     for (std::vector<char>& array : arrays) streams.push_back(reinterpret_cast<std::byte*>(array.data()));
