@@ -45,10 +45,10 @@ class Library:
 
 
 def draw(random):
-    """Waves that PyTorch has not seen: a triangle, a short pulse or the size of a sine."""
+    """Waves that PyTorch has not seen: a short pulse, the size of a sine or a triangle."""
     label = random.integers(3, size=32).astype("i4")
     turn = (np.arange(64) * 3 / 64 + random.random((32, 1))) % 1
-    kinds = np.stack([1 - 4 * np.abs(turn - 0.5), np.where(turn < 0.2, 1, -1), 2 * np.sin(np.pi * turn) - 1])
+    kinds = np.stack([np.where(turn < 0.2, 1, -1), 2 * np.sin(np.pi * turn) - 1, 1 - 4 * np.abs(turn - 0.5)])
     return (kinds[label, np.arange(32)] + 0.2 * random.normal(size=(32, 64))).astype("f4"), label
 
 
@@ -88,8 +88,8 @@ def main():
         net.call("run_fine_tune", *draw(random), loss)
     after = share_right(net, np.random.default_rng(2))
     print(f"of the other waves, {before:.0%} are right before, and {after:.0%} after")
-    if not before < 0.6 < 0.9 < after:
-        sys.exit("less than 60 % before, and more than 90 % after expected")
+    if not before < 0.5 < 0.9 < after:
+        sys.exit("less than 50 % before, and more than 90 % after expected")
     if convolutions.tobytes() not in net.saved():
         sys.exit("frozen convolutions that changed")
 
