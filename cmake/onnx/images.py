@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from folding import limited
 from networks import braced
 from operators import listed, number, operator
 
@@ -71,6 +72,7 @@ def by_weights(place, scales, mode, kind):
         region = roi[axis], roi[axis + rank]
         if extent == out and region == (0, 1):
             continue
+        limited([extent, out])
         at = places(extent, scale, out, mode, region)
         weights = weights_of(at, extent, kind, place.attribute("cubic_coeff_a", -0.75), place.attribute("exclude_outside", 0))
         outside = (at < 0) | (at > extent - 1) if is_region else np.zeros(out, bool)

@@ -9,6 +9,17 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(PROJECT / "cmake/onnx"), str(Path(__file__).parent)]
+try:
+    import numpy as np
+    import onnx
+    from onnx import helper
+    from onnx.backend.test.case.node import resize as node
+
+    import models
+    import programs
+except ImportError as error:
+    print(f"python3-{error.name} is not installed: left out")
+    sys.exit(77)
 
 
 def write(folder, op, inputs, outputs, constants=(), **attributes):
@@ -112,16 +123,21 @@ def other_models():
                   coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=9.0)
 
 
+def write_all(folder):
+    """The folders of all models."""
+    folders = []
+    for i, (op, inputs, outputs, attributes) in enumerate((*quantised_models(), *other_models())):
+        folders.append(folder / f"{i}_{op}")
+        write(folders[-1], op, inputs, [np.asarray(each) for each in outputs], **attributes)
+    return folders
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compiler", default="g++")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        tried = []
-        for i, (op, inputs, outputs, attributes) in enumerate((*quantised_models(), *other_models())):
-            folder = Path(name) / f"{i}_{op}"
-            write(folder, op, inputs, [np.asarray(each) for each in outputs], **attributes)
-            tried.append(models.attempt(folder))
+        tried = [models.attempt(folder) for folder in write_all(Path(name))]
         programs.run(programs.command(options.compiler, PROJECT / "include"), [each for each in tried if each.state == "imports"])
     for each in tried:
         if each.state != "passes":
@@ -131,15 +147,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        import numpy as np
-        import onnx
-        from onnx import helper
-        from onnx.backend.test.case.node import resize as node
-
-        import models
-        import programs
-    except ImportError as error:
-        print(f"python3-{error.name} is not installed: left out")
-        sys.exit(77)
     main()
