@@ -9,6 +9,9 @@ from operators import number, operator
 UNARY = {
     "Neg": "-{0}", "Exp": "tw::ops::exp({0})", "Log": "tw::ops::log({0})", "Sqrt": "tw::ops::sqrt({0})",
     "Sin": "tw::ops::sin({0})", "Cos": "tw::ops::cos({0})", "Tanh": "tw::ops::tanh({0})", "Sigmoid": "tw::ops::sigmoid({0})",
+    "Tan": "tw::ops::tan({0})", "Asin": "tw::ops::asin({0})", "Acos": "tw::ops::acos({0})", "Atan": "tw::ops::atan({0})",
+    "Sinh": "tw::ops::sinh({0})", "Cosh": "tw::ops::cosh({0})", "Erf": "tw::ops::erf({0})",
+    "Atanh": "0.5 * (tw::ops::log1p({0}) - tw::ops::log1p(-{0}))",
     "Relu": "tw::ops::relu({0})", "Sign": "tw::ops::sign({0})", "Ceil": "tw::ops::ceil({0})", "Floor": "tw::ops::floor({0})",
     "Round": "tw::ops::round({0})", "Not": "tw::ops::logical_not({0})", "Identity": "{0}", "IsNaN": "tw::ops::isnan({0})",
     "Softplus": "tw::ops::softplus({0})", "Reciprocal": "1 / {0}", "Softsign": "{0} / (1 + tw::ops::abs({0}))",
@@ -41,6 +44,28 @@ def unary(place):
     if place.node.op == "Sign" and place.dtype() in UNSIGNED:
         return f"tw::ops::minimum({place[0]}, {constant_like(place, 1, place.dtype())})"
     return UNARY[place.node.op].format(place[0])
+
+
+@operator("Asinh")
+def inverse_of_sinh(place):
+    """log(x + sqrt(x^2 + 1)) of |x|, so that no sum cancels, and with 1 / |x|, so that no square is infinite."""
+    size = place.let(f"tw::ops::abs({place[0]})", "size")
+    inverse = place.let(f"1 / {size}", "inverse")
+    return f"tw::ops::sign({place[0]}) * tw::ops::log1p({size} + {size} / ({inverse} + tw::ops::sqrt({inverse} * {inverse} + 1)))"
+
+
+@operator("Acosh")
+def inverse_of_cosh(place):
+    """log(x + sqrt(x^2 - 1)), from x - 1."""
+    above = place.let(f"{place[0]} - 1", "above_one")
+    return f"tw::ops::log1p({above} + tw::ops::sqrt({above}) * tw::ops::sqrt({above} + 2))"
+
+
+@operator("BitShift")
+def shift(place):
+    """A product with a power of two, which wraps around, or a quotient; counts below the bits of the dtype, as in C."""
+    factor = f"tw::ops::pow({constant_like(place, 2, place.dtype())}, {place[1]})"
+    return f"{place[0]} {'*' if place.attribute('direction') == 'LEFT' else '/'} {factor}"
 
 
 @operator("Abs")

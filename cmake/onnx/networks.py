@@ -58,13 +58,18 @@ def with_bias(place, result, i=2):
     return f"{result} + {place[i]}.reshape({listed([place.shape(i)[0]] + [1] * (place.rank() - 2))})"
 
 
-@operator("Conv", "ConvTranspose")
-def conv(place):
+def conv_options(place):
     axes = place.rank() - 2
     place.require(1 <= axes <= 3, f"{place.type()}: 1 to 3 spatial axes expected")
     options = window_options(place, axes, "pad_type")
     if place.attribute("group", 1) != 1:
         options.append(f".groups = {place.attribute('group')}")
+    return options
+
+
+@operator("Conv", "ConvTranspose")
+def conv(place):
+    options = conv_options(place)
     if any(place.attribute("output_padding") or []):
         options.append(f".output_padding = {listed(place.attribute('output_padding'))}")
     if place.attribute("output_shape"):
@@ -192,36 +197,3 @@ def dropout(place):
     place.require(not trains or ratio == 0, "random: left out")
     mask = f"ir().constant(true, tw::boolean).expand({listed(place.shape())})"
     return [place[0], mask]
-
-
-@operator("RoiAlign")
-def roi_align(place):
-    mode = place.attribute("coordinate_transformation_mode", "half_pixel")
-    place.require(place.attribute("mode", "avg") == "avg" and mode == "output_half_pixel",
-                  f"coordinate_transformation_mode {mode}: output_half_pixel, and mode avg, expected")
-    size = listed([place.attribute("output_height", 1), place.attribute("output_width", 1)])
-    options = [f".output_size = {size}", f".spatial_scale = {number(place.attribute('spatial_scale', 1.0), 'float32')}",
-               f".sampling_ratio = {place.attribute('sampling_ratio', 0)}"]
-    return f"tw::ops::roi_align({place[0]}, {place[1]}, {place[2]}.cast(tw::int32){braced(options)})"
-
-
-@operator("Resize")
-def resize(place):
-    scales = [float(each) for each in place.constant(2)] if place.has(2) and place.constant(2).size else \
-        [size / extent for size, extent in zip(place.constant(3), place.shape())]
-    mode = place.attribute("coordinate_transformation_mode", "half_pixel")
-    kind = place.attribute("mode", "nearest")
-    place.require(all(scale >= 1 for scale in scales) and mode != "tf_crop_and_resize",
-                  f"scales {', '.join(f'{scale:.4g}' for scale in scales)}, {mode}: scales of at least 1, without a region, expected")
-    place.require(kind != "cubic" or place.attribute("cubic_coeff_a", -0.75) == -0.75 and not place.attribute("exclude_outside", 0),
-                  "cubic with another cubic_coeff_a than -0.75, or exclude_outside")
-    place.require(all(math.floor(extent * scale) == out for extent, scale, out in zip(place.shape(), scales, place.out().shape)),
-                  f"sizes {place.out()}: those of the scales expected")
-    options = []
-    if kind != "nearest":
-        options.append(f".mode = tw::ResizeMode::{kind}")
-    elif place.attribute("nearest_mode", "round_prefer_floor") != "round_prefer_floor":
-        options.append(f".nearest_mode = tw::NearestMode::{place.attribute('nearest_mode')}")
-    if mode != "half_pixel":
-        options.append(f".coordinate_transformation_mode = tw::CoordinateMode::{mode}")
-    return f"tw::ops::interpolate({place[0]}, {{{', '.join(number(scale, 'float64') for scale in scales)}}}{braced(options)})"

@@ -134,7 +134,8 @@ def expressions_of(place):
     if node.op not in TABLE:
         raise Unsupported("no such operator here")
     try:
-        result = TABLE[node.op](place)
+        with np.errstate(all="ignore"):
+            result = TABLE[node.op](place)
     except (ArithmeticError, IndexError, KeyError, TypeError, ValueError):
         raise Unsupported("its attributes do not fit the shapes of its inputs") from None
     return [result] if isinstance(result, str) else list(result)

@@ -84,15 +84,17 @@ def main():
     draw, failures, good, errors = random.Random(options.seed), 0, 0, []
     with tempfile.TemporaryDirectory() as name:
         model, out = Path(name) / "model.onnx", Path(name) / "out"
+        models = [*(DATA / each for each in MODELS), *own_models.write_all(Path(name))]
         for i in range(options.count):
-            data = (DATA / MODELS[i % len(MODELS)] / "model.onnx").read_bytes()
-            model.write_bytes(mutated(data, draw) if i >= len(MODELS) else data)
+            folder = models[i % len(models)]
+            data = (folder / "model.onnx").read_bytes()
+            model.write_bytes(mutated(data, draw) if i >= len(models) else data)
             given = types.SimpleNamespace(model=model, name="Net", out=out, shape=[], fix=[], fix_from=[])
             problem = wrong(given, out, errors)
             good += errors[-1] == ""
             if problem:
                 failures += 1
-                print(f"mutation {i} of {MODELS[i % len(MODELS)]}: {problem}", flush=True)
+                print(f"mutation {i} of {folder.name}: {problem}", flush=True)
     kinds = len({text.split(": ", 2)[-1][:40] for text in errors})
     print(f"{options.count} files, {good} imported, {kinds} kinds of errors, {failures} failed")
     sys.exit(failures > 0 or good == options.count)
@@ -102,6 +104,7 @@ if __name__ == "__main__":
     try:
         import files  # noqa: F401: read once, for all imports
         import guard
+        import own_models
     except ImportError as error:
         print(f"python3-{error.name} is not installed: left out")
         sys.exit(77)

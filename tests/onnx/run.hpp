@@ -1,7 +1,5 @@
 #pragma once
 // Runs programs of imported models, each with a folder of its own: weights and inputs before, outputs and weights_after after.
-#include <tilewright/embedded.hpp>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <string>
+#include <tilewright/embedded.hpp>
 #include <tilewright/layers/layers.hpp>
 #include <tilewright/module/members_of.hpp>
 #include <tilewright/session/one_object/exported_programs.hpp>
@@ -27,7 +26,8 @@ inline void* memory_of(std::size_t bytes) { return std::aligned_alloc(64, (bytes
 template <auto program>
 void run(int number, const std::string& folder, const std::vector<std::size_t>& inputs, const std::vector<std::size_t>& outputs) {
   using Programs = tilewright::ExportedPrograms<tilewright::one_core, program>;
-  const std::string path = folder + "/" + std::to_string(number), weights = read(path + "/weights"), given = read(path + "/inputs");
+  const std::string path = folder + "/" + std::to_string(number), weights = read(path + "/weights"),
+                    given = read(path + "/inputs");
   const std::string facts = Programs::facts().string();
   void* const memory = memory_of(std::strtoull(facts.c_str() + 6, nullptr, 10));
   std::vector<void*> arrays;
@@ -40,7 +40,8 @@ void run(int number, const std::string& folder, const std::vector<std::size_t>& 
   for (const std::size_t bytes : outputs) arrays.push_back(memory_of(bytes));
   tilewright::ExportedStatus status;
   int result = Programs::init(memory, 1, &status);
-  if (result == 0 && facts.find("\nvariable ") != facts.npos) result = Programs::load(memory, weights.data(), weights.size(), &status);
+  if (result == 0 && facts.find("\nvariable ") != facts.npos)
+    result = Programs::load(memory, weights.data(), weights.size(), &status);
   if (result == 0) result = Programs::template run<0>(memory, arrays.data(), &status);
   if (result != 0) {
     std::printf("%d %d: %s %lld %s\n", number, result, status.before, static_cast<long long>(status.value), status.after);

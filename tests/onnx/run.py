@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Imports the models of Debian's libonnx-testdata, compiles about 50 of them as one program, and compares their outputs.
+One of 15 also runs in strict mode on a simulated IPU.
 
     tests/onnx/run.py                     a sample of three minutes
     tests/onnx/run.py --all [--write]     all models; --write puts the table by operator in docs/generated/onnx-operators.md
     tests/onnx/run.py --only add,conv     the models whose names have one of these words
     tests/onnx/run.py --imports           imports only, and counts what is missing by operator
+    tests/onnx/run.py --strict            the models of strict mode alone, in this mode alone
+    tests/onnx/run.py --all --resume      leaves out programs that passed before, of the same models and library
 """
 
 import argparse
@@ -17,6 +20,7 @@ PROJECT = HERE.parents[1]
 DATA = Path("/usr/share/libonnx-testdata/data")
 SAMPLE = 12  # of so many models, one is in the sample
 BATCH = 50  # models of a program
+STRICT = 15  # of so many imported models, one is in strict mode
 sys.path[:0] = [str(PROJECT / "cmake/onnx"), str(HERE)]
 
 
@@ -25,6 +29,8 @@ def main():
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--only", help="words of names, with commas")
     parser.add_argument("--imports", action="store_true")
+    parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--resume", action="store_true")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--first", type=int, default=0, help="number of the first model")
     parser.add_argument("--count", type=int, help="at most so many models")
@@ -49,10 +55,18 @@ def main():
     if not options.imports:
         import programs
         command = programs.command(options.compiler, options.include)
+        run = programs.resumed if options.resume else programs.run
         ready = [each for each in tried if each.state == "imports"]
-        for first in range(0, len(ready), BATCH):
-            programs.run(command, ready[first:first + BATCH])
-            print(f"{min(first + BATCH, len(ready))} of {len(ready)} models", flush=True)
+        strict = ready[::STRICT]
+        for kind, part, header in ("", [] if options.strict else ready, "run.hpp"), (" in strict mode", strict, "strict.hpp"):
+            part = [each for each in part if each.state != "fails"]
+            for each in part:
+                each.state = "imports"
+            for first in range(0, len(part), BATCH):
+                run(command, part[first:first + BATCH], header)
+                print(f"{min(first + BATCH, len(part))} of {len(part)} models{kind}", flush=True)
+            for each in part:
+                each.text += kind if each.state == "fails" else ""
     sys.exit(report(tried, options))
 
 

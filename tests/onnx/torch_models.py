@@ -106,6 +106,27 @@ class PointNet(nn.Module):
         return self.head(self.more(x).max(2)[0])
 
 
+class Quantised(nn.Module):
+    """Convolutions and a product of integers, whose scales come from a batch."""
+
+    def __init__(self):
+        super().__init__()
+        self.quant, self.dequant = torch.ao.quantization.QuantStub(), torch.ao.quantization.DeQuantStub()
+        self.conv1, self.conv2, self.head = nn.Conv2d(1, 4, 3, padding=1), nn.Conv2d(4, 8, 3, stride=2), nn.Linear(72, 5)
+
+    def forward(self, x):
+        x = torch.relu(self.conv2(torch.relu(self.conv1(self.quant(x)))))
+        return self.dequant(self.head(x.flatten(1)))
+
+
+def quantised():
+    torch.backends.quantized.engine = "qnnpack"
+    network, given = Quantised().eval(), torch.randn(16, 1, 8, 8)
+    network.qconfig = torch.ao.quantization.get_default_qconfig("qnnpack")
+    torch.ao.quantization.prepare(network, inplace=True)(given)
+    return torch.ao.quantization.convert(network, inplace=True), given
+
+
 def networks():
     """By name: the network and an input."""
     torch.manual_seed(1)
@@ -116,11 +137,12 @@ def networks():
             "Depthwise": (Depthwise(), torch.randn(2, 3, 8, 8)), "Tagger": (Tagger(), torch.randint(12, (2, 5))),
             "Encoder": (Encoder(), torch.randn(2, 4, 8)), "Gpt": (Gpt(), torch.randint(11, (2, 6))),
             "UNet": (UNet(), torch.randn(1, 1, 8, 8)), "Autoencoder": (autoencoder, torch.randn(4, 12)),
-            "PointNet": (PointNet(), torch.randn(2, 3, 10))}
+            "PointNet": (PointNet(), torch.randn(2, 3, 10)), "Quantised": quantised()}
 
 
 def export(network, given, path, training):
     """Writes a network as ONNX; for training with the names of its weights."""
     mode = torch.onnx.TrainingMode.TRAINING if training else torch.onnx.TrainingMode.EVAL
-    torch.onnx.export(network, given, str(path), opset_version=17, training=mode, do_constant_folding=not training,
+    opset = 13 if isinstance(network, Quantised) else 17
+    torch.onnx.export(network, given, str(path), opset_version=opset, training=mode, do_constant_folding=not training,
                       input_names=["x"], output_names=["y"])
