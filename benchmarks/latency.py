@@ -43,10 +43,11 @@ def measure(programs, windows, runs):
 
 def onnxruntime_program(network, release, pytorch, folder):
     """A network that PyTorch writes, in a program that is compiled for a release of onnxruntime."""
-    peer, library = folder / "onnxruntime_latency", release / "libonnxruntime.so"
+    peer, (header, *_), (library, *_) = (folder / "onnxruntime_latency", sorted(release.rglob("onnxruntime_c_api.h")),
+                                         sorted(release.rglob("libonnxruntime.so*")))
     if not peer.exists():
-        subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-O2", PEERS / "onnxruntime_latency.cpp", f"-I{release}", library,
-                        f"-Wl,-rpath,{release.resolve()}", "-o", peer], check=True)
+        subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-O2", PEERS / "onnxruntime_latency.cpp", f"-I{header.parent}",
+                        library.resolve(), f"-Wl,-rpath,{library.parent.resolve()}", "-o", peer], check=True)
     script = (PEERS / "pytorch_latency.py").relative_to(pytorch.ROOT)
     shapes = subprocess.run([*pytorch.command, script, network, folder / f"{network}.onnx"], cwd=pytorch.ROOT, stdout=subprocess.PIPE,
                             text=True, check=True).stdout.splitlines()[-1].split()
@@ -68,7 +69,7 @@ def main():
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)), help="that all programs run on (%(default)s)")
     parser.add_argument("--pytorch", metavar="COMMAND", help="measure another PyTorch: COMMAND runs its Python")
     parser.add_argument("--onnxruntime", type=Path, metavar="FOLDER",
-                        help="measure onnxruntime, of whose releases FOLDER has the headers and libonnxruntime.so; it takes networks of PyTorch")
+                        help="measure onnxruntime: FOLDER has onnxruntime_c_api.h and libonnxruntime.so; PyTorch writes the networks")
     options = parser.parse_args()
     command = options.pytorch or ("/usr/bin/python3" if pytorch_is_there() else "")
     pytorch = OtherPytorch(command) if command else None

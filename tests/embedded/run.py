@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Exports networks as C libraries, and links programs in C with them, without C++'s library. They leave the bits of sessions.
 
-The libraries ask for no function but those of memory: see docs/how-to/embedded.md."""
+The libraries ask for no function but those of memory: see docs/how-to/embedded.md. The programs of examples/embedded learn, in C and
+in Python."""
 
 import argparse
 import json
 import math
 import os
+import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -57,6 +60,27 @@ def hashes_of(file):
         yield f"{name} {number:016x}"
 
 
+def export(options, folder, name, source, *programs):
+    run([sys.executable, PROJECT / "cmake" / "export.py", source, *programs, "--c", folder, "--name", name, "--compiler", options.compiler,
+         f"--flags={options.level}"])
+
+
+def run_examples(options, folder):
+    """What is wrong with the programs of examples/embedded. Of 200 pictures a guess has 20 right."""
+    examples = PROJECT / "examples" / "embedded"
+    export(options, folder, "net", examples / "net.hpp", "train_step", "infer")
+    run(["gcc", "-O2", examples / "main.c", f"-I{folder}", f"-L{folder}", "-lnet", "-o", folder / "main"])
+    run(["gcc", "-shared", "-o", folder / "libnet.so", "-Wl,--whole-archive", folder / "libnet.a", "-Wl,--no-whole-archive", "-lm"])
+    texts = [run([folder / "main"])]
+    pythons = [each for each in (sys.executable, shutil.which("python3", path="/usr/bin"))  # Debian's NumPy is of its own Python
+               if each and subprocess.run([each, "-c", "import numpy"], stderr=subprocess.DEVNULL).returncode == 0]
+    if pythons:
+        texts.append(run([pythons[0], examples / "train.py", folder / "libnet.so"]))
+    else:
+        print("WITHOUT examples/embedded/train.py: NumPy is missing, ./dev setup onnx installs it")
+    return [text for text in texts if int(re.search(r"(\d+) of 200 are right", text)[1]) < 150]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compiler", default="g++")
@@ -66,9 +90,8 @@ def main():
     problems = []
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
-        for name, program in (("net", ["train_step", "infer"]), ("other", ["other::train_step"])):
-            run([sys.executable, PROJECT / "cmake" / "export.py", FOLDER / f"{name}.hpp", *program, "--c", folder, "--name", name,
-                 "--compiler", options.compiler, f"--flags={options.level}"])
+        for name, programs in (("net", ["train_step", "infer"]), ("other", ["other::train_step"])):
+            export(options, folder, name, FOLDER / f"{name}.hpp", *programs)
         for name in ("net", "other"):
             if more := undefined(folder / f"lib{name}.a") - MEMORY:
                 problems.append(f"lib{name}.a: needs {', '.join(sorted(more))}: functions of memory expected")
@@ -84,6 +107,7 @@ def main():
             problems.append(f"in the file:\n{in_file}\nin C:\n{bits}")
         if sorted(bits.splitlines()) != sorted(in_cpp.splitlines()):
             problems.append(f"in C:\n{bits}\nin sessions:\n{in_cpp}")
+        problems += run_examples(options, folder / "examples")
     print("\n".join(problems) or f"programs in C and in sessions have equal bits:\n{bits}", end="")
     sys.exit(bool(problems))
 

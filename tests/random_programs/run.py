@@ -24,6 +24,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
+sys.path.append(str(HERE.parent / "embedded"))
+from machines import BITS_32, has_32_bits  # noqa: E402
+
 PRELUDE = f'#include "{HERE}/check.hpp"\n'
 CALLS = ("check_results<{first}, {count}, tw::cpu>(report, \"on the host\");",
          "check_results<{first}, {count}, tw::ipu_model>(report, \"on the IPU model\");",
@@ -124,7 +127,7 @@ def run_batch(command, folder, spread, first, count):
 
 def run(compiler, include, first, count, batch, jobs, spread=False, stop_at_first=False):
     """The texts of all failures; prints them as they come."""
-    command = [compiler, *default_flags(include)]
+    command = [*shlex.split(compiler), *default_flags(include)]
     failures = []
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(jobs) as pool:
         folder = Path(name)
@@ -188,6 +191,7 @@ def check_ops(command, include):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--bits", choices=("64", "32"), default="64")
     parser.add_argument("--include", type=Path, default=PROJECT / "include", help="another copy of the library")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1, help="the first one")
@@ -198,7 +202,12 @@ def main():
     parser.add_argument("--plans", action="store_true", help="prove the plans of the programs only")
     parser.add_argument("--print", action="store_true", help="print the programs of the first seed only")
     options = parser.parse_args()
-    command = [options.compiler, *default_flags(options.include)]
+    if options.bits == "32":
+        if not has_32_bits(options.compiler):
+            print("skipped: g++-12-multilib is missing, ./dev setup multilib installs it")
+            sys.exit(77)
+        options.compiler += f" -msse2 -mfpmath=sse {BITS_32}"
+    command = [*shlex.split(options.compiler), *default_flags(options.include)]
     if options.print:
         print(output_of(command, PRINT_PROGRAM.replace("SEED", str(options.seed))))
     elif options.ops:

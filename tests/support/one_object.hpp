@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tilewright/session/arrays/replica_parts.hpp"
 #include "tilewright/session/one_object/static_programs.hpp"
 
 namespace support {
