@@ -22,9 +22,13 @@ static const float* floats(int size) {
   for (int i = 0; i < size; ++i) x[i] = size == 1 ? 1e-3f : (float)next();
   return x;
 }
+/* Small numbers more often than large ones, which a network can learn. */
 static const int32_t* ints(int size) {
   int32_t* x = take(sizeof(int32_t) * (size_t)size);
-  for (int i = 0; i < size; ++i) x[i] = (int32_t)(next() * CLASSES);
+  for (int i = 0; i < size; ++i) {
+    const double part = next();
+    x[i] = (int32_t)(part * part * part * part * CLASSES);
+  }
   return x;
 }
 static double now(void) {

@@ -9,7 +9,10 @@ let state = 1;
 const next = () => (state = state * 48271 % 2147483647) / 2147483647;
 const fill = array => {
   if (array.length === 1) return array.fill(1e-3);
-  for (let i = 0; i < array.length; ++i) array[i] = array instanceof Int32Array ? next() * classes : next();
+  for (let i = 0; i < array.length; ++i) {
+    const part = next();
+    array[i] = array instanceof Int32Array ? part * part * part * part * classes : part;
+  }
 };
 net.init(1);
 for await (const line of createInterface({input: process.stdin})) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Trains the GPT of examples/browser for 50 steps in node and on the host, x86-64 with SSE2 and without fused products: losses are nearly
-equal, and all that the page needs is in its module."""
+"""Trains the GPT of examples/browser for 50 steps in node and on the host, x86-64 with SSE2 and without fused products: it learns, losses
+are nearly equal, and all that the page needs is in its module."""
 
 import sys
 import tempfile
@@ -11,7 +11,7 @@ sys.path.insert(0, str(PROJECT / "benchmarks"))
 from browser import NETWORKS, Steps, build_host, build_module  # noqa: E402
 from machines import SSE2, lacks_of_wasm  # noqa: E402
 
-STEPS, MOST_APART = 50, 1e-4
+STEPS, MOST_APART, MOST_LOSS = 50, 1e-4, 4.4  # ln(128) = 4.85 before
 SKIPPED = 77
 
 
@@ -29,7 +29,7 @@ def main():
             losses.append(program.loss)
     host, node = losses
     print(f"after {STEPS} steps: {host} on the host, {node} in node")
-    sys.exit(not abs(host - node) <= MOST_APART)
+    sys.exit(not (abs(host - node) <= MOST_APART and host <= MOST_LOSS))
 
 
 if __name__ == "__main__":

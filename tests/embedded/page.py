@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Opens the pages of examples/browser, and that of lesson 14, from disk in a headless Chromium, at two widths, dark and light. They
-train without errors and requests. The digits answer drawings by pointer and keyboard, and take files of MNIST. The GPT takes a text,
+train without errors and requests, also by keyboard. The digits answer drawings by pointer and keyboard, and take files of MNIST. The GPT takes a text,
 and writes. The networks of for_node.hpp get the same bits in Chromium as on the host."""
 
 import argparse
@@ -23,6 +23,9 @@ MOST_BYTES = 500_000
 SKIPPED = 77
 TEXT = "document.getElementById('{}').textContent"
 SCORE, LOSS, STEPS = (f"(parseFloat({TEXT.format(name)}.replace(',', '')) || 0)" for name in ("score", "loss", "steps"))
+# The element with the focus. A file's input is in a label that has the outline.
+FOCUSED = """(each => each.id + (getComputedStyle(each.closest('.button') ?? each).outlineStyle === 'solid' ? '' : ' without outline'))(
+  document.activeElement)"""
 PASTE = """(() => { const text = document.getElementById('text'); text.focus(), text.select();
   document.execCommand('insertText', false, %s); })()"""
 PASTED = "".join(f"a{'b' * (i % 7 + 1)} " for i in range(400))
@@ -75,8 +78,9 @@ class Page:
     def press(self, *keys):
         for key in keys:
             code = {" ": "Space"}.get(key, key)
+            more = {"Enter": {"text": "\r"}, "Tab": {"windowsVirtualKeyCode": 9}}.get(key, {})
             for kind in ("keyDown", "keyUp"):
-                self.browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=code, **({"text": "\r"} if key == "Enter" else {}))
+                self.browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=code, **more)
 
     def check_training(self, what, is_done):
         """Trains until an expression is true, and pauses."""
@@ -87,6 +91,20 @@ class Page:
         self.expect("a pause", self.browser.run(TEXT.format("run")) == "Train")
         self.wait("a pause ends the steps", f"new Promise(done => {{ const steps = {STEPS}; "
                                             f"setTimeout(() => done(steps === {STEPS}), 400); }})")
+
+    def check_tab(self):
+        """Tab reaches all that can be used, which then has an outline; Enter trains and pauses."""
+        ids = self.browser.run("[...document.querySelectorAll('button, input, textarea, [tabindex]')].map(each => each.id)")
+        self.browser.run("document.activeElement.blur()")
+        reached = []
+        for _ in ids:
+            self.press("Tab")
+            reached.append(self.browser.run(FOCUSED))
+        self.expect(f"Tab reaches {', '.join(reached)}: {', '.join(ids)} expected", set(reached) == set(ids))
+        self.browser.run("document.getElementById('run').focus()")
+        for text in ("Pause", "Train"):
+            self.press("Enter")
+            self.expect(f"after Enter, {text}", self.browser.run(TEXT.format("run")) == text)
 
     def check_width(self, width):
         self.browser.resize(width, 900)
@@ -181,6 +199,7 @@ def check_page(kind, browser, folder, pictures, problems):
                 pictures.mkdir(parents=True, exist_ok=True)
                 browser.screenshot(pictures / f"{name}-{width}-{'dark' if dark else 'light'}.png")
         if not dark:
+            page.check_tab()
             page.check_more()
         found += [f"in the console: {error}" for error in browser.errors]
         found += [f"asks for {url}" for url in browser.requests if not url.startswith("blob:")]

@@ -171,6 +171,8 @@ class Site:
         if not self.wait_for(f"{button} && !{button}.disabled", 20):
             self.wrong(page, f"shows no {name} that trains")
             return
+        if page == "index.html" and self.browser.run("document.querySelector('iframe').getBoundingClientRect().top > innerHeight - 100"):
+            self.wrong(page, f"shows {name} below its first screen")
         self.browser.run(f"{button}.click()")
         if not self.wait_for(f"{button}.ownerDocument.getElementById('steps').textContent != '0'", 20):
             self.wrong(page, f"shows {name}, which does not train")
