@@ -57,7 +57,7 @@ constexpr Tensor depends_on(const Rule& rule, Tensor solution, const std::array<
 }
 
 /// Returns the largest absolute value of the elements.
-constexpr Tensor largest_of(Tensor x) { return ops::max(ops::abs(x)); }
+constexpr Tensor largest_of(Tensor x) { return (ops::max)(ops::abs(x)); }
 
 }  // namespace detail
 

@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/unary.hpp"
 #include "tilewright/ops/linear/matmul.hpp"
 #include "tilewright/ops/shape/triangle.hpp"
 
