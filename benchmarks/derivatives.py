@@ -4,7 +4,7 @@
 The problems are those of ADBench (arXiv 1807.10129), with numbers of our own: a mixture of Gaussians, a recurrent network, and bundle
 adjustment. Each program compares its results with those by hand before it is measured: they differ by at most 1e-8 of the largest.
 
-The programs of a problem stay alive and take turns, round after round. Times are those of the fastest round, in milliseconds. The
+The programs of a problem stay alive and take turns, round after round. Times are those of the fastest run, in milliseconds. The
 last column is the derivatives' time beside that by hand. This script builds nothing: `./dev bench derivatives` does.
 """
 

@@ -73,8 +73,8 @@ PROGRAMS = {
 # dot_tree.cpp prints names only, mnist_instances.cpp has the program of mnist_replicas.cpp, and the ops of the others are in other
 # programs. So are those of lessons.
 NO_PROGRAM = {f"examples/more/{name}.cpp" for name in ("audio", "curve_fit", "dot_tree", "mnist_instances", "dqn", "fine_tune", "gan", "gru_tokens",
-                                                       "heat_equation", "heat_network", "levenberg_marquardt", "llama", "lora",
-                                                       "mnist_remote", "tabular", "unet")}
+                                                       "heat_equation", "heat_network", "levenberg_marquardt", "llama", "lora", "mnist_remote", "pendulum", "tabular",
+                                                       "unet")}
 
 SESSION_ALIAS = re.compile(r"^using \w+ = tw::Session<.*\n", re.MULTILINE)
 # A function at the beginning of a line that is neither constexpr nor a template, to its closing brace.
