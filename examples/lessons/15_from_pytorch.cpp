@@ -71,18 +71,20 @@ constexpr void fine_tune(tw::Ir& ir) {
 
 using namespace tw::literals;
 
-static float wave[32][1][64], scores[32][3];
-static std::int32_t label[32];
+static struct {
+  float wave[32][1][64], scores[32][3];
+  std::int32_t label[32];
+} drawn;
 
 /// Draws waves, and of which kind each is: a short pulse, the size of a sine or a triangle.
 static void draw(tw::Random& random) {
   for (int i = 0; i < 32; ++i) {
-    label[i] = static_cast<std::int32_t>(3 * random.uniform());
+    drawn.label[i] = static_cast<std::int32_t>(3 * random.uniform());
     const double start = random.uniform();
     for (int k = 0; k < 64; ++k) {
       const double turn = start + 3 * k / 64.0, part = turn - std::floor(turn);
       const double kinds[] = {part < 0.2 ? 1.0 : -1.0, 2 * std::sin(3.1416 * part) - 1, 1 - 4 * std::abs(part - 0.5)};
-      wave[i][0][k] = static_cast<float>(kinds[label[i]] + 0.7 * (random.uniform() - 0.5));
+      drawn.wave[i][0][k] = static_cast<float>(kinds[drawn.label[i]] + 0.7 * (random.uniform() - 0.5));
     }
   }
 }
@@ -93,8 +95,8 @@ static void print_right(const char* when, const tw::Session<fine_tune>& tuned) {
   int right = 0;
   for (int batch = 0; batch < 10; ++batch) {
     draw(random);
-    session.run_with_outputs("wave"_s = wave, "scores"_s = scores);
-    for (int i = 0; i < 32; ++i) right += std::ranges::max_element(scores[i]) - scores[i] == label[i] ? 1 : 0;
+    session.run_with_outputs("wave"_s = drawn.wave, "scores"_s = drawn.scores);
+    for (int i = 0; i < 32; ++i) right += std::ranges::max_element(drawn.scores[i]) - drawn.scores[i] == drawn.label[i] ? 1 : 0;
   }
   std::printf("%s: %d of 320 waves are right\n", when, right);
 }
@@ -106,7 +108,7 @@ int main(int argc, char** argv) {
   tw::Random random(1);
   for (int step = 0; step < 300; ++step) {
     draw(random);
-    session.run("wave"_s = wave, "label"_s = label);
+    session.run("wave"_s = drawn.wave, "label"_s = drawn.label);
   }
   print_right("after", session);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs of imported networks beside onnxruntime in node, on one thread each: `/usr/bin/python3 benchmarks/onnx.py`. It needs python3-torch,
+"""Runs of imported networks beside onnxruntime in node, on one thread each: `/usr/bin/python3 benchmarks/imported.py`. It needs python3-torch,
 python3-onnx, node and npm. The networks are those of tests/onnx/torch_models.py. Both repeat a run for some milliseconds, in 20 rounds;
-the least mean of a round counts. --write puts the table into docs/generated/onnx-speed.md. --compile compares what compiling an
+the least mean of a round counts. --write puts the table into docs/generated/imported-speed.md. --compile compares what compiling an
 imported network costs with the same network by hand, by processor time, the least of three."""
 
 import argparse
@@ -16,10 +16,10 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[1]
 PEER = "1.20.1"
-PAGE = PROJECT / "docs/generated/onnx-speed.md"
+PAGE = PROJECT / "docs/generated/imported-speed.md"
 HEAD = """# Runs of imported networks
 
-`benchmarks/onnx.py --write` writes this page: microseconds of a run, on one thread of {cpu}, of the networks of
+`benchmarks/imported.py --write` writes this page: microseconds of a run, on one thread of {cpu}, of the networks of
 [torch_models.py](../../tests/onnx/torch_models.py), which PyTorch exports. onnxruntime {peer} runs in node {node}, where an empty model
 takes {empty:.1f} microseconds.
 
