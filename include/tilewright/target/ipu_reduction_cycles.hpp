@@ -72,12 +72,41 @@ constexpr std::int64_t norm_cycles(const IpuModel& model, DType dtype, std::int6
   return reductions + map_cycles(model, inverse_deviation, groups) + 4 * binary_map_cycles(model, three, dtype, n);
 }
 
-/// Returns the cycles of windows: for each of `rows` rows of results, 30 instructions and 3 for a vector of each term, 5 for the
-/// gradient of a maximum. Published: 30 and 3; assumed: that workers share the rows.
-constexpr std::int64_t pool_cycles(const IpuModel& model, DType dtype, std::int64_t rows, std::int64_t row_elements,
-                                   std::int64_t terms, std::int64_t vector_cycles = 3) {
-  const std::int64_t vectors = ceil_divide(row_elements, model.vector_width(dtype)) * terms;
-  return model.workers * ceil_divide(rows, model.workers) * (30 + vector_cycles * vectors);
+/// Results of the windows of a vertex, or elements of their gradient, and the loop over them.
+struct PoolVertex {
+  std::int64_t rows = 1, columns = 1;  ///< of all images
+  std::int64_t vectors = 1;  ///< of channels
+  std::int64_t terms = 1;  ///< loops over a row: elements of a window that the row meets
+  std::int64_t spacing = 1;  ///< distance of the columns of such a loop: a stride, in a gradient
+  std::int64_t start = 41, loop_start = 4, cycles = 3;  ///< instructions: of a worker, of a loop, and of a vector in it
+};
+
+/// Returns the cycles of windows: 13 + w x worker. Workers share the results, in the order of rows. A worker takes 41
+/// instructions to start (42 for means, 51 for the gradient of a maximum), 4 and one for each vector of its share to set them, 15
+/// for a row of its share or a part of one, 25 for each element of the windows that the row meets, and for each vector of
+/// channels there 3 + 4
+/// + 3 x columns (5 + 3 for means, 7 + 5 for the gradient of a maximum). Published: popnn, getPoolingCycles.
+constexpr std::int64_t pool_cycles(const IpuModel& model, const PoolVertex& of) {
+  const std::int64_t results = of.rows * of.columns;
+  std::int64_t longest = 0;
+  for (std::int64_t worker = 0; worker < model.workers; ++worker) {
+    const std::int64_t begin = worker * results / model.workers, end = (worker + 1) * results / model.workers;
+    std::int64_t rows = 0, loops = 0;  // parts of rows, and the vectors of one loop over each
+    if (begin < end) {
+      const std::int64_t first = begin / of.columns, last = (end - 1) / of.columns;
+      rows = last - first + 1;
+      const auto add = [&](std::int64_t columns) { loops += ceil_divide(columns, of.spacing); };
+      add((rows == 1 ? end : (first + 1) * of.columns) - begin);
+      if (rows > 1) add(end - last * of.columns);
+      if (rows > 2) loops += (rows - 2) * ceil_divide(of.columns, of.spacing);
+    }
+    const std::int64_t of_rows = rows * (15 + of.terms * (25 + of.vectors * (3 + of.loop_start)));
+    const std::int64_t of_loops = of.terms * of.vectors * of.cycles * loops,
+                       set = ceil_divide(results * of.vectors, model.workers);
+    const std::int64_t all = of.start + 4 + set + of_rows + of_loops;
+    if (all > longest) longest = all;
+  }
+  return 13 + model.workers * longest;
 }
 
 /// Returns the cycles of a cross-entropy of `elements` probabilities by one worker: 25 + 4 per element, 9 with the gradient of a

@@ -58,8 +58,13 @@ static_assert(softmax_cycles(gc200_model, float32, 12, 100) - softmax_cycles(gc2
 static_assert(norm_cycles(gc200_model, float32, 12, 100, true) == two_reductions + 3 * maps_of_three);
 static_assert(norm_cycles(gc200_model, float32, 12, 100, false) == two_reductions + 4 * maps_of_three + 20 + 6 * (17 + 8));
 static_assert(line_cycles(gc200_model, {14, 2}, 5, 12, 100) == 5 * (20 + 6 * (17 + 22)) + 6 * 100 * 14);
-static_assert(pool_cycles(gc200_model, float32, 12, 8, 9) == 6 * 2 * (30 + 3 * 4 * 9));
-static_assert(pool_cycles(gc200_model, float32, 12, 8, 9, 5) == 6 * 2 * (30 + 5 * 4 * 9), "the gradient of a maximum");
+static_assert(pool_cycles(gc200_model, {.rows = 12, .columns = 8, .terms = 9}) ==
+                  13 + 6 * (45 + 16 + 2 * (15 + 9 * (25 + 3 + 4)) + 9 * 3 * 16),
+              "each worker has two rows");
+static_assert(pool_cycles(gc200_model,
+                          {.columns = 12, .vectors = 2, .terms = 3, .spacing = 2, .start = 51, .loop_start = 7, .cycles = 5}) ==
+                  13 + 6 * (55 + 4 + 15 + 3 * (25 + 2 * 10) + 3 * 2 * 5),
+              "the gradient of a maximum, of which a worker has two columns");
 static_assert(tw::cross_entropy_cycles(float32, 100, false) == 25 + 400 &&
               tw::cross_entropy_cycles(float16, 100, true) == 25 + 450);
 
