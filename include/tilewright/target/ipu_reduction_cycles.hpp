@@ -18,6 +18,24 @@ constexpr std::int64_t reduce_rows_cycles(const IpuModel& model, DType in, DType
   return model.workers * (16 + vectors * (6 + post + (terms - 1) * term_cycles));
 }
 
+/// Returns the cycles of such results, with the launch, if each worker takes whole groups of `vectors` vectors. If they are
+/// faster, workers take parts of the terms of a group, and a second compute set adds up these parts, in float32 if they are sums
+/// of float16. Published: popops, findGrainSizeForOp and connectTwoStageReductions; basicOpSupervisorOverhead for the launch.
+constexpr std::int64_t reduce_columns_cycles(const IpuModel& model, DType dtype, std::int64_t outputs, std::int64_t terms,
+                                             std::int64_t term_cycles, std::int64_t vectors) {
+  const std::int64_t group = vectors * model.vector_width(dtype), groups = ceil_divide(outputs, group);
+  const auto of_worker = [&](DType of, std::int64_t results, std::int64_t count) {
+    return model.launch_cycles +
+           reduce_rows_cycles(model, of, of, model.workers * (results < outputs ? results : outputs), count, term_cycles);
+  };
+  const std::int64_t whole = of_worker(dtype, ceil_divide(groups, model.workers) * group, terms);
+  const std::int64_t parts = model.workers / groups;
+  if (parts < 2 || terms < 2 * parts) return whole;
+  const std::int64_t in_parts = of_worker(dtype, group, ceil_divide(terms, parts)) + model.sync_cycles +
+                                of_worker(vectors > 1 && dtype == float16 ? float32 : dtype, group, parts);
+  return whole < in_parts ? whole : in_parts;
+}
+
 /// Returns the cycles of one result of `terms` neighbouring terms: w (22 + e / v x cycles) and a second pass over the w partial
 /// results. Published.
 constexpr std::int64_t reduce_line_cycles(const IpuModel& model, DType in, std::int64_t terms, std::int64_t term_cycles = 1) {
@@ -34,6 +52,19 @@ constexpr std::int64_t reduce_lines_cycles(const IpuModel& model, DType in, std:
   const std::int64_t whole = model.workers * ceil_divide(lines, model.workers) * (22 + vectors);
   const std::int64_t shared = lines * reduce_line_cycles(model, in, terms, term_cycles);
   return whole < shared ? whole : shared;
+}
+
+/// Returns the cycles of `outputs` results of `terms` terms each, of which `run` are neighbours in memory: two compute sets, of
+/// which one adds up runs of terms, and the other one their results, in either order. Published: popops, which sums the outer
+/// terms first (connectSmallInnerFactorReductions).
+constexpr std::int64_t reduce_runs_cycles(const IpuModel& model, DType dtype, std::int64_t outputs, std::int64_t terms,
+                                          std::int64_t run, std::int64_t term_cycles, std::int64_t vectors) {
+  const std::int64_t runs = ceil_divide(terms, run);
+  const std::int64_t outer_first = reduce_columns_cycles(model, dtype, outputs * run, runs, term_cycles, vectors) +
+                                   reduce_lines_cycles(model, dtype, outputs, run, term_cycles);
+  const std::int64_t inner_first = reduce_lines_cycles(model, dtype, outputs * runs, run, term_cycles) +
+                                   reduce_columns_cycles(model, dtype, outputs, runs, term_cycles, vectors);
+  return (outer_first < inner_first ? outer_first : inner_first) + model.launch_cycles + model.sync_cycles;
 }
 
 /// Returns the cycles of an op of several loops over each line of the tile: for each pass the start of a map, 20 + 17 w, and 22

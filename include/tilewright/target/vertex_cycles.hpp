@@ -39,8 +39,8 @@ constexpr CycleCount vertex_cycles(const VertexCost& cost, DType dtype, std::int
     case CostFormula::copy: return {copy_cycles(model, elements * size_of(dtype)), cost.confidence};
     case CostFormula::reduction:
       if (order == TermOrder::lines || elements == 1)
-        return {reduce_lines_cycles(model, dtype, elements, length, term_cycles()), confidence};
-      return {reduce_rows_cycles(model, dtype, dtype, elements, length, term_cycles()), confidence};
+        return {model.launch_cycles + reduce_lines_cycles(model, dtype, elements, length, term_cycles()), confidence};
+      return {reduce_columns_cycles(model, dtype, elements, length, term_cycles(), cost.passes), confidence};
     case CostFormula::line: return {line_cycles(model, loop, cost.passes, rows, length), confidence};
     case CostFormula::serial:
       return {(loop.start > 0 ? loop.start : 25) + ceil_divide(elements * length, loop.elements) * loop.cycles, confidence};
