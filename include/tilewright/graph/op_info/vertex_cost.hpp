@@ -91,8 +91,8 @@ constexpr VertexCost reduction_cost(const LoopCost& float32, const LoopCost& flo
                                     Confidence confidence = Confidence::assumed) {
   return loop_cost(CostFormula::reduction, float32, float16, confidence);
 }
-/// Returns the cost of a sum, of whose results a worker makes two vectors together, as the accumulators have them. Published:
-/// popops, findGrainSizeForOp.
+/// Returns the cost of a sum. A worker makes two vectors of results together, as the accumulators have them. Published: popops,
+/// findGrainSizeForOp.
 constexpr VertexCost sum_cost() { return {CostFormula::reduction, {1, 2}, {1, 4}, 2, Confidence::published}; }
 /// Returns the cost of `passes` loops over each line. The given instructions are those of all these loops together.
 constexpr VertexCost line_cost(int passes, const LoopCost& float32, const LoopCost& float16,
