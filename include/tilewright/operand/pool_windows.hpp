@@ -18,6 +18,21 @@ struct PoolGaps {
   }
 };
 
+/// Begins of blocks along an axis: block b begins at element `first + b step`.
+struct BlockBegins {
+  std::int64_t first = 0, step = 0;
+  constexpr bool operator==(const BlockBegins&) const = default;
+  constexpr std::int64_t at(std::int64_t block) const { return first + block * step; }
+};
+/// Windows of whole images, and where the blocks of a plan begin: of the elements of windows, of windows, and of the elements
+/// that the gradient of a pooling computes. Blocks may go beyond the images.
+struct PoolBlocks {
+  Windows windows{};
+  BlockBegins elements[3]{}, results[3]{}, gradient[3]{};
+  int axes = 2;  ///< spatial axes
+  constexpr bool operator==(const PoolBlocks&) const = default;
+};
+
 /// Returns whether windows of 2 elements, 2 apart, divide an axis. The last element of an odd number is in no window.
 constexpr bool is_in_pairs(const Window& w) {
   return w.kernel == 2 && w.stride == 2 && w.dilation == 1 && w.begin == 0 && w.out == w.in / 2;

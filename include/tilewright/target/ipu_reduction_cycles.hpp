@@ -18,6 +18,24 @@ constexpr std::int64_t reduce_rows_cycles(const IpuModel& model, DType in, DType
   return model.workers * (16 + vectors * (6 + post + (terms - 1) * term_cycles));
 }
 
+/// Returns the cycles of such results, with the launch, if each worker takes whole groups of `vectors` vectors. If they are
+/// faster, workers take parts of the terms of a group, and a second compute set adds up these parts, in float32 if they are sums
+/// of float16. Published: popops, findGrainSizeForOp and connectTwoStageReductions; basicOpSupervisorOverhead for the launch.
+constexpr std::int64_t reduce_columns_cycles(const IpuModel& model, DType dtype, std::int64_t outputs, std::int64_t terms,
+                                             std::int64_t term_cycles, std::int64_t vectors) {
+  const std::int64_t group = vectors * model.vector_width(dtype), groups = ceil_divide(outputs, group);
+  const auto of_worker = [&](DType of, std::int64_t results, std::int64_t count) {
+    return model.launch_cycles +
+           reduce_rows_cycles(model, of, of, model.workers * (results < outputs ? results : outputs), count, term_cycles);
+  };
+  const std::int64_t whole = of_worker(dtype, ceil_divide(groups, model.workers) * group, terms);
+  const std::int64_t parts = model.workers / groups;
+  if (parts < 2 || terms < 2 * parts) return whole;
+  const std::int64_t in_parts = of_worker(dtype, group, ceil_divide(terms, parts)) + model.sync_cycles +
+                                of_worker(vectors > 1 && dtype == float16 ? float32 : dtype, group, parts);
+  return whole < in_parts ? whole : in_parts;
+}
+
 /// Returns the cycles of one result of `terms` neighbouring terms: w (22 + e / v x cycles) and a second pass over the w partial
 /// results. Published.
 constexpr std::int64_t reduce_line_cycles(const IpuModel& model, DType in, std::int64_t terms, std::int64_t term_cycles = 1) {
@@ -34,6 +52,19 @@ constexpr std::int64_t reduce_lines_cycles(const IpuModel& model, DType in, std:
   const std::int64_t whole = model.workers * ceil_divide(lines, model.workers) * (22 + vectors);
   const std::int64_t shared = lines * reduce_line_cycles(model, in, terms, term_cycles);
   return whole < shared ? whole : shared;
+}
+
+/// Returns the cycles of `outputs` results of `terms` terms each, of which `run` are neighbours in memory: two compute sets, of
+/// which one adds up runs of terms, and the other one their results, in either order. Published: popops, which sums the outer
+/// terms first (connectSmallInnerFactorReductions).
+constexpr std::int64_t reduce_runs_cycles(const IpuModel& model, DType dtype, std::int64_t outputs, std::int64_t terms,
+                                          std::int64_t run, std::int64_t term_cycles, std::int64_t vectors) {
+  const std::int64_t runs = ceil_divide(terms, run);
+  const std::int64_t outer_first = reduce_columns_cycles(model, dtype, outputs * run, runs, term_cycles, vectors) +
+                                   reduce_lines_cycles(model, dtype, outputs, run, term_cycles);
+  const std::int64_t inner_first = reduce_lines_cycles(model, dtype, outputs * runs, run, term_cycles) +
+                                   reduce_columns_cycles(model, dtype, outputs, runs, term_cycles, vectors);
+  return (outer_first < inner_first ? outer_first : inner_first) + model.launch_cycles + model.sync_cycles;
 }
 
 /// Returns the cycles of an op of several loops over each line of the tile: for each pass the start of a map, 20 + 17 w, and 22
@@ -72,12 +103,41 @@ constexpr std::int64_t norm_cycles(const IpuModel& model, DType dtype, std::int6
   return reductions + map_cycles(model, inverse_deviation, groups) + 4 * binary_map_cycles(model, three, dtype, n);
 }
 
-/// Returns the cycles of windows: for each of `rows` rows of results, 30 instructions and 3 for a vector of each term, 5 for the
-/// gradient of a maximum. Published: 30 and 3; assumed: that workers share the rows.
-constexpr std::int64_t pool_cycles(const IpuModel& model, DType dtype, std::int64_t rows, std::int64_t row_elements,
-                                   std::int64_t terms, std::int64_t vector_cycles = 3) {
-  const std::int64_t vectors = ceil_divide(row_elements, model.vector_width(dtype)) * terms;
-  return model.workers * ceil_divide(rows, model.workers) * (30 + vector_cycles * vectors);
+/// Results of the windows of a vertex, or elements of their gradient, and the loop over them.
+struct PoolVertex {
+  std::int64_t rows = 1, columns = 1;  ///< of all images
+  std::int64_t vectors = 1;  ///< of channels
+  std::int64_t terms = 1;  ///< loops over a row: elements of a window that the row meets
+  std::int64_t spacing = 1;  ///< distance of the columns of such a loop: a stride, in a gradient
+  std::int64_t start = 41, loop_start = 4, cycles = 3;  ///< instructions: of a worker, of a loop, and of a vector in it
+};
+
+/// Returns the cycles of windows: 13 + w x worker. Workers share the results, in the order of rows. A worker takes 41
+/// instructions to start (42 for means, 51 for the gradient of a maximum), 4 and one for each vector of its share to set them, 15
+/// for a row of its share or a part of one, 25 for each element of the windows that the row meets, and for each vector of
+/// channels there 3 + 4
+/// + 3 x columns (5 + 3 for means, 7 + 5 for the gradient of a maximum). Published: popnn, getPoolingCycles.
+constexpr std::int64_t pool_cycles(const IpuModel& model, const PoolVertex& of) {
+  const std::int64_t results = of.rows * of.columns;
+  std::int64_t longest = 0;
+  for (std::int64_t worker = 0; worker < model.workers; ++worker) {
+    const std::int64_t begin = worker * results / model.workers, end = (worker + 1) * results / model.workers;
+    std::int64_t rows = 0, loops = 0;  // parts of rows, and the vectors of one loop over each
+    if (begin < end) {
+      const std::int64_t first = begin / of.columns, last = (end - 1) / of.columns;
+      rows = last - first + 1;
+      const auto add = [&](std::int64_t columns) { loops += ceil_divide(columns, of.spacing); };
+      add((rows == 1 ? end : (first + 1) * of.columns) - begin);
+      if (rows > 1) add(end - last * of.columns);
+      if (rows > 2) loops += (rows - 2) * ceil_divide(of.columns, of.spacing);
+    }
+    const std::int64_t of_rows = rows * (15 + of.terms * (25 + of.vectors * (3 + of.loop_start)));
+    const std::int64_t of_loops = of.terms * of.vectors * of.cycles * loops,
+                       set = ceil_divide(results * of.vectors, model.workers);
+    const std::int64_t all = of.start + 4 + set + of_rows + of_loops;
+    if (all > longest) longest = all;
+  }
+  return 13 + model.workers * longest;
 }
 
 /// Returns the cycles of a cross-entropy of `elements` probabilities by one worker: 25 + 4 per element, 9 with the gradient of a

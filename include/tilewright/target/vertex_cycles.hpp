@@ -39,16 +39,17 @@ constexpr CycleCount vertex_cycles(const VertexCost& cost, DType dtype, std::int
     case CostFormula::copy: return {copy_cycles(model, elements * size_of(dtype)), cost.confidence};
     case CostFormula::reduction:
       if (order == TermOrder::lines || elements == 1)
-        return {reduce_lines_cycles(model, dtype, elements, length, term_cycles()), confidence};
-      return {reduce_rows_cycles(model, dtype, dtype, elements, length, term_cycles()), confidence};
+        return {model.launch_cycles + reduce_lines_cycles(model, dtype, elements, length, term_cycles()), confidence};
+      return {reduce_columns_cycles(model, dtype, elements, length, term_cycles(), cost.passes), confidence};
     case CostFormula::line: return {line_cycles(model, loop, cost.passes, rows, length), confidence};
     case CostFormula::serial:
       return {(loop.start > 0 ? loop.start : 25) + ceil_divide(elements * length, loop.elements) * loop.cycles, confidence};
-    case CostFormula::window: {  // rows of 4 vectors are assumed
-      const std::int64_t row = 4 * model.vector_width(dtype);
-      return {pool_cycles(model, dtype, ceil_divide(elements, row), (std::min)(row, elements), length, term_cycles()),
+    case CostFormula::window:  // rows of 4 columns are assumed
+      return {pool_cycles(model, {.rows = ceil_divide(elements, 4 * model.vector_width(dtype)),
+                                  .columns = 4,
+                                  .terms = length,
+                                  .cycles = loop.cycles}),
               Confidence::assumed};
-    }
     case CostFormula::slice: return {dynamic_slice_cycles(model, dtype, rows, length), confidence};
     case CostFormula::gather:  // workers share the rows
       return {gather_cycles(model, ceil_divide(rows, model.workers), 0, length), confidence};

@@ -95,7 +95,7 @@ class GraphRun : GraphTensors {
     if (node.else_graph != GraphId::none) return branch(scope, node);
     if (tilewright::detail::is_loop(node)) return loop(scope, node);
     if (node.called_graph != GraphId::none) return call(scope, node);
-    if ((node.op->expand || node.op->work_kind == WorkKind::indexed) && run_parts(scope, node)) return;
+    if ((node.op->expand || may_expand_on_tiles(*node.op)) && run_parts(scope, node)) return;
     if (node.op->gives_memory) return void(bound(scope, node.outputs[0]) = made(scope.spec(node.outputs[0])));
     if (node.op->is_copy) return copy(scope, node);
     if (node.op->view) return view(scope, node);

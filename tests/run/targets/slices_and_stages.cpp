@@ -70,9 +70,10 @@ constexpr void integer_sum(tw::Ir& ir) { store("y", load(ir, "x", {100'003}, tw:
 constexpr void column_sums(tw::Ir& ir) { store("y", load(ir, "x", {40'000, 5}).sum(tw::Axes(0))); }
 constexpr void maxima(tw::Ir& ir) { store("y", tw::ops::max(load(ir, "x", {40'000, 5}, tw::float16), tw::Axes(0))); }
 constexpr void log_sum(tw::Ir& ir) { store("y", tw::ops::logsumexp(load(ir, "x", {90'000}))); }
-static_assert(steps<integer_sum, tw::gc200> == 3 && steps<column_sums, tw::gc200> == 3 && steps<maxima, tw::gc200> == 3 &&
-                  steps<log_sum, tw::gc200> == 3,
+static_assert(steps<integer_sum, tw::gc200> == 3 && steps<maxima, tw::gc200> == 3 && steps<log_sum, tw::gc200> == 3,
               "parts, sums of some of them, sums of these");
+static_assert(steps<column_sums, tw::gc200> == 4,
+              "1,429 parts of 28 rows: few workers add 5 columns, so that 3 stages are faster");
 
 }  // namespace
 
@@ -134,4 +135,33 @@ TEST_CASE("other results of parts in stages are those of all elements") {
   tw::Session<log_sum, tw::gc200> logs;
   CHECK(std::abs(logs.run("x"_s = x)["y"_s]() - std::log(sum)) < 1e-5);
   check_strict<log_sum, tw::gc200>(1);
+}
+
+// ---- reductions of a stream, of which each tile adds up what it has
+
+template <bool takes_maximum>
+constexpr void between(tw::Ir& ir) {  // terms before and behind each result
+  const auto x = load(ir, "x", {4, 64, 8, 4});
+  store("y", takes_maximum ? tw::ops::max(x, {1, 3}) : tw::ops::sum(x, {1, 3}));
+}
+static_assert(
+    [] {
+      const tw::Plan plan = support::plan_of(between<false>, ipu<64>);
+      return plan.moves[0].before.total_bytes == 0 && plan.steps[0].vertices == 64;
+    }(),
+    "4 x 8 x 4 elements on a tile, of one image");
+
+TEST_CASE("reductions of what tiles have are those of all elements") {
+  const auto x = integers<4>({4, 64, 8, 4}, 5);
+  tw::Session<between<false>, ipu<64>> sums({.strict = true});
+  tw::Session<between<true>, ipu<64>> maxima({.strict = true});
+  const xt::xtensor<float, 2> sum = sums.run("x"_s = x)["y"_s], largest = maxima.run("x"_s = x)["y"_s];
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t j = 0; j < 8; ++j) {
+      float expected = 0, most = -4;
+      for (std::size_t k = 0; k < 64; ++k)
+        for (std::size_t l = 0; l < 4; ++l) expected += x(i, k, j, l), most = std::max(most, x(i, k, j, l));
+      CHECK(sum(i, j) == expected);
+      CHECK(largest(i, j) == most);
+    }
 }

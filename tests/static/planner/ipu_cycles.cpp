@@ -23,10 +23,10 @@ static_assert(binary_map_cycles(gc200_model, three_float16, float16, 2400) == 11
 static_assert(binary_map_cycles(gc200_model, three_float32, float32, 1200, true) == 11 + 6 * (58 + 300));
 static_assert(add_in_place_cycles(gc200_model, 4800) == 11 + 6 * (58 + 300));
 static_assert(cast_cycles(gc200_model, 2400) == 12 + 6 * (18 + 19 + 200));
-static_assert(scaled_add_cycles(gc200_model, float32, 1200) == 60 + 6 * (24 + 3 * 99));
-static_assert(scaled_add_cycles(gc200_model, float32, 1200, tw::OperandBanks::different) == 60 + 6 * (24 + 2 * 99));
-static_assert(scaled_add_cycles(gc200_model, float32, 1200, tw::OperandBanks::interleaved) == 60 + 6 * (24 + 99));
-static_assert(scaled_add_cycles(gc200_model, float32, 180, tw::OperandBanks::interleaved) == 60 + 6 * (24 + 2 * 14),
+static_assert(scaled_add_cycles(gc200_model, float32, 1200) == 97 + 6 * (24 + 3 * 99));
+static_assert(scaled_add_cycles(gc200_model, float32, 1200, tw::OperandBanks::different) == 97 + 6 * (24 + 2 * 99));
+static_assert(scaled_add_cycles(gc200_model, float32, 1200, tw::OperandBanks::interleaved) == 97 + 6 * (24 + 99));
+static_assert(scaled_add_cycles(gc200_model, float32, 180, tw::OperandBanks::interleaved) == 97 + 6 * (24 + 2 * 14),
               "15 vectors");
 static_assert(fill_cycles(gc200_model, float16, 1000) == 23 + 250);
 static_assert(copy_cycles(gc200_model, 4096) == 288 + 512 && copy_cycles(gc200_model, 0) == 0);
@@ -58,8 +58,23 @@ static_assert(softmax_cycles(gc200_model, float32, 12, 100) - softmax_cycles(gc2
 static_assert(norm_cycles(gc200_model, float32, 12, 100, true) == two_reductions + 3 * maps_of_three);
 static_assert(norm_cycles(gc200_model, float32, 12, 100, false) == two_reductions + 4 * maps_of_three + 20 + 6 * (17 + 8));
 static_assert(line_cycles(gc200_model, {14, 2}, 5, 12, 100) == 5 * (20 + 6 * (17 + 22)) + 6 * 100 * 14);
-static_assert(pool_cycles(gc200_model, float32, 12, 8, 9) == 6 * 2 * (30 + 3 * 4 * 9));
-static_assert(pool_cycles(gc200_model, float32, 12, 8, 9, 5) == 6 * 2 * (30 + 5 * 4 * 9), "the gradient of a maximum");
+static_assert(reduce_columns_cycles(gc200_model, float16, 8, 32, 1, 2) == 11 + 6 * (16 + 2 * (14 + 31)),
+              "one worker makes both vectors of sums");
+static_assert(reduce_columns_cycles(gc200_model, float16, 8, 96, 1, 2) ==
+                  11 + 6 * (16 + 2 * (14 + 15)) + 126 + 11 + 6 * (16 + 4 * (11 + 5)),
+              "six workers make parts of 16 terms, and one adds these in float32");
+static_assert(reduce_columns_cycles(gc200_model, float16, 8, 128, 1, 1) == 11 + 6 * (16 + 14 + 42) + 126 + 11 + 6 * (16 + 14 + 2),
+              "three workers for each vector of maxima");
+static_assert(reduce_runs_cycles(gc200_model, float16, 8, 16, 4, 1, 2) ==
+                  11 + 6 * (16 + 2 * (14 + 3)) + 126 + 11 + 6 * 2 * (22 + 1),
+              "32 columns of 4 terms, and 8 lines of 4 terms");
+static_assert(pool_cycles(gc200_model, {.rows = 12, .columns = 8, .terms = 9}) ==
+                  13 + 6 * (45 + 16 + 2 * (15 + 9 * (25 + 3 + 4)) + 9 * 3 * 16),
+              "each worker has two rows");
+static_assert(pool_cycles(gc200_model,
+                          {.columns = 12, .vectors = 2, .terms = 3, .spacing = 2, .start = 51, .loop_start = 7, .cycles = 5}) ==
+                  13 + 6 * (55 + 4 + 15 + 3 * (25 + 2 * 10) + 3 * 2 * 5),
+              "the gradient of a maximum, of which a worker has two columns");
 static_assert(tw::cross_entropy_cycles(float32, 100, false) == 25 + 400 &&
               tw::cross_entropy_cycles(float16, 100, true) == 25 + 450);
 

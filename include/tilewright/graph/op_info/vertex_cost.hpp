@@ -45,7 +45,9 @@ struct VertexCost {
   CostFormula formula = CostFormula::other;
   LoopCost float32{};  ///< for float32, integers of 4 and 8 bytes, bool and bytes
   LoopCost float16{};  ///< for float16 and integers of 2 bytes
-  std::int8_t passes = 1;  ///< line: number of loops over each line; `cycles` counts all of them; pairs: number of products
+  /// line: number of loops over each line; `cycles` counts all of them; pairs: number of products; reduction: vectors of results
+  /// that one worker makes together
+  std::int8_t passes = 1;
   Confidence confidence = Confidence::given;
 
   /// Returns whether an op states the cost.
@@ -89,6 +91,9 @@ constexpr VertexCost reduction_cost(const LoopCost& float32, const LoopCost& flo
                                     Confidence confidence = Confidence::assumed) {
   return loop_cost(CostFormula::reduction, float32, float16, confidence);
 }
+/// Returns the cost of a sum. A worker makes two vectors of results together, as the accumulators have them. Published: popops,
+/// findGrainSizeForOp.
+constexpr VertexCost sum_cost() { return {CostFormula::reduction, {1, 2}, {1, 4}, 2, Confidence::published}; }
 /// Returns the cost of `passes` loops over each line. The given instructions are those of all these loops together.
 constexpr VertexCost line_cost(int passes, const LoopCost& float32, const LoopCost& float16,
                                Confidence confidence = Confidence::assumed) {

@@ -112,13 +112,8 @@ class CycleCounter {
     const TensorSpec& input = operation.operands[0].spec;
     const std::int64_t read = slice_elements(g, member, 0), last = input.shape.rank == 0 ? 1 : input.shape[-1];
     switch (op.vertex_cost.formula) {
-      case CostFormula::reduction: {
-        const bool lines = input.shape.rank > 0 && (result.shape.rank == 0 || result.shape[-1] != last);
-        return vertex_cycles(op, input.dtype, elements, ceil_divide(read, std::max<std::int64_t>(1, elements)), model_,
-                             lines ? TermOrder::lines : TermOrder::rows);
-      }
-      case CostFormula::window:
-        return vertex_cycles(op, input.dtype, elements, ceil_divide(read, std::max<std::int64_t>(1, elements)), model_);
+      case CostFormula::reduction: return reduction_vertex(g, member, elements, read);
+      case CostFormula::window: return window_vertex(g, member);
       case CostFormula::pairs: {
         const std::int64_t lines = input.shape[-2];
         return pair_cycles(op.vertex_cost, input.dtype, lines, operation.operands[1].spec.shape[-2], last, read / (lines * last),
@@ -134,6 +129,47 @@ class CycleCounter {
       }
       default: return vertex_cycles(op, result.dtype, elements, 1, model_);
     }
+  }
+  /// Returns the cycles of a reduction of `read` elements to `elements` results, by where the terms of a result are in a slice.
+  constexpr CycleCount reduction_vertex(std::size_t g, const Member& member, std::int64_t elements, std::int64_t read) const {
+    const Operation& operation = draft_.operation(member);
+    const OpInfo& op = *operation.op;
+    const TensorSpec &input = operation.operands[0].spec, &result = operation.operands[operation.input_count].spec;
+    const std::int64_t terms = ceil_divide(read, std::max<std::int64_t>(1, elements));
+    const bool lines = input.shape.rank > 0 && (result.shape.rank == 0 || result.shape[-1] != input.shape[-1]);
+    const GridAxes axes = grid_axes_of(operation, member, 0);
+    std::int64_t run = 1;  // of the terms of a result that follow each other
+    for (int axis = input.shape.rank; lines && axis-- > 0;) {
+      const int of_work = operation.work.follows(0, axis), cut = axes[axis];
+      if (of_work >= 0 && operation.work.has_follower(operation.input_count, of_work)) break;
+      run *= cut < 0 ? input.shape[axis] : (std::min)(draft_.cuts[g].partition.blocks[cut], input.shape[axis]);
+    }
+    if (run <= 1 || run >= terms || elements <= 1)
+      return vertex_cycles(op, input.dtype, elements, terms, model_, lines ? TermOrder::lines : TermOrder::rows);
+    const LoopCost loop = loop_of(op.vertex_cost, input.dtype);
+    return {reduce_runs_cycles(model_, input.dtype, elements, terms, run,
+                               ceil_divide(loop.cycles * model_.vector_width(input.dtype), loop.elements), op.vertex_cost.passes),
+            confidence_of(op.vertex_cost, input.dtype)};
+  }
+  /// Returns the cycles of windows: a reduction where each is an image, as poplibs computes it, otherwise loops over rows.
+  constexpr CycleCount window_vertex(std::size_t g, const Member& member) const {
+    const Operation& operation = draft_.operation(member);
+    const OpInfo& op = *operation.op;
+    const TensorSpec &input = operation.operands[0].spec, &result = operation.operands[operation.input_count].spec;
+    const auto rule = ipu_rules_of(op).window_form;
+    const WindowForm form = rule ? rule(operation.attributes) : WindowForm{};
+    const GridAxes axes = grid_axes_of(operation, member, operation.input_count);
+    Shape block = result.shape;
+    for (int axis = 0; axis < block.rank; ++axis)
+      if (const int cut = axes[axis]; cut >= 0) block[axis] = (std::min)(block[axis], draft_.cuts[g].partition.blocks[cut]);
+    const Confidence confidence = confidence_of(op.vertex_cost, input.dtype);
+    const std::int64_t images = result.shape[0] * result.shape[1];
+    if (result.shape.nelms() == images && input.shape.nelms() == images * form.terms)
+      return {reduce_lines_cycles(model_, input.dtype, block.nelms(), form.terms), confidence};
+    const LoopCost loop = loop_of(op.vertex_cost, input.dtype);
+    return {pool_cycles(model_, tilewright::detail::pool_vertex(form, loop, block.nelms() / (block[1] * block[-1]), block[-1],
+                                                                block[1], model_.vector_width(input.dtype))),
+            confidence};
   }
   /// Returns the cycles of a vertex of an indexed op, if all its indices are in its block of the table: only a run knows which
   /// are, and poplibs' simulator counts this case, too. For a sum, one worker then adds them all.

@@ -82,8 +82,8 @@ class Flattener {
     set_placement(node);
     if (node.op->transfer) return transfers_.add(graph, node);
     if (node.called_graph != GraphId::none) return flatten_call(graph, node);
-    const WorkKind kind = node.op->work_kind;
-    const bool may_expand = partitions_ != nullptr && (kind == WorkKind::convolution || kind == WorkKind::indexed);
+    const bool may_expand = partitions_ != nullptr &&
+                            (node.op->work_kind == WorkKind::convolution || may_expand_on_tiles(*node.op));
     if ((node.op->expand || may_expand) && flatten_parts(graph, node)) return;
     if (node.op->modifies >= 0) copier_.make_writable(graph, node.inputs[node.op->modifies]);
     if (node.op->is_copy) return flatten_copy(graph, node);
@@ -187,7 +187,7 @@ class Flattener {
 }  // namespace detail
 
 /// Returns the operations of a graph's body. Views become layouts. Ops that expand are replaced by their parts, on a simulated
-/// IPU also gathers, and convolutions over blocks of rows. Graphs that are called only once are inlined; other calls go to
+/// IPU also gathers, and convolutions and poolings of blocks. Graphs that are called only once are inlined; other calls go to
 /// planned bodies. A body of the main graph has the ops of one execution context. `partitions`: of a simulated IPU, otherwise
 /// null.
 constexpr BodyDraft flatten(Planning& planning, BodyId body, ProductPartitions* partitions) {

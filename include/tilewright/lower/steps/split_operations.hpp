@@ -103,6 +103,30 @@ constexpr Partition cut_of(Operation& operation, const Target& target) {
   return partition(operation.work.axes, dtype, target);
 }
 
+/// Smallest number of terms of each result that a tile must add up if a reduction is cut as its input lies: parts of float32 are
+/// then a quarter of an input of float16 at most.
+inline constexpr std::int64_t least_terms_in_place = 8;
+
+/// Cuts a reduction of a whole tensor along the axes of the tensor, from the first one on, as Poplar maps a tensor for which no
+/// op asks for another mapping: evenly, in its own order, with at least 128 bytes on a tile (poputil, mapTensorLinearly). Each
+/// tile adds up what it has. Nothing changes if it has too few terms of each result, or not whole ones.
+constexpr void cut_in_place(Operation& operation, const Target& target) {
+  constexpr std::int64_t least_bytes = 128;
+  const TensorSpec& input = operation.operands[0].spec;
+  Work work = operation.work;
+  std::int64_t left = (std::min)(target.tiles, std::max<std::int64_t>(1, input.bytes() / least_bytes)), terms = 1;
+  for (int axis = 0; axis < input.shape.rank; ++axis) {
+    const int to = work.follows(0, axis);
+    if (to < 0 || work.axes[to].kind == WorkAxisKind::whole) return;
+    WorkAxis& of = work.axes[to];
+    const std::int64_t grain = axis + 1 == input.shape.rank ? std::max<std::int64_t>(1, 8 / size_of(input.dtype)) : 1;
+    of.block = block_for(of, grain, left);
+    left /= block_count(of.extent, of.block);
+    if (gives_partials(of.kind)) terms *= of.block;
+  }
+  if (terms >= least_terms_in_place) operation.work = work;
+}
+
 /// Sets the work of each operation, and adds those that combine parts.
 class OperationSplitter {
  public:
@@ -120,6 +144,7 @@ class OperationSplitter {
           continue;
         }
         if (partitions_ && is_cut_by_index(operation)) cut_indexed(operation, target_);
+        if (partitions_ && is_reduced_in_place(operation)) cut_in_place(operation, target_);
       }
       add(std::move(operation));
     }
@@ -127,6 +152,24 @@ class OperationSplitter {
   }
 
  private:
+  /// Returns whether an operation reduces all of a variable or of what a stream brings, and no product reads that.
+  constexpr bool is_reduced_in_place(const Operation& operation) const {
+    if (operation.op->vertex_cost.formula != CostFormula::reduction || operation.input_count != 1) return false;
+    const Value& input = operation.operands[0];
+    const Base base = draft_.storages[input.storage].location.base;
+    if ((base != Base::variable && base != Base::stream) || !is_whole_and_dense(input, draft_.storages[input.storage]))
+      return false;
+    const auto takes = [&](const Operation& other) {
+      for (const Value& value : other.operands)
+        if (value.storage == input.storage && !other.is_call() && (is_product(other) || is_cut_by_index(other))) return true;
+      return false;
+    };
+    for (const Operation& other : draft_.operations)
+      if (takes(other)) return false;
+    for (const Operation& other : operations_)
+      if (takes(other)) return false;
+    return true;
+  }
   /// Adds an operation and, if it is divided into parts, those that combine them.
   constexpr void add(Operation&& given) {
     operations_.push_back(std::move(given));

@@ -1,8 +1,10 @@
 #pragma once
 #include "tilewright/kernel/image/pool.hpp"
+#include "tilewright/kernel/image/pool_blocks.hpp"
 #include "tilewright/kernel/image/pool_loops.hpp"
 #include "tilewright/kernel/image/pool_pixels.hpp"
 #include "tilewright/ops/nn/pool.hpp"
+#include "tilewright/ops/nn/pool_in_blocks.hpp"
 
 namespace tilewright {
 
@@ -122,6 +124,16 @@ inline void AveragePoolGrad::compute(DY dy, DX dx) {
 template <PackedAttributes A, class DY, class DX>
 constexpr std::int64_t AveragePoolGrad::stack_bytes() {
   return detail::AveragePoolGradOfPlane<A, DY>::Kernel::average_gradient_stack_bytes;
+}
+
+template <class D>
+template <PackedAttributes A, class... V>
+inline void PoolInBlocks<D>::compute(V... views) {
+  using Kernel = kernel::BlockPool<unpack<Attributes>(A).blocks()>;
+  if constexpr (std::is_same_v<D, MaxPool>) Kernel::maximum(views...);
+  else if constexpr (std::is_same_v<D, AveragePool>) Kernel::average(views...);
+  else if constexpr (std::is_same_v<D, MaxPoolGrad>) Kernel::maximum_gradient(views...);
+  else Kernel::average_gradient(views...);
 }
 
 }  // namespace tilewright

@@ -129,6 +129,7 @@ struct ReduceProd : RuleReduction<ReduceProd, kernel::ProductRule> {
 
 struct ReduceSumSquare : RuleReduction<ReduceSumSquare, kernel::SquareSumRule> {
   static constexpr std::string_view name = "ReduceSumSquare";
+  constexpr operator VertexCost() const { return sum_cost(); }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
@@ -197,7 +198,7 @@ struct ReduceL2Grad : Elementwise<ReduceL2Grad> {
 };
 struct ReduceL2 : RuleReduction<ReduceL2, kernel::NormRule> {
   static constexpr std::string_view name = "ReduceL2";
-  constexpr operator VertexCost() const { return reduction_cost({1, 2}, {1, 4}, Confidence::published); }
+  constexpr operator VertexCost() const { return sum_cost(); }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
   constexpr operator CutRules() const { return CutRules{.partials = partials}; }
   static constexpr Partials partials(const PackedAttributes&) { return combined_by_itself(); }

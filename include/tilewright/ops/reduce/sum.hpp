@@ -40,7 +40,7 @@ namespace ops {
 template <class D>
 struct SumOp : ReductionOp<D> {
   // Loops, not arrays: an epilogue takes each sum while it is in a register.
-  constexpr operator VertexCost() const { return reduction_cost({1, 2}, {1, 4}, Confidence::published); }
+  constexpr operator VertexCost() const { return sum_cost(); }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
   constexpr operator Fusion() const { return Fusion{.has_epilogue = true}; }
   using Attributes = ReductionAttributes;

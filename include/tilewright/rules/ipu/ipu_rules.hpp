@@ -27,10 +27,22 @@ struct ConvolutionForm {
   std::int64_t spacing[3]{1, 1, 1};
 };
 
+/// The loops of a vertex of a pooling or of its gradient over each row of its block, beside what the block says.
+struct WindowForm {
+  std::int64_t terms = 1;  ///< elements of a window that a row meets
+  std::int64_t spacing = 1;  ///< distance of the columns that one of them meets
+  std::int64_t start = 41, loop_start = 4;  ///< instructions of a worker, and of each loop, before it
+};
+
 struct Target;
 
 /// Rule for the ops that are planned in the place of an op on the tiles of a target; empty: the op itself.
 using TileRule = List<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&, const Target&);
+
+/// Returns whether an op of a graph may have a rule IpuRules::expand.
+constexpr bool may_expand_on_tiles(const OpInfo& op) {
+  return op.work_kind == WorkKind::indexed || op.vertex_cost.formula == CostFormula::window;
+}
 
 /// Numbers of the operands of an op whose indices map rows of a table to those of another operand; -1: the first result.
 struct IndexedOperands {
@@ -53,6 +65,7 @@ struct IpuRules {
   /// Returns the attributes with another share; null: they have none.
   PackedAttributes (*with_memory_proportion)(const PackedAttributes&, double proportion) = nullptr;
   TileRule expand = nullptr;  ///< null: none
+  WindowForm (*window_form)(const PackedAttributes&) = nullptr;  ///< of a pooling; null: one term
   int positions_of = -1;  ///< of an op that `takes_positions`, the input whose elements' positions these are; -1: output 0
   IndexedOperands indexed{};  ///< of an indexed op that is cut by cycles
 };

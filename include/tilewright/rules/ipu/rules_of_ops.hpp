@@ -6,6 +6,7 @@
 #include "tilewright/ops/linear/float8.hpp"
 #include "tilewright/rules/ipu/convolution_blocks.hpp"
 #include "tilewright/rules/ipu/ipu_rules.hpp"
+#include "tilewright/rules/ipu/pool_blocks.hpp"
 
 namespace tilewright {
 
@@ -63,6 +64,15 @@ inline constexpr std::pair<const OpTag*, IpuRules> ipu_rules[] = {
     {&op_tag<Scatter>, {.indexed = {.rows = 0, .indices = 1}}},
     {&op_tag<ScatterReduce>, {.indexed = {.rows = 0, .indices = 1}}},
     {&op_tag<SparseAccumulate>, {.indexed = {.table = 0, .rows = 1, .indices = 2}}},
+    {&op_tag<MaxPool>, {.expand = pool_in_blocks<MaxPool>, .window_form = form_of_pool<MaxPool>}},
+    {&op_tag<MaxPoolGrad>, {.expand = pool_in_blocks<MaxPoolGrad>, .window_form = form_of_pool<MaxPoolGrad>}},
+    {&op_tag<AveragePool>, {.expand = pool_in_blocks<AveragePool>, .window_form = form_of_pool<AveragePool>}},
+    {&op_tag<AveragePoolGrad>, {.expand = pool_in_blocks<AveragePoolGrad>, .window_form = form_of_pool<AveragePoolGrad>}},
+    {&op_tag<PoolInBlocks<MaxPool>>, {.result_in_blocks = true, .window_form = form_of_pool<PoolInBlocks<MaxPool>>}},
+    {&op_tag<PoolInBlocks<MaxPoolGrad>>, {.result_in_blocks = true, .window_form = form_of_pool<PoolInBlocks<MaxPoolGrad>>}},
+    {&op_tag<PoolInBlocks<AveragePool>>, {.result_in_blocks = true, .window_form = form_of_pool<PoolInBlocks<AveragePool>>}},
+    {&op_tag<PoolInBlocks<AveragePoolGrad>>,
+     {.result_in_blocks = true, .window_form = form_of_pool<PoolInBlocks<AveragePoolGrad>>}},
     {},  // no rules
 };
 }  // namespace detail

@@ -33,7 +33,7 @@ struct PlanStages {
 constexpr List<OpPart> parts_in(const PlanStages& plan, const OpInfo& op, const PackedAttributes& attributes,
                                 std::span<const TensorSpec> operands, std::size_t inputs) {
   if (op.expand) return op.expand(operands, static_cast<int>(inputs), attributes);
-  if (op.work_kind != WorkKind::indexed || plan.target == nullptr) return {};
+  if (!may_expand_on_tiles(op) || plan.target == nullptr) return {};
   if (const TileRule expand = ipu_rules_of(op).expand)
     return expand(operands, static_cast<int>(inputs), attributes, *plan.target);
   return {};
