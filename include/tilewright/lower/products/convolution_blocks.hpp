@@ -14,7 +14,9 @@ namespace detail {
 inline constexpr double most_cycles_in_blocks = 0.75;
 /// Cycles that a network may take longer for each piece less that a tile receives: a piece needs code, and a tile has the code of
 /// all steps all the time. An estimate. [3 and 9: inference of ResNet-50]
-inline constexpr std::int64_t cycles_of_piece = 6;
+inline constexpr std::int64_t cycles_of_piece = 7;
+/// Pieces whose code, 1.5 KB, a tile has room for even in a network of dozens of convolutions. [256: inference of ResNet-50]
+inline constexpr std::int64_t few_pieces = 128;
 
 /// Searches for the parts of images over which a convolution takes the fewest cycles on a simulated IPU.
 class ConvolutionBlocks {
@@ -68,7 +70,7 @@ class ConvolutionBlocks {
     std::int64_t cycles = 0;  ///< of the products among parts, and of copies
     std::int64_t pieces = 0;
     bool fits = true;  ///< whether the products are within their share of the memory
-    constexpr std::int64_t cost() const { return cycles + cycles_of_piece * pieces; }
+    constexpr std::int64_t cost() const { return cycles + cycles_of_piece * std::max<std::int64_t>(0, pieces - few_pieces); }
   };
 
   /// Returns the number of blocks if `most` blocks have equal extents, but the last one less.
