@@ -169,8 +169,7 @@ class GraphRun : GraphTensors {
       const bool in_place = o == 0 && node.op->modifies >= 0;
       const Bound target = in_place ? input(scope, node.inputs[static_cast<std::size_t>(node.op->modifies)])
                                     : made(scope.spec(node.outputs[o]));
-      write(target, results[o]);
-      bound(scope, node.outputs[o]) = target;
+      write(bound(scope, node.outputs[o]) = target, results[o]);
     }
     if (!is_product) return;
     terms_.add_product({node.op, node.attributes, std::move(inputs), scope.spec(node.outputs[0]), results[0]});
@@ -191,10 +190,14 @@ class GraphRun : GraphTensors {
       const std::size_t product = terms_.products().size();
       run_parts(scope, strips.parts, copy);
       const ValueId value = terms_.products()[product].value;
-      const ValueId rest = terms_.initial(Origin::position, 1 + static_cast<std::int64_t>(value));  // of the last blocks
-      terms_.add_equal(
-          value, in_elements_of(whole, read(bound(scope, copy.outputs[0])), operands.back().shape, value, strips.shape, rest),
-          strips.shape);
+      const Content found = read(bound(scope, copy.outputs[0]));
+      if (const Shape& shape = operands.back().shape; strips.shape.nelms() < shape.nelms()) {  // the others are zeros
+        write(bound(scope, node.outputs[0]), found);
+        terms_.add_equal(whole, Content(found), shape);
+      } else {
+        const ValueId rest = terms_.initial(Origin::position, 1 + static_cast<std::int64_t>(value));  // of the last blocks
+        terms_.add_equal(value, in_elements_of(whole, found, shape, value, strips.shape, rest), strips.shape);
+      }
     }
     in_strips_ = false;
   }

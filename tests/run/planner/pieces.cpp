@@ -2,6 +2,7 @@
 // Pieces of slices that tiles exchange: the planner and the proof of plans count those that a loop over all elements finds.
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <random>
 #include <tilewright/lower/ipu/fragments.hpp>
@@ -114,6 +115,29 @@ TEST_CASE("exchange: the pieces of slices are those that there are") {
   }
   INFO(exact << " of " << cases << " exact");
   CHECK(exact * 100 >= cases * 90);
+}
+
+/// A layout of 240 elements in blocks of 23, and slices of it.
+Case make_slices(std::initializer_list<LayoutAxis> axes) {
+  Case result;
+  result.layout.axes.push_back({1, 240, 23, {}});
+  result.layout.places.count = 11;
+  for (const LayoutAxis& axis : axes) {
+    result.cut.axes.push_back(axis);
+    result.slices.add({axis.stride, axis.extent, axis.block, -1});
+  }
+  return result;
+}
+
+TEST_CASE("exchange: a block ends in one row of a slice, or in all rows that overlap there") {
+  const Case apart = make_slices({{60, 4, 2, {}}, {10, 6, 6, {}}, {1, 10, 3, {}}});
+  const std::int64_t rows = 2 * 6, ends = 5;
+  CHECK(internal::fragments_of(apart.cut, apart.layout) == rows + ends);
+  CHECK(pieces_of(apart, SliceOrder::rows) <= rows + ends);
+  for (const std::int64_t step : {3, 7, 10, 29}) {
+    const Case overlapping = make_slices({{step, 7, 7, {}}, {1, 30, 30, {}}});
+    CHECK(internal::fragments_of(overlapping.cut, overlapping.layout) >= pieces_of(overlapping, SliceOrder::rows));
+  }
 }
 
 }  // namespace

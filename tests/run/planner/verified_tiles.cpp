@@ -38,12 +38,32 @@ void products(tw::Ir& ir) {
                        ir.variable(tw::zeros(), {32, 32, 3, 3}, tw::float16, "kernel")));
 }
 
+/// A step of one vertex that writes parts of a tensor, and reads other parts of it, none of which is all of it.
+void passed_parts(tw::Ir& ir) {
+  const tw::Tensor x = load(ir, "x", {2, 4, 5}), both = ops::concat({x, ops::flip(x, {1})}, 1);
+  store("first", ops::slice(both, 0, 1));
+  store("second", ops::slice(both, 1, 2));
+}
+/// Strided images by a kernel of one element, with gradients.
+void strided(tw::Ir& ir) {
+  const tw::TensorSpec x{{6, 32, 15, 12}, tw::float16}, w{{48, 32, 1, 1}, tw::float16};
+  const tw::Graph forward = ir.create_graph(
+      [](tw::Tensor data, tw::Tensor weight) { return ops::conv(data, weight, {.stride = {2, 3}}); }, x, w);
+  const auto call = tw::call_with_info(forward, {load(ir, "x", x.shape, x.dtype), load(ir, "w", w.shape, w.dtype)});
+  store("y", call.outputs()[0]);
+  const tw::GradGraphInfo backward = tw::autodiff(forward);
+  const auto found = backward.fwd_graph_ins_to_grad_parent_outs(
+      tw::call_with_info(backward.graph(), {load(ir, "dy", call.outputs()[0].shape(), tw::float16)}, backward.inputs_dict(call)));
+  store("dx", ops::gelu(*found.find(forward.inputs()[0])));
+  store("dw", *found.find(forward.inputs()[1]));
+}
+
 tw::Prepared prepared(void (*program)(tw::Ir&), const tw::Target& target) {
   return tw::prepare(*tw::trace(program, target), target);
 }
 
 TEST_CASE("verified: plans for simulated IPUs are proven on their tiles") {
-  for (const auto program : {layer, softmax, chain, updates, calls, loops, rows, streams, triad, products})
+  for (const auto program : {layer, softmax, chain, updates, calls, loops, rows, streams, triad, products, passed_parts, strided})
     for (const tw::Target& target :
          {tw::ipu_model, tw::gc2, tw::bow, tw::ipu_model.without_fusion(), tw::ipu_model.with_tiles(8).with_bytes_per_tile(0)}) {
       const tw::Prepared given = prepared(program, target);

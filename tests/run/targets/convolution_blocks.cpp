@@ -176,6 +176,7 @@ constexpr Convolution odd{
 constexpr Convolution depthwise{
     .channels = 16, .results = 16, .groups = 16, .in{1, 21, 18}, .kernel{1, 3, 3}, .begin{0, 1, 1}, .end{0, 1, 1}};
 constexpr Convolution product{.images = 2, .channels = 16, .results = 32, .in{1, 13, 9}};
+constexpr Convolution images_product{.images = 6, .channels = 16, .results = 16, .in{1, 14, 12}};
 constexpr Convolution strided_product{.images = 3, .channels = 16, .results = 8, .in{1, 14, 9}, .stride{1, 2, 3}};
 
 // The cycles of a step are of the unit's mode by which it is planned: one for at most 4 channels in float16. 5 channels are one
@@ -196,4 +197,5 @@ TEST_CASE("a transposed convolution over blocks of rows") { check<transposed>();
 TEST_CASE("a convolution over blocks of both axes with uneven extents") { check<odd>(); }
 TEST_CASE("a depthwise convolution over blocks") { check<depthwise>(); }
 TEST_CASE("a convolution with a kernel of one element is a product") { check<product>(); }
+TEST_CASE("a product whose weights' gradient is a sum over images and places that are both divided") { check<images_product>(); }
 TEST_CASE("a convolution with a kernel of one element and strides is a product") { check<strided_product>(); }

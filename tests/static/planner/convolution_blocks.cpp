@@ -68,8 +68,32 @@ constexpr std::int64_t products_in(const Cuts& cuts, std::int64_t places) {
                                [=](const tw::Shape& shape) { return shape.rank == 4 && shape[2] == places && shape[3] == 1; });
 }
 static_assert(products_in(cuts_of(gradients<14, 12, 64, 32, 1>, tw::gc200), 14 * 12) == 3, "axes of the image become one");
-static_assert(products_in(cuts_of(gradients<14, 12, 64, 32, 1, 2>, tw::gc200), 7 * 6) == 2, "strided data are read once");
+static_assert(products_in(cuts_of(gradients<28, 24, 64, 32, 1, 2>, tw::gc200), 14 * 12) == 3, "strided data are read once");
 static_assert(cuts_of(gradients<14, 12, 64, 32, 1>, tw::gc200).images.size() == 3);
+
+/// The images that a tile has a part of, in a product of a and b on a gc200.
+template <class Op>
+constexpr int64_t images_on_a_tile(const tw::Shape& a, const tw::Shape& b, const tw::Shape& result) {
+  const tw::TensorSpec operands[] = {{a, tw::float16}, {b, tw::float16}, {result, tw::float16}};
+  const tw::PackedAttributes attributes = tw::pack(tw::WindowsAttributes::make({}, 1, {}));
+  const tw::OpInfo& op = tw::op_info<Op>;
+  tw::Work work = tw::work_of(op, operands, 2, attributes);
+  tw::internal::ProductPartitions partitions(tw::internal::product_machine(tw::gc200));
+  set_blocks(work, cut_product_on_tiles(op, operands, attributes, work, tw::gc200, partitions));
+  return work.axes[0].block;
+}
+static_assert(images_on_a_tile<tw::ConvInBlocks>({32, 256, 784, 1}, {512, 256, 1}, {32, 512, 784, 1}) <= 4,
+              "an exchange has a piece for each channel of an image that is divided");
+static_assert(images_on_a_tile<tw::ConvWeightsGradInBlocks>({16, 256, 784, 1}, {16, 512, 784, 1}, {512, 256, 1}) <= 2,
+              "also where images are summed over");
+template <int rows, int results>
+constexpr void two_images(tw::Ir& ir) {
+  support::store("y", tw::ops::conv(support::load(ir, "x", {2, 512, rows, rows}, tw::float16),
+                                    support::load(ir, "w", {results, 512, 1, 1}, tw::float16)));
+}
+static_assert(cuts_of(two_images<14, 256>, tw::gc200).images.size() == 1);
+static_assert(cuts_of(two_images<7, 2048>, tw::gc200).images.empty(),
+              "images stay whole where parts of them would be many pieces");
 static_assert(
     [] {
       const Cuts cuts = cuts_of(gradients<60, 50, 4, 4, 3>, tw::gc200);

@@ -236,6 +236,19 @@ constexpr TileAccess access_of_rows(std::int64_t first, std::int64_t tile) {
 static_assert(access_of_rows(3, 3) == TileAccess::local && access_of_rows(0, 0) == TileAccess::local);
 static_assert(access_of_rows(3, 0) == TileAccess::exchanged && access_of_rows(0, 3) == TileAccess::exchanged);
 
+/// Every second column of the rows, from the first or the second one on, in blocks of some columns.
+constexpr bool has_steps_in_blocks(std::int64_t first, std::int64_t columns) {
+  OperandCut cut = some_rows(0, 64);
+  cut.offset = first;
+  cut.axes[1] = {2, 16, 16, {}, -1};
+  TileLayout layout = all_rows;
+  layout.axes[1].block = columns;
+  const LayoutPart part = find_part(cut, layout, 64);
+  return part.is_in_blocks && part.is_smaller && part.blocks() == 64;
+}
+static_assert(has_steps_in_blocks(0, 32) && has_steps_in_blocks(1, 32));
+static_assert(!has_steps_in_blocks(2, 32) && !has_steps_in_blocks(0, 16), "behind the last column, or in several blocks");
+
 /// An op on a slice of what an op gives.
 template <int first_row, int first_column, int rows = 64>
 constexpr auto of_slice = [](Ir& ir) {

@@ -103,7 +103,8 @@ constexpr std::int64_t fragments_by_axis(const LayoutAxes& slice, const LayoutAx
 }
 
 /// Returns a number that the pieces of slices with other axes than the layout do not exceed: for each run of elements that are
-/// consecutive in the storage, the blocks that it can touch.
+/// consecutive in the storage, the blocks that it can touch. All runs together have no more ends of blocks than lie between the
+/// slice's first and its last element, each as often as runs overlap there.
 constexpr std::int64_t fragments_by_run(const OperandCut& cut, const TileLayout& layout) {
   const StorageRun run = run_of(cut.axes), block = run_of(layout.axes);
   std::int64_t begins = cut.offset;  // all runs begin at multiples of it
@@ -112,19 +113,28 @@ constexpr std::int64_t fragments_by_run(const OperandCut& cut, const TileLayout&
     if (axis != run.outer) begins = std::gcd(begins, each.stride);
     else if (each.block < each.extent) begins = std::gcd(begins, each.stride * each.block);
   }
-  std::int64_t of_run = 1;
-  const auto add_ends = [&](std::int64_t length) {  // of blocks of a length that are inside of a run
+  std::int64_t distance = 0, overlapping = 1;  // from the first element to the last; runs that have the same element
+  for (int axis = cut.axes.size(); axis-- > 0;) {
+    const LayoutAxis& each = cut.axes[axis];
+    const std::int64_t step = each.stride < 0 ? -each.stride : each.stride;
+    overlapping *= (std::min)(each.block, block_count(distance + 1, step));
+    distance += (each.block - 1) * step;
+  }
+  std::int64_t of_run = 0, of_slice = 0;  // ends of blocks
+  const auto add_ends = [&](std::int64_t length) {  // of blocks of a length
     of_run += (length - std::gcd(begins, length) + run.elements - 1) / length;
+    of_slice += overlapping * block_count(distance, length);
   };
   if (block.outer >= 0 && layout.axes[block.outer].block < layout.axes[block.outer].extent) {
     const LayoutAxis& axis = layout.axes[block.outer];
-    if (axis.extent % axis.block != 0) {  // blocks begin anew where the last one ends
+    if (axis.extent % axis.block != 0 && block.outer > 0) {  // blocks begin anew where the last one ends
       begins = std::gcd(begins, axis.stride * axis.extent);
       add_ends(axis.stride * axis.extent);
     }
     add_ends(block.elements);
   }
-  return block_count(cut.slice_elements(), run.elements) * of_run;
+  const std::int64_t runs = block_count(cut.slice_elements(), run.elements);
+  return runs + (std::min)(runs * of_run, of_slice);
 }
 
 }  // namespace detail

@@ -13,6 +13,15 @@ class LeftElements {
   constexpr bool is_empty() const { return left_.empty(); }
   /// Records that an operation writes an operand. `is_local`: in the tile's part of the storage.
   constexpr void add(StorageId storage, const OperandCut& cut, bool is_local) { left_.push_back({storage, cut, is_local}); }
+  /// Returns whether an operand may have elements that earlier operations have left.
+  constexpr bool has_part(StorageId storage, const OperandCut& cut) const {
+    const auto [first, last] = range_of(cut);
+    for (const Left& each : left_) {
+      const auto [begin, end] = range_of(each.cut);
+      if (each.storage == storage && begin <= last && first <= end) return true;
+    }
+    return false;
+  }
   /// Returns whether an operand needs no memory of its own on tiles, because earlier operations have left all its elements: one
   /// of them, or several in the tile's part of the storage. If all are there, that is the operand's memory.
   constexpr bool has(StorageId storage, const OperandCut& cut, bool is_local) const {

@@ -92,8 +92,9 @@ struct LayoutPart {
   }
 };
 /// Finds the part of a layout on a number of tiles that an operand is. It begins at the first element of a block along each axis
-/// of which it has several blocks, and its axes are axes of the layout. A layout with strips has no parts but itself. One with
-/// several blocks on a tile has only those that begin at its first block, as the numbers of blocks on their tiles would differ.
+/// of which it has several blocks, and its axes are axes of the layout, or elements of them at equal steps. A layout with strips
+/// has no parts but itself. One with several blocks on a tile has only those that begin at its first block, as the numbers of
+/// blocks on their tiles would differ.
 constexpr LayoutPart find_part(const OperandCut& cut, const TileLayout& layout, std::int64_t tiles) {
   LayoutPart part;
   std::int64_t rest = cut.offset;
@@ -102,7 +103,16 @@ constexpr LayoutPart find_part(const OperandCut& cut, const TileLayout& layout, 
     if (home.extent == 0) return {};
     const std::int64_t first = rest / home.stride;
     rest %= home.stride;
-    const bool is_found = found < cut.axes.size() && cut.axes[found].stride == home.stride;
+    const std::int64_t stride = found < cut.axes.size() ? cut.axes[found].stride : 0;
+    const bool has_steps = stride > home.stride && stride % home.stride == 0 && home.block == home.extent;
+    if (has_steps) {  // every second element, for example, of an axis that no block divides
+      if (first + (cut.axes[found].extent - 1) * (stride / home.stride) >= home.extent) return {};
+      part.is_smaller = true;
+      part.axes.push_back({stride, cut.axes[found].extent, cut.axes[found].extent, {}});
+      ++found;
+      continue;
+    }
+    const bool is_found = stride == home.stride;
     LayoutAxis axis = home;
     axis.extent = is_found ? cut.axes[found].extent : 1;
     const bool is_all = axis.extent == home.extent;

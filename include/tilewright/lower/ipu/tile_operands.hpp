@@ -25,7 +25,7 @@ class TileOperandFinder {
     const Value* value = nullptr;
     bool is_written = false;
     bool is_passed = false;  // whether one view of the storage is written, and another one is used
-    bool is_whole = false;  // whether a view has all its elements
+    bool is_gathered = false;  // whether a view has all its elements, or some that several other views have written
   };
   constexpr std::int64_t elements_of(StorageId s) const { return draft_.storage(s).whole.shape.nelms(); }
   constexpr int set_of(StorageId s) const { return sets_.number(draft_.storage(s).placement); }
@@ -50,27 +50,36 @@ class TileOperandFinder {
   constexpr TileOperandFinder(const TileDraft& draft, const TileSets& sets, TileHomes& homes, TileMap& map)
       : draft_(draft), sets_(sets), homes_(homes), map_(map) {}
 
-  /// Puts tensors on the tile of a group of one vertex that writes parts of them and uses all of them: what its operations pass
-  /// to each other is then in one place. Variables that other bodies use stay where they are.
+  /// Puts tensors on the tile of a group of one vertex that writes parts of them and uses these together: what its operations
+  /// pass to each other is then in one place. If one of them is on one tile, the group moves there. Variables that other bodies
+  /// use stay where they are.
   constexpr void gather(std::size_t g) {
     if (draft_.cuts[g].partition.vertices > 1) return;
-    const GridPlaces& grid = map_.groups[g].grid;
+    GridPlaces& grid = map_.groups[g].grid;
     List<Use> uses;
-    for_each_operand_on_tiles(g, [&](const Operation& operation, int o, const Member&, StorageId s) {
+    LeftElements left;
+    for_each_operand_on_tiles(g, [&](const Operation& operation, int o, const Member& member, StorageId s) {
       if (!may_move(s, grid.places.set)) return;
       const Value& value = operation.operands[o];
-      Use own{s, &value, operation.is_output(o), false, value.spec.shape.nelms() >= elements_of(s)};
+      const OperandCut cut = cut_operand(operation, member, o, draft_.cuts[g].partition.blocks, grid);
+      const bool is_apart = left.has_part(s, cut) && !left.has(s, cut, false);
+      Use own{s, &value, operation.is_output(o), false, is_apart || value.spec.shape.nelms() >= elements_of(s)};
       for (Use& each : uses) {
         if (each.storage != s) continue;
-        own.is_whole = each.is_whole = each.is_whole || own.is_whole;
+        own.is_gathered = each.is_gathered = each.is_gathered || own.is_gathered;
         const bool is_same = each.value->layout == value.layout && each.value->spec == value.spec;
         own.is_passed = each.is_passed = each.is_passed || (!is_same && (each.is_written || own.is_written));
       }
+      if (own.is_written) left.add(s, cut, false);
       uses.push_back(own);
     });
+    bool stays = false;
     for (const Use& each : uses) {
       TileLayout& layout = map_.layouts[each.storage];
-      if (!each.is_passed || !each.is_whole || layout.places.count <= 1) continue;
+      if (!each.is_passed || !each.is_gathered || layout.places.count == 0) continue;
+      if (layout.places.count == 1 && !stays) grid.places.first_tile = layout.places.first_tile;
+      stays = true;
+      if (layout.places.count == 1 && layout.places.first_tile == grid.places.first_tile) continue;
       layout = {};
       layout.axes.push_back({1, elements_of(each.storage), elements_of(each.storage), {}});
       layout.places = {1, grid.places.first_tile, grid.places.set};

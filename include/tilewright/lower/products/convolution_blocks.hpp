@@ -12,6 +12,11 @@ namespace detail {
 /// Blocks are used if they save at least a quarter of the cycles of a convolution, because the cost of copies is an
 /// estimate. The plan of the benchmarks' CNN for a simulated IPU depends on it.
 inline constexpr double most_cycles_in_blocks = 0.75;
+/// Cycles that a network may take longer for each piece less that a tile receives: a piece needs code, and a tile has the code of
+/// all steps all the time. An estimate. [3 and 9: inference of ResNet-50]
+inline constexpr std::int64_t cycles_of_piece = 7;
+/// Pieces whose code, 1.5 KB, a tile has room for even in a network of dozens of convolutions. [256: inference of ResNet-50]
+inline constexpr std::int64_t few_pieces = 128;
 
 /// Searches for the parts of images over which a convolution takes the fewest cycles on a simulated IPU.
 class ConvolutionBlocks {
@@ -23,9 +28,12 @@ class ConvolutionBlocks {
     const IpuRules& rules = ipu_rules_of(op);
     if (rules.expand_in_blocks == nullptr || operands.size() != 3) return {};
     List<OpPart> best = rules.expand_in_blocks(operands, 2, attributes, ImageCut{});
-    if (!best.empty()) return best;
     const bool sums_images = form_of(op, attributes).sums_positions;
-    const ProductPartition whole = partition_of(op, operands, attributes);
+    const ProductPartition whole = partition_of(op, operands, attributes).part;
+    if (!best.empty()) {
+      if (whole.fits && estimate(best, operands).cost() > whole.cycles.total()) return {};
+      return best;
+    }
     if (whole.fits && !sums_images && 2 * whole.tiles() > partitions_.machine().tiles) return {};
     double best_cycles = most_cycles_in_blocks * static_cast<double>(whole.cycles.total());
     bool best_fits = whole.fits;
@@ -34,12 +42,12 @@ class ConvolutionBlocks {
       const ImageCut cut = cut_of(operands, blocks, sums_images);
       List<OpPart> parts = rules.expand_in_blocks(operands, 2, attributes, cut);
       if (parts.empty()) return;
-      bool fits = true;
-      const auto cycles = static_cast<double>(cycles_of(parts, operands, fits));
-      if (fits < best_fits || (fits == best_fits && cycles >= best_cycles)) return;
+      const Estimate of_parts = estimate(parts, operands);
+      const auto cycles = static_cast<double>(of_parts.cost());
+      if (of_parts.fits < best_fits || (of_parts.fits == best_fits && cycles >= best_cycles)) return;
       best = std::move(parts);
       best_cycles = cycles;
-      best_fits = fits;
+      best_fits = of_parts.fits;
       best_blocks = blocks;
     };
     const Shape& images = operands[sums_images ? 1 : 2].shape;
@@ -54,6 +62,17 @@ class ConvolutionBlocks {
   }
 
  private:
+  struct Partitioned {
+    ProductPartition part{};
+    std::int64_t pieces = 0;  ///< in which a tile receives both operands, if they are blocks of images
+  };
+  struct Estimate {
+    std::int64_t cycles = 0;  ///< of the products among parts, and of copies
+    std::int64_t pieces = 0;
+    bool fits = true;  ///< whether the products are within their share of the memory
+    constexpr std::int64_t cost() const { return cycles + cycles_of_piece * std::max<std::int64_t>(0, pieces - few_pieces); }
+  };
+
   /// Returns the number of blocks if `most` blocks have equal extents, but the last one less.
   static constexpr std::int64_t even_blocks(std::int64_t extent, std::int64_t most) {
     return block_count(extent, block_count(extent, (std::min)(extent, most)));
@@ -77,48 +96,66 @@ class ConvolutionBlocks {
     return best;
   }
   /// Returns the partition of a convolution with the shares of tiles that blocks along its axes have.
-  constexpr ProductPartition partition_of(const OpInfo& op, std::span<const TensorSpec> operands,
-                                          const PackedAttributes& attributes) {
+  constexpr Partitioned partition_of(const OpInfo& op, std::span<const TensorSpec> operands, const PackedAttributes& attributes) {
     Work work = work_of(op, operands, 2, attributes);
     const ProductCut cut = cut_product_on_tiles(op, operands, attributes, work, target_, partitions_);
     ProductPartition part = cut.part;
-    if (part.slices() > 1) return part;
+    if (part.slices() > 1) return {part};
     set_blocks(work, cut);
-    std::int64_t rows = 1, row_blocks = 1;
+    std::int64_t rows = 1, row_blocks = 1, inner_parts = 1;
     for (int i = 0; i < work.axes.size(); ++i) {
       const WorkAxis& axis = work.axes[i];
       if (axis.kind == WorkAxisKind::whole || axis.block == 0) continue;
       const ProductAxis kind = product_axis(work, i);
       if (kind == ProductAxis::row) rows *= axis.extent, row_blocks *= axis.block;
-      if (kind == ProductAxis::inner) part.inner_parts = block_count(axis.extent, axis.block);
+      if (kind == ProductAxis::inner) inner_parts *= block_count(axis.extent, axis.block);
     }
+    part.inner_parts = inner_parts;
     part.row_parts = block_count(rows, row_blocks);
     price(part,
           problem_of(op, operands, work, dtype_of_parts(op, attributes, operands[2].dtype), target_, form_of(op, attributes)),
           partitions_.machine());
-    return part;
+    return {part, pieces_of(work, operands)};
   }
-  /// Returns the cycles of the product among the parts, and of the copies. `fits`: whether the product is within its share of the
-  /// memory.
-  constexpr std::int64_t cycles_of(const List<OpPart>& parts, std::span<const TensorSpec> inputs, bool& fits) {
+  /// Returns the runs of elements that a block of a product among parts has of both operands, (N, C, blocks, extent, ...).
+  static constexpr std::int64_t pieces_of(const Work& work, std::span<const TensorSpec> operands) {
+    std::int64_t pieces = 0;
+    for (const int operand : {0, 1}) {
+      const Shape& shape = operands[static_cast<std::size_t>(operand)].shape;
+      if (work.follows(operand, 0) < 0 || shape.rank < 4) continue;
+      std::int64_t runs = 1;
+      bool is_run = true;  // the axes from this one on are in one run
+      for (int axis = shape.rank; axis-- > 0;) {
+        const int followed = work.follows(operand, axis);
+        const std::int64_t block = followed < 0 || work.axes[followed].block == 0 ? shape[axis] : work.axes[followed].block;
+        const bool is_of_blocks = axis >= 3 && axis % 2 == 1 && shape[axis] > 1 && shape[axis - 1] > 1;
+        if (!is_run) runs *= block;
+        is_run = is_run && block == shape[axis] && !is_of_blocks;
+      }
+      pieces += runs;
+    }
+    return pieces;
+  }
+  constexpr Estimate estimate(const List<OpPart>& parts, std::span<const TensorSpec> inputs) {
     const ProductMachine& machine = partitions_.machine();
     List<TensorSpec> tensors(inputs.begin(), inputs.begin() + 2);
-    std::int64_t cycles = 0;
+    Estimate result;
     for (const OpPart& part : parts) {
-      const TensorSpec& result = part.outputs[0];
-      tensors.push_back(result);
+      const TensorSpec& output = part.outputs[0];
+      tensors.push_back(output);
       if (part.op->work_kind == WorkKind::convolution) {
         const TensorSpec operands[] = {tensors[static_cast<std::size_t>(part.inputs[0])],
-                                       tensors[static_cast<std::size_t>(part.inputs[1])], result};
-        const ProductPartition product = partition_of(*part.op, operands, part.attributes);
-        cycles += product.cycles.total();
-        fits = product.fits && (product.slices() == 1 || result.shape.rank < max_rank);  // see add_product
+                                       tensors[static_cast<std::size_t>(part.inputs[1])], output};
+        const auto [product, pieces] = partition_of(*part.op, operands, part.attributes);
+        result.cycles += product.cycles.total();
+        result.pieces += pieces;
+        result.fits = product.fits && (product.slices() == 1 || output.shape.rank < max_rank);  // see add_product
       } else if (part.op->work_kind == WorkKind::map) {  // elements come to a tile, and are read and written there
-        const std::int64_t bytes = ceil_divide(result.bytes(), machine.tiles);
-        cycles += machine.step_cycles + ceil_divide(bytes, machine.exchange_bytes) + slice_cycles(bytes, 1);
+        const std::int64_t bytes = ceil_divide(output.bytes(), machine.tiles);
+        result.cycles += machine.step_cycles + ceil_divide(bytes, machine.exchange_bytes) + slice_cycles(bytes, 1);
       }
     }
-    return cycles;
+    return result;
   }
 
   const Target& target_;

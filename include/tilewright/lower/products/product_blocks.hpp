@@ -89,40 +89,68 @@ constexpr ProductProblem problem_of(const Operation& product, DType partials, co
 }
 
 /// Sets the blocks of those axes of the work that have the role `kind`, `parts` altogether, from the first axis to the last.
-constexpr void set_blocks(Work& work, ProductAxis kind, std::int64_t parts, std::int64_t grain) {
+/// `axis`: the first one to set. Returns the elements of a block along them.
+constexpr std::int64_t set_blocks(Work& work, ProductAxis kind, std::int64_t parts, std::int64_t grain, int axis = 0) {
   const std::int64_t whole = whole_extent(work, kind);
-  for (int i = 0; i < work.axes.size(); ++i) {
-    WorkAxis& axis = work.axes[i];
-    if (axis.kind == WorkAxisKind::whole || product_axis(work, i) != kind) continue;
+  std::int64_t elements = whole;
+  for (; axis < work.axes.size(); ++axis) {
+    WorkAxis& each = work.axes[axis];
+    if (each.kind == WorkAxisKind::whole || product_axis(work, axis) != kind) continue;
     // groups of a convolution are not cut
-    const std::int64_t least = kind == ProductAxis::group ? axis.grain : std::max<std::int64_t>(1, grain / whole);
-    axis.block = block_for(axis, (std::min)(least, axis.extent), parts);
-    parts /= block_count(axis.extent, axis.block);
+    const std::int64_t least = kind == ProductAxis::group ? each.grain : std::max<std::int64_t>(1, grain / whole);
+    each.block = block_for(each, (std::min)(least, each.extent), parts);
+    parts /= block_count(each.extent, each.block);
+    elements *= each.block;
   }
+  return elements;
+}
+/// Sets the blocks of the terms of a sum over images: of as few images as possible, because an exchange has pieces for each of
+/// them, with at most `terms` in a block and at most `parts` blocks. Returns whether there are such blocks.
+constexpr bool set_terms(Work& work, std::int64_t terms, std::int64_t parts, std::int64_t grain) {
+  const auto next = [&](int axis) {
+    while (axis < work.axes.size() &&
+           (work.axes[axis].kind == WorkAxisKind::whole || product_axis(work, axis) != ProductAxis::inner))
+      ++axis;
+    return axis;
+  };
+  const int axis = next(0);
+  if (next(axis + 1) >= work.axes.size()) return false;  // there is one axis
+  const std::int64_t images = work.axes[axis].extent;
+  for (std::int64_t block = 1; block <= images; ++block) {
+    const std::int64_t others = parts / block_count(images, block);
+    if (others == 0 || block * set_blocks(work, ProductAxis::inner, others, ceil_divide(grain, block), axis + 1) > terms)
+      continue;
+    work.axes[axis].block = block;
+    return true;
+  }
+  return false;
 }
 
 /// Sets the blocks of the rows of a convolution, which several axes may have, so that the largest has the fewest of at most
-/// `parts`. `axis`: the first one to set. Returns the rows of that block.
+/// `parts`. Each image of a block counts as a 32nd more rows unless it is whole: an exchange has pieces for each channel of it.
+/// [16 and 64: inference of ResNet-50] `axis`: the first one to set. Returns the rows of that block.
 constexpr std::int64_t set_even_rows(Work& work, std::int64_t parts, int axis = 0) {
   const auto is_row = [&](int i) {
     return work.axes[i].kind != WorkAxisKind::whole && product_axis(work, i) == ProductAxis::row;
   };
+  const bool has_images = axis == 0;
   while (axis < work.axes.size() && !is_row(axis)) ++axis;
   if (axis == work.axes.size()) return 1;
   const std::int64_t extent = work.axes[axis].extent;
-  bool is_last = true;
-  for (int i = axis + 1; i < work.axes.size(); ++i) is_last = is_last && !is_row(i);
-  if (is_last) return work.axes[axis].block = block_for(work.axes[axis], 1, parts);
+  std::int64_t of_one = 1;
+  for (int i = axis + 1; i < work.axes.size(); ++i)
+    if (is_row(i)) of_one *= work.axes[i].extent;
+  if (of_one == 1) return work.axes[axis].block = block_for(work.axes[axis], 1, parts);
   std::int64_t best = 0, least = 0;
   for (std::int64_t count = 1; count <= (std::min)(parts, extent);) {
-    const std::int64_t block = block_count(extent, count), rows = block * set_even_rows(work, parts / count, axis + 1);
-    if (best == 0 || rows <= least) best = block, least = rows;
+    const std::int64_t block = block_count(extent, count), rows = set_even_rows(work, parts / count, axis + 1);
+    const std::int64_t cost = block * rows * (has_images && rows < of_one ? 32 + block : 32);
+    if (best == 0 || cost <= least) best = block, least = cost;
     if (block == 1) break;
     count = block_count(extent, block - 1);
   }
   work.axes[axis].block = best;
-  set_even_rows(work, parts / block_count(extent, best), axis + 1);
-  return least;
+  return best * set_even_rows(work, parts / block_count(extent, best), axis + 1);
 }
 
 }  // namespace detail
@@ -139,6 +167,7 @@ struct ProductCut {
   ProductPartition part{};
   detail::ProductGrains grains{};
   bool is_convolution = false;
+  std::int64_t tiles = 1;  ///< of the machine
 };
 
 /// Returns the dtype of an op's parts of an output.
@@ -156,7 +185,8 @@ constexpr ProductCut cut_product_on_tiles(const OpInfo& op, std::span<const Tens
   const auto memory_proportion = ipu_rules_of(op).memory_proportion;
   const double given = memory_proportion ? memory_proportion(attributes) : -1;
   const ProductPartition& part = partitions.find(problem, given < 0 ? default_memory_proportion : given);
-  return {part, detail::grains_of(problem, partitions.machine(), part.method), problem.is_convolution};
+  return {part, detail::grains_of(problem, partitions.machine(), part.method), problem.is_convolution,
+          partitions.machine().tiles};
 }
 /// Sets the blocks of a product's work, or of a slice's.
 constexpr void set_blocks(Work& work, const ProductCut& cut) {
@@ -164,6 +194,8 @@ constexpr void set_blocks(Work& work, const ProductCut& cut) {
   if (cut.is_convolution) detail::set_even_rows(work, cut.part.row_parts);
   else detail::set_blocks(work, ProductAxis::row, cut.part.row_parts, 1);
   detail::set_blocks(work, ProductAxis::column, cut.part.column_parts, cut.grains.columns);
+  const std::int64_t parts = cut.tiles / (cut.part.tiles() / cut.part.inner_parts);
+  if (cut.is_convolution && detail::set_terms(work, cut.part.tile_inner, parts, cut.grains.inner)) return;
   detail::set_blocks(work, ProductAxis::inner, cut.part.inner_parts, cut.grains.inner);
 }
 

@@ -71,7 +71,7 @@ struct BlocksWork {
   int n, c = -1, m = -1;
   std::array<int, 3> blocks{-1, -1, -1};  ///< by spatial axis; -1: there is one block
 
-  /// `images`: kind of the axes of images and blocks. If they are summed over, only the longest one is divided.
+  /// `images`: kind of the axes of images and blocks. If they are summed over, only images and the longest one are divided.
   constexpr BlocksWork(const Shape& x, const Shape& w, std::int64_t groups, WorkAxisKind images, WorkAxisKind m_kind,
                        WorkAxisKind c_kind)
       : n(work.add_axis({.extent = x[0], .kind = images})) {
@@ -82,7 +82,7 @@ struct BlocksWork {
       for (int axis = 1; axis < work.axes.size(); ++axis)
         if (work.axes[axis].extent > work.axes[longest].extent) longest = axis;
       for (int axis = 0; axis < work.axes.size(); ++axis)
-        if (axis != longest) work.axes[axis].kind = WorkAxisKind::whole;
+        if (axis != n && axis != longest) work.axes[axis].kind = WorkAxisKind::whole;
     }
     if (groups == 1) {
       c = work.add_axis({.extent = x[1], .kind = c_kind, .grain = 16});

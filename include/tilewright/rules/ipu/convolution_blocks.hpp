@@ -66,8 +66,7 @@ constexpr BlockedAxis blocks_of_data(const kernel::Window& window, std::int64_t 
 }
 
 /// The parts of D as a product: a kernel of one element needs no axes of the image, so these become one. Data that are read at
-/// strides are copied first. Empty if there is padding, a larger kernel, or groups. Also for gradients of strided data: proofs
-/// refused plans of random programs that put such a product between zeros.
+/// strides are copied first. Empty if there is padding, a larger kernel, or groups.
 template <class D>
 constexpr List<OpPart> as_product(std::span<const TensorSpec> operands, const kernel::Windows& windows, std::int64_t groups,
                                   const PlannerAttributes& planner) {
@@ -81,7 +80,7 @@ constexpr List<OpPart> as_product(std::span<const TensorSpec> operands, const ke
     has_strides = has_strides || window.in != window.out;
     read.take(2 + axis, 0, window.stride, window.out);
   }
-  if (groups != 1 || (makes_data<D> && has_strides)) return {};
+  if (groups != 1) return {};
   BlockParts parts(operands.first(2));
   const auto places = [&](int images) {
     const Shape shape = parts.spec(images).shape;
@@ -99,7 +98,13 @@ constexpr List<OpPart> as_product(std::span<const TensorSpec> operands, const ke
     const OpInfo& op = makes_data<D> ? op_info<ConvDataGradInBlocks> : op_info<ConvInBlocks>;
     const int of = places(first), w = weights();
     const Shape& result = operands[2].shape;
-    parts.reshaped(parts.add(op, attributes, {of, w}, {{result[0], result[1], windows.out(), 1}, dtype}), result);
+    const int product = parts.add(op, attributes, {of, w}, {{result[0], result[1], windows.out(), 1}, dtype});
+    const Shape images = makes_data<D> ? read.result_shape(data.rank) : result;
+    const int dense = parts.reshaped(product, images);
+    if (images != result) {
+      const int whole = parts.placed(dense, read, operands[2]);
+      parts.add(op_info<DetachInplace>, {}, {whole}, operands[2]);
+    }
     return parts.parts();
   }
 }

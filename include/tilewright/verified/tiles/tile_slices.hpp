@@ -75,7 +75,8 @@ constexpr bool have_one_view(const StageOperand& a, const StageOperand& b) {
 
 /// Returns whether each vertex has its slice in a block on its own tile: for all vertices, the sum of the numbers of their blocks
 /// along axes of the grid is the sum of the numbers of the storage's blocks that contain their slices, counted from the block of
-/// the first element. `tiles`: of the set that the storage and the vertices are on.
+/// the first element. Slices may have elements at equal steps of an axis that no block divides. `tiles`: of the set that the
+/// storage and the vertices are on.
 constexpr bool are_in_place(const TileSlices& slices, const TileLayout& layout, const GridPlaces& grid, const Division& division,
                             std::int64_t tiles) {
   if (layout.places.set != grid.places.set) return false;
@@ -92,8 +93,10 @@ constexpr bool are_in_place(const TileSlices& slices, const TileLayout& layout, 
     if (home.stride < 1 || home.block < 1) return false;
     const Begin begin{home, rest / home.stride};
     rest %= home.stride;
-    const bool is_axis = begins.size() < slices.axes.size() && slices.axes[begins.size()].stride == home.stride;
-    const std::int64_t last = is_axis ? slices.axes[begins.size()].extent - 1 : 0;
+    const SliceAxis* const next = begins.size() < slices.axes.size() ? &slices.axes[begins.size()] : nullptr;
+    const bool has_steps = next && next->stride > home.stride && next->stride % home.stride == 0 && home.block == home.extent;
+    const bool is_axis = has_steps || (next && next->stride == home.stride);
+    const std::int64_t last = is_axis ? (next->extent - 1) * (next->stride / home.stride) : 0;
     if (begin.first + last >= home.extent) return false;
     shift += begin.place(0);
     if (!is_axis) continue;
