@@ -1,6 +1,6 @@
-// A network of latency/networks.cpp in onnxruntime, on one thread, with arrays that stay: `onnxruntime_latency FILE.onnx EXTENT... /
-// EXTENT...`, the shapes of the input x and the output y. latency.py compiles it beside a folder with onnxruntime's header and
-// library, and says what it reads and writes.
+// A network of latency/networks.cpp in onnxruntime, on one thread, with arrays that stay. The arguments are a file, and the
+// shapes of the input x and the output y: `onnxruntime_latency FILE.onnx EXTENT... / EXTENT...`. latency.py compiles it for a
+// folder with onnxruntime's header and library, and says what it reads and writes.
 #include <onnxruntime_c_api.h>
 
 #include <cstdlib>

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Trains two networks on several machines from their exports, and compares the bits of all variables: in node as WebAssembly, as C
 libraries for x86-64 with SSE2, with the vectors of xsimd and of the compiler, and for 32 bits. Without vectors sums have another
-order: there losses are nearly equal. The module of WebAssembly needs nothing of others."""
+order: there losses are nearly equal. The module of WebAssembly needs nothing of others. Plans for 32 bits are those for 64."""
 
 import argparse
+import shlex
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,9 @@ import tempfile
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
+sys.path.append(str(FOLDER.parent))
+from flags import flags as flags_of_project  # noqa: E402
+
 EXPORT = [sys.executable, FOLDER.parents[1] / "cmake" / "export.py", FOLDER / "for_node.hpp", "train_step", "infer", "images_step"]
 SSE2 = "-march=x86-64 -msse2 -mfpmath=sse -ffp-contract=off"
 # asm/errno.h: Debian has a link for -m32 only in gcc-multilib, which cannot be installed beside compilers for ARM.
@@ -19,6 +23,14 @@ LIBRARIES = {"x86-64": "", "the compiler's vectors": "-DTILEWRIGHT_VECTOR_BYTES=
              "no vectors": "-DTILEWRIGHT_VECTOR_BYTES=4"}
 IMPORTS = "import fs from 'fs'; console.log(WebAssembly.Module.imports(new WebAssembly.Module(fs.readFileSync(process.argv[1]))).length)"
 MOST_BYTES = 70_000
+PLANS = """#include "plans/plan_text.hpp"
+#include "embedded/net.hpp"
+#include "embedded/real_time.hpp"
+int main() {
+  plans::print_program(std::cout, "train_step", train_step);
+  plans::print_program(std::cout, "gru", gru);
+}
+"""
 
 
 def run(*command):
@@ -59,6 +71,12 @@ def run_library(folder, compiler, flags):
     return run(folder / "host")
 
 
+def plans(folder, compiler, flags):
+    (folder / "plans.cpp").write_text(PLANS)
+    run(compiler, *shlex.split(flags_of_project()), "-O0", "-w", "-march=native", *flags.split(), folder / "plans.cpp", "-o", folder / "plans")
+    return run(folder / "plans")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compiler", default="g++", help="of the C libraries")
@@ -75,6 +93,8 @@ def main():
                 print("WITHOUT 32 bits: g++-12-multilib is missing, ./dev setup multilib installs it")
                 continue
             results[machine] = run_library(folder, options.compiler, flags).split()
+        if "32 bits" in results and plans(folder, options.compiler, "") != plans(folder, options.compiler, f"{BITS_32} -msse2 -mfpmath=sse"):
+            problems.append("plans for 32 bits are others: those for 64 bits expected")
     first = results["x86-64"]
     for machine, result in results.items():
         is_exact = machine != "no vectors"
