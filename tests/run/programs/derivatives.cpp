@@ -356,6 +356,14 @@ TEST_CASE("vmap: equal to a call for each row") {
       return ops::softmax(table, 0) * ops::max(table, {-1}) + ops::sum(table) + ops::mean(table, {0}, true);
     });
   }
+  SECTION("solves, and their gradients") {
+    const auto solves = [](Tensor x) {
+      const Tensor a = x.reshape({3, 1}) * x + x.ir().constant(tw::eye(), {3, 3}, x.dtype());
+      return ops::solve_triangular(ops::cholesky(a), x.reshape({3, 1})) + ops::solve(a, x).reshape({3, 1});
+    };
+    check(solves);
+    check(tw::grad([=](Tensor x) { return ops::sum(solves(x)); }));
+  }
   SECTION("a result that depends on no row") {
     check([](Tensor x) { return x.ir().constant(tw::List<double>{1, 2}, {2}, tw::float64); });
   }
