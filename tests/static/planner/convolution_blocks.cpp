@@ -86,13 +86,13 @@ static_assert(images_on_a_tile<tw::ConvInBlocks>({32, 256, 784, 1}, {512, 256, 1
               "an exchange has a piece for each channel of an image that is divided");
 static_assert(images_on_a_tile<tw::ConvWeightsGradInBlocks>({16, 256, 784, 1}, {16, 512, 784, 1}, {512, 256, 1}) <= 2,
               "also where images are summed over");
-template <int rows, int results>
-constexpr void two_images(tw::Ir& ir) {
-  support::store("y", tw::ops::conv(support::load(ir, "x", {2, 512, rows, rows}, tw::float16),
+template <int count, int rows, int results>
+constexpr void images(tw::Ir& ir) {
+  support::store("y", tw::ops::conv(support::load(ir, "x", {count, 512, rows, rows}, tw::float16),
                                     support::load(ir, "w", {results, 512, 1, 1}, tw::float16)));
 }
-static_assert(cuts_of(two_images<14, 256>, tw::gc200).images.size() == 1);
-static_assert(cuts_of(two_images<7, 2048>, tw::gc200).images.empty(),
+static_assert(cuts_of(images<2, 14, 256>, tw::gc200).images.size() == 1);
+static_assert(cuts_of(images<16, 7, 2048>, tw::gc200).images.empty(),
               "images stay whole where parts of them would be many pieces");
 static_assert(
     [] {
