@@ -117,18 +117,20 @@ class ConvolutionBlocks {
           partitions_.machine());
     return {part, pieces_of(work, operands)};
   }
-  /// Returns the runs of elements that a block of a product among parts has of both operands, (N, C, blocks, extent, ...).
+  /// Returns the runs of elements that a block of a product among parts has of both operands: of images, (N, C, blocks, extent,
+  /// ...), and of weights, which have fewer axes.
   static constexpr std::int64_t pieces_of(const Work& work, std::span<const TensorSpec> operands) {
     std::int64_t pieces = 0;
     for (const int operand : {0, 1}) {
       const Shape& shape = operands[static_cast<std::size_t>(operand)].shape;
       if (work.follows(operand, 0) < 0 || shape.rank < 4) continue;
+      const bool is_of_images = shape.rank >= operands[static_cast<std::size_t>(1 - operand)].shape.rank;
       std::int64_t runs = 1;
       bool is_run = true;  // the axes from this one on are in one run
       for (int axis = shape.rank; axis-- > 0;) {
         const int followed = work.follows(operand, axis);
         const std::int64_t block = followed < 0 || work.axes[followed].block == 0 ? shape[axis] : work.axes[followed].block;
-        const bool is_of_blocks = axis >= 3 && axis % 2 == 1 && shape[axis] > 1 && shape[axis - 1] > 1;
+        const bool is_of_blocks = is_of_images && axis >= 3 && axis % 2 == 1 && shape[axis] > 1 && shape[axis - 1] > 1;
         if (!is_run) runs *= block;
         is_run = is_run && block == shape[axis] && !is_of_blocks;
       }
