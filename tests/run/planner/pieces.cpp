@@ -125,7 +125,9 @@ Case make_slices(std::initializer_list<LayoutAxis> axes) {
   for (const LayoutAxis& axis : axes) {
     result.cut.axes.push_back(axis);
     result.slices.add({axis.stride, axis.extent, axis.block, -1});
+    if (axis.stride < 0) result.cut.offset -= axis.stride * (axis.extent - 1);
   }
+  result.slices.offset = result.cut.offset;
   return result;
 }
 
@@ -134,7 +136,7 @@ TEST_CASE("exchange: a block ends in one row of a slice, or in all rows that ove
   const std::int64_t rows = 2 * 6, ends = 5;
   CHECK(internal::fragments_of(apart.cut, apart.layout) == rows + ends);
   CHECK(pieces_of(apart, SliceOrder::rows) <= rows + ends);
-  for (const std::int64_t step : {3, 7, 10, 29}) {
+  for (const std::int64_t step : {3, 7, 10, 29, -3, -10, -29}) {
     const Case overlapping = make_slices({{step, 7, 7, {}}, {1, 30, 30, {}}});
     CHECK(internal::fragments_of(overlapping.cut, overlapping.layout) >= pieces_of(overlapping, SliceOrder::rows));
   }
