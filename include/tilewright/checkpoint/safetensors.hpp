@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
