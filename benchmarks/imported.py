@@ -38,7 +38,8 @@ void measure(int number, const std::string& folder, const std::vector<std::size_
   for (const std::size_t bytes : inputs) std::copy_n(given.data(), bytes, static_cast<char*>(arrays.emplace_back(memory_of(bytes))));
   for (const std::size_t bytes : outputs) arrays.push_back(memory_of(bytes));
   Programs::init(memory, 1, nullptr);
-  if (Programs::load(memory, weights.data(), weights.size(), nullptr) != 0) return;
+  if (Programs::load(memory, weights.data(), weights.size(), nullptr) != 0 || Programs::template run<0>(memory, arrays.data(), nullptr) != 0)
+    std::exit(1);
   double best = 1e9;
   for (int round = 0, runs = 1; round < 20;) {{
     const auto begin = std::chrono::steady_clock::now();

@@ -41,7 +41,7 @@ struct Gmm {
     for (std::size_t i = 0; i < count; ++i) sum += exp(x[i] - largest);
     return log(sum) + largest;
   }
-  // GCC's vectors of loops as short as these take a third longer than no vectors.
+  // GCC 12's vectors of loops as short as these take longer than no vectors: measured with 10 dimensions and 25 Gaussians.
 #if defined(__GNUC__) && !defined(__clang__)
 #define TILEWRIGHT_SHORT_LOOPS [[gnu::optimize("no-tree-vectorize")]]
 #else

@@ -22,6 +22,11 @@
 
 namespace {
 
+#ifdef WITH_ADOLC
+/// Numbers that ADOL-C keeps in memory for each part of a record; of more, it writes files.
+constexpr int tape_numbers = 1 << 24;
+#endif
+
 /// What a peer does with a problem: computes into a list of results.
 using Peers = std::map<std::string, std::function<void(const Numbers& inputs, Numbers& results)>>;
 
@@ -35,7 +40,7 @@ Peers peers_of(std::size_t parameters, const auto& value, const auto& gradient) 
 #ifdef WITH_ADOLC
   peers["ADOL-C derivatives"] = [=, is_taped = false](const Numbers& in, Numbers& out) mutable {
     if (!is_taped) {  // the record of the first call serves all others
-      trace_on(1);
+      trace_on(1, 0, tape_numbers, tape_numbers, tape_numbers, tape_numbers);
       std::vector<adouble> active(parameters);
       for (std::size_t i = 0; i < parameters; ++i) active[i] <<= in[i];
       double result;
@@ -109,7 +114,7 @@ Peers peers_of(const Bundle& bundle) {
     double inputs[17] = {}, first[17], second[17], *lines[] = {first, second};
     std::copy_n(place, 2, std::copy(row.begin(), row.end(), inputs));
     if (!is_taped) {
-      trace_on(1);
+      trace_on(1, 0, tape_numbers, tape_numbers, tape_numbers, tape_numbers);
       adouble active[17], errors[2];
       for (int j = 0; j < 17; ++j) active[j] <<= inputs[j];
       Bundle::errors(active, active + 15, errors);

@@ -48,7 +48,8 @@ def unary(place):
 
 @operator("Asinh")
 def inverse_of_sinh(place):
-    """log(x + sqrt(x^2 + 1)) of |x|, so that no sum cancels, and with 1 / |x|, so that no square is infinite."""
+    """log(x + sqrt(x^2 + 1)) of |x|, so that no sum cancels, and with 1 / |x|, so that no square is infinite. The sum, some 2 |x|, is
+    infinite for the upper half of the largest numbers."""
     size = place.let(f"tw::ops::abs({place[0]})", "size")
     inverse = place.let(f"1 / {size}", "inverse")
     return f"tw::ops::sign({place[0]}) * tw::ops::log1p({size} + {size} / ({inverse} + tw::ops::sqrt({inverse} * {inverse} + 1)))"
@@ -56,7 +57,7 @@ def inverse_of_sinh(place):
 
 @operator("Acosh")
 def inverse_of_cosh(place):
-    """log(x + sqrt(x^2 - 1)), from x - 1."""
+    """log(x + sqrt(x^2 - 1)), from x - 1. The sum is infinite for the upper half of the largest numbers."""
     above = place.let(f"{place[0]} - 1", "above_one")
     return f"tw::ops::log1p({above} + tw::ops::sqrt({above}) * tw::ops::sqrt({above} + 2))"
 

@@ -37,7 +37,8 @@ def resize(place):
     mode, kind = place.attribute("coordinate_transformation_mode", "half_pixel"), place.attribute("mode", "nearest")
     place.require(all(math.floor(extent * scale) == out for extent, scale, out in zip(place.shape(), scales, shape)),
                   f"sizes {place.out()}: those of the scales expected")
-    place.require(mode != "align_corners" or all(extent * scale == out for extent, scale, out in zip(place.shape(), scales, shape)),
+    place.require(mode != "align_corners" or not has_scales(place) or
+                  all(extent * scale == out for extent, scale, out in zip(place.shape(), scales, shape)),
                   "align_corners with scales that give no whole extents, for which ONNX's text and its test data differ")
     if mode == "tf_crop_and_resize" or kind == "cubic" and (
             place.attribute("cubic_coeff_a", -0.75) != -0.75 or place.attribute("exclude_outside", 0)):
@@ -52,9 +53,13 @@ def resize(place):
     return f"tw::ops::interpolate({place[0]}, {{{', '.join(number(scale, 'float64') for scale in scales)}}}{braced(options)})"
 
 
+def has_scales(place):
+    return place.has(2) and place.constant(2).size > 0
+
+
 def scales_of(place):
     """The factors of all axes; one that sizes give is the least double whose product is the size."""
-    if place.has(2) and place.constant(2).size:
+    if has_scales(place):
         return [float(each) for each in place.constant(2)]
     scales = []
     for size, extent in zip(place.constant(3).tolist(), place.shape()):

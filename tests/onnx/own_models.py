@@ -76,8 +76,13 @@ def quantised_models():
     one, two, four = (np.array(each, "f4") for each in (1, 2, 1 << 18))
     signed = b.astype("i2").astype("i1")
     total = a.astype("i8") @ (signed.astype("i8") + 1)
+    rows, columns = np.array([1, 2, 0.5, 1, 4], "f4"), np.array([2, 1, 2, 0.25, 2, 2, 1], "f4")
     yield "QLinearMatMul", [a, one, np.uint8(0), signed, two, np.int8(-1), four, np.uint8(7)], \
         [requantised(total, one * two / four, 7, "u1")], {"constants": [1, 2, 4, 5, 6, 7]}
+    zeros = np.arange(-3, 4).astype("i1")
+    total = (a.astype("i8") - za[:, None]) @ (signed.astype("i8") - zeros)
+    yield "QLinearMatMul", [a, rows, za, signed, columns, zeros, four, np.uint8(7)], \
+        [requantised(total, rows[:, None] * columns / four, 7, "u1")], {"constants": [1, 2, 4, 5, 6, 7]}
     image, kernel = draw.integers(128, 256, (2, 64, 6, 6)).astype("u1"), draw.integers(0, 256, (6, 32, 3, 3)).astype("u1")
     sums = convolved(image.astype("i8") - 2, kernel.astype("i8") - np.arange(6).reshape(6, 1, 1, 1), 1, 2, 2)
     yield "ConvInteger", [image, kernel, np.uint8(2), np.arange(6).astype("u1")], [sums.astype("i4")], \

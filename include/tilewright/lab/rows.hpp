@@ -93,7 +93,7 @@ inline void add_runs(std::vector<Column>& columns) {
   runs.add("operations_float32", operations, "operands of float32", &Traffic::float32_operations);
   runs.add("bytes_read", bytes, "by vertices, and by copies on a tile for calls; an operand counts once for each vertex",
            &Traffic::read);
-  runs.add("bytes_written", bytes, "by these", &Traffic::written);
+  runs.add("bytes_written", bytes, "by vertices, and by copies on a tile for calls", &Traffic::written);
   runs.add("bytes_exchanged", bytes, "between tiles of an IPU", &Traffic::exchanged);
   runs.add("bytes_links", bytes, "between IPUs of the replica", &Traffic::links);
   runs.add("bytes_replicas", bytes, "sent to other replicas", &Traffic::replicas);
