@@ -1,5 +1,5 @@
-// Curve fitting: a exp(-b x) + c through measured points, by the method of Gauss and Newton, with confidence intervals of the three parameters.
-// Steps and intervals come from expected Hessians of half the sum of squares. The intervals are compared with those of SciPy
+// Curve fitting: a exp(-b x) + c through measured points, by the method of Gauss and Newton, with confidence intervals of the
+// parameters. Steps and intervals come from expected Hessians of half the sum of squares. The intervals are those of SciPy
 // 1.10's curve_fit, from `python3 tests/reference/make_curve_fit.py`. The chart curve_fit.svg has the points, and the curve with
 // its confidence band.
 //
