@@ -66,8 +66,8 @@ constexpr void shapes_of_solutions(const auto& s, std::string_view op, auto solv
   error("(2, 3) float32: square matrices", f32(2, 3), f32(2, 2));
   error("(3, 3) int32: float32 or float64", i32(3, 3), i32(3, 2));
   error("(3, 3) float32 and (3, 2) float64: equal dtypes", f32(3, 3), TensorSpec{{3, 2}, tw::float64});
-  error("(4, 2) float32 for (3, 3) float32: as many rows in each matrix", f32(3, 3), f32(4, 2));
-  error("(3, 4, 2) float32 for (2, 4, 4) float32: as many rows in each matrix", f32(2, 4, 4), f32(3, 4, 2));
+  error("(4, 2) float32 for (3, 3) float32: leading axes that broadcast, and as many rows,", f32(3, 3), f32(4, 2));
+  error("(3, 4, 2) float32 for (2, 4, 4) float32: leading axes that broadcast, and as many rows,", f32(2, 4, 4), f32(3, 4, 2));
 }
 
 struct Cholesky : OpTest {

@@ -130,6 +130,11 @@ constexpr Tensor odeint_of(const F& function, const std::array<Tensor, count>& a
   Ir& ir = arguments[0].ir();
   if (ir.failed()) return Tensor::invalid(ir);
   const double span = times.end - times.begin;
+  const DType dtype = arguments[0].dtype();
+  if (dtype != float32 && dtype != float64)
+    return ir.fail(text("odeint: ", to_text(arguments[0].spec()), ": float32 or float64 expected"));
+  if (const std::int64_t most = std::int64_t(1) << (dtype == float32 ? 24 : 53); times.steps > most)
+    return ir.fail(text("odeint: ", times.steps, " steps: at most ", most, ", which the dtype counts, expected"));
   if (times.steps < 1 || span - span != 0)
     return ir.fail(text("odeint: ", times.steps, " steps from ", number_text(times.begin), " to ", number_text(times.end),
                         ": at least one step, and finite times, expected"));
@@ -147,7 +152,8 @@ constexpr Tensor odeint_of(const F& function, const std::array<Tensor, count>& a
 /// `tw::odeint(f, {x0, a, b}, t0, t1, steps)` integrates f(t, x, a, b). x0: any shape, float32 or float64; f: a function of
 /// tensors, which captures none. t has one element of x's dtype, and the result x's shape and dtype. t1 may be less than t0.
 /// Derivatives: for x0 and the parameters, of all orders. Those by the adjoint differ from those through the steps by the error
-/// of the method. Errors: steps below 1; a time that is not finite; a result of another shape or dtype; those of vjp.
+/// of the method. Errors: another dtype; steps below 1, or more than
+/// the dtype counts, 2^24 or 2^53; a time that is not finite; a result of another shape or dtype; those of vjp.
 ///
 ///     x = tw::odeint([](tw::Tensor t, tw::Tensor x, tw::Tensor k) { return -k * x; }, {x, k}, 0, 1, 20);  // x exp(-k)
 template <class F, std::size_t count>

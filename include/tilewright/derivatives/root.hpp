@@ -43,6 +43,8 @@ constexpr Solution root_of(const F& function, const std::array<Tensor, count>& a
   const auto fixed = detached(arguments);
   const auto step = [function](const std::array<Tensor, count>& at) {
     const Tensor x = at[0], y = call_with_array(function, at);
+    if (y.is_usable() && y.shape() != x.shape())
+      return x.ir().fail(text("root: a result ", to_text(y.spec()), " for ", to_text(x.spec()), ": equal shapes expected"));
     return x - ops::solve(square_jacobian(function, at), y.reshape({-1})).reshape(x.shape());
   };
   const Graph graph = ir.create_graph(step, fixed);
@@ -59,7 +61,8 @@ constexpr Solution root_of(const F& function, const std::array<Tensor, count>& a
 /// `const auto [x, residual] = tw::root(f, x0)`. With parameters, `tw::root(f, {x0, a, b})` solves f(x, a, b) = 0. x0: float32 or
 /// float64, at most 64 elements; f: a function of tensors, whose result has x's shape, and which captures none. The derivative
 /// for the parameters is that of the implicit function theorem, of all orders; it is right if the residual is small. x0 has none.
-/// A singular Jacobian is a fault (ops::solve). Errors: a negative number of steps; those of jacobian.
+/// A singular Jacobian is a fault (ops::solve). Errors: a negative number of steps; a result of
+/// another shape; those of jacobian.
 ///
 ///     const auto [x, residual] = tw::root([](tw::Tensor y, tw::Tensor a) { return y * y - a; }, {a, a});  // x = sqrt(a)
 template <class F, std::size_t count>

@@ -212,7 +212,13 @@ TEST_CASE("solvers: numbers that are errors") {
     return message([=](Tensor x, Tensor k) { return tw::odeint(by_time, {x, k}, t0, t1, steps); });
   };
   CHECK(integrated(0, 1, 0) == "odeint: 0 steps from 0 to 1: at least one step, and finite times, expected");
-  CHECK(integrated(0, 1, std::int64_t{1} << 40).empty());
+  CHECK(integrated(0, 1, 1 << 24).empty());
+  CHECK(integrated(0, 1, (1 << 24) + 1) == "odeint: 16777217 steps: at most 16777216, which the dtype counts, expected");
+  const std::string half = message(
+      [](Tensor x, Tensor k) { return tw::odeint(by_time, {x.cast(tw::float16), k.cast(tw::float16)}, 0, 1, 1); });
+  CHECK(half.find("float16: float32 or float64 expected") != std::string::npos);
+  const std::string other_shape = message([](Tensor x, Tensor) { return tw::root([](Tensor y) { return y.reshape({1}); }, x); });
+  CHECK(other_shape.find("equal shapes expected") != std::string::npos);
   for (const std::int64_t wrong : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
     CHECK(integrated(0, 1, wrong).find("expected") != std::string::npos);
     CHECK(message([=](Tensor x, Tensor a) { return tw::root(square_less, {x, a}, {wrong}); }).find("expected") !=

@@ -157,12 +157,15 @@ class CycleCounter {
     const OpInfo& op = *operation.op;
     const TensorSpec &input = operation.operands[0].spec, &result = operation.operands[operation.input_count].spec;
     const auto rule = ipu_rules_of(op).window_form;
-    const WindowForm form = rule ? rule(operation.attributes) : WindowForm{};
     const GridAxes axes = grid_axes_of(operation, member, operation.input_count);
     Shape block = result.shape;
     for (int axis = 0; axis < block.rank; ++axis)
       if (const int cut = axes[axis]; cut >= 0) block[axis] = (std::min)(block[axis], draft_.cuts[g].partition.blocks[cut]);
+    if (!rule)
+      return vertex_cycles(op, input.dtype, block.nelms(),
+                           ceil_divide(input.shape.nelms(), std::max<std::int64_t>(1, result.shape.nelms())), model_);
     const Confidence confidence = confidence_of(op.vertex_cost, input.dtype);
+    const WindowForm form = rule(operation.attributes);
     const std::int64_t images = result.shape[0] * result.shape[1];
     if (result.shape.nelms() == images && input.shape.nelms() == images * form.terms)
       return {reduce_lines_cycles(model_, input.dtype, block.nelms(), form.terms), confidence};

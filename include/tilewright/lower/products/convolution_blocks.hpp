@@ -31,7 +31,8 @@ class ConvolutionBlocks {
     const bool sums_images = form_of(op, attributes).sums_positions;
     const ProductPartition whole = partition_of(op, operands, attributes).part;
     if (!best.empty()) {
-      if (whole.fits && estimate(best, operands).cost() > whole.cycles.total()) return {};
+      const Estimate of_product = estimate(best, operands);
+      if (whole.fits && (!of_product.fits || of_product.cost() > whole.cycles.total())) return {};
       return best;
     }
     if (whole.fits && !sums_images && 2 * whole.tiles() > partitions_.machine().tiles) return {};

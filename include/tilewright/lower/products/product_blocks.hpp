@@ -116,10 +116,9 @@ constexpr bool set_terms(Work& work, std::int64_t terms, std::int64_t parts, std
   const int axis = next(0);
   if (next(axis + 1) >= work.axes.size()) return false;  // there is one axis
   const std::int64_t images = work.axes[axis].extent;
-  for (std::int64_t block = 1; block <= images; ++block) {
+  for (std::int64_t block = block_count(images, (std::min)(images, parts)); block <= (std::min)(images, terms); ++block) {
     const std::int64_t others = parts / block_count(images, block);
-    if (others == 0 || block * set_blocks(work, ProductAxis::inner, others, ceil_divide(grain, block), axis + 1) > terms)
-      continue;
+    if (block * set_blocks(work, ProductAxis::inner, others, ceil_divide(grain, block), axis + 1) > terms) continue;
     work.axes[axis].block = block;
     return true;
   }
@@ -141,10 +140,12 @@ constexpr std::int64_t set_even_rows(Work& work, std::int64_t parts, int axis = 
   for (int i = axis + 1; i < work.axes.size(); ++i)
     if (is_row(i)) of_one *= work.axes[i].extent;
   if (of_one == 1) return work.axes[axis].block = block_for(work.axes[axis], 1, parts);
-  std::int64_t best = 0, least = 0;
+  std::int64_t best = 0;
+  double least = 0;  // images may have more elements than products of integers
   for (std::int64_t count = 1; count <= (std::min)(parts, extent);) {
     const std::int64_t block = block_count(extent, count), rows = set_even_rows(work, parts / count, axis + 1);
-    const std::int64_t cost = block * rows * (has_images && rows < of_one ? 32 + block : 32);
+    const double of_block = static_cast<double>(block) * static_cast<double>(rows);
+    const double cost = of_block * (has_images && rows < of_one ? 32 + static_cast<double>(block) : 32);
     if (best == 0 || cost <= least) best = block, least = cost;
     if (block == 1) break;
     count = block_count(extent, block - 1);

@@ -44,7 +44,9 @@ struct MatricesOp : Op<D> {
     const Shape &a = op.input(0).shape, &b = op.input(1).shape;
     bool fits = a.rank == b.rank;
     for (int axis = 0; fits && axis < a.rank - 1; ++axis) fits = a[axis] == b[axis];
-    if (!fits) return op.fail(to_text(op.input(1)), " for ", to_text(op.input(0)), ": as many rows in each matrix expected");
+    if (!fits)
+      return op.fail(to_text(op.input(1)), " for ", to_text(op.input(0)),
+                     ": leading axes that broadcast, and as many rows, expected");
     op.output(op.input(1));
   }
 };

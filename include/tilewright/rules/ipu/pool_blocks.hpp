@@ -1,6 +1,8 @@
 #pragma once
 // Poolings of blocks of images: their rules IpuRules::expand and IpuRules::window_form.
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "tilewright/ops/nn/pool_in_blocks.hpp"
@@ -73,6 +75,8 @@ class PoolSearch {
 
   /// Returns whether blocks save a quarter of the cycles of whole images. They must, because the cost of copies is an estimate.
   constexpr bool run() {
+    for (const kernel::Window& window : windows_.axes)
+      if ((std::max)(window.in, window.out) > (std::numeric_limits<std::int32_t>::max)()) return false;
     consider(1, 1, 1);
     cycles_ = 3 * cycles_ / 4;
     is_found_ = false;
