@@ -105,6 +105,7 @@ INSTANCES = {
     "ExtremeGrad": "tw::ExtremeGrad<true>",
     "InPlace": "tw::InPlace<tw::Add>",
     "NormGrad": "tw::NormGrad<tw::LayerNorm>",
+    "PoolInBlocks": "tw::PoolInBlocks<tw::MaxPool>",
     "Pow2ScaleOfSums": "tw::detail::Pow2ScaleOfSums<tw::MatMulPow2Scaled>",
     "SelectionGrad": "tw::SelectionGrad<tw::ReduceMax>",
     "Slope": "tw::Slope<tw::Gelu>",
