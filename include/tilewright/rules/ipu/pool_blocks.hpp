@@ -145,8 +145,8 @@ class PoolSearch {
       }
       bytes += block * size_of(images.dtype);
       if (!goes_beyond) return;
-      const std::int64_t copied = ceil_divide(padded, tiles_), size = size_of(images.dtype);
-      copies += 3 * model_.sync_cycles + phase(copied * size) + copy_cycles(model_, copied * size) +
+      const std::int64_t copied = ceil_divide(padded, tiles_), element_bytes = size_of(images.dtype);
+      copies += 3 * model_.sync_cycles + phase(copied * element_bytes) + copy_cycles(model_, copied * element_bytes) +
                 fill_cycles(model_, images.dtype, copied);
     };
     if constexpr (takes_maxima<D> || !is_pool_gradient<D>) add(operands_[0], cut.elements);
