@@ -176,7 +176,7 @@ struct Solve : OpTest {
     shapes_of_solutions(s, op, solve);
     s.result(f32(2, 3), solve, f32(2, 3, 3), f32(2, 3));
     s.error("Solve: (65, 65) float32: at most 64 rows expected, in graph", solve, f32(65, 65), f32(65, 1));
-    s.error("Solve: (4,) float32 for (3, 3) float32: as many rows in each matrix expected, in graph", solve, f32(3, 3), f32(4));
+    s.error("Solve: (4,) float32 for (3, 3) float32: leading axes that broadcast, and as many rows, expected, in graph", solve, f32(3, 3), f32(4));
   }
   static constexpr void handles(auto& list) {
     list.add("solve", [] { (void)ops::solve(Tensor(), Tensor()); });
