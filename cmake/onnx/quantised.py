@@ -11,7 +11,7 @@ RANGES = {"uint8": "0, 255", "int8": "-128, 127"}
 
 
 def spread(place, i, after, dtype):
-    """A scale or a zero point: a number, or one for each element of the axis that has so many others after it."""
+    """A scale or a zero point: one number, or one for each element of an axis, which `after` axes follow."""
     if place.number(i) is not None:
         return place.number(i)
     value, shape = place[i] if place.dtype(i) == dtype else f"{place[i]}.cast({cpp_dtype(dtype)})", place.shape(i)
@@ -69,7 +69,8 @@ def matmul_integer(place):
 
 
 def requantised(place, total, scales, zero):
-    """A sum of products, by the scales of both factors and of the result, which are inputs with so many axes after theirs."""
+    """A sum of products, by the scales of both factors and of the result. `scales`: the number of each input, and of the axes that
+    follow its axis."""
     a, b, y = (spread(place, i, after, "float32") for i, after in scales)
     if all(place.number(i) is not None for i, _ in scales):
         factor = number(np.prod([place.constant(i).ravel()[0] for i, _ in scales[:2]]) / place.constant(scales[2][0]).ravel()[0], "float32")

@@ -18,9 +18,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
 DATA = Path("/usr/share/libonnx-testdata/data")
-SAMPLE = 12  # of so many models, one is in the sample
+SAMPLE = 12  # the sample has every 12th model
 BATCH = 50  # models of a program
-STRICT = 15  # of so many imported models, one is in strict mode
+STRICT = 15  # every 15th imported model also runs in strict mode
 sys.path[:0] = [str(PROJECT / "cmake/onnx"), str(HERE)]
 
 
@@ -33,7 +33,7 @@ def main():
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--first", type=int, default=0, help="number of the first model")
-    parser.add_argument("--count", type=int, help="at most so many models")
+    parser.add_argument("--count", type=int, help="the number of models at most")
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--include", type=Path, default=PROJECT / "include")
     options = parser.parse_args()
