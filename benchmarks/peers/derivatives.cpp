@@ -23,8 +23,9 @@
 namespace {
 
 #ifdef WITH_ADOLC
-/// Numbers that ADOL-C keeps in memory for each part of a record; of more, it writes files.
-constexpr int tape_numbers = 1 << 24;
+/// Numbers that ADOL-C keeps in memory for each part of a record: of more, it writes files, and more room makes short records
+/// slower. What is faster with each problem: its own 2^19, but for the mixture with most parameters.
+int tape_numbers(std::size_t parameters) { return parameters > 1000 ? 1 << 24 : 1 << 19; }
 #endif
 
 /// What a peer does with a problem: computes into a list of results.
@@ -40,7 +41,8 @@ Peers peers_of(std::size_t parameters, const auto& value, const auto& gradient) 
 #ifdef WITH_ADOLC
   peers["ADOL-C derivatives"] = [=, is_taped = false](const Numbers& in, Numbers& out) mutable {
     if (!is_taped) {  // the record of the first call serves all others
-      trace_on(1, 0, tape_numbers, tape_numbers, tape_numbers, tape_numbers);
+      const int most = tape_numbers(parameters);
+      trace_on(1, 0, most, most, most, most);
       std::vector<adouble> active(parameters);
       for (std::size_t i = 0; i < parameters; ++i) active[i] <<= in[i];
       double result;
@@ -114,7 +116,7 @@ Peers peers_of(const Bundle& bundle) {
     double inputs[17] = {}, first[17], second[17], *lines[] = {first, second};
     std::copy_n(place, 2, std::copy(row.begin(), row.end(), inputs));
     if (!is_taped) {
-      trace_on(1, 0, tape_numbers, tape_numbers, tape_numbers, tape_numbers);
+      trace_on(1);
       adouble active[17], errors[2];
       for (int j = 0; j < 17; ++j) active[j] <<= inputs[j];
       Bundle::errors(active, active + 15, errors);
