@@ -144,9 +144,14 @@ template <const auto& plan>
 struct LibrarySets;
 template <const auto& plan, std::size_t set_index, bool uses_library>
 consteval bool runs_on_library() {
-  if constexpr (!uses_library) return false;
-  else if constexpr (requires { LibrarySets<plan>::stack_bytes; }) return LibrarySets<plan>::template has<set_index>;
-  else static_assert(!uses_library, "with_library_kernels: #include <tilewright/library_kernels.hpp> expected");
+  if constexpr (!uses_library) {
+    return false;
+  } else if constexpr (requires { LibrarySets<plan>::stack_bytes; }) {
+    return LibrarySets<plan>::template has<set_index>;
+  } else {
+    static_assert(!uses_library, "with_library_kernels(): `#include <tilewright/library_kernels.hpp>` expected");
+    return false;
+  }
 }
 template <const auto& plan, std::size_t set_index, bool uses_library>
 consteval ComputeFunction compute_function() {
