@@ -11,7 +11,7 @@ namespace tilewright {
 
 namespace detail {
 
-/// The numbers of all arguments, of which those of no floating point get zeros.
+/// Stands for the numbers of all arguments. Those of no floating point get zeros.
 template <std::size_t count>
 struct AllArguments {};
 
