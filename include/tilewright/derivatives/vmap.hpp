@@ -39,9 +39,10 @@ class Vmap {
         batches[i] = with_axis_in_front(batches[i], axis);
         of_row[i] = batches[i][0];
       } else {
-        const Text which = *axes[i] == 0 ? text("a leading axis of ") : text("axis ", *axes[i], " of ");
-        ir.fail(text("vmap: argument ", i, ", ", to_text(batches[i].spec()), ": ", which, rows < 0 ? text() : text(rows, " "),
-                     "rows expected"));
+        Text expected = text("a leading axis of ");
+        if (*axes[i] != 0) expected = text("axis ", *axes[i], " of ");
+        if (rows >= 0) expected = text(expected, rows, " ");
+        ir.fail(text("vmap: argument ", i, ", ", to_text(batches[i].spec()), ": ", expected, "rows expected"));
       }
     }
     if (rows < 0 && !ir.failed()) ir.fail("vmap: no argument has an axis of rows: one expected");
