@@ -203,6 +203,68 @@ ENCODER = """
 
 int main(int argc, char** argv) { return serve_encoder<EncoderOutlined<BLOCKS>>(argc, argv); }
 """
+# Derivatives of the loss of README's network for its images and variables, all of the graph's inputs but the labels; and of 16 logits
+# for an image. The commits that --beside names may have no derivatives.hpp: `autodiff` needs none.
+DERIVED = """
+#include <tilewright/layers/linear.hpp>
+#include <tilewright/tilewright.hpp>
+INCLUDED
+using namespace tilewright::literals;
+
+NETstruct Loss : tw::Module<Loss> {
+  BOOST_HANA_DEFINE_STRUCT(Loss, (Net, net));
+  constexpr tw::Tensor build(tw::Tensor images, tw::Tensor labels) { return LOSS; }
+};
+constexpr void derived(tw::Ir& ir) {
+  const auto images = tw::ops::host_load(ir.h2d_stream("image", {ROWS * 28 * 28})).reshape({ROWS, 28, 28});
+  const auto labels = tw::ops::host_load(ir.h2d_stream("label", {ROWS}, tw::int32));
+  const auto [factories, graph] = tw::create_graph(Loss{}, images, labels);
+  const auto bound = graph.bind(factories.init());
+  tw::List<tw::Tensor> given{images, labels};
+  for (const auto& input : graph.graph().inputs())
+    if (const auto* const variable = bound.args().find(input)) given.push_back(*variable);
+  auto put = [&ir, count = 0](tw::Tensor x) mutable {
+    tw::ops::host_store(ir.d2h_stream(tw::text("result ", count++).view(), x.spec()), x);
+  };
+  STATEMENTS
+}
+int main() {
+  tw::Session<derived> session({.threads = 1});
+  session.run("image"_s = std::vector<float>(ROWS * 28 * 28), "label"_s = std::vector<std::int32_t>(ROWS));
+}
+"""
+AUTODIFF = """const auto backward = tw::autodiff(graph);
+  const auto call = bound.call_with_info(images, labels);
+  const auto info = backward.grad_graph_info();
+  const auto gradients = info.fwd_parent_ins_to_grad_parent_outs(
+      call, backward.call_with_info(ir.constant(1.0), info.inputs_dict(call)));
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (i != 1) put(gradients[given[i]]);"""
+GIVEN = ", ".join(f"given[{i}]" for i in range(8))
+DERIVATIVES = {
+    "autodiff": ("gradients of the loss of README's network by `autodiff`", AUTODIFF),
+    "grad": ("the same by `grad`", f"for (const auto& x : tw::grad(graph, {{0, 2, 3, 4, 5, 6, 7}})({GIVEN})) put(x);"),
+    "hvp": ("`hvp` of the same", f"for (const auto& x : tw::hvp(graph, {{{GIVEN}}}, {{{GIVEN}}})) put(x);"),
+    "third": ("a third derivative of the same",
+              "const auto second = [graph](auto... x) { return tw::hvp(graph, {x...}, {x...})[2]; };\n"
+              f"  put(tw::jvp(second, {{{GIVEN}}}, {{{GIVEN}}}).second);"),
+    "jacobian": ("the Jacobian of 16 logits of the same network for an image", f"put(tw::jacobian(graph)({GIVEN}));"),
+}
+
+
+def derived(name):
+    def cost(project):
+        program = project.program
+        net = program[program.index("namespace tw"):program.index("constexpr void train_step")]
+        rows, loss = "8", "tw::ops::cross_entropy(net(images), labels)"
+        if name == "jacobian":
+            net, rows, loss = net.replace("Linear<10>", "Linear<16>"), "1", "net(images) + labels.cast(tw::float32)"
+        included = "" if name == "autodiff" else "#include <tilewright/derivatives.hpp>"
+        text = DERIVED.replace("INCLUDED", included).replace("NET", net).replace("STATEMENTS", DERIVATIVES[name][1])
+        return project.compiled(project.source(name, text.replace("LOSS", loss).replace("ROWS", rows)))
+    return cost
+
+
 CHECKS = {"traced": "ir.next_op_id > 100", "planned": "tw::lower(tw::prepare(ir, tw::cpu)).steps.size() > 0"}
 EXAMPLES = {"nano_float16": "gpt/nano_float16.cpp", "gpt2": "gpt2.cpp", "trainer_124m": "gpt2/trainer_124m.cpp"}
 # The steps that an example trains and tests with: rows with proofs of them differ from the example's by what the proofs cost.
@@ -223,6 +285,7 @@ LARGER = {
     **{name: Row(f"`examples/{path}`, `-O3`", example(path)) for name, path in EXAMPLES.items()},
     **{f"{name}_proven": Row(f"`examples/{name}.cpp`, proven, `-O3`", proven(name, steps)) for name, steps in PROVEN.items()},
     **{f"encoder_{count}": Row(f"{count} encoder blocks, outlined", generated(ENCODER.replace("BLOCKS", str(count)))) for count in (12, 24)},
+    **{name: Row(what, derived(name), ("GCC",)) for name, (what, _) in DERIVATIVES.items()},
     **{f"layers_{count}_{what}": Row(f"{count} layers, {what}", generated(NETWORK.replace("LAYERS", str(count)).replace("CHECK", check)))
        for what, check in CHECKS.items() for count in (10, 30, 100)},
 }

@@ -74,5 +74,6 @@ int main(int, char** arguments) {
   if (name == "gmm-2-5") return serve_gmm<Gmm{2, 5}>(problem, is_value);
   if (name == "gmm-2-25") return serve_gmm<Gmm{2, 25}>(problem, is_value);
   if (name == "gmm-10-5") return serve_gmm<Gmm{10, 5}>(problem, is_value);
+  if (name == "gmm-20-50") return serve_gmm<Gmm{20, 50}>(problem, is_value);
   return serve_gmm<Gmm{10, 25}>(problem, is_value);
 }

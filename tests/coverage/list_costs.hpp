@@ -1,5 +1,5 @@
 #pragma once
-// Lists the ops of the library that state no cost of their kernels.
+// Lists the ops of the library: which state no cost of their kernels, and which have a gradient.
 #include <concepts>
 #include <iostream>
 #include <string_view>
@@ -34,11 +34,13 @@ constexpr bool states_cost() {
   return !std::is_same_v<decltype(&D::operator VertexCost), VertexCost (tilewright::OpDefaults::*)() const>;
 }
 
-/// Prints for an op: cost, op, type, and whether its kernel's cost is missing. Prints nothing for another type.
+/// Prints for an op: cost, op, type, whether its kernel's cost is missing, and whether it has a gradient. Prints nothing for
+/// another type.
 template <class D>
 void list_cost(std::string_view type) {
   if constexpr (IsOp<D>)
-    std::cout << "cost\t" << D::name << '\t' << type << '\t' << (has_kernel<D>() && !states_cost<D>() ? "missing" : "") << '\n';
+    std::cout << "cost\t" << D::name << '\t' << type << '\t' << (has_kernel<D>() && !states_cost<D>() ? "missing" : "") << '\t'
+              << (tilewright::op_info<D>.gradient ? "gradient" : "") << '\n';
 }
 
 }  // namespace coverage

@@ -35,6 +35,19 @@ inline std::set<tw::GraphId> twice_differentiated_graphs(const tw::Ir& ir) {
   }
   return graphs;
 }
+/// The graphs of cases that are differentiated in forward mode: the program calls their forward graphs, by whose names they are
+/// known.
+inline std::set<tw::GraphId> forward_differentiated_graphs(const tw::Ir& ir) {
+  std::set<std::string> names;
+  for (const tw::Node& node : ir.tables.record(tw::GraphId::main).nodes)
+    if (node.called_graph != tw::GraphId::none)
+      if (const auto name = ir.tables.record(node.called_graph).name.string(); name.ends_with("_jvp"))
+        names.insert(name.substr(0, name.size() - 4));
+  std::set<tw::GraphId> graphs;
+  for (int id = 0; const tw::GraphRecord& graph : ir.tables.graphs)
+    if (const auto number = tw::GraphId(id++); names.contains(graph.name.string())) graphs.insert(number);
+  return graphs;
+}
 /// The graphs whose gradients are results of the program. op_case.hpp calls the graph of a case with variables `case.x0`, ... and
 /// stores gradients in streams `case.dx0`, ...
 inline std::set<tw::GraphId> differentiated_graphs(const tw::Ir& ir) {
@@ -52,19 +65,23 @@ inline std::set<tw::GraphId> differentiated_graphs(const tw::Ir& ir) {
   return graphs;
 }
 
-/// Prints for each op: target, check, op, `once` or `twice` if its graph is differentiated, dtypes, shapes, and whether an
-/// operand is a view. `check` is the function of op_checks.hpp that runs the program.
+/// Prints for each op: target, check, op, `once` or `twice` if its graph is differentiated, and `forward`, dtypes, shapes, and
+/// whether an operand is a view. `check` is the function of op_checks.hpp that runs the program.
 inline void list_ops(std::string_view target, std::string_view check, void (*build)(tw::Ir&)) {
   tw::Ir ir;
   build(ir);
   std::set<std::string> lines;  // equal ops of a program are one line
-  const auto differentiated = differentiated_graphs(ir), twice = twice_differentiated_graphs(ir);
+  const auto differentiated = differentiated_graphs(ir), twice = twice_differentiated_graphs(ir),
+             forward = forward_differentiated_graphs(ir);
   for (int id = 0; const tw::GraphRecord& graph : ir.tables.graphs) {
     const auto number = tw::GraphId(id++);
-    const std::string_view derivatives = twice.contains(number) ? "twice" : differentiated.contains(number) ? "once" : "";
+    const std::string derivatives = std::string(twice.contains(number)            ? "twice"
+                                                : differentiated.contains(number) ? "once"
+                                                                                  : "") +
+                                    (forward.contains(number) ? " forward" : "");
     for (const tw::Node& node : graph.nodes) {
       std::string line = std::string(target) + '\t' + std::string(check) + '\t' + std::string(node.op->name) + '\t' +
-                         std::string(derivatives) + '\t';
+                         derivatives + '\t';
       std::set<std::string> dtypes, shapes;
       bool view = false;
       for (const auto* operands : {&node.inputs, &node.outputs})

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Makes docs/generated/tested-ops.md: of each op the dtypes, shapes, forms and targets that tests/run compares with PyTorch and NumPy.
+"""Makes docs/generated/tested-ops.md: of each op the dtypes, shapes, forms, targets and derivatives that tests/run compares with PyTorch
+and NumPy.
 
 The programs are those that sources in tests/run give to check_reference and check_finite_differences; they are traced at run
 time, so that no kernels are compiled. Without options the page is compared with what they have; --write writes it. Either fails
-for an op of the library that no program has, unless ELSEWHERE says which test has it, and for one with a kernel whose struct and
-bases state no VertexCost.
+for an op of the library that no program has, unless ELSEWHERE says which test has it; for one with a kernel whose struct and bases
+state no VertexCost; and for one with a gradient that is not compared in both modes and twice, unless ONCE names it.
 """
 
 import argparse
@@ -33,14 +34,23 @@ The test `coverage` fails if no program has an op of the library.
 - shapes: the largest number of axes, and special shapes among the operands and results: `scalar`, `extent 1`, `odd` (the last
   extent is at least 3 and not a multiple of 4), and `empty`.
 - forms: `view` means that an operand is a view of another tensor. `derivative` means that gradients are compared with PyTorch's.
-  `differences` means that they are also compared with finite differences. `second derivative` means that the same is done for
-  the gradients of gradients.
+  `differences` means that they are also compared with finite differences. [Derivatives](#derivatives) has the other ones.
 - targets: `cpu`, `ipu_model`, and `3 tiles`, which is the host cut as if it had three tiles.
 
 [Random programs](../../CONTRIBUTING.md) have calls, loops, branches and fusion of these ops.
 
 | op | dtypes | shapes | forms | targets |
 | --- | --- | --- | --- | --- |
+"""
+DERIVATIVES_HEAD = """
+## Derivatives
+
+These ops have a gradient. Left out are gradients and their parts, ops in place, and ops that give their input or move it. `reverse`
+means that gradients are compared with PyTorch's; `forward` means the same of tangents, as `tw::jvp` computes them; `second` means the
+same of gradients of gradients. Where a cell is empty, there is no such derivative, and an error names the op.
+
+| op | reverse | forward | second |
+| --- | --- | --- | --- |
 """
 ELSEWHERE_HEAD = """
 ## Tested elsewhere
@@ -95,6 +105,13 @@ ELSEWHERE = {
     "TransposeInplace": "run/programs/aliases.cpp",
     "TrustRatio": "run/training/optimisers.cpp",
 }
+
+# Ops that have a gradient, and neither forward mode nor a second derivative.
+ONCE = {"GridSample"}
+# Ops with a gradient that are no row of the table: parts of gradients and of plans, and ops that give their input or move it.
+NO_ROW = {"BiasAdd", "GatherElements", "GeluSlope", "LogSumExpShare", "SelectEqual", "DiffersByReplica", "PrintTensor", "IoTileCopy",
+          "IpuCopy", "ReplicatedAllGather", "ReplicatedAllReduceIdenticalGradInputs", "ReplicatedAllReduceIdenticalInputs",
+          "ReplicatedReduceScatter"}
 
 # Those that have a file of their own in tests/ops, some beside programs.
 IN_FILES = {name: f"ops/{path.name}" for path in sorted((TESTS / "ops").glob("*.hpp"))
@@ -197,8 +214,22 @@ def dtypes_of(names):
     return ", ".join(listed + sorted(names - set(DTYPES)))
 
 
-def page(lines):
-    """The page, and the ops of the library that are nowhere."""
+def derivatives(modes, differentiable):
+    """The table of derivatives. `modes`: by op, what list_ops.hpp says of its graphs; `differentiable`: the ops that have a gradient."""
+    rows = []
+    for name in sorted(differentiable - NO_ROW, key=str.lower):
+        if name.endswith(("Grad", "Inplace")):
+            continue
+        has = ["reverse"] if modes.get(name) or name in IN_FILES else []
+        has += [column for column, mode in (("forward", "forward"), ("second", "twice")) if mode in modes.get(name, ())]
+        if (len(has) < 3) != (name in ONCE):
+            sys.exit(f"{name}: {', '.join(has)}: reverse, forward and second expected, of an op that is not in ONCE")
+        rows.append(f"| {name} | {' | '.join('yes' if column in has else '' for column in ('reverse', 'forward', 'second'))} |\n")
+    return DERIVATIVES_HEAD + "".join(rows)
+
+
+def page(lines, differentiable):
+    """The page, and the ops of the library that are nowhere. `differentiable`: those with a gradient."""
     ops = collections.defaultdict(lambda: collections.defaultdict(set))
     for line in lines:
         target, check, name, differentiated, dtypes, shapes, view = line.split("\t")
@@ -206,12 +237,14 @@ def page(lines):
         op["targets"].add(target)
         op["dtypes"] |= set(filter(None, dtypes.split(";")))
         op["shapes"] |= set(filter(None, shapes.split(";")))
-        forms = {view} | ({"derivative"} if differentiated else set()) | ({"second derivative"} if differentiated == "twice" else set())
-        op["forms"] |= forms | ({"differences"} if differentiated and check == "check_finite_differences" else set())
+        modes = set(differentiated.split())
+        op["modes"] |= modes
+        op["forms"] |= {view} | ({"derivative"} if modes else set())
+        op["forms"] |= {"differences"} if modes and check == "check_finite_differences" else set()
     rows = []
     for name in sorted(ops, key=str.lower):
         op = ops[name]
-        forms = ", ".join(form for form in ("view", "derivative", "differences", "second derivative") if form in op["forms"])
+        forms = ", ".join(form for form in ("view", "derivative", "differences") if form in op["forms"])
         targets = ", ".join(target for target in TARGETS.values() if target in op["targets"])
         rows.append(f"| {name} | {dtypes_of(op['dtypes'])} | {kinds_of(op['shapes'])} | {forms} | {targets} |\n")
     for name, test in ELSEWHERE.items():
@@ -219,17 +252,19 @@ def page(lines):
             sys.exit(f"{name}: is compared by {', '.join(sorted(ops[name]['targets']))}: no entry of ELSEWHERE expected")
         if not (TESTS / test).exists() or name not in names_of_ops():
             sys.exit(f"{name}, {test}: an op of the library and its test expected in ELSEWHERE")
-    elsewhere = ELSEWHERE | {name: test for name, test in IN_FILES.items() if name not in ops}
+    elsewhere = ELSEWHERE | {name: test for name, test in IN_FILES.items()
+                             if name not in ops or ops[name]["dtypes"] == {"float64"}}  # of second derivatives alone
     others = [f"| {name} | [{test}](../../tests/{test}) |\n" for name, test in sorted(elsewhere.items(), key=lambda e: e[0].lower())]
-    return HEAD + "".join(rows) + ELSEWHERE_HEAD + "".join(others), sorted(names_of_ops() - ops.keys() - elsewhere.keys())
+    tables = HEAD + "".join(rows) + derivatives({name: op["modes"] for name, op in ops.items()}, differentiable)
+    return tables + ELSEWHERE_HEAD + "".join(others), sorted(names_of_ops() - ops.keys() - elsewhere.keys())
 
 
 def require_costs(lines):
     """Fails for an op with a kernel that states no cost, and for one whose type was not looked at."""
     rows = [line.split("\t")[1:] for line in lines]
-    if unseen := names_of_ops() - {name for name, _, _ in rows}:
+    if unseen := names_of_ops() - {row[0] for row in rows}:
         sys.exit(f"{', '.join(sorted(unseen))}: an op's struct in include/tilewright/ops, or an alias of one, expected")
-    if missing := [type_ for _, type_, state in rows if state]:
+    if missing := [row[1] for row in rows if row[2]]:
         sys.exit(f"{', '.join(missing)}: a VertexCost of its kernel expected, in its struct or in a base")
 
 
@@ -245,8 +280,10 @@ def main():
         subprocess.run([options.compiler, *shlex.split(options.flags), f"-I{TESTS}", f"-I{TESTS}/run", "-O0", "-w", str(source), "-o",
                         str(program)], check=True)
         lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
-    require_costs([line for line in lines if line.startswith("cost\t")])
-    text, missing = page([line for line in lines if not line.startswith("cost\t")])
+    of_types = [line for line in lines if line.startswith("cost\t")]
+    require_costs(of_types)
+    differentiable = {line.split("\t")[1] for line in of_types if line.endswith("\tgradient")}
+    text, missing = page([line for line in lines if not line.startswith("cost\t")], differentiable)
     if missing:
         sys.exit(f"{', '.join(missing)}: a case in tests/run expected, or an entry of ELSEWHERE in {Path(__file__).name}")
     if options.write:

@@ -62,7 +62,7 @@ REFERENCE = {
                       "transform/composed_forms.hpp", "transform/convolution_forms.hpp", "transform/fuse_across_calls.hpp",
                       "transform/decompose_sum.hpp"],
         "Derivatives": ["derivatives/results.hpp", "derivatives/grad.hpp", "derivatives/vjp.hpp", "derivatives/jvp.hpp",
-                        "derivatives/linearize.hpp", "derivatives/jacobian.hpp", "derivatives/custom_rules.hpp",
+                        "derivatives/linearize.hpp", "derivatives/jacobian.hpp", "derivatives/vmap.hpp", "derivatives/custom_rules.hpp",
                         "derivatives/by_hand.hpp", "derivatives/root.hpp", "derivatives/fixed_point.hpp", "derivatives/odeint.hpp"],
         "Serialised graphs": ["transform/batch_serialise.hpp", "transform/batch_serialise_gradients.hpp",
                               "transform/batch_handles.hpp", "transform/repeat_graph.hpp", "transform/route_tensor.hpp"],

@@ -108,3 +108,20 @@ Case<[](Tensor x, Tensor) { return tw::vmap(tw::custom_vjp(total, [](Tensor dy, 
 // CASE rows_of_a_batch
 // expect: vmap: argument 1, (4, 2) float32: a leading axis of 2 rows expected
 Case<[](Tensor x, Tensor) { return tw::vmap(product)(x, x.T()); }> rows_of_a_batch;
+
+// CASE axis_of_a_batch
+// expect: vmap: argument 1, (2,) int32: axis 1 of 2 rows expected
+Case<[](Tensor x, Tensor i) { return tw::vmap(product, {0, 1})(x, i); }> axis_of_a_batch;
+
+// CASE no_axis_of_a_batch
+// expect: vmap: no argument has an axis of rows: one expected
+Case<[](Tensor x, Tensor) { return tw::vmap(product, {std::nullopt, std::nullopt})(x, x); }> no_axis_of_a_batch;
+
+constexpr Tensor sampled(Tensor x) {
+  const Tensor image = x.reshape({1, 1, 2, 4});
+  return total(ops::grid_sample(image, image.reshape({1, 2, 2, 2})));
+}
+// CASE op_without_second_derivative
+// expect: on (1, 1, 2, 4) float32 has no gradient, so no second derivative: a differentiable op, or
+Case<[](Tensor x, Tensor) { return tw::grad([](Tensor y) { return total(tw::grad(sampled)(y)); })(x); }>
+    op_without_second_derivative;

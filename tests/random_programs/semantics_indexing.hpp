@@ -4,20 +4,35 @@
 
 namespace random_programs::meaning {
 
+/// Where in a table of `rank` axes the element of a gather's result comes from. It may be out of range along the axis.
+inline Index place_in_table(const tw::IndexAttributes& attributes, int rank, const Array& indices, const Index& index) {
+  const auto axis = from_first(attributes.axis, rank), groups = attributes.group_size > 1 ? 1 : 0;
+  const auto first = index.begin(), place = first + axis, end = place + indices.rank() - groups;
+  Index of_index(place, end), from(first, place);
+  if (groups == 1) of_index.insert(of_index.begin(), index[0]);
+  from.push_back(static_cast<std::int64_t>(element(indices, of_index)));
+  from.insert(from.end(), end, index.end());
+  return from;
+}
 inline std::vector<Array> gather(const tw::Node& node, Inputs inputs, Specs outputs) {
   const auto attributes = tw::unpack<tw::IndexAttributes>(node.attributes);
-  const Array &t = inputs[0], &indices = inputs[1];
-  const auto axis = from_first(attributes.axis, t.rank()), groups = attributes.group_size > 1 ? 1 : 0;
-  const int index_axes = indices.rank() - groups;
+  const Array& t = inputs[0];
+  const int axis = from_first(attributes.axis, t.rank());
   Array result(outputs[0]);
   for_each_index(result.spec.shape, [&](const Index& index) {
-    const auto first = index.begin(), place = first + axis;
-    Index of_index(place, place + index_axes), from(first, place);
-    if (groups == 1) of_index.insert(of_index.begin(), index[0]);
-    from.push_back(static_cast<std::int64_t>(element(indices, of_index)));
-    from.insert(from.end(), place + index_axes, index.end());
+    const Index from = place_in_table(attributes, t.rank(), inputs[1], index);
     const std::int64_t found = from[at(axis)];
     element(result, index) = found < 0 || found >= t.extent(axis) ? 0 : element(t, from);
+  });
+  return {result};
+}
+inline std::vector<Array> gather_gradient(const tw::Node& node, Inputs inputs, Specs outputs) {
+  const auto attributes = tw::unpack<tw::IndexAttributes>(node.attributes);
+  Array result(outputs[0]);
+  for_each_index(inputs[0].spec.shape, [&](const Index& index) {
+    const Index to = place_in_table(attributes, result.rank(), inputs[1], index);
+    const std::int64_t found = to[at(attributes.axis)];
+    if (found >= 0 && found < attributes.extent) element(result, to) += element(inputs[0], index);
   });
   return {result};
 }
@@ -145,6 +160,7 @@ inline Meanings indexing_meanings() {
   return {
       {"Gather", gather},
       {"PopartTiedGather", gather},
+      {"GatherGrad", gather_gradient},
       {"Scatter", scatter},
       {"ScatterReduce", scatter},
       {"SparseAccumulate", sparse_accumulate},

@@ -2,8 +2,8 @@
 """Writes ops_second.txt: second derivatives as PyTorch computes them in float64.
 
 A case is the gradient of an op. Its inputs are those of the op, the gradient dy of its result, and numbers u in the shapes of
-the op's inputs. Its result is the sum of u dx. The gradients of that sum by the op's inputs are second derivatives, those by u
-the first ones.
+the op's inputs. Its result y0 is the sum of u dx. The gradients of that sum by the op's inputs are second derivatives, those by u
+the first ones. y1 is the same number in forward mode: the sum of dy and the op's tangent along u.
 
 /usr/bin/python3 tests/reference/make_second.py
 """
@@ -34,7 +34,10 @@ def twice(name, op, *inputs):
     inputs = [x.double() for x in inputs]
     with torch.no_grad():
         shape = op(*inputs).shape
-    f.differentiable("second_" + name, first, *inputs, tensor(*shape), *(tensor(*x.shape) for x in inputs))
+    dy, u = tensor(*shape), [tensor(*x.shape) for x in inputs]
+    f.differentiable("second_" + name, first, *inputs, dy, *u)
+    tangent = torch.autograd.functional.jvp(op, tuple(inputs), tuple(u))[1]
+    f.write(f"second_{name}.y1", (dy * tangent).sum())
 
 
 def joined(*tensors):
@@ -153,5 +156,15 @@ twice("solve_triangular", lambda x, b: joined(
     solve_triangular(with_diagonal(x), b.transpose(1, 2), upper=False, left=False),
     solve_triangular(with_diagonal(x), b, upper=True, unitriangular=True),
     solve_triangular(with_diagonal(x), b, upper=False, unitriangular=True)), tensor(3, 3), tensor(2, 3, 2))
+
+# functions of angles, and their kind
+of_angles = [torch.atan, torch.sinh, torch.cosh, torch.erf, torch.expm1, lambda x: torch.atan2(x, 0.375 * x * x + 1),
+             lambda x: torch.rsqrt(0.375 * x * x + 1)]
+of_parts = [torch.tan, torch.asin, torch.acos, torch.log1p]
+twice("functions_of_angles", lambda x: joined(*(function(0.375 * x) for function in of_parts), *(function(x) for function in of_angles)),
+      tensor(5))
+# shapes with an extent of 1, and another dtype
+twice("shapes_of_one", lambda x: joined(x.squeeze() ** 2, x.squeeze(1)[torch.tensor([1, 0, 1])] ** 2), tensor(2, 1, 3))
+twice("cast", lambda x: x**3, tensor(5))
 
 f.save("ops_second.txt")

@@ -18,7 +18,7 @@ NUMBER = re.compile(r"\b(?:double|float|int|u?int\d+_t|size_t|NumberOrTensor|Cal
 
 # Numbers that are in no list, by a pattern of their names, and why.
 EXCEPTIONS = {
-    r"(call|call_with_info|jvp|hvp|grad|value_and_grad|Pullback|Pushforward)\.count|repeat(_with_info)?\.count_of_inputs|((Outputs|Results)::as|split|random_split)\.(count|parts)|"
+    r"(call|call_with_info|jvp|hvp|vmap|grad|value_and_grad|Pullback|Pushforward)\.count|repeat(_with_info)?\.count_of_inputs|((Outputs|Results)::as|split|random_split)\.(count|parts)|"
     r"(LabelledImages|read_idx)\.rank|(Arrays|Sample)::\w+\.position|ModuleListOf::get\.i|(minimise|gradients)\.n|"
     r"(Conv|ConvTranspose|MaxPool|AvgPool|AdaptiveMaxPool|AdaptiveAvgPool|ConvLayerOptions|PoolLayerOptions|AvgPoolLayerOptions)\.axes|PerAxis.*": "sizes of arrays, which the compiler knows and checks",
     r"(Cifar10|Classes|StepTime|HostBalance|TensorLocationInfo|CollectiveTime|Trained|CheckedElement|RunStatus|StaticBytes|Knob|Limit|TextCorpus|Checkpoint|(Profile|Recording)(::\w+)?)\.\w+": "members of results",
@@ -36,7 +36,7 @@ EXCEPTIONS = {
     r"run\.argc": "given by the system",
     r"two_uint32_to_uint64\.\w+": "tested by tests/run/kernels/random_numbers.cpp",
     r"(RootOptions|FixedPointOptions|root|fixed_point|odeint)\.\w+": "tested by tests/run/derivatives/solvers.cpp",
-    r"(JacobianOptions|(value_and_)?grad)\.argnums?|Results::operator\[\]\.i": "tested by tests/fail/derivatives.cpp",
+    r"(JacobianOptions|(value_and_)?grad)\.argnums?|vmap\.in_axes|Results::operator\[\]\.i": "tested by tests/fail/derivatives.cpp",
     r"GradientCheckOptions\.\w+": "tested by tests/run/training/check_gradients.cpp",
     r"TensorFormat\.\w+|format_tensor\.shape": "tested by tests/run/sessions/format_tensor.cpp",
     r"(NumberOrTensor\.|OptionalNumber\.|OptionalNumber::OptionalNumber\.)\w+": "what options hold, which are in lists",

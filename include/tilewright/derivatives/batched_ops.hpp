@@ -3,6 +3,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/emit.hpp"
+#include "tilewright/ops/index/gather.hpp"
 #include "tilewright/ops/linear/solve.hpp"
 #include "tilewright/ops/nn/softmax.hpp"
 #include "tilewright/ops/reduce/mean.hpp"
@@ -16,6 +17,14 @@ constexpr Shape with_front(std::int64_t extent, const Shape& shape) {
   Shape result{extent};
   for (int axis = 0; axis < shape.rank; ++axis) result.push_back(shape[axis]);
   return result;
+}
+
+/// Returns x with an axis of it in front.
+constexpr Tensor with_axis_in_front(Tensor x, int axis) {
+  Shape order{axis};
+  for (int other = 0; other < x.rank(); ++other)
+    if (other != axis) order.push_back(other);
+  return axis == 0 ? x : x.transpose(order);
 }
 
 /// One op of a function, whose operands are to have a leading axis of a batch.
@@ -108,6 +117,33 @@ constexpr Tensor batch_lines(const BatchedOp& op) {
   return op.emit_batched(pack(line));
 }
 
+/// Gathers: rows with indices of their own are groups. A group that the op has is one for each row.
+constexpr Tensor batch_gather(const BatchedOp& op) {
+  auto attributes = unpack<IndexAttributes>(op.node.attributes);
+  const bool is_gradient = op.node.op->tag == op_info<GatherGrad>.tag, is_grouped = attributes.group_size > 1;
+  if (!is_gradient) attributes.axis = attributes.axis_of(op.specs[0].shape.rank);
+  const int axis = static_cast<int>(attributes.axis);
+  if (is_grouped) {
+    List<Tensor> operands;
+    for (std::size_t i = 0; i < 2; ++i) {
+      Shape merged = op.specs[i].shape;
+      merged[0] *= op.count;
+      operands.push_back(op.batched_input(i, 0).reshape(merged));
+    }
+    attributes.group_size *= op.count;
+    return op.emit_with(operands, pack(attributes)).reshape(with_front(op.count, op.output.shape));
+  }
+  if (!op.batched[0] && !is_gradient) {  // the table is read, not copied for each row
+    const Tensor result = op.emit_with(op.inputs, op.node.attributes);
+    return result.is_usable() ? with_axis_in_front(result, axis) : result;
+  }
+  attributes.axis += 1;
+  if (!op.batched[1]) return op.emit_with(op.inputs, pack(attributes));
+  if (op.count == 1) return op.emit_with({op.batched_input(0, 0), op.inputs[1].reshape(op.specs[1].shape)}, pack(attributes));
+  attributes.group_size = op.count;
+  attributes.form = kernel::IndexForm::groups;
+  return op.emit_with({op.batched_input(0, 0), op.inputs[1]}, pack(attributes));
+}
 constexpr Tensor batch_concat(const BatchedOp& op) {
   auto concat = unpack<Concat::Attributes>(op.node.attributes);
   concat.axis += (concat.axis < 0 ? op.output.shape.rank : 0) + 1;
@@ -130,6 +166,7 @@ constexpr BatchRule batch_rule(const OpInfo& op) {
   if (is_one_of(&op_info<Slice>, &op_info<Squeeze>)) return batch_slice;
   if (is_one_of(&op_info<SliceGrad>)) return batch_slice_gradient;
   if (is_one_of(&op_info<Concat>)) return batch_concat;
+  if (is_one_of(&op_info<Gather>, &op_info<TiedGather>, &op_info<GatherGrad>)) return batch_gather;
   if (is_one_of(&op_info<MatMul>)) return batch_matmul;
   if (is_one_of(&op_info<Cholesky>, &op_info<SolveTriangular>, &op_info<Solve>)) return batch_matrices;
   if (is_one_of(&op_info<Softmax>, &op_info<SoftmaxGrad>)) return batch_lines;

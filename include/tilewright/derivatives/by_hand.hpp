@@ -56,8 +56,17 @@ constexpr Tensor depends_on(const Rule& rule, Tensor solution, const std::array<
   else return call_with_array(CustomDerivative<FirstArgument, Rule, false>({}, rule), joined_arguments(solution, arguments));
 }
 
-/// Returns the largest absolute value of the elements.
-constexpr Tensor largest_of(Tensor x) { return (ops::max)(ops::abs(x)); }
+/// Returns what `iterations` calls of step(arguments) make of the first argument. Others are parameters, for which `rule` gives
+/// the derivative. The residual is the largest |rest(arguments)|, with the solution in place of the first one.
+template <class Step, class Rule, class Rest, std::size_t count>
+constexpr Solution solve_by_steps(const Step& step, std::int64_t iterations, const Rule& rule, const Rest& rest,
+                                  const std::array<Tensor, count>& arguments) {
+  auto at = detached(arguments);
+  at[0] = repeat_with_info(at[0].ir().create_graph(step, at), iterations, at).output(0);
+  std::array<Tensor, count - 1> parameters;
+  for (std::size_t i = 1; i < count; ++i) parameters[i - 1] = arguments[i];
+  return {depends_on(rule, at[0], parameters), (ops::max)(ops::abs(rest(at)))};
+}
 
 }  // namespace detail
 

@@ -52,13 +52,9 @@ struct FixedPointRule {
 template <class F, std::size_t count>
 constexpr Solution fixed_point_of(const F& function, const std::array<Tensor, count>& arguments,
                                   const FixedPointOptions& options) {
-  Ir& ir = arguments[0].ir();
-  auto at = detached(arguments);
-  const auto step = [function](const std::array<Tensor, count>& values) -> Tensor { return call_with_array(function, values); };
-  at[0] = repeat_with_info(ir.create_graph(step, at), options.iterations, at).output(0);
-  std::array<Tensor, count - 1> parameters;
-  for (std::size_t i = 1; i < count; ++i) parameters[i - 1] = arguments[i];
-  return {depends_on(FixedPointRule<F>{function, options.iterations}, at[0], parameters), largest_of(step(at) - at[0])};
+  const auto step = [function](const std::array<Tensor, count>& at) -> Tensor { return call_with_array(function, at); };
+  const auto rest = [&step](const std::array<Tensor, count>& at) { return step(at) - at[0]; };
+  return solve_by_steps(step, options.iterations, FixedPointRule<F>{function, options.iterations}, rest, arguments);
 }
 
 }  // namespace detail

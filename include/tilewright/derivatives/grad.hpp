@@ -11,7 +11,17 @@ namespace tilewright {
 
 namespace detail {
 
+/// Stands for the numbers of all arguments. Those of no floating point get zeros.
+template <std::size_t count>
+struct AllArguments {};
+
 constexpr std::array<int, 1> numbers_of(int number) { return {number}; }
+template <std::size_t count>
+constexpr std::array<int, count> numbers_of(AllArguments<count>) {
+  std::array<int, count> numbers;
+  for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<int>(i);
+  return numbers;
+}
 template <std::size_t count>
 constexpr const std::array<int, count>& numbers_of(const std::array<int, count>& numbers) {
   return numbers;
@@ -61,7 +71,7 @@ class Gradient {
     const auto numbers = numbers_of(numbers_);
     const AppliedGraph applied = apply_function(what, function_, array_of(arguments...));
     check_result(applied, what, true);
-    check_argnums(applied, what, numbers);
+    if constexpr (!std::is_empty_v<Numbers>) check_argnums(applied, what, numbers);
     const DifferentiatedCall call = call_and_differentiate(applied, List<int>(numbers.begin(), numbers.end()));
     auto gradients = gradients_at(call, numbers);
     if constexpr (!with_value) return gradients;

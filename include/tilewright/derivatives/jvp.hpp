@@ -57,14 +57,6 @@ constexpr std::pair<Results, Results>&& call_function_forward(std::string_view w
   return keep(applied.ir(), call_forward(what, applied, tangents));
 }
 
-/// Returns the gradient of a function for all of its `count` arguments, as a function.
-template <class F, std::size_t count>
-constexpr auto grad_of_all(F function) {
-  std::array<int, count> numbers;
-  for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<int>(i);
-  return Gradient<F, std::array<int, count>, false>(std::move(function), numbers);
-}
-
 }  // namespace detail
 
 /// Calls a function in forward mode: `const auto [y, dy] = tw::jvp(f, {x, w}, {dx, dw})` gives its results, and their tangents at
@@ -83,12 +75,13 @@ template <class F>
 }
 
 /// Returns the product of the Hessian of a function with a vector, forward over reverse: `tw::hvp(f, x, v)` is the tangent along
-/// v of grad(f) at x. With several arguments, `tw::hvp(f, {x, w}, {v, u})` is an array. Errors: those of grad and jvp.
+/// v of grad(f) at x. With several arguments, `tw::hvp(f, {x, w}, {v, u})` is an array, with zeros for integers. Errors: those of
+/// grad and jvp.
 template <class F, std::size_t count>
   requires(count > 1)
 [[nodiscard]] constexpr std::array<Tensor, count> hvp(F function, const Tensor (&arguments)[count],
                                                       const Tensor (&tangents)[count]) {
-  const auto gradient = detail::grad_of_all<F, count>(std::move(function));
+  const detail::Gradient<F, detail::AllArguments<count>, false> gradient(std::move(function), {});
   return detail::call_function_forward("hvp", gradient, detail::array_of(arguments), tangents).second.template as<count>();
 }
 template <class F>

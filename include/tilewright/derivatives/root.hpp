@@ -39,20 +39,14 @@ struct RootRule {
 
 template <class F, std::size_t count>
 constexpr Solution root_of(const F& function, const std::array<Tensor, count>& arguments, const RootOptions& options) {
-  Ir& ir = arguments[0].ir();
-  const auto fixed = detached(arguments);
   const auto step = [function](const std::array<Tensor, count>& at) {
     const Tensor x = at[0], y = call_with_array(function, at);
     if (y.is_usable() && y.shape() != x.shape())
       return x.ir().fail(text("root: a result ", to_text(y.spec()), " for ", to_text(x.spec()), ": equal shapes expected"));
     return x - ops::solve(square_jacobian(function, at), y.reshape({-1})).reshape(x.shape());
   };
-  const Graph graph = ir.create_graph(step, fixed);
-  auto at = fixed;
-  at[0] = repeat_with_info(graph, options.iterations, fixed).output(0);
-  std::array<Tensor, count - 1> parameters;
-  for (std::size_t i = 1; i < count; ++i) parameters[i - 1] = arguments[i];
-  return {depends_on(RootRule<F>{function}, at[0], parameters), largest_of(call_with_array(function, at))};
+  const auto rest = [&function](const std::array<Tensor, count>& at) { return call_with_array(function, at); };
+  return solve_by_steps(step, options.iterations, RootRule<F>{function}, rest, arguments);
 }
 
 }  // namespace detail

@@ -1,7 +1,9 @@
 #pragma once
 #include <array>
 #include <concepts>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "tilewright/derivatives/applied_graph.hpp"
@@ -11,35 +13,46 @@ namespace tilewright {
 
 namespace detail {
 
-/// A function of rows, for batches.
-template <class F>
+/// A function of rows, for batches. `Axes`: an array of the arguments' axes, or an empty struct for leading ones.
+template <class F, class Axes>
 class Vmap {
  public:
   static constexpr std::string_view traced_name = "vmap";
-  constexpr explicit Vmap(F function) : function_(std::move(function)) {}
+  constexpr Vmap(F function, Axes axes) : function_(std::move(function)), axes_(axes) {}
 
   constexpr const F& original() const { return function_; }
-  constexpr Vmap of(F function) const { return Vmap(std::move(function)); }
+  constexpr Vmap of(F function) const { return {std::move(function), axes_}; }
 
   template <std::convertible_to<Tensor>... Arguments>
   constexpr Results operator()(const Arguments&... arguments) const {
     constexpr std::size_t count = sizeof...(Arguments);
-    const std::array<Tensor, count> batches = array_of(arguments...);
+    std::array<Tensor, count> batches = array_of(arguments...), of_row = batches;
     Ir& ir = batches[0].ir();
-    const std::int64_t rows = batches[0].rank() > 0 ? batches[0].shape()[0] : 0;
-    std::array<Tensor, count> of_row = batches;
+    const std::array<std::optional<int>, count> axes = axes_of<count>();
+    std::int64_t rows = -1;
     for (std::size_t i = 0; i < count && !ir.failed(); ++i) {
-      if (batches[i].rank() > 0 && batches[i].shape()[0] == rows) of_row[i] = batches[i][0];
-      else if (i == 0) ir.fail(text("vmap: argument 0, ", to_text(batches[i].spec()), ": a leading axis of rows expected"));
-      else ir.fail(text("vmap: argument ", i, ", ", to_text(batches[i].spec()), ": a leading axis of ", rows, " rows expected"));
+      if (!axes[i]) continue;
+      const int rank = batches[i].rank(), axis = *axes[i] + (*axes[i] < 0 ? rank : 0);
+      const bool is_there = axis >= 0 && axis < rank;
+      if (is_there && rows < 0) rows = batches[i].shape()[axis];
+      if (is_there && batches[i].shape()[axis] == rows) {
+        batches[i] = with_axis_in_front(batches[i], axis);
+        of_row[i] = batches[i][0];
+      } else {
+        Text expected = text("a leading axis of ");
+        if (*axes[i] != 0) expected = text("axis ", *axes[i], " of ");
+        if (rows >= 0) expected = text(expected, rows, " ");
+        ir.fail(text("vmap: argument ", i, ", ", to_text(batches[i].spec()), ": ", expected, "rows expected"));
+      }
     }
+    if (rows < 0 && !ir.failed()) ir.fail("vmap: no argument has an axis of rows: one expected");
     if (ir.failed()) return Results(ir);
     const AppliedGraph applied = apply_function(traced_name, function_, of_row);
     if (ir.failed()) return Results(ir);
     List<bool> batched(applied.parents.size(), false);
     List<Tensor> parents = applied.parents, results;
     for (std::size_t i = 0; i < count; ++i) {
-      batched[applied.arguments[i]] = true;
+      batched[applied.arguments[i]] = axes[i].has_value();
       parents[applied.arguments[i]] = batches[i];
     }
     const BatchedGraph graph = Batcher(ir, applied.graph.id(), rows).run(batched);
@@ -54,18 +67,39 @@ class Vmap {
   }
 
  private:
+  template <std::size_t count>
+  constexpr std::array<std::optional<int>, count> axes_of() const {
+    if constexpr (std::is_empty_v<Axes>) {
+      std::array<std::optional<int>, count> axes;
+      axes.fill(0);
+      return axes;
+    } else {
+      static_assert(std::tuple_size_v<Axes> == count, "vmap: an axis, or std::nullopt, for each argument expected");
+      return axes_;
+    }
+  }
+
   F function_;
+  Axes axes_;
 };
 
 }  // namespace detail
 
 /// Returns a function for batches: `tw::vmap(f)(x)` has f of each row of x as its rows. Each argument has a leading axis of the
-/// same extent. f may use elementwise ops, reshape, transpose, expand, slice, concat, tril, triu, reductions, matmul, softmax,
-/// cholesky, solve, solve_triangular, detach, and calls of graphs without a derivative by hand. The function is as for vjp.
-/// Errors: an argument without that axis; another op.
+/// same extent. f may use elementwise ops, reshape, transpose, expand, slice, concat, tril, triu, reductions, matmul, gather,
+/// softmax, cholesky, solve, solve_triangular, detach, and calls of graphs without a derivative by hand. The function is as for
+/// vjp. Errors: an argument without that axis; another op.
 template <class F>
 [[nodiscard]] constexpr auto vmap(F function) {
-  return detail::Vmap<F>(std::move(function));
+  struct LeadingAxes {};
+  return detail::Vmap<F, LeadingAxes>(std::move(function), {});
+}
+/// Returns a function for batches whose rows lie along an axis of each argument, or which is the same for each row:
+/// `tw::vmap(f, {1, std::nullopt})(x, w)` has f(x[:, i], w) as row i. A negative axis counts from the last one. Error: an axis
+/// out of range; none at all.
+template <class F, std::size_t count>
+[[nodiscard]] constexpr auto vmap(F function, const std::optional<int> (&in_axes)[count]) {
+  return detail::Vmap<F, std::array<std::optional<int>, count>>(std::move(function), std::to_array(in_axes));
 }
 
 }  // namespace tilewright

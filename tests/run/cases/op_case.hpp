@@ -48,7 +48,7 @@ constexpr void forward(Ir& ir, std::string_view name, Op op, const Specs&... inp
 
 /// Which gradients of inputs are stored: those that autodiff gives, or zeros for the others, too.
 enum class StoredGradients : std::uint8_t { of_autodiff, all };
-constexpr void differentiable(Ir& ir, std::string_view name, tw::Graph graph, StoredGradients stored) {
+constexpr tw::CallSiteInfo differentiable(Ir& ir, std::string_view name, tw::Graph graph, StoredGradients stored) {
   const Case test(ir, name);
   const auto call = test.run(graph);
   test.store("y", 0, call.output(0));
@@ -60,6 +60,7 @@ constexpr void differentiable(Ir& ir, std::string_view name, tw::Graph graph, St
     if (const Tensor* dx = gradients.find(graph.inputs()[i])) test.store("dx", i, *dx);
     else if (const TensorSpec x = graph.inputs()[i].spec(); stored == StoredGradients::all)
       test.store("dx", i, ir.constant(tw::List<double>{0}, x.shape, x.dtype));
+  return call;
 }
 template <class Op, class... Specs>
 constexpr void differentiable(Ir& ir, std::string_view name, Op op, const Specs&... inputs) {

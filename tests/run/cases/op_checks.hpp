@@ -26,6 +26,21 @@ void check_reference(double tolerance) {
     CHECK(difference(elements, reference().at(name)) <= tolerance);
   }
 }
+/// The results y0 and y1 of each case agree: those of reverse and forward mode.
+template <auto cases, tw::Target target>
+void check_modes(double tolerance) {
+  TestSession<cases, target> session({.threads = 1});
+  write_variables(session, reference());
+  const Values results = run_both(session);
+  std::size_t compared = 0;
+  for (const auto& [name, elements] : results) {
+    if (!name.ends_with(".y1")) continue;
+    INFO(name);
+    CHECK(difference(elements, results.at(name.substr(0, name.size() - 1) + "0")) <= tolerance);
+    ++compared;
+  }
+  CHECK(compared > 0);
+}
 /// The programs have the cases of a file of tests/reference, of the same tensors.
 inline void check_same_cases(const std::string& file, std::initializer_list<void (*)(tw::Ir&)> programs) {
   std::set<std::string> cases, fixtures, only_cases, only_fixtures;

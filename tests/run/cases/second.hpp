@@ -1,12 +1,14 @@
 #pragma once
-// The cases of tests/reference/ops_second.txt: second derivatives.
+// The cases of tests/reference/ops_second.txt: derivatives in forward mode, and second derivatives.
 #include "losses.hpp"
 #include "op_case.hpp"
+#include "tilewright/derivatives/jvp.hpp"
 
 namespace op_cases {
 
 /// The gradient of an op as a differentiable case. Its inputs are those of the op, x, the gradient of the result, dy, and numbers
-/// u in the shapes of x; its result is the sum of u dx.
+/// u in the shapes of x; its result y0 is the sum of u dx. The stream y1 has the same number from forward mode: the sum of dy and
+/// the op's tangent along u.
 template <class Op, class... Specs>
 constexpr void twice(Ir& ir, std::string_view name, Op op, const Specs&... inputs) {
   const tw::Graph graph = ir.create_graph(op, inputs...);
@@ -24,8 +26,15 @@ constexpr void twice(Ir& ir, std::string_view name, Op op, const Specs&... input
     for (std::size_t i = 1; i < sums.size(); ++i) total = total + sums[i];
     return total;
   };
-  differentiable(ir, tw::text("second_", name).view(), ir.create_graph(first, inputs..., graph.output(0).spec(), inputs...),
-                 StoredGradients::all);
+  const auto text = tw::text("second_", name);
+  const auto call = differentiable(ir, text.view(), ir.create_graph(first, inputs..., graph.output(0).spec(), inputs...),
+                                   StoredGradients::all);
+  const auto given = call.inputs();
+  constexpr std::size_t count = sizeof...(Specs);
+  const Tensor tangent = [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return tw::jvp(graph, {given[i]...}, {given[count + 1 + i]...}).second;
+  }(std::make_index_sequence<count>());
+  Case(ir, text.view()).store("y", 1, ops::sum(tangent * given[count]));
 }
 
 /// The elements of all tensors in a line.
@@ -38,6 +47,14 @@ constexpr void second_of_functions(Ir& ir) {
       [](Tensor x) {
         return joined(ops::exp(x), ops::sin(x), ops::cos(x), ops::tanh(x), ops::sigmoid(x), ops::gelu(x), ops::geluerf(x),
                       ops::swish(x), ops::softplus(x), ops::relu(x), ops::abs(x), -x, ops::pow(x, 3), ops::clip(x, -1.03, 0.97));
+      },
+      f64({5}));
+  twice(
+      ir, "functions_of_angles",
+      [](Tensor x) {
+        const Tensor inside = x * 0.375, positive = inside * x + 1;
+        return joined(ops::tan(inside), ops::asin(inside), ops::acos(inside), ops::log1p(inside), ops::atan(x), ops::sinh(x),
+                      ops::cosh(x), ops::erf(x), ops::expm1(x), ops::atan2(x, positive), ops::rsqrt(positive));
       },
       f64({5}));
   twice(
@@ -97,6 +114,13 @@ constexpr void second_of_shapes(Ir& ir) {
                               ops::diag(x[0]), ops::floor(x) * x, ops::ceil(x) * x, ops::round(x) * x, ops::sign(x) * x);
       },
       f64({2, 3}));
+  twice(
+      ir, "shapes_of_one",
+      [](Tensor x) {
+        const Tensor numbers = x.ir().constant({1, 0, 1}, {3}, tw::int32);
+        return joined_squares(ops::squeeze(x), ops::tied_gather(ops::squeeze(x, {1}), numbers));
+      },
+      f64({2, 1, 3}));
   twice(
       ir, "indices",
       [](Tensor x, Tensor t) {
@@ -207,7 +231,7 @@ constexpr void second_of_norms(Ir& ir) {
       f64({3, 2, 2}), f64({2}), f64({2}));
 }
 
-constexpr void second_of_attention(Ir& ir) {
+constexpr void second_in_float32(Ir& ir) {
   twice(
       ir, "attention",
       [](Tensor q, Tensor k, Tensor v) {
@@ -216,6 +240,13 @@ constexpr void second_of_attention(Ir& ir) {
                                                  {.is_causal = true, .alignment = tw::CausalAlignment::lower_right, .window = 3});
       },
       f32({2, 4, 3, 2}), f32({2, 2, 4, 2}), f32({2, 2, 4, 2}));
+  twice(
+      ir, "cast",
+      [](Tensor x) {
+        const Tensor y = x.cast(tw::float64);
+        return (y * y * y).cast(tw::float32);
+      },
+      f32({5}));
 }
 
 constexpr void second_of_losses(Ir& ir) {

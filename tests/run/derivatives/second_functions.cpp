@@ -1,13 +1,16 @@
 // labels: more
-// Second derivatives of elementwise ops and reductions, against PyTorch and differences of the first ones.
+// First derivatives in both modes, and second ones, of elementwise ops and reductions, against PyTorch and differences of the
+// first ones.
 #include "../cases/op_checks.hpp"
 #include "../cases/second.hpp"
 
 using namespace op_cases;
 
-TEST_CASE("second derivatives of elementwise ops and reductions agree with PyTorch and with differences") {
+TEST_CASE("first and second derivatives of elementwise ops and reductions agree with PyTorch and with differences") {
   check_reference<second_of_functions, tw::cpu>(1e-9);
+  check_modes<second_of_functions, tw::cpu>(1e-10);
   check_finite_differences<second_of_functions, tw::cpu>(1e-6);
   check_reference<second_of_reductions, tw::cpu>(1e-9);
+  check_modes<second_of_reductions, tw::cpu>(1e-10);
   check_finite_differences<second_of_reductions, tw::cpu>(1e-6);
 }

@@ -111,6 +111,9 @@ TEST_CASE("float64: trigonometric, hyperbolic and other functions are at most 2 
     check(2, [](double x) { return math::gaussian(x); }, [](long double x) { return std::exp(-x * x); }, draw);
     check(2, [](double x) { return math::expm1(x); }, [](long double x) { return std::expm1(x); }, draw);
     check(2, [](double x) { return math::log1p(x); }, [](long double x) { return std::log1p(x); }, draw);
+    check(
+        2, [](double x) { return math::divide(1.0, math::sqrt(x)); },  // rsqrt
+        [](long double x) { return 1 / std::sqrt(x); }, draw);
   }
   check(2, [](double x) { return math::tan(x); }, [](long double x) { return std::tan(x); }, near_quarters);
   for (const auto f : {math::tan<double>, math::asin<double>, math::atan<double>, math::sinh<double>, math::erf<double>,

@@ -227,6 +227,17 @@ TEST_CASE("jacobian and hessian: both modes, hvp, and central differences") {
   check_equal(found[0], columns, 1e-8);
   check_equal(found[3], hessian, 1e-7);
 }
+TEST_CASE("jacobian: the schedule has a loop only if an op has no form for a batch") {
+  const auto has_loop = [](auto f) {
+    Ir ir;
+    (void)tw::jacobian(f)(ir.variable(tw::zeros(), {3}, tw::float64, "x"));
+    return tw::print_schedule(ir.main_graph()).view().find("Loop.") != std::string_view::npos;
+  };
+  CHECK(has_loop([](Tensor x) { return ops::cumsum(x * x); }));
+  CHECK_FALSE(has_loop(mixed));
+  CHECK_FALSE(has_loop(cube_of_cube));
+  CHECK_FALSE(has_loop([](Tensor x) { return ops::gather(x * x, x.ir().constant({2, 0}, {2}, tw::int32)); }));
+}
 TEST_CASE("loops, calls and branches: hvp, and gradients of Jacobians") {
   const auto sum_of = [](auto f) { return [f](Tensor x) { return ops::sum(f(x)); }; };
   const auto found = values(points, [&](Tensor x) {
@@ -299,6 +310,18 @@ TEST_CASE("several arguments and results, and arguments without a part") {
   check_equal(found[8], {0, 0, 0});
 }
 
+TEST_CASE("hvp: arguments that are integers have no part") {
+  const auto f = [](Tensor x, Tensor i) { return ops::sum(cube(ops::gather(x, i))); };
+  const auto found = values(points, [&](Tensor x) {
+    const Tensor i = x.ir().constant({2, 0, 2}, {3}, tw::int32);
+    const auto [by_x, by_i] = tw::hvp(f, {x, i}, {x, i});
+    CHECK(by_i.dtype() == tw::int32);
+    return std::array<Tensor, 2>{by_x, by_i};
+  });
+  check_equal(found[0], {6 * 0.25, 0, 12 * 4});
+  check_equal(found[1], {0, 0, 0});
+}
+
 TEST_CASE("custom_vjp and custom_jvp: rules by hand in forward and reverse mode") {
   const auto square = [](Tensor x) { return x * x; };
   const auto wrong_vjp = tw::custom_vjp(square, [](Tensor dy, Tensor x) { return dy * x * 7; });  // 7 x, not 2 x, to tell it
@@ -363,6 +386,45 @@ TEST_CASE("vmap: equal to a call for each row") {
     };
     check(solves);
     check(tw::grad([=](Tensor x) { return ops::sum(solves(x)); }));
+  }
+  SECTION("gathers, and their gradients") {
+    const auto own = [](Tensor x) { return ops::abs(x).cast(tw::int32); };  // indices from 0 to 2
+    const auto check_both = [&](auto f) {
+      check(f);
+      check(tw::grad([f](Tensor x) { return ops::sum(f(x) * f(x)); }));
+    };
+    check_both([](Tensor x) {
+      const Tensor indices = x.ir().constant({2, 0, 0, 1}, {2, 2}, tw::int32), table = x.reshape({3, 1}) * x;
+      return ops::concat({ops::flatten(ops::gather(table, indices, -1)), ops::flatten(ops::tied_gather(table, indices))});
+    });
+    const auto with_own = [own](Tensor x) {
+      const Tensor table = x.reshape({3, 1}) * ops::exp(x), fixed = x.ir().constant(tw::eye(), {3, 3}, x.dtype());
+      return ops::concat({ops::gather(table, own(x), 1), ops::gather(table, own(x)), ops::gather(fixed, own(x), 1) * x});
+    };
+    check_both(with_own);
+    check_both([own](Tensor x) {
+      const Tensor table = x.reshape({3, 1}) * ops::exp(x);
+      return ops::groupedgather(table, ops::concat({own(x), own(x)}).reshape({3, 2}), 1, 3);
+    });
+    const auto one = values({0.5, -1, 2},
+                            [&](Tensor x) { return std::array<Tensor, 2>{tw::vmap(with_own)(x.reshape({1, 3})), with_own(x)}; });
+    check_equal(one[0], one[1]);
+  }
+  SECTION("axes of the arguments") {
+    const auto f = [](Tensor x, Tensor w) { return ops::exp(x) * ops::sum(w); };
+    const auto found = values(rows,
+                              [&](Tensor x) {
+                                const Tensor w = x.ir().constant(tw::List<double>{1, 2, 3, 4}, {4}, tw::float64);
+                                const Tensor by_row = x * 2;
+                                return std::array<Tensor, 6>{tw::vmap(f, {1, std::nullopt})(x, w),
+                                                             (ops::exp(x) * 10).T(),
+                                                             tw::vmap(f, {-2, 0})(x, w),
+                                                             ops::exp(x) * w.reshape({4, 1}),
+                                                             tw::vmap(tw::vmap(f, {std::nullopt, 0}), {0, 0})(x, by_row),
+                                                             ops::exp(x.reshape({4, 1, 3})) * by_row.reshape({4, 3, 1})};
+                              },
+                              {4, 3});
+    for (std::size_t i : {0u, 2u, 4u}) check_equal(found[i], found[i + 1]);
   }
   SECTION("a result that depends on no row") {
     check([](Tensor x) { return x.ir().constant(tw::List<double>{1, 2}, {2}, tw::float64); });
