@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -124,8 +124,8 @@ inline std::vector<std::byte> transposed_elements(std::span<const std::byte> byt
 /// Tensors with their names and the memory of elements that rules moved.
 struct MappedTensors {
   std::string source{};  // for errors
-  std::deque<std::string> names{};  // deques: their items never move
-  std::deque<std::vector<std::byte>> memory{};
+  std::vector<std::unique_ptr<const std::string>> names{};  // tensors refer to them
+  std::vector<std::vector<std::byte>> memory{};
   std::vector<HostTensor> tensors{};
 
   operator HostTensors() const { return {source, tensors}; }
@@ -150,8 +150,8 @@ inline void apply_rule(MappedTensors& result, const HostTensor& tensor, const Te
         transposed_elements(bytes, spec.shape[0], spec.shape[1], static_cast<std::size_t>(size_of(spec.dtype))));
     std::swap(spec.shape[0], spec.shape[1]);
   }
-  const std::string& name = result.names.emplace_back(fill_pattern(*rule.variable, stars));
-  result.tensors.push_back({name, spec, bytes, tensor.log2_scale, tensor.may_round});
+  result.names.push_back(std::make_unique<const std::string>(fill_pattern(*rule.variable, stars)));
+  result.tensors.push_back({*result.names.back(), spec, bytes, tensor.log2_scale, tensor.may_round});
 }
 /// Renames and reshapes tensors by rules, see map_tensors.
 inline MappedTensors apply_rules(std::string_view function, const HostTensors& given, std::span<const TensorRule> rules) {
