@@ -10,12 +10,12 @@
 
 namespace fidelity {
 
-/// Returns the cycles of a step that differ from one cut to another: loads and stores of a block's elements, and its halos, which
-/// are copied and then exchanged.
+/// Returns the cycles of a step that differ from one cut to another: those of a block's elements, and of its halos, which are
+/// copied and then exchanged.
 inline std::int64_t cost_of_block(const tw::Shape& block) {
   std::int64_t halo = 0;
   for (int axis = 0; axis < block.rank; ++axis) halo += 2 * block.nelms() / block[axis];
-  return (2 * block.rank + 2) * block.nelms() + 2 * halo;
+  return (4 * block.rank + 9) * block.nelms() / 2 + 2 * halo;
 }
 /// Returns the program for a body of `shape` or a little more, cut for `tiles` tiles of each IPU as fits best.
 inline heat::HeatEquation heat_equation(tw::Shape shape, int ipus, std::int64_t tiles) {
