@@ -129,7 +129,9 @@ inline void add_energy(std::vector<Column>& columns) {
   std::set<std::string, std::less<>> shown{"tiles", "bytes_per_tile", "clock_hz", "ipus"};
   for (const Design& design : designs)
     for (const ChangedNumber& change : design.machine.changed())
-      shown.insert(change.name == "partials_type" ? "partials_bits" : change.name);
+      shown.insert(change.name == "partials_type" ? "partials_bits"
+                   : change.name == "banks"       ? "banks_as_allocated"
+                                                  : change.name);
   std::vector<Column> columns;
   detail::ColumnList all(columns, detail::is_any);
   all.add("program", "text", "", [](const Design& design) -> Cell { return design.program; });

@@ -35,6 +35,7 @@ class Profiler {
     Profile result;
     result.program = std::move(program);
     result.target = machine_name(target_);
+    result.banks = name_of(target_.banks);
     for (const ChangedNumber& change : changed_numbers(target_, nearest_preset(target_).target))
       result.numbers.push_back({change.name, change.value, "given", "the preset has " + change.preset_value});
     result.replicas = plan.replicas;

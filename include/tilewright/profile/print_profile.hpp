@@ -65,6 +65,7 @@ inline std::string print_totals(const Profile& profile) {
   if (totals.waiting > 0) parts.push_back({"waiting", grouped(totals.waiting), percent(double(totals.waiting), cycles)});
   parts.push_back({"all", grouped(totals.cycles), percent(cycles, cycles)});
   std::string result = profile.program + " on " + profile.target + ": " + grouped(std::int64_t(profile.tiles.size())) + " tiles";
+  if (!profile.banks.empty()) result += ", banks " + profile.banks;
   if (profile.replicas > 1) result += ", figures of one of " + grouped(profile.replicas) + " replicas";
   result += "\n\nA run: " + fixed(totals.seconds * 1e6, 2) + " us, " + fixed(totals.runs_per_second, 1) + " runs/s, " +
             fixed(totals.flops_per_second / 1e12, 3) + " TFLOP/s (" + percent(totals.utilisation, 1) + " of peak), balance " +

@@ -147,6 +147,7 @@ struct Profile {
   };
 
   std::string program, target;  ///< names
+  std::string banks;  ///< where operands are in a tile's memory: name_of a BankPolicy
   std::int64_t replicas = 1;  ///< each is a separate machine; all figures are those of one
   std::int64_t bytes_per_tile = 0;  ///< memory of a tile
   std::int64_t clock_hz = 0;  ///< tile cycles per second

@@ -123,7 +123,10 @@ inline void write_steps(JsonText& json, const Profile& profile) {
 /// `log`: the log of a training, for the page of a report; nullptr: none.
 inline void write_profile(JsonText& json, const Profile& profile, const train::Log* log = nullptr) {
   json.begin_object().member("format", "tilewright profile").member("version", 1);
-  json.member("program", profile.program).member("target", profile.target).member("replicas", profile.replicas);
+  json.member("program", profile.program)
+      .member("target", profile.target)
+      .member("banks", profile.banks)
+      .member("replicas", profile.replicas);
   json.member("bytes_per_tile", profile.bytes_per_tile).member("clock_hz", profile.clock_hz);
   json.member("peak_flops", profile.peak_flops).line();
   write_totals(json, profile);

@@ -13,7 +13,8 @@
 
 namespace tilewright {
 
-/// Returns the loop for a dtype, with all instructions of a step. IPUs have neither float64 nor 64-bit integers, which take twice as long as float32 here.
+/// Returns the loop for a dtype, with all instructions of a step. IPUs have neither float64 nor 64-bit integers, which take twice
+/// as long as float32 here.
 constexpr LoopCost loop_of(const VertexCost& cost, DType dtype) {
   LoopCost loop = size_of(dtype) == 2 ? cost.float16 : cost.float32;
   if (size_of(dtype) == 8 && cost.formula != CostFormula::measured) loop.cycles = static_cast<std::int16_t>(2 * loop.cycles);
