@@ -4,6 +4,7 @@
 #include <tilewright/layers/recurrent.hpp>
 #include <tilewright/tilewright.hpp>
 
+#include "plans.hpp"
 #include "vendor_rows.hpp"
 
 namespace fidelity {
@@ -106,5 +107,12 @@ struct VendorProgram {
     give(ir, "y", layer.bind(factories.init()).call(x)[0]);
   }
 };
+
+/// Returns the plan of a row, for gc200 or for gc2.
+inline Planned plan_of(const VendorRow& row, bool for_gc200) {
+  const tw::Target& chip = for_gc200 ? tw::gc200 : tw::gc2;
+  const std::int64_t tiles = row.kind == reductions && row.shape[0] > 0 ? row.shape[0] : chip.tiles;
+  return plan(VendorProgram{row}, chip.with_tiles(tiles));
+}
 
 }  // namespace fidelity
