@@ -2,7 +2,7 @@
 """Prints measurements of IPUs beside what the model says of them: this is `./dev bench fidelity`.
 
 With --rows FILE.csv, it compares a user's own measurements, and prints the errors by kind of op.
-With --write, it writes docs/generated/fidelity.md, the plot docs/images/fidelity.svg and include/tilewright/lab/compared_kinds.hpp
+With --write, it writes docs/generated/fidelity.md, the plot docs/images/fidelity.svg and include/tilewright/profile/compared_kinds.hpp
 instead. The measurements are in benchmarks/fidelity/measured.hpp and vendor_rows.hpp, and benchmarks/fidelity/rows.cpp computes the
 model's values. Nothing is measured here.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 import fidelity_rows
 
 PROJECT = Path(__file__).resolve().parents[1]
-PAGE, PLOT, HEADER = "docs/generated/fidelity.md", "docs/images/fidelity.svg", "include/tilewright/lab/compared_kinds.hpp"
+PAGE, PLOT, HEADER = "docs/generated/fidelity.md", "docs/images/fidelity.svg", "include/tilewright/profile/compared_kinds.hpp"
 COLUMNS = 130
 NOTABLE, LABELLED = 0.10, 0.20  # points that are further off are listed, and named in the plot
 BOUNDS = {"2": (0.06, 0.20), "3": (0.08, 0.20)}  # of partition_product alone: mean and worst, as tests/run/targets/fidelity.cpp has them
@@ -71,7 +71,7 @@ with `best`, for scaled additions, sums, differences and products; formulas of o
 
 RANGES = """\
 What a figure of others is of the model's time, least and most, by kind of step. The laboratory shows a predicted time with its
-range: [compared_kinds.hpp](../../include/tilewright/lab/compared_kinds.hpp) has these numbers. Rows are of whole programs, with
+range: [compared_kinds.hpp](../../include/tilewright/profile/compared_kinds.hpp) has these numbers. Rows are of whole programs, with
 their exchange and barriers."""
 
 VENDOR = """\
@@ -365,7 +365,7 @@ def header_of(ranges):
 #include <iterator>
 #include <string_view>
 
-namespace tilewright::lab {{
+namespace tilewright {{
 
 /// Kinds of steps that were compared with others' figures. The last one is what nothing was compared with.
 enum class ComparedKind : std::uint8_t {{ {", ".join(ranges)} }};
@@ -380,7 +380,7 @@ inline constexpr RangeOfKind compared_kinds[] = {{
 }};
 inline constexpr std::size_t compared_kind_count = std::size(compared_kinds);
 
-}}  // namespace tilewright::lab
+}}  // namespace tilewright
 """
 
 

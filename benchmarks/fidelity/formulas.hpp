@@ -7,9 +7,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tilewright/lab/error_range.hpp>
 #include <tilewright/lower/products/product_partition.hpp>
 #include <tilewright/lower/tile_figures.hpp>
+#include <tilewright/profile/error_range.hpp>
 #include <tilewright/target/ipu_cycles.hpp>
 #include <tilewright/target/ipu_exchange_cycles.hpp>
 #include <tilewright/target/vertex_cycles.hpp>
@@ -28,7 +28,7 @@ struct Modelled {
   std::string detail{};
   bool fits = true;  ///< whether the plan fits; one that does not has no cycles
   tw::internal::CycleUse cycles{};  ///< of a run, for rates of whole networks
-  tw::lab::CyclesByKind kinds{};  ///< of a run, for whole programs
+  tw::CyclesByKind kinds{};  ///< of a run, for whole programs
 
   Modelled(double modelled = 0, std::string more = {}) : value(modelled), detail(std::move(more)) {}
 };

@@ -17,7 +17,7 @@ inline std::string grouped(double number) { return planned::grouped(static_cast<
 /// A plan, whether or not it fits. Of one that does not fit, cycles mean nothing.
 struct Planned {
   tw::Plan plan{};
-  tw::lab::CyclesByKind kinds{};
+  tw::CyclesByKind kinds{};
   double share_of_tile = 0;  ///< of the fullest tile's memory: what the plan needs
 
   bool fits() const { return share_of_tile <= 1; }
@@ -28,7 +28,7 @@ template <class Build>
 Planned plan(const Build& build, const tw::Target& target) {
   const tw::Target unlimited = target.with_bytes_per_tile(0).with_banks(bank_policy);
   const tw::Prepared prepared = tw::prepare(*tw::trace(build, unlimited), unlimited);
-  tw::lab::KindCounter kinds;
+  tw::KindCounter kinds;
   Planned result{tw::lower(prepared, kinds)};
   result.kinds = kinds.of_run(result.plan);
   result.share_of_tile = static_cast<double>(result.plan.tile.total()) / static_cast<double>(target.bytes_per_tile);

@@ -21,10 +21,10 @@ json of_row(const Row& row) {
     if (bound.row == row.number) result["bound"] = {bound.least, bound.most};
   return result;
 }
-json of_kinds(const tw::lab::CyclesByKind& kinds) {
+json of_kinds(const tw::CyclesByKind& kinds) {
   json result = json::object();
   for (std::size_t kind = 0; kind < kinds.size(); ++kind)
-    if (kinds[kind] > 0) result[std::string(tw::lab::compared_kinds[kind].name)] = kinds[kind];
+    if (kinds[kind] > 0) result[std::string(tw::compared_kinds[kind].name)] = kinds[kind];
   return result;
 }
 json of_model(const Row& row, const Model& model) {
@@ -96,7 +96,7 @@ int main(int count, char** arguments) {
   if (count > 1 && std::string_view(arguments[1]) == "best") bank_policy = tw::BankPolicy::best;
   json result{{"pixel", pixel}, {"banks", name_of(bank_policy)}, {"rows", json::array()}};
   for (const Row& row : measurements) result["rows"].push_back(of(row));
-  for (const tw::lab::RangeOfKind& kind : tw::lab::compared_kinds) result["kinds"].push_back(kind.name);
+  for (const tw::RangeOfKind& kind : tw::compared_kinds) result["kinds"].push_back(kind.name);
   for (const VendorKindText& kind : vendor_kinds)
     result["vendor_kinds"].push_back({{"name", kind.name},
                                       {"program", kind.program},

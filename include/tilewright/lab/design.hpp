@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "tilewright/lab/energy.hpp"
-#include "tilewright/lab/error_range.hpp"
 #include "tilewright/lab/grid.hpp"
 #include "tilewright/lab/machine.hpp"
 #include "tilewright/lab/traffic.hpp"
 #include "tilewright/lower/lower.hpp"
+#include "tilewright/profile/error_range.hpp"
 #include "tilewright/transform/trace_for.hpp"
 
 namespace tilewright::lab {

@@ -42,7 +42,9 @@ inline void write_totals(JsonText& json, const Profile& profile) {
   json.member("collective", totals.collective)
       .member("links", totals.links)
       .member("flops", totals.flops)
-      .member("seconds", totals.seconds);
+      .member("seconds", totals.seconds)
+      .member("seconds_least", totals.seconds * profile.range.least)
+      .member("seconds_most", totals.seconds * profile.range.most);
   json.member("runs_per_second", totals.runs_per_second).member("flops_per_second", totals.flops_per_second);
   json.member("utilisation", totals.utilisation).member("balance", totals.balance).member("assumed", totals.assumed);
   json.member("fullest_tile_bytes", profile.fullest().total()).member("peak_step", profile.peak_step());

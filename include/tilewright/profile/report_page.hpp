@@ -703,7 +703,13 @@ section(
         'dl',
         {class: 'figures'},
         figure('Cycles', integer(totals.cycles), `at ${clock_text(profile)}`),
-        figure('Time', seconds_text(totals.seconds), `${rounded(totals.runs_per_second)} runs/s`),
+        figure(
+          'Time',
+          seconds_text(totals.seconds),
+          (totals.seconds_least < totals.seconds_most
+            ? `${seconds_text(totals.seconds_least)} to ${seconds_text(totals.seconds_most)}, `
+            : '') + `${rounded(totals.runs_per_second)} runs/s`,
+        ),
         figure(
           'Speed',
           rate_text(totals.flops_per_second),

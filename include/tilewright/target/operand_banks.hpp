@@ -21,7 +21,7 @@ constexpr std::string_view name_of(OperandBanks banks) {
 /// Where a simulated IPU's planner places the operands of a step.
 enum class BankPolicy : std::uint8_t {
   best,  ///< in different banks, if the step then takes fewer cycles
-  /// As Poplar allocates: only where a vertex of the vendor's asks for it are operands in different banks. Vertices of products,
+  /// Poplar's way: only where a vertex of the vendor's asks for it are operands in different banks. Vertices of products,
   /// convolutions and dot products do; those of sums, differences and scaled additions do not.
   as_allocated
 };

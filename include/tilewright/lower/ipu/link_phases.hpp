@@ -51,8 +51,8 @@ class LinkPhases {
  private:
   /// The exchange of a set of tiles.
   struct Set {
-    int phase = 0;  ///< its number
-    std::int64_t cycles = 0;  ///< so far
+    int phase = 0;  ///< number of the exchange
+    std::int64_t cycles = 0;
     List<StorageId> received{};
   };
   /// The links from an IPU to the next one, or back, since the last copy over them began.

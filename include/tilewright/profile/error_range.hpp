@@ -6,10 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tilewright/lab/compared_kinds.hpp"
 #include "tilewright/lower/lower.hpp"
+#include "tilewright/profile/compared_kinds.hpp"
+#include "tilewright/profile/profile.hpp"
 
-namespace tilewright::lab {
+namespace tilewright {
 
 /// Cycles of a run by ComparedKind, of all sets of tiles together.
 using CyclesByKind = std::array<std::int64_t, compared_kind_count>;
@@ -70,10 +71,6 @@ class KindCounter {
   List<ComparedKind> kinds_;  // of the plan's steps
 };
 
-/// Between which parts of a predicted time programs of the same kinds took.
-struct TimeRange {
-  double least = 1, most = 1;
-};
 /// Returns the ranges of the kinds of a run, weighted by their cycles. Kinds that nothing was compared with have the range of
 /// all.
 [[nodiscard]] inline TimeRange time_range(const CyclesByKind& cycles) {
@@ -85,4 +82,4 @@ struct TimeRange {
   return all > 0 ? TimeRange{least / all, most / all} : TimeRange{};
 }
 
-}  // namespace tilewright::lab
+}  // namespace tilewright

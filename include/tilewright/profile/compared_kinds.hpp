@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string_view>
 
-namespace tilewright::lab {
+namespace tilewright {
 
 /// Kinds of steps that were compared with others' figures. The last one is what nothing was compared with.
 enum class ComparedKind : std::uint8_t { products, convolutions, pools, lookups, reductions, loops, links, others };
@@ -27,4 +27,4 @@ inline constexpr RangeOfKind compared_kinds[] = {
 };
 inline constexpr std::size_t compared_kind_count = std::size(compared_kinds);
 
-}  // namespace tilewright::lab
+}  // namespace tilewright
