@@ -357,7 +357,7 @@ def table_of_vendor(data):
 
 def header_of(ranges):
     """The header with the ranges of kinds of steps."""
-    lines = ",\n".join(f'    {{"{kind}", {least:.2f}, {most:.2f}}}' for kind, (least, most, _) in ranges.items())
+    lines = "\n".join(f'    {{"{kind}", {least:.2f}, {most:.2f}}},  // {count} figures' for kind, (least, most, count) in ranges.items())
     return f"""#pragma once
 // ./dev bench fidelity --write makes this header: how far plans of each kind were from others' figures.
 #include <cstddef>
@@ -376,7 +376,7 @@ struct RangeOfKind {{
   double least, most;
 }};
 inline constexpr RangeOfKind compared_kinds[] = {{
-{lines},
+{lines}
 }};
 inline constexpr std::size_t compared_kind_count = std::size(compared_kinds);
 
