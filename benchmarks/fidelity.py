@@ -20,6 +20,7 @@ import fidelity_rows
 PROJECT = Path(__file__).resolve().parents[1]
 PAGE, PLOT, HEADER = "docs/generated/fidelity.md", "docs/images/fidelity.svg", "include/tilewright/profile/compared_kinds.hpp"
 COLUMNS = 130
+NOTABLY_FASTER = 0.8
 NOTABLE, LABELLED = 0.10, 0.20  # points that are further off are listed, and named in the plot
 BOUNDS = {"2": (0.06, 0.20), "3": (0.08, 0.20)}  # of partition_product alone: mean and worst, as tests/run/targets/fidelity.cpp has them
 SERIES = {"2": ("float16", "#1f6fb4"), "3": ("float32", "#c4481e")}
@@ -355,6 +356,14 @@ def table_of_vendor(data):
                  lines, (0, 1))
 
 
+def faster_rows(data):
+    """The programs whose plans take less than NOTABLY_FASTER of the vendor's cycles."""
+    found = [f"{row['name']} ({', '.join(chips)})" for row in data["vendor_rows"]
+             if (chips := [chip for chip in ("gc2", "gc200") if 0 < row[chip]["modelled"] < NOTABLY_FASTER * row[chip]["vendor"]])]
+    return (f"Plans that take less than {100 * NOTABLY_FASTER:.0f} % of the vendor's cycles count as errors, too, whether the plan is "
+            f"better or the model too fast: {'; '.join(found) or 'none'}.")
+
+
 def header_of(ranges):
     """The header with the ranges of kinds of steps."""
     lines = "\n".join(f'    {{"{kind}", {least:.2f}, {most:.2f}}},  // {count} figures' for kind, (least, most, count) in ranges.items())
@@ -444,7 +453,7 @@ def page(data):
     parts = ["# The model beside measurements", wrap_paragraphs(INTRODUCTION), "## Errors by kind", table_of_kinds(data),
              wrap_paragraphs(IN_VIEW), "## Banks", wrap_paragraphs(BANKS.format(banks=data["banks"])), "## Ranges",
              wrap_paragraphs(RANGES), table_of_ranges(ranges), "## All figures", table_of_figures(rows, ranges),
-             "## The vendor's simulator", wrap_paragraphs(VENDOR), table_of_vendor(data),
+             "## The vendor's simulator", wrap_paragraphs(VENDOR), table_of_vendor(data), wrap(faster_rows(data)),
              "## Products", wrap_paragraphs(ASSUMED.format(pixel=f"{100 * data['pixel']:.1f}", alone=alone)),
              f"![Errors of products by measured rate](../images/{Path(PLOT).name})",
              f"Points that are off by more than {100 * NOTABLE:.0f} %:", table_of_notable(rows),

@@ -56,6 +56,9 @@ class FidelityTest(unittest.TestCase):
             "| max pools | vendor's simulator, gc200 | 2 | 100.0 % | +150 % | 40 % | **no** |"])
         self.assertIn("| products, float32 | measured, row 3 | 3, 2 fit | 57.5 % | +100 % | | |", lines)
 
+    def test_faster_rows(self):
+        self.assertTrue(fidelity.faster_rows(DATA).endswith("too fast: second (gc200)."))
+
     def test_ranges(self):
         ranges = fidelity.ranges_of({**DATA, "rows": [*DATA["rows"], {"row": "9", "figures": [
             {"unit": "s", "measured": 3, "modelled": 2, "fits": True}]}]})
