@@ -39,8 +39,8 @@ INTRODUCTION = """\
 This page is made by `./dev bench fidelity --write`. It shows what others measured on IPUs, and what the vendor's own simulator
 says, beside the model of [simulated IPUs](../how-it-works/simulated-ipu.md). The figures and their sources are facts of
 [measured.hpp](../../benchmarks/fidelity/measured.hpp) and [vendor_rows.hpp](../../benchmarks/fidelity/vendor_rows.hpp). Programs go
-through real plans, as for a session. Formulas stand for rows 1, 4 to 7, 14 and 25, and columns named "alone" for a part of the
-planner.
+through real plans, as for a session. Formulas of vertices and exchanges stand for rows 1, 7, 14 and 25, and for assembly and plain C++ of rows 5 and 6; a row named
+"alone" is a part of the planner.
 
 An error is modelled / measured - 1. A rate with a positive error is too high in the model, and a time with a positive error too
 long. A plan that does not fit is marked, and has no cycles. In parentheses is between what a figure is expected: the

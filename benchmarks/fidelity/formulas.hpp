@@ -103,41 +103,6 @@ inline Errors errors(std::span<const ProductPoint> points, tw::DType dtype) {
   return result;
 }
 
-// ---- rows 4 to 6: x + a y, of which each element is read twice and written once
-
-/// Returns TB/s of all tiles, if each moves `bytes` bytes in as many cycles.
-inline double bandwidth(const tw::Target& target, int64_t bytes, int64_t cycles) {
-  return static_cast<double>(target.tiles * bytes) / target.seconds(cycles) / 1e12;
-}
-inline constexpr int64_t triad_elements = 19'200;  ///< float32 of a tile of GC200; of GC2, 12,000 fit
-inline double triad(tw::OperandBanks banks, int64_t barrier) {
-  return bandwidth(tw::gc200, 12 * triad_elements,
-                   tw::scaled_add_cycles(tw::gc200_model, tw::float32, triad_elements, banks) + barrier);
-}
-/// The step as it is planned, see tests/static/planner/banks.cpp.
-inline Modelled row_4(const Figure&) {
-  const int64_t barrier = tw::gc200_model.sync_cycles;
-  return {triad(tw::OperandBanks::interleaved, barrier),
-          "without the barrier: " + decimals(triad(tw::OperandBanks::interleaved, 0), 1) +
-              " TB/s; if the operands shared a bank: " + decimals(triad(tw::OperandBanks::same, barrier), 1) + " TB/s"};
-}
-
-/// Returns the rate of a triad on GC2. The vendor's primitives copy x and add a y to the copy. Assembly is one loop of both.
-inline double triad_on_gc2(const Figure& figure, tw::DType dtype) {
-  const int64_t bytes = tw::size_of(dtype), elements = 48'000 / bytes;
-  if (figure.key == "plain C++")  // two loads, a product, a sum and a store for each element
-    return bandwidth(tw::gc2, 3 * bytes * elements,
-                     tw::vertex_cycles(tw::compiled_cost(3, 2), dtype, elements, 1, tw::gc2_model).cycles);
-  if (figure.key == "the vendor's primitives")
-    return bandwidth(tw::gc2, 3 * bytes * elements,
-                     tw::copy_cycles(tw::gc2_model, bytes * elements) + tw::scaled_add_cycles(tw::gc2_model, dtype, elements));
-  const auto width = static_cast<std::int16_t>(tw::gc2_model.vector_width(dtype));
-  return bandwidth(tw::gc2, 3 * bytes * elements,
-                   tw::binary_map_cycles(tw::gc2_model, {.cycles = 3, .elements = width}, dtype, elements));
-}
-inline Modelled row_5(const Figure& figure) { return triad_on_gc2(figure, tw::float32); }
-inline Modelled row_6(const Figure& figure) { return triad_on_gc2(figure, tw::float16); }
-
 // ---- row 7
 
 /// Returns the cycles of an exchange for a tile that receives and sends `pieces` pieces, without its barrier.
@@ -182,14 +147,6 @@ inline Modelled row_25(const Figure& figure) {
 
 inline constexpr Model formulas[] = {
     {1, row_1, "poplibs' estimate of the unit for products", ""},
-    {4, row_4,
-     "the planned step of a scaled addition of 19,200 elements a tile, with its barrier: poplibs' estimate for operands in "
-     "different banks of interleaved memory",
-     "the measured codelet is written by hand; whether its figure has a barrier, the source does not say"},
-    {5, row_5, "12,000 elements a tile: the vendor's is a copy and a scaled addition, assembly is one loop of both",
-     "the source does not say how many elements there are; plain C++ counts by the rule for loops of C++; one loop of assembly "
-     "loads and stores in 3 instructions here, and a copy moves 8 bytes in each cycle"},
-    {6, row_6, "24,000 elements a tile, as row 5", "as row 5"},
     {7, row_7, "the tutorial's placement by the formula of the exchange",
      "the planner puts a matrix where its product is computed and so never moves it between tiles: it cannot plan this program, "
      "in which the matrix is nine tenths of the exchange; what else its exchange holds is not published"},

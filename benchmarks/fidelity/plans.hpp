@@ -25,8 +25,8 @@ struct Planned {
   int64_t cycles_without_streams() const { return plan.cycles.total() - plan.cycles.host; }
 };
 template <class Build>
-Planned plan(const Build& build, const tw::Target& target) {
-  const tw::Target unlimited = target.with_bytes_per_tile(0).with_banks(bank_policy);
+Planned plan(const Build& build, const tw::Target& target, tw::BankPolicy policy = bank_policy) {
+  const tw::Target unlimited = target.with_bytes_per_tile(0).with_banks(policy);
   const tw::Prepared prepared = tw::prepare(*tw::trace(build, unlimited), unlimited);
   tw::KindCounter kinds;
   Planned result{tw::lower(prepared, kinds)};

@@ -5,6 +5,7 @@
 
 #include "../../../benchmarks/fidelity/formulas.hpp"
 #include "../../../benchmarks/fidelity/heat.hpp"
+#include "../../../benchmarks/fidelity/triads.hpp"
 #include "../../../benchmarks/fidelity/vendor_programs.hpp"
 #include "../../catch.hpp"
 
