@@ -120,17 +120,18 @@ inline Modelled row_7(const Figure&) {
 
 // ---- row 14
 
+/// The rule for loops of C++: nine loads, a store, eight sums and three products for 4 elements of float16, or for 2 or 1.
+inline double blur_of_block(const Figure& figure) {
+  const int elements = figure.key.ends_with("half4") ? 4 : figure.key.ends_with("float2") ? 2 : 1;
+  return static_cast<double>(
+      tw::vertex_cycles(tw::compiled_cost(10, 11, elements), tw::float32, 4 * 45 * 47, 1, tw::gc2_model).cycles);
+}
 /// An image of 2,200 x 1,122 places in 49 x 24 blocks of 45 x 47 places. A tile receives the places around its block, and sends
 /// those at its edge: rows are one piece each, columns one for each place. `at`: the bytes of a place.
 inline Modelled row_14(const Figure& figure) {
   if (figure.key.starts_with("barrier")) return static_cast<double>(tw::gc2_model.sync_cycles);
+  if (figure.key.starts_with("compute")) return blur_of_block(figure);
   constexpr int64_t width = 45, height = 47, places = 2 * (width + height) + 4, pieces = 2 * (2 + 2 * height + 4);
-  if (figure.key.starts_with(
-          "compute")) {  // nine loads, a store, eight sums and three products: 4 elements of float16, or 2 or 1
-    const int elements = figure.key.ends_with("half4") ? 4 : figure.key.ends_with("float2") ? 2 : 1;
-    return static_cast<double>(
-        tw::vertex_cycles(tw::compiled_cost(10, 11, elements), tw::float32, 4 * width * height, 1, tw::gc2_model).cycles);
-  }
   return static_cast<double>(exchange(tw::gc2_model, places * figure.at, pieces));
 }
 
@@ -152,8 +153,7 @@ inline constexpr Model formulas[] = {
      "in which the matrix is nine tenths of the exchange; what else its exchange holds is not published"},
     {14, row_14, "blocks of 45 x 47 places by the formula of the exchange; the barrier of gc2 is assumed",
      "the source does not say how the image is cut; compute is by the rule for loops of C++, whose 3 instructions for the loop "
-     "and "
-     "addresses are what float and float2 took; the vertices for half4 multiply by numbers of float32"},
+     "and addresses are what float and float2 took; the vertices for half4 multiply by numbers of float32"},
     {25, row_25, "the chip's numbers", "memory counts two loads and a store of 8 bytes in each cycle of each tile"},
 };
 
