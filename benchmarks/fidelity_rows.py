@@ -3,7 +3,7 @@
 FILE.csv has a line of names, and a row for each measurement. Columns that must be there: `kind` (product, reduction, convolution,
 gather or scaled_add), `shape` (numbers divided by x: 1024x512x1024), `measured` and `unit` (cycles, us, ms or s). Others: `name`;
 `base` (gc200), `dtype` (float16), and any knob of the laboratory, such as `clock_hz` or `partials_bits`. Streams from and to the host
-are not counted.
+are not counted. Operands are in banks of memory as Poplar allocates them, or, with --banks best, as is fastest.
 """
 
 import csv
@@ -91,6 +91,8 @@ def main(options, program):
     except (OSError, ValueError) as wrong:
         print(f"{options.rows}: {wrong}", file=sys.stderr)
         return 2
+    for row in rows:
+        row["numbers"].setdefault("banks_as_allocated", int(options.banks == "as_allocated"))
     answer = subprocess.run([program], input=json.dumps(rows), stdout=subprocess.PIPE, text=True)
     if answer.returncode:
         print(f"{options.rows}: see above", file=sys.stderr)

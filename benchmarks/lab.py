@@ -96,6 +96,11 @@ def duration(seconds):
     return f"{1e6 * seconds:,.0f} us" if seconds < 1e-3 else f"{1e3 * seconds:,.3g} ms"
 
 
+def time_of(chip):
+    """A predicted time, and between which times programs of its kinds were when they were compared with others' figures."""
+    return f"{duration(chip.seconds)} ({duration(chip.row['seconds_least'])} to {duration(chip.row['seconds_most'])})"
+
+
 def share_of_tile(chip):
     return f"{100 * chip.fullest / chip.bytes_per_tile:.0f} %"
 
@@ -109,12 +114,12 @@ def answers(chips, within):
         yield "closest", f"{name_of(closest)}: {share_of_tile(closest)} of a tile's memory needed"
         return
     fastest = min(fitting, key=lambda chip: (chip.seconds, chip.bytes))
-    yield "fastest", f"{name_of(fastest)}: {duration(fastest.seconds)}"
+    yield "fastest", f"{name_of(fastest)}: {time_of(fastest)}"
     least = fewest_tiles(chips)
-    yield "fewest tiles, then least memory", f"{name_of(least)}: {duration(least.seconds)}"
+    yield "fewest tiles, then least memory", f"{name_of(least)}: {time_of(least)}"
     if within is not None:
         chip = least_memory(chips, within)
-        found = f"{name_of(chip)}, {chip.bytes / 2**20:,.0f} MiB: {duration(chip.seconds)}" if chip else "no chip is fast enough"
+        found = f"{name_of(chip)}, {chip.bytes / 2**20:,.0f} MiB: {time_of(chip)}" if chip else "no chip is fast enough"
         yield f"least memory within {duration(within)}", found
 
 
@@ -151,7 +156,7 @@ def chart(chips, front_of_chips, within):
         parts.append(f'<polyline points="{line}" fill="none" stroke="#1d5fbf" stroke-width="2"/>')
     for chip in sorted(chips, key=lambda chip: chip in front_of_chips):
         fill = "#1d5fbf" if chip in front_of_chips else "#8d96a5" if chip.fits else "none"
-        found = duration(chip.seconds) if chip.fits else f"does not fit, {share_of_tile(chip)} of a tile's memory needed"
+        found = time_of(chip) if chip.fits else f"does not fit, {share_of_tile(chip)} of a tile's memory needed"
         parts.append(f'<circle cx="{x(chip.bytes):.1f}" cy="{y(chip.seconds) if chip.fits else top:.1f}" r="5" fill="{fill}" stroke="'
                      f'{"#8d96a5" if fill != "#1d5fbf" else fill}"><title>{html.escape(chip.name)}: {found}; {chip.limit}</title>'
                      '</circle>')
@@ -194,7 +199,7 @@ def page(title, rows, within):
             "what limits"]
     lines = []
     for chip in sorted(chips, key=lambda chip: (not chip.fits, chip.seconds or chip.fullest / chip.bytes_per_tile)):
-        times = [f"{chip.row['cycles']:,}", duration(chip.seconds)] if chip.fits else ["none", "none"]
+        times = [f"{chip.row['cycles']:,}", time_of(chip)] if chip.fits else ["none", "none"]
         cells = [chip.row["base"], *(f"{chip.row[name]:,}" for name in knobs), *times, energy(chip), f"{chip.fullest:,}",
                  share_of_tile(chip), chip.limit]
         kind = ' class="front"' if chip in on_front else "" if chip.fits else ' class="no"'
@@ -208,7 +213,8 @@ def page(title, rows, within):
 <title>{html.escape(title)} on {len(chips)} chips</title><style>{STYLE}</style>
 <h1>{html.escape(title)} on {len(chips)} chips</h1>
 <p>Plans for chips like {html.escape(", ".join(sorted({row["base"] for row in rows})))}, with other numbers. Nothing ran: all figures \
-are the planner's. Energy and power are those of the terms that are known, beside the published power of a chip.{terms}</p>
+are the planner's. Beside a time is the range of the kinds of steps that the program consists of, as they were compared with
+others' figures (docs/generated/fidelity.md). Energy and power are those of the terms that are known, beside the published power of a chip.{terms}</p>
 <table>{found}</table>
 {chart(chips, on_front, within)}
 <p>A dot is a chip, and the line joins those that no other beats in both memory and time. The program does not fit on chips that

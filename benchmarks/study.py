@@ -43,7 +43,8 @@ The first one plans {count} designs; {fitting} of them fit. A grid planned twice
 
 ![Time by memory of all tiles](../images/study.svg)
 
-A dot is a design. The line joins those that no other beats in both memory and time; the program does not fit on rings.
+Beside a time is [the range](fidelity.md#ranges) of the program's kinds of steps. A dot is a design. The line joins those that no
+other beats in both memory and time; the program does not fit on rings.
 
 ## What limits the designs
 
@@ -85,7 +86,7 @@ def figures(row):
     """Time, cycles of exchange in percent, memory and limit of a design."""
     chip = lab.Chip(row)
     exchange = f"{100 * row['cycles_exchange'] / row['cycles']:.0f} %" if row["fits"] else "none"
-    return [lab.duration(row["seconds"]) if row["fits"] else "does not fit", exchange, lab.share_of_tile(chip), chip.limit]
+    return [lab.time_of(chip) if row["fits"] else "does not fit", exchange, lab.share_of_tile(chip), chip.limit]
 
 
 def answer(rows):

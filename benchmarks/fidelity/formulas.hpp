@@ -9,8 +9,10 @@
 #include <string_view>
 #include <tilewright/lower/products/product_partition.hpp>
 #include <tilewright/lower/tile_figures.hpp>
+#include <tilewright/profile/error_range.hpp>
 #include <tilewright/target/ipu_cycles.hpp>
 #include <tilewright/target/ipu_exchange_cycles.hpp>
+#include <tilewright/target/vertex_cycles.hpp>
 #include <utility>
 
 #include "measured.hpp"
@@ -24,7 +26,9 @@ using std::int64_t;
 struct Modelled {
   double value = 0;
   std::string detail{};
+  bool fits = true;  ///< whether the plan fits; one that does not has no cycles
   tw::internal::CycleUse cycles{};  ///< of a run, for rates of whole networks
+  tw::CyclesByKind kinds{};  ///< of a run, for whole programs
 
   Modelled(double modelled = 0, std::string more = {}) : value(modelled), detail(std::move(more)) {}
 };
@@ -54,7 +58,12 @@ inline Modelled row_1(const Figure& figure) {
 
 // ---- rows 2 and 3
 
-/// A planned product, with the cycles of its terms.
+/// Returns the rate of a point that takes `cycles` cycles.
+inline double tflops(const ProductPoint& point, int64_t cycles) {
+  const auto m = static_cast<double>(point.m), n = static_cast<double>(point.n);
+  return 2 * m * m * n / tw::bow.seconds(cycles) / 1e12;
+}
+/// A product as partition_product alone cuts it, with the cycles of its terms: no plan, which also has places for its operands.
 struct Product {
   tw::internal::ProductPartition part{};
   int64_t barriers = 0;
@@ -62,7 +71,7 @@ struct Product {
 
   int64_t cycles() const { return part.cycles.total() + barriers; }
 };
-inline Product plan(const ProductPoint& point, tw::DType dtype) {
+inline Product partition(const ProductPoint& point, tw::DType dtype) {
   const int64_t bytes = tw::size_of(dtype);
   Product result{tw::internal::partition_product({.rows = point.n,
                                                   .inner = point.m,
@@ -72,8 +81,7 @@ inline Product plan(const ProductPoint& point, tw::DType dtype) {
                                                   .output_bytes = bytes},
                                                  tw::internal::product_machine(tw::bow))};
   result.barriers = result.part.phases() * tw::bow.ipu->sync_cycles;
-  const auto m = static_cast<double>(point.m), n = static_cast<double>(point.n);
-  result.tflops = 2 * m * m * n / tw::bow.seconds(result.cycles()) / 1e12;
+  result.tflops = tflops(point, result.cycles());
   return result;
 }
 /// Returns the cycles that the measured rate of a point stands for.
@@ -88,45 +96,12 @@ struct Errors {
 inline Errors errors(std::span<const ProductPoint> points, tw::DType dtype) {
   Errors result;
   for (const ProductPoint& point : points) {
-    const double each = std::abs(error(plan(point, dtype).tflops, point.tflops));
+    const double each = std::abs(error(partition(point, dtype).tflops, point.tflops));
     result.mean += each / static_cast<double>(points.size());
     result.worst = std::max(result.worst, each);
   }
   return result;
 }
-
-// ---- rows 4 to 6: x + a y, of which each element is read twice and written once
-
-/// Returns TB/s of all tiles, if each moves `bytes` bytes in as many cycles.
-inline double bandwidth(const tw::Target& target, int64_t bytes, int64_t cycles) {
-  return static_cast<double>(target.tiles * bytes) / target.seconds(cycles) / 1e12;
-}
-inline constexpr int64_t triad_elements = 19'200;  ///< float32 of a tile of GC200; of GC2, 12,000 fit
-inline double triad(tw::OperandBanks banks, int64_t barrier) {
-  return bandwidth(tw::gc200, 12 * triad_elements,
-                   tw::scaled_add_cycles(tw::gc200_model, tw::float32, triad_elements, banks) + barrier);
-}
-/// The step as it is planned, see tests/static/planner/banks.cpp.
-inline Modelled row_4(const Figure&) {
-  const int64_t barrier = tw::gc200_model.sync_cycles;
-  return {triad(tw::OperandBanks::interleaved, barrier),
-          "without the barrier: " + decimals(triad(tw::OperandBanks::interleaved, 0), 1) +
-              " TB/s; if the operands shared a bank: " + decimals(triad(tw::OperandBanks::same, barrier), 1) + " TB/s"};
-}
-
-/// Returns the rate of a triad on GC2. The vendor's primitives copy x and add a y to the copy. Assembly is one loop of both.
-inline double triad_on_gc2(const Figure& figure, tw::DType dtype) {
-  const int64_t bytes = tw::size_of(dtype), elements = 48'000 / bytes;
-  if (figure.key == "plain C++") return 0;
-  if (figure.key == "the vendor's primitives")
-    return bandwidth(tw::gc2, 3 * bytes * elements,
-                     tw::copy_cycles(tw::gc2_model, bytes * elements) + tw::scaled_add_cycles(tw::gc2_model, dtype, elements));
-  const auto width = static_cast<std::int16_t>(tw::gc2_model.vector_width(dtype));
-  return bandwidth(tw::gc2, 3 * bytes * elements,
-                   tw::binary_map_cycles(tw::gc2_model, {.cycles = 3, .elements = width}, dtype, elements));
-}
-inline Modelled row_5(const Figure& figure) { return triad_on_gc2(figure, tw::float32); }
-inline Modelled row_6(const Figure& figure) { return triad_on_gc2(figure, tw::float16); }
 
 // ---- row 7
 
@@ -145,11 +120,17 @@ inline Modelled row_7(const Figure&) {
 
 // ---- row 14
 
+/// The rule for loops of C++: nine loads, a store, eight sums and three products for 4 elements of float16, or for 2 or 1.
+inline double blur_of_block(const Figure& figure) {
+  const int elements = figure.key.ends_with("half4") ? 4 : figure.key.ends_with("float2") ? 2 : 1;
+  return static_cast<double>(
+      tw::vertex_cycles(tw::compiled_cost(10, 11, elements), tw::float32, 4 * 45 * 47, 1, tw::gc2_model).cycles);
+}
 /// An image of 2,200 x 1,122 places in 49 x 24 blocks of 45 x 47 places. A tile receives the places around its block, and sends
 /// those at its edge: rows are one piece each, columns one for each place. `at`: the bytes of a place.
 inline Modelled row_14(const Figure& figure) {
   if (figure.key.starts_with("barrier")) return static_cast<double>(tw::gc2_model.sync_cycles);
-  if (figure.key.starts_with("compute")) return 0;
+  if (figure.key.starts_with("compute")) return blur_of_block(figure);
   constexpr int64_t width = 45, height = 47, places = 2 * (width + height) + 4, pieces = 2 * (2 + 2 * height + 4);
   return static_cast<double>(exchange(tw::gc2_model, places * figure.at, pieces));
 }
@@ -167,19 +148,12 @@ inline Modelled row_25(const Figure& figure) {
 
 inline constexpr Model formulas[] = {
     {1, row_1, "poplibs' estimate of the unit for products", ""},
-    {4, row_4,
-     "the planned step of a scaled addition of 19,200 elements a tile, with its barrier: poplibs' estimate for operands in "
-     "different banks of interleaved memory",
-     "the measured codelet is written by hand; whether its figure has a barrier, the source does not say"},
-    {5, row_5, "12,000 elements a tile: the vendor's is a copy and a scaled addition, assembly is one loop of both",
-     "code that a compiler makes has no estimate; the source does not say how many elements there are; one loop of assembly "
-     "loads and stores in 3 instructions here, and a copy moves 8 bytes in each cycle"},
-    {6, row_6, "24,000 elements a tile, as row 5", "as row 5"},
     {7, row_7, "the tutorial's placement by the formula of the exchange",
      "the planner puts a matrix where its product is computed and so never moves it between tiles: it cannot plan this program, "
      "in which the matrix is nine tenths of the exchange; what else its exchange holds is not published"},
     {14, row_14, "blocks of 45 x 47 places by the formula of the exchange; the barrier of gc2 is assumed",
-     "the source does not say how the image is cut; compute is code that a compiler makes, which has no estimate"},
+     "the source does not say how the image is cut; compute is by the rule for loops of C++, whose 3 instructions for the loop "
+     "and addresses are what float and float2 took; the vertices for half4 multiply by numbers of float32"},
     {25, row_25, "the chip's numbers", "memory counts two loads and a store of 8 bytes in each cycle of each tile"},
 };
 

@@ -6,6 +6,9 @@
 
 namespace fidelity {
 
+/// Numbers above are rows M1 to M15, which stand on a list of their own: M1 is 101.
+inline constexpr int second_list = 100;
+
 /// A row of measurements. `configuration` is what the source says of it.
 struct Row {
   int number;
@@ -45,11 +48,33 @@ inline constexpr Row measurements[] = {
     {27, "nanoGPT of characters, a training step",
      "Mk2, 10.67 million weights, 2 texts of 1,024 tokens, float32, gradients accumulated, AdamW",
      "graphcore-research/flash-attention-ipu, demo: notebook and train.py"},
+    {101, "scaled addition on one tile, float32", "Mk2, cycle counter, without the 45 cycles that the source subtracts",
+     "tessellate-ipu, tests of tiles"},
+    {103, "3 x 3 convolution of 4 channels and a copy, 200 times", "GC2 at 1.6 GHz, 499 x 302 places, float16",
+     "thorbenlouw/lbm-graphcore, effect-of-mem-on-convolution"},
+    {104, "3 x 3 convolution of 4 channels and a copy, 200 times", "GC2 at 1.6 GHz, 499 x 302 places, float32",
+     "thorbenlouw/lbm-graphcore, effect-of-mem-on-convolution"},
+    {107, "3 x 3 convolution of 4 channels and a copy, 200 times", "GC2 at 1.6 GHz, 2,200 x 1,122 places",
+     "thorbenlouw/lbm-graphcore, effect-of-mem-on-convolution"},
+    {108, "2D heat equation on 2 IPUs", "GC200, float32, 1,000 steps", "simehaa/IPU, README"},
+    {109, "2D heat equation on 4 to 16 IPUs", "GC200, float32, 1,000 steps", "simehaa/IPU, README"},
+    {112, "barrier of 16 IPUs", "GC2", "thorbenlouw/lbm-graphcore, gaussian-blur-scaling/exchange-vs-compute.csv"},
+    {114, "BERT-Base training, 384 tokens", "Bow Pod16, SDK 3.3", "graphcore.cn, performance results"},
+    {115, "BERT-Large training, 384 tokens", "Bow Pod16, before SDK 2.5", "graphcore.cn, performance results"},
+};
+
+/// Between which parts of a measured figure the model's is good enough.
+struct Bound {
+  int row;
+  double least, most;
+};
+inline constexpr Bound bounds[] = {
+    {1, 0.95, 1.05},  {4, 0.95, 1.05},  {9, 0.65, 1.35},  {10, 0.65, 1.35},  {11, 0.65, 1.35},  {101, 0.85, 1.15},
+    {103, 0.65, 1.5}, {104, 0.65, 1.5}, {107, 0.65, 1.5}, {108, 0.75, 1.25}, {109, 0.75, 1.25},
 };
 
 /// A measured figure of a row. `at` is what the figure depends on: rows, IPUs or a batch. The unit "fits" has 0
 /// for no and 1 for yes.
-
 struct Figure {
   int row;
   std::string_view key;
@@ -110,6 +135,22 @@ inline constexpr Figure figures[] = {
     {27, "the fullest of tiles of 638,976 bytes, plain attention", 0, 876'060, "bytes"},
     {27, "plain attention", 0, 0, "fits"},
     {27, "attention in chunks", 1, 1, "fits"},
+    {101, "64 elements", 64, 330, "cycles"},
+    {101, "128 elements", 128, 422, "cycles"},
+    {101, "256 elements", 256, 620, "cycles"},
+    {101, "512 elements", 512, 998, "cycles"},
+    {103, "all", 2, 969'520, "cycles"},
+    {104, "all", 4, 2'679'840, "cycles"},
+    {107, "float16", 2, 7'154'720, "cycles"},
+    {107, "float32", 4, 0, "fits"},
+    {108, "10,000^2", 2, 0.28, "s"},
+    {109, "4 IPUs, 14,000^2", 4, 0.27, "s"},
+    {109, "8 IPUs, 19,000^2", 8, 0.25, "s"},
+    {109, "16 IPUs, 27,000^2", 16, 0.25, "s"},
+    {112, "float2", 8, 642, "cycles"},
+    {112, "float", 4, 640, "cycles"},
+    {114, "pre-training", 384, 4387, "sequences/s"},
+    {115, "pre-training", 384, 1470, "sequences/s"},
 };
 
 /// A product of (n, m) by (m, m), digitised from a picture with logarithmic axes, on which a pixel is 2.7 %.

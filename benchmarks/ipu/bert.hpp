@@ -30,9 +30,9 @@ struct Encoder : tw::Module<Encoder<layers, Each>> {
   }
 };
 /// One layer is inlined.
-template <>
-struct Encoder<1> : tw::Module<Encoder<1>> {
-  BOOST_HANA_DEFINE_STRUCT(Encoder, (Layer, layer));
+template <class Each>
+struct Encoder<1, Each> : tw::Module<Encoder<1, Each>> {
+  BOOST_HANA_DEFINE_STRUCT(Encoder, (Each, layer));
   constexpr tw::Tensor build(tw::Tensor x) { return layer(x); }
 };
 

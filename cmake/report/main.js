@@ -87,6 +87,7 @@ draw_toolbar();
 
 const machine = p =>
   `${p.target} · ${integer(p.tiles.length)} tiles of ${bytes_text(p.bytes_per_tile)} · ${clock_text(p)}` +
+  (p.banks ? ` · banks ${p.banks}` : '') +
   (p.replicas > 1 ? ` · one of ${integer(p.replicas)} replicas` : '');
 const links = sections.map(each => el('a', {href: '#' + each.id}, each.title));
 const body = el(

@@ -51,7 +51,15 @@ section(
         'dl',
         {class: 'figures'},
         figure('Cycles', integer(totals.cycles), `at ${clock_text(profile)}`),
-        figure('Time', seconds_text(totals.seconds), `${rounded(totals.runs_per_second)} runs/s`),
+        full > profile.bytes_per_tile
+          ? figure('Time', 'none', 'the program does not fit')
+          : figure(
+              'Time',
+              seconds_text(totals.seconds),
+              (totals.seconds_least < totals.seconds_most
+                ? `${seconds_text(totals.seconds_least)} to ${seconds_text(totals.seconds_most)}, `
+                : '') + `${rounded(totals.runs_per_second)} runs/s`,
+            ),
         figure(
           'Speed',
           rate_text(totals.flops_per_second),

@@ -61,7 +61,7 @@ class RowsTest(unittest.TestCase):
             with tempfile.TemporaryDirectory() as folder:
                 path, into = Path(folder) / "rows.csv", Path(folder) / "rows.json"
                 path.write_text(text)
-                answer = subprocess.run([sys.executable, BENCHMARKS / "fidelity.py", "--program", PROGRAM, "--rows", path, "--json", into],
+                answer = subprocess.run([sys.executable, BENCHMARKS / "fidelity.py", "--program", PROGRAM, "--rows", path, "--json", into, *options],
                                         capture_output=True, text=True)
                 return answer, json.loads(into.read_text()) if into.exists() else None
 
@@ -71,6 +71,10 @@ class RowsTest(unittest.TestCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertEqual([row["kind"] for row in found["rows"]], list(shapes))
         self.assertTrue(all(row["modelled"] > 0 for row in found["rows"]))
+        self.assertTrue(all(row["machine"] == "gc200 with banks=as_allocated" for row in found["rows"]))
+        answer, best = run("kind,shape,measured,unit\nscaled_add,100000,1000,cycles\n", "--banks", "best")
+        self.assertEqual(best["rows"][0]["machine"], "gc200")
+        self.assertLess(best["rows"][0]["modelled"], found["rows"][-1]["modelled"])
         # A convolution of one group is one without groups; that of each channel alone has fewer operations.
         convolution = shapes["convolution"]
         answer, found = run("kind,shape,measured,unit\n" + "".join(

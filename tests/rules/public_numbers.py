@@ -21,7 +21,7 @@ EXCEPTIONS = {
     r"(call|call_with_info|jvp|hvp|vmap|grad|value_and_grad|Pullback|Pushforward)\.count|repeat(_with_info)?\.count_of_inputs|((Outputs|Results)::as|split|random_split)\.(count|parts)|"
     r"(LabelledImages|read_idx)\.rank|(Arrays|Sample)::\w+\.position|ModuleListOf::get\.i|(minimise|gradients)\.n|"
     r"(Conv|ConvTranspose|MaxPool|AvgPool|AdaptiveMaxPool|AdaptiveAvgPool|ConvLayerOptions|PoolLayerOptions|AvgPoolLayerOptions)\.axes|PerAxis.*": "sizes of arrays, which the compiler knows and checks",
-    r"(Cifar10|Classes|StepTime|HostBalance|TensorLocationInfo|CollectiveTime|Trained|CheckedElement|RunStatus|StaticBytes|Knob|Limit|TextCorpus|Checkpoint|(Profile|Recording)(::\w+)?)\.\w+": "members of results",
+    r"(Cifar10|Classes|StepTime|HostBalance|TensorLocationInfo|CollectiveTime|Trained|CheckedElement|RunStatus|StaticBytes|Knob|Limit|TimeRange|RangeOfKind|TextCorpus|Checkpoint|(Profile|Recording)(::\w+)?)\.\w+": "members of results",
     r"(Generator|Initialiser)\.\w+": "given by normal, uniform, range, eye and the like, which are in lists",
     r"LoopAttributes\.\w+|Stream\.id|RemoteBuffer::RemoteBuffer\.index|OpCreatedHook::OpCreatedHook\.handle":
         "written by the library when it makes the handle or the op",

@@ -16,6 +16,7 @@
 #include "tilewright/lab/machine.hpp"
 #include "tilewright/lab/traffic.hpp"
 #include "tilewright/lower/lower.hpp"
+#include "tilewright/profile/error_range.hpp"
 #include "tilewright/transform/trace_for.hpp"
 
 namespace tilewright::lab {
@@ -34,6 +35,7 @@ struct Design {
   bool fits = false;  ///< whether it fits the memory of a tile; if not, figures of time and traffic mean nothing
   TileMemory tile{};  ///< of the fullest tile
   CycleUse cycles{};  ///< of a run
+  TimeRange range{};  ///< of a run's time
   Traffic traffic{};  ///< of a run
   Energy energy{};  ///< of a run
   SourcedNumber published_watts{};
@@ -87,7 +89,9 @@ class Laboratory {
     const Target& target = design.machine.target();
     internal::TileHomes homes;
     TrafficCounter traffic(target, homes);
-    const Plan plan = lower(prepare(trace_of(find(setting.program)), target), traffic, &homes);
+    KindCounter kinds;
+    const auto count = [&](const auto&... seen) { traffic(seen...), kinds(seen...); };
+    const Plan plan = lower(prepare(trace_of(find(setting.program)), target), count, &homes);
     design.tile = plan.tile;
     design.fits = plan.failure.empty();
     if (!design.fits && !plan.failure.view().starts_with(internal::memory_error)) {
@@ -98,6 +102,7 @@ class Laboratory {
     set_energy(energy, table);
     design.published_watts = table.published_watts;
     design.cycles = plan.cycles;
+    design.range = time_range(kinds.of_run(plan));
     design.traffic = traffic.of_run(plan);
     design.energy = energy_of(design.traffic, table, design.seconds(), target.ipus);
     return design;

@@ -16,7 +16,8 @@
 
 namespace tilewright::lab {
 
-/// A number of tw::IpuModel that a laboratory sets, or one of a target: ipus, io_tiles, partials_bits.
+/// A number of tw::IpuModel that a laboratory sets, or one of a target: ipus, io_tiles, partials_bits,
+/// banks_as_allocated.
 struct Knob {
   std::string name;
   std::string_view unit;
@@ -32,6 +33,7 @@ struct Knob {
     result.push_back({"ipus", "IPUs of a replica", 1});
     result.push_back({"io_tiles", "tiles of an IPU", 0});
     result.push_back({"partials_bits", "bits of sums of float16", 16});
+    result.push_back({"banks_as_allocated", "0 or 1", 0});
     return result;
   }();
   return all;
@@ -80,7 +82,7 @@ class Machine {
   explicit Machine(const MachineSettings& settings) : base_(settings.base), model_(std::make_unique<IpuModel>()) {
     const Target& preset = preset_of(base_);
     *model_ = *preset.ipu;
-    std::int64_t ipus = 1, io_tiles = 0, partials_bits = 32;
+    std::int64_t ipus = 1, io_tiles = 0, partials_bits = 32, banks_as_allocated = 0;
     bool sets_interleaved = false;
     for (const auto& [name, value] : settings.numbers) {
       require_valid(name, value);
@@ -88,6 +90,7 @@ class Machine {
       if (name == "ipus") ipus = value;
       else if (name == "io_tiles") io_tiles = value;
       else if (name == "partials_bits") partials_bits = value;
+      else if (name == "banks_as_allocated") banks_as_allocated = value;
       else set(name, value);
     }
     if (!sets_interleaved) follow_memory(*preset.ipu);
@@ -96,10 +99,13 @@ class Machine {
                                   ": at most bytes_per_tile expected, " + std::to_string(model_->bytes_per_tile));
     if (partials_bits != 16 && partials_bits != 32)
       throw std::invalid_argument("lab: partials_bits " + std::to_string(partials_bits) + ": 16 or 32 expected");
+    if (banks_as_allocated > 1)
+      throw std::invalid_argument("lab: banks_as_allocated " + std::to_string(banks_as_allocated) + ": 0 or 1 expected");
     if (ipus > Target::max_ipus) throw std::invalid_argument("lab: ipus " + std::to_string(ipus) + ": at most 64 expected");
     target_ = preset.with_ipu(model_.get()).with_ipus(static_cast<int>(ipus));
     if (io_tiles > 0) target_ = target_.with_io_tiles(io_tiles);
     if (partials_bits == 16) target_ = target_.with_partials_type(float16);
+    if (banks_as_allocated == 1) target_ = target_.with_banks(BankPolicy::as_allocated);
     changed_ = changed_numbers(target_, preset);
   }
 
@@ -114,6 +120,7 @@ class Machine {
     if (name == "ipus") return target_.ipus;
     if (name == "io_tiles") return target_.io_tiles;
     if (name == "partials_bits") return 8 * size_of(target_.partials_type);
+    if (name == "banks_as_allocated") return target_.banks == BankPolicy::as_allocated;
     std::int64_t result = 0;
     tilewright::detail::for_each_number(*model_,
                                         [&](const std::string& each, std::string_view, std::int64_t, const auto& number) {

@@ -142,8 +142,9 @@ inline void print(const std::vector<Design>& designs) {
       std::printf("does not fit: %.0f %% of a tile's memory needed; %s, %.0f %%\n", share, limit.what.c_str(), 100 * limit.share);
       continue;
     }
-    std::printf("%.6g ms, %.0f %% of a tile's memory; %s, %.0f %%; ", 1e3 * design.seconds(), share, limit.what.c_str(),
-                100 * limit.share);
+    std::printf("%.6g ms (%.3g to %.3g), %.0f %% of a tile's memory; %s, %.0f %%; ", 1e3 * design.seconds(),
+                1e3 * design.seconds() * design.range.least, 1e3 * design.seconds() * design.range.most, share,
+                limit.what.c_str(), 100 * limit.share);
     std::printf("%.4g J and %.4g W an IPU of known terms", design.energy.total_joules, design.energy.watts);
     if (design.published_watts.value && design.energy.total_joules > 0)
       std::printf(", %.2f of the published %.4g W", design.energy.watts / *design.published_watts.value,

@@ -77,6 +77,10 @@ inline void add_runs(std::vector<Column>& columns) {
   ColumnList runs(columns, has_run);
   runs.add("cycles", "cycles", "of a run, as `tw::cycles`", [](const Design& design) -> Cell { return design.cycles.total(); });
   runs.add("seconds", "s", "", [](const Design& design) -> Cell { return design.seconds(); });
+  runs.add("seconds_least", "s", "`seconds` as the program's kinds of steps were compared with others' figures, at the best",
+           [](const Design& design) -> Cell { return design.seconds() * design.range.least; });
+  runs.add("seconds_most", "s", "at the worst",
+           [](const Design& design) -> Cell { return design.seconds() * design.range.most; });
   runs.add("cycles_compute", "these and the next seven are its parts", &CycleUse::compute);
   runs.add("cycles_exchange", "", &CycleUse::exchange);
   runs.add("cycles_sync", "", &CycleUse::sync);
@@ -129,7 +133,9 @@ inline void add_energy(std::vector<Column>& columns) {
   std::set<std::string, std::less<>> shown{"tiles", "bytes_per_tile", "clock_hz", "ipus"};
   for (const Design& design : designs)
     for (const ChangedNumber& change : design.machine.changed())
-      shown.insert(change.name == "partials_type" ? "partials_bits" : change.name);
+      shown.insert(change.name == "partials_type" ? "partials_bits"
+                   : change.name == "banks"       ? "banks_as_allocated"
+                                                  : change.name);
   std::vector<Column> columns;
   detail::ColumnList all(columns, detail::is_any);
   all.add("program", "text", "", [](const Design& design) -> Cell { return design.program; });

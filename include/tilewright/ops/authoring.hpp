@@ -13,6 +13,7 @@ namespace tilewright::authoring {
 // what an op is
 using tilewright::CodeKind;
 using tilewright::CollectiveWork;
+using tilewright::compiled_cost;
 using tilewright::Confidence;
 using tilewright::CostFormula;
 using tilewright::CutRules;
@@ -29,6 +30,7 @@ using tilewright::InPlace;
 using tilewright::IpuRules;
 using tilewright::KernelOperands;
 using tilewright::LoopCost;
+using tilewright::measured_cost;
 using tilewright::Movement;
 using tilewright::Op;
 using tilewright::OpKind;

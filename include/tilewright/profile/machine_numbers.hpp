@@ -126,7 +126,8 @@ void for_each_number(auto& model, auto&& visit) { NumberWalk(visit).model(model)
 
 /// A number in which a machine differs from a preset.
 struct ChangedNumber {
-  std::string name;  ///< path of the member of IpuModel, or of Target for tiles, bytes_per_tile, ipus, io_tiles and partials_type
+  std::string name;  ///< path of the member of IpuModel, or of Target for tiles, bytes_per_tile, ipus, io_tiles, partials_type
+                     ///< and banks
   std::string value, preset_value;
 };
 
@@ -152,6 +153,8 @@ struct ChangedNumber {
   compare("io_tiles", target.io_tiles, preset.io_tiles);
   if (target.partials_type != preset.partials_type)
     result.push_back({"partials_type", std::string(to_text(target.partials_type)), std::string(to_text(preset.partials_type))});
+  if (target.banks != preset.banks)
+    result.push_back({"banks", std::string(name_of(target.banks)), std::string(name_of(preset.banks))});
   return result;
 }
 

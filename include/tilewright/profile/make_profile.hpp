@@ -11,6 +11,7 @@
 #include "tilewright/lower/lower.hpp"
 #include "tilewright/lower/memory/fault_sites.hpp"
 #include "tilewright/lower/print_plan.hpp"
+#include "tilewright/profile/error_range.hpp"
 #include "tilewright/profile/lay_out_steps.hpp"
 #include "tilewright/profile/machine_numbers.hpp"
 #include "tilewright/profile/profile.hpp"
@@ -24,6 +25,7 @@ class Profiler {
 
   /// Stores what the plan does not: the tensors of a body, and where the ops of its steps were traced.
   void operator()(Pass pass, BodyId body, const TileDraft& draft, const Plan& plan) {
+    kinds_(pass, body, draft, plan);
     if (pass != Pass::place_tiles) return;
     if (bodies_.size() < plan.bodies.size()) bodies_.resize(plan.bodies.size());
     bodies_[static_cast<std::size_t>(body)] = body_of(draft);
@@ -35,8 +37,10 @@ class Profiler {
     Profile result;
     result.program = std::move(program);
     result.target = machine_name(target_);
+    result.banks = name_of(target_.banks);
     for (const ChangedNumber& change : changed_numbers(target_, nearest_preset(target_).target))
       result.numbers.push_back({change.name, change.value, "given", "the preset has " + change.preset_value});
+    result.range = time_range(kinds_.of_run(plan));
     result.replicas = plan.replicas;
     result.bytes_per_tile = memory_of_tile(target_);
     result.clock_hz = target_.clock_hz();
@@ -315,6 +319,7 @@ class Profiler {
   const Ir& ir_;
   const Target& target_;
   TileSets sets_;
+  KindCounter kinds_;
   std::vector<BodyOf> bodies_;
   std::vector<int> first_step_;  // of each body, among the profile's; -1: none yet
 };

@@ -65,11 +65,21 @@ inline std::string print_totals(const Profile& profile) {
   if (totals.waiting > 0) parts.push_back({"waiting", grouped(totals.waiting), percent(double(totals.waiting), cycles)});
   parts.push_back({"all", grouped(totals.cycles), percent(cycles, cycles)});
   std::string result = profile.program + " on " + profile.target + ": " + grouped(std::int64_t(profile.tiles.size())) + " tiles";
+  if (!profile.banks.empty()) result += ", banks " + profile.banks;
   if (profile.replicas > 1) result += ", figures of one of " + grouped(profile.replicas) + " replicas";
-  result += "\n\nA run: " + fixed(totals.seconds * 1e6, 2) + " us, " + fixed(totals.runs_per_second, 1) + " runs/s, " +
-            fixed(totals.flops_per_second / 1e12, 3) + " TFLOP/s (" + percent(totals.utilisation, 1) + " of peak), balance " +
-            fixed(totals.balance, 2) + "\n" + percent(totals.assumed, 1) +
-            " of the cycles rest on assumed or recalled numbers.\n\n";
+  const std::int64_t fullest = profile.fullest().total();
+  if (fullest > profile.bytes_per_tile) {
+    result += "\n\nIt does not fit: " + percent(double(fullest), double(profile.bytes_per_tile)) +
+              " of a tile's memory needed, so these are cycles of a plan that cannot run.\n";
+  } else {
+    result += "\n\nA run: " + fixed(totals.seconds * 1e6, 2) + " us";
+    if (profile.range.least < profile.range.most)
+      result += " (" + fixed(totals.seconds * 1e6 * profile.range.least, 2) + " to " +
+                fixed(totals.seconds * 1e6 * profile.range.most, 2) + ")";
+    result += ", " + fixed(totals.runs_per_second, 1) + " runs/s, " + fixed(totals.flops_per_second / 1e12, 3) + " TFLOP/s (" +
+              percent(totals.utilisation, 1) + " of peak), balance " + fixed(totals.balance, 2) + "\n";
+  }
+  result += percent(totals.assumed, 1) + " of the cycles rest on assumed or recalled numbers.\n\n";
   return result + "Cycles\n" + number_table(parts, 1, 3, false);
 }
 

@@ -36,6 +36,11 @@ inline constexpr std::array<std::string_view, memory_category_count> memory_cate
   return category != MemoryCategory::frame && category != MemoryCategory::exchange_buffers;
 }
 
+/// Between which parts of a predicted time programs of the same kinds took.
+struct TimeRange {
+  double least = 1, most = 1;
+};
+
 /// Costs of a plan on a simulated machine: memory by tile and category, cycles by step. Plain data; print it as a page of text,
 /// or pass it to write_report.
 ///
@@ -147,9 +152,11 @@ struct Profile {
   };
 
   std::string program, target;  ///< names
+  std::string banks;  ///< where operands are in a tile's memory: name_of a BankPolicy
   std::int64_t replicas = 1;  ///< each is a separate machine; all figures are those of one
   std::int64_t bytes_per_tile = 0;  ///< memory of a tile
   std::int64_t clock_hz = 0;  ///< tile cycles per second
+  TimeRange range{};  ///< of a run's time
   double peak_flops = 0;  ///< floating-point operations per second of one machine, in the dtype of its products
   std::vector<TileMemory> tiles;  ///< memory of each tile
   std::vector<TileSet> tile_sets;  ///< sets of tiles of all IPUs of a replica; empty: there is only one

@@ -42,7 +42,9 @@ inline void write_totals(JsonText& json, const Profile& profile) {
   json.member("collective", totals.collective)
       .member("links", totals.links)
       .member("flops", totals.flops)
-      .member("seconds", totals.seconds);
+      .member("seconds", totals.seconds)
+      .member("seconds_least", totals.seconds * profile.range.least)
+      .member("seconds_most", totals.seconds * profile.range.most);
   json.member("runs_per_second", totals.runs_per_second).member("flops_per_second", totals.flops_per_second);
   json.member("utilisation", totals.utilisation).member("balance", totals.balance).member("assumed", totals.assumed);
   json.member("fullest_tile_bytes", profile.fullest().total()).member("peak_step", profile.peak_step());
@@ -123,7 +125,10 @@ inline void write_steps(JsonText& json, const Profile& profile) {
 /// `log`: the log of a training, for the page of a report; nullptr: none.
 inline void write_profile(JsonText& json, const Profile& profile, const train::Log* log = nullptr) {
   json.begin_object().member("format", "tilewright profile").member("version", 1);
-  json.member("program", profile.program).member("target", profile.target).member("replicas", profile.replicas);
+  json.member("program", profile.program)
+      .member("target", profile.target)
+      .member("banks", profile.banks)
+      .member("replicas", profile.replicas);
   json.member("bytes_per_tile", profile.bytes_per_tile).member("clock_hz", profile.clock_hz);
   json.member("peak_flops", profile.peak_flops).line();
   write_totals(json, profile);

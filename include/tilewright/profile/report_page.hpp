@@ -703,7 +703,15 @@ section(
         'dl',
         {class: 'figures'},
         figure('Cycles', integer(totals.cycles), `at ${clock_text(profile)}`),
-        figure('Time', seconds_text(totals.seconds), `${rounded(totals.runs_per_second)} runs/s`),
+        full > profile.bytes_per_tile
+          ? figure('Time', 'none', 'the program does not fit')
+          : figure(
+              'Time',
+              seconds_text(totals.seconds),
+              (totals.seconds_least < totals.seconds_most
+                ? `${seconds_text(totals.seconds_least)} to ${seconds_text(totals.seconds_most)}, `
+                : '') + `${rounded(totals.runs_per_second)} runs/s`,
+            ),
         figure(
           'Speed',
           rate_text(totals.flops_per_second),
@@ -2308,6 +2316,7 @@ draw_toolbar();
 
 const machine = p =>
   `${p.target} · ${integer(p.tiles.length)} tiles of ${bytes_text(p.bytes_per_tile)} · ${clock_text(p)}` +
+  (p.banks ? ` · banks ${p.banks}` : '') +
   (p.replicas > 1 ? ` · one of ${integer(p.replicas)} replicas` : '');
 const links = sections.map(each => el('a', {href: '#' + each.id}, each.title));
 const body = el(

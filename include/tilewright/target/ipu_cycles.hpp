@@ -13,10 +13,12 @@
 
 namespace tilewright {
 
-/// Returns the loop for a dtype. IPUs have neither float64 nor 64-bit integers, which take twice as long as float32 here.
+/// Returns the loop for a dtype, with all instructions of a step. IPUs have neither float64 nor 64-bit integers, which take twice
+/// as long as float32 here.
 constexpr LoopCost loop_of(const VertexCost& cost, DType dtype) {
   LoopCost loop = size_of(dtype) == 2 ? cost.float16 : cost.float32;
-  if (size_of(dtype) == 8) loop.cycles = static_cast<std::int16_t>(2 * loop.cycles);
+  if (size_of(dtype) == 8 && cost.formula != CostFormula::measured) loop.cycles = static_cast<std::int16_t>(2 * loop.cycles);
+  if (cost.formula == CostFormula::compiled) loop.cycles = static_cast<std::int16_t>(loop.cycles + compiled_loop_instructions);
   return loop;
 }
 /// Returns the confidence of a cost for a dtype: stated costs are for float16 and float32, and others are assumed to be equal.

@@ -18,6 +18,15 @@ constexpr std::string_view name_of(OperandBanks banks) {
   return names[static_cast<int>(banks)];
 }
 
+/// Where a simulated IPU's planner places the operands of a step.
+enum class BankPolicy : std::uint8_t {
+  best,  ///< in different banks, if the step then takes fewer cycles
+  /// Poplar's way: only where a vertex of the vendor's asks for it are operands in different banks. Vertices of products,
+  /// convolutions and dot products do; those of sums, differences and scaled additions do not.
+  as_allocated
+};
+constexpr std::string_view name_of(BankPolicy policy) { return policy == BankPolicy::best ? "best" : "as_allocated"; }
+
 /// Kind of loop, by what it accesses in one cycle.
 enum class BankUse : std::uint8_t {
   elements,  ///< the elements with one index of x, y and the result of an elementwise op

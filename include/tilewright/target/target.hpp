@@ -6,6 +6,7 @@
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/target/ipu_presets.hpp"
 #include "tilewright/target/machine_kind.hpp"
+#include "tilewright/target/operand_banks.hpp"
 
 namespace tilewright {
 
@@ -41,6 +42,8 @@ struct Target {
   const MachineKind* kind = &MachineKind::host;  ///< a static object: what it states of itself
   bool uses_library_kernels = false;  ///< see with_library_kernels
   DType partials_type = DType::float32;  ///< of sums of products of float16: see with_partials_type
+
+  BankPolicy banks = BankPolicy::best;  ///< of simulated IPUs: see with_banks
 
   [[nodiscard]] constexpr Target without_fusion() const {
     Target result = *this;
@@ -83,6 +86,14 @@ struct Target {
       TW_THROW std::invalid_argument("with_partials_type: another dtype than float16 and float32: one of these expected");
     Target result = *this;
     result.partials_type = dtype;
+    return result;
+  }
+  /// Returns a simulated IPU whose operands are in banks of a tile's memory by a policy: `best`, as programs can ask for, or
+  /// `as_allocated`, as most programs that were measured had them. Throws std::invalid_argument for the host.
+  [[nodiscard]] constexpr Target with_banks(BankPolicy policy) const {
+    if (ipu == nullptr) TW_THROW std::invalid_argument("with_banks: the host has no banks: a simulated IPU expected");
+    Target result = *this;
+    result.banks = policy;
     return result;
   }
   /// Returns a host whose sessions compute products, formulas of floats, sums and cross entropies by kernels that are compiled

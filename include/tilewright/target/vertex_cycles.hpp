@@ -30,6 +30,7 @@ constexpr CycleCount vertex_cycles(const VertexCost& cost, DType dtype, std::int
   const std::int64_t length = std::max<std::int64_t>(1, reduced), rows = ceil_divide(elements, length);
   const auto term_cycles = [&] { return ceil_divide(loop.cycles * model.vector_width(dtype), loop.elements); };
   switch (cost.formula) {
+    case CostFormula::compiled:
     case CostFormula::map: return {map_cycles(model, loop, elements), confidence};
     case CostFormula::binary_map: return {binary_map_cycles(model, loop, dtype, elements, in_place), confidence};
     case CostFormula::arithmetic: return {arithmetic_cycles(model, loop, dtype, elements, in_place, banks), confidence};
@@ -44,6 +45,7 @@ constexpr CycleCount vertex_cycles(const VertexCost& cost, DType dtype, std::int
     case CostFormula::line: return {line_cycles(model, loop, cost.passes, rows, length), confidence};
     case CostFormula::serial:
       return {(loop.start > 0 ? loop.start : 25) + ceil_divide(elements * length, loop.elements) * loop.cycles, confidence};
+    case CostFormula::measured: return {loop.start + ceil_divide(elements * loop.cycles, loop.elements), confidence};
     case CostFormula::window:  // rows of 4 columns are assumed
       return {pool_cycles(model, {.rows = ceil_divide(elements, 4 * model.vector_width(dtype)),
                                   .columns = 4,

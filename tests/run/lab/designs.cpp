@@ -117,6 +117,29 @@ TEST_CASE("lab: a design on which a program does not fit has no times") {
   CHECK(row["limit"].get<std::string>().starts_with("memory: "));
 }
 
+TEST_CASE("lab: a time has the range of the kinds of its steps, weighted by their cycles") {
+  tw::CyclesByKind cycles{};
+  cycles[static_cast<std::size_t>(tw::ComparedKind::products)] = 30;
+  cycles[static_cast<std::size_t>(tw::ComparedKind::links)] = 10;
+  const tw::RangeOfKind &products = tw::compared_kinds[static_cast<int>(tw::ComparedKind::products)],
+                        &links = tw::compared_kinds[static_cast<int>(tw::ComparedKind::links)];
+  CHECK(tw::time_range(cycles).least == Approx(0.75 * products.least + 0.25 * links.least));
+  CHECK(tw::time_range(cycles).most == Approx(0.75 * products.most + 0.25 * links.most));
+
+  // The product of 64 x 128 by 128 x 32, whose result is streamed: all other cycles are products'.
+  tw::KindCounter kinds;
+  const tw::Plan plan = tw::lower(tw::prepare(*tw::trace(product, tw::gc200), tw::gc200), kinds);
+  const tw::CyclesByKind of_product = kinds.of_run(plan);
+  CHECK(of_product[static_cast<std::size_t>(tw::ComparedKind::others)] >= plan.cycles.host);
+  CHECK(of_product[static_cast<std::size_t>(tw::ComparedKind::products)] >= plan.cycles.compute);
+  std::int64_t all = 0;
+  for (const std::int64_t each : of_product) all += each;
+  CHECK(all == plan.cycles.total());
+  const json row = json::parse(lab::to_json(plans_of({{"product", {"gc200", {}}}})))[0];
+  CHECK(row["seconds_least"] == Approx(row["seconds"].get<double>() * tw::time_range(of_product).least));
+  CHECK(row["seconds_most"] == Approx(row["seconds"].get<double>() * tw::time_range(of_product).most));
+}
+
 TEST_CASE("lab: bytes that vertices read and write, and those that are exchanged, are those of the operands") {
   lab::Laboratory programs = laboratory();
   const lab::Design design = programs.plan({"add", {"gc200", {{"tiles", 4}}}});

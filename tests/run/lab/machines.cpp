@@ -51,12 +51,13 @@ TEST_CASE("lab: a knob is there for each number of a model") {
     CHECK(std::int64_t{number} >= knob.least);  // the preset's
   });
   CHECK(numbers.size() == count);
-  CHECK(lab::knobs().size() == count + 3);  // and those of a target
+  CHECK(lab::knobs().size() == count + 4);  // and those of a target
 }
 
 TEST_CASE("lab: a knob sets its number and no other") {
   for (const lab::Knob& knob : lab::knobs()) {
-    if (knob.name == "ipus" || knob.name == "io_tiles" || knob.name == "partials_bits") continue;
+    if (knob.name == "ipus" || knob.name == "io_tiles" || knob.name == "partials_bits" || knob.name == "banks_as_allocated")
+      continue;
     const std::int64_t value = machine("gc200").number(knob.name) + 1;
     std::vector<std::pair<std::string, std::int64_t>> numbers{{knob.name, value}};
     if (knob.name == "bytes_per_tile") numbers.push_back({"interleaved_bytes", tw::gc200_model.interleaved_bytes});
@@ -67,6 +68,8 @@ TEST_CASE("lab: a knob sets its number and no other") {
     CHECK(changed.name() == "gc200 with " + knob.name + "=" + std::to_string(value));
   }
   CHECK(machine("bow", {{"ipus", 4}, {"partials_bits", 16}}).name() == "bow with ipus=4, partials_type=float16");
+  CHECK(machine("gc2", {{"banks_as_allocated", 1}}).name() == "gc2 with banks=as_allocated");
+  CHECK_THROWS_WITH(tw::cpu.with_banks(tw::BankPolicy::best), "with_banks: the host has no banks: a simulated IPU expected");
   CHECK(machine("gc2", {{"io_tiles", 32}}).target().io_tiles == 32);
   CHECK(machine("c600").name() == "c600");
 }
@@ -110,6 +113,7 @@ TEST_CASE("lab: errors name the key, what was given and what is expected") {
   CHECK(error_of({{"program", "c"}}) == "lab: program 'c': one of a, b expected");
   CHECK(error_of({{"tiles", 0}}) == "lab: tiles 0: from 1 to 1000000 expected");
   CHECK(error_of({{"partials_bits", 24}}) == "lab: partials_bits 24: 16 or 32 expected");
+  CHECK(error_of({{"banks_as_allocated", 2}}) == "lab: banks_as_allocated 2: 0 or 1 expected");
   CHECK(error_of({{"ipus", 65}}) == "lab: ipus 65: at most 64 expected");
   CHECK(error_of(json::array()) == "lab: an empty list of grids: an object expected");
   CHECK_THAT(error_of(7), ContainsSubstring("lab: a grid 7: an object"));

@@ -46,6 +46,15 @@ TEST_CASE("profile: totals count each step as often as a run executes it") {
   CHECK(profile.peak_step() == 0);
 }
 
+TEST_CASE("profile: what does not fit has no times, and a range stands beside a time") {
+  Profile profile = synthetic::small();
+  profile.range = {0.5, 2};
+  CHECK(profile_to_string(profile).find("A run: 240.00 us (120.00 to 480.00), 4166.7 runs/s") != std::string::npos);
+  profile.bytes_per_tile = 640;
+  CHECK(profile_to_string(profile).find("It does not fit: 140.0 % of a tile's memory needed") != std::string::npos);
+  CHECK(profile_to_string(profile).find("A run:") == std::string::npos);
+}
+
 TEST_CASE("profile: one without steps and tiles has totals, too") {
   const Profile profile = synthetic::nothing();
   CHECK(profile.totals().cycles == 0);

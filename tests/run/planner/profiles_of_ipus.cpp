@@ -123,7 +123,10 @@ TEST_CASE("profile: a step has the banks of its operands if its cycles depend on
   const auto map = [](Ir& ir) {
     ops::host_store(ir.d2h_stream("y", {1472}), ops::exp(ops::host_load(ir.h2d_stream("x", {1472}))));
   };
-  CHECK(tw::profile_to_string(tw::profile(map, tw::gc200)).find("banks") == std::string::npos);
+  CHECK(tw::profile_to_string(tw::profile(map, tw::gc200)).find("  banks") == std::string::npos);  // no such column
+  CHECK(
+      tw::profile_to_string(tw::profile(map, tw::gc200.with_banks(tw::BankPolicy::as_allocated))).find(", banks as_allocated") !=
+      std::string::npos);
   CHECK(tw::profile_to_string(profile_of(tw::gc200.with_ipus(3))).find("  banks\n") != std::string::npos);
   CHECK(tw::profile_to_string(profile).find("  banks\n") != std::string::npos);
   CHECK(tw::profile_to_string(profile).find("  interleaved\n") != std::string::npos);

@@ -103,4 +103,17 @@ static_assert(step_of([](Ir& ir) {
               }).count == 0,
               "a broadcast operand has a loop of its own");
 
+// ---- as Poplar allocates: operands of sums may share a bank, those of products are in different ones
+
+constexpr tw::Target allocated = tw::gc200.with_banks(tw::BankPolicy::as_allocated);
+static_assert(step_of(update, allocated).count == 0);
+static_assert(support::plan_of(update, allocated).cycles.compute - support::plan_of(update, tw::gc200).cycles.compute ==
+              three_cycles - one_cycle);
+constexpr auto product = [](Ir& ir) {
+  store("y", load(ir, "x", {512, 1024}, tw::float16).matmul(support::variable(ir, "w", {1024, 1024}, tw::float16)));
+};
+static_assert(step_of(product, allocated).count == 1);
+static_assert(step_of(product, allocated).banks == step_of(product).banks);
+static_assert(step_of(product, allocated).cycles == step_of(product).cycles);
+
 }  // namespace

@@ -134,6 +134,56 @@ static_assert(copied.exchange == 0 && copied.compute == 0, "the copy's vertices 
 static_assert(tw::tile_sets<one_copy<2>, small.with_ipus(3)>[0].cycles.links ==
               600 + (4096LL * 1'325'000'000 + 2 * 13'600'000'000 - 1) / (2 * 13'600'000'000));
 
+// ---- copies with nothing between them share an exchange
+
+constexpr std::int64_t over_links(std::int64_t bytes, std::int64_t links) {
+  return 600 + (bytes * 1'325'000'000 + links * 13'600'000'000 - 1) / (links * 13'600'000'000);
+}
+constexpr Tensor vector_on(Ir& ir, int ipu) {
+  const auto device = tw::ipu(ir, ipu);
+  return support::variable(ir, tw::text("v", ipu).view(), {1024});
+}
+/// Adds what came to an IPU, of which nothing goes on.
+constexpr void keep(Ir& ir, int ipu, Tensor copy, std::string_view name = "sum") {
+  const auto device = tw::ipu(ir, ipu);
+  ops::add_(support::variable(ir, tw::text(name, ipu).view(), {1024}), copy);
+}
+constexpr void both_ways(Ir& ir) {
+  const Tensor first = vector_on(ir, 0), second = vector_on(ir, 1);
+  const Tensor there = first.copy_to_ipu(1, 0), back = second.copy_to_ipu(0, 1);
+  keep(ir, 1, there), keep(ir, 0, back);
+}
+template <bool computes_between>
+constexpr void two_one_way(Ir& ir) {
+  const Tensor first = vector_on(ir, 0);
+  const auto negated = [&] {
+    const auto device = tw::ipu(ir, 0);
+    return ops::negate(first);
+  };
+  Tensor second;
+  if (!computes_between) second = negated();
+  const Tensor copy = first.copy_to_ipu(1, 0);
+  if (computes_between) second = negated();
+  const Tensor other = second.copy_to_ipu(1, 0);
+  keep(ir, 1, copy), keep(ir, 1, other, "more");
+}
+/// Of four IPUs, first 0 and 1, and 2 and 3, then 1 and 2 copy.
+constexpr void to_neighbours(Ir& ir) {
+  const Tensor vectors[] = {vector_on(ir, 0), vector_on(ir, 1), vector_on(ir, 2), vector_on(ir, 3)};
+  const Tensor copies[] = {vectors[0].copy_to_ipu(1, 0), vectors[2].copy_to_ipu(3, 2), vectors[1].copy_to_ipu(2, 1)};
+  keep(ir, 1, copies[0]), keep(ir, 3, copies[1]), keep(ir, 2, copies[2]);
+}
+constexpr void onwards(Ir& ir) { keep(ir, 2, vector_on(ir, 0).copy_to_ipu(1, 0).copy_to_ipu(2, 1)); }
+template <auto program>
+constexpr std::int64_t links_of(int ipu) {
+  return tw::tile_sets<program, small.with_ipus(4)>[static_cast<std::size_t>(ipu)].cycles.links;
+}
+static_assert(links_of<both_ways>(0) == over_links(4096, 6) && links_of<both_ways>(1) == over_links(4096, 6));
+static_assert(links_of<two_one_way<false>>(0) == over_links(8192, 6), "their bytes add up, after one barrier");
+static_assert(links_of<two_one_way<true>>(0) == 2 * over_links(4096, 6), "IPU 0 computes between");
+static_assert(links_of<to_neighbours>(1) == over_links(4096, 2), "two links take longer than the six of a pair");
+static_assert(links_of<onwards>(1) == over_links(4096, 6) + over_links(4096, 2), "what has come goes on later");
+
 /// The same on each of so many IPUs.
 template <int ipus>
 constexpr void side_by_side(Ir& ir) {

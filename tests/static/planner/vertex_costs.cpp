@@ -37,6 +37,19 @@ static_assert(cycles<tw::SparseAccumulate>(float32, 3 * 64, 64) == CycleCount(6 
 static_assert(cycles<tw::NllWithSoftmaxGrad>(float16, 100) == CycleCount(25 + 450));
 static_assert(cycles<tw::Reshape>(float32, 1000) == CycleCount() && cycles<tw::Relu>(float32, 0) == CycleCount());
 
+// ---- what users state: a loop of C++, each of whose instructions counts, with 3 for the loop and addresses; and what they
+// measure
+
+constexpr std::int64_t stated(const tw::VertexCost& cost, tw::DType dtype, std::int64_t elements) {
+  static_assert(tw::compiled_cost(9, 12).is_complete() && !tw::compiled_cost(9, 12, 0).is_complete());
+  return tw::vertex_cycles(cost, dtype, elements, 1, gc200_model).cycles;
+}
+static_assert(stated(tw::compiled_cost(10, 11), float32, 600) == 20 + 6 * (17 + 100 * (10 + 11 + 3)));
+static_assert(stated(tw::compiled_cost(10, 11, 2), float32, 600) == 20 + 6 * (17 + 50 * (10 + 11 + 3)), "two elements in a step");
+constexpr tw::VertexCost timed = tw::measured_cost({.cycles = 7, .elements = 2, .start = 300}, {.cycles = 2});
+static_assert(stated(timed, float32, 601) == 300 + 2104 && stated(timed, float16, 601) == 1202, "as measured, not by worker");
+static_assert(timed.confidence == Confidence::given && tw::compiled_cost(1, 1).confidence == Confidence::derived);
+
 /// Whether a is within a quarter of b.
 constexpr bool is_near(std::int64_t a, std::int64_t b) { return 4 * a > 3 * b && 4 * a < 5 * b; }
 static_assert(is_near(cycles<tw::Softmax>(float32, 12 * 100, 100).cycles, softmax_cycles(gc200_model, float32, 12, 100)));

@@ -20,6 +20,8 @@ enum class CostFormula : std::uint8_t {
   line,         ///< several loops over each line of the block
   pairs,  ///< products of matrices with a result for each pair of a line of input 0 and one of input 1, and a loop over these
   serial,  ///< one loop of a single worker
+  compiled,  ///< a loop that a compiler makes of C++: each load, store and operation is an instruction, and so are loop and addresses
+  measured,  ///< cycles of a tile as measured: `start`, and `cycles` for every `elements` elements of the block
   window,  ///< several terms for each element of the block, in short rows
   slice,  ///< slices of a table at an offset that is computed in a run
   gather,  ///< rows of a table at positions that are computed in a run
@@ -29,8 +31,8 @@ enum class CostFormula : std::uint8_t {
   other  ///< one loop over single elements
 };
 
-/// Loop of a worker: each step processes `elements` elements. Cycles of a map and a serial loop include loads and stores; those
-/// of a reduction are the cycles of a term.
+/// Loop of a worker: each step processes `elements` elements. Cycles of a map, a serial and a compiled loop include loads and
+/// stores; those of a reduction are the cycles of a term.
 struct LoopCost {
   std::int16_t cycles = 0;  ///< instructions of a worker for a step
   std::int16_t elements = 1;  ///< of a step
@@ -103,6 +105,20 @@ constexpr VertexCost line_cost(int passes, const LoopCost& float32, const LoopCo
 constexpr VertexCost pair_cost(int products, const LoopCost& float32, const LoopCost& float16,
                                Confidence confidence = Confidence::assumed) {
   return {CostFormula::pairs, float32, float16, static_cast<std::int8_t>(products), confidence};
+}
+/// Instructions of a worker for the loop and the addresses of a step of a compiled loop. Derived: lbm-graphcore's blur of 3 x 3
+/// (gaussian-blur-scaling) has 10 loads and stores and 11 operations for 1 or 2 elements of float32, and takes 24.9 and 23.7.
+inline constexpr int compiled_loop_instructions = 3;
+/// Returns the cost of a loop in C++ of which each step has `accesses` loads and stores and `operations` operations for
+/// `elements` elements. A compiler puts no two of them into one instruction.
+constexpr VertexCost compiled_cost(int accesses, int operations, int elements = 1) {
+  const LoopCost loop{.cycles = static_cast<std::int16_t>(accesses + operations), .elements = static_cast<std::int16_t>(elements)};
+  return loop_cost(CostFormula::compiled, loop, loop, Confidence::derived);
+}
+/// Returns the cost of an op whose author has measured a tile that is busy with a vertex: `start` cycles of the tile, and
+/// `cycles` for every `elements` elements of the vertex's block.
+constexpr VertexCost measured_cost(const LoopCost& float32, const LoopCost& float16) {
+  return loop_cost(CostFormula::measured, float32, float16, Confidence::given);
 }
 /// Returns the cost by a formula that contains all numbers.
 constexpr VertexCost formula_cost(CostFormula formula, Confidence confidence = Confidence::assumed) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tilewright/lower/ipu/bank_steps.hpp"
+#include "tilewright/lower/ipu/link_phases.hpp"
 #include "tilewright/lower/ipu/operand_cut.hpp"
 #include "tilewright/lower/ipu/product_vertex.hpp"
 #include "tilewright/lower/ipu/tile_draft.hpp"
@@ -29,12 +30,7 @@ class CycleCounter {
     if (!first.is_call() && !first.op->collective_items) count_compute(g, result);
     for (const TileExchange* each : {&moves.before, &moves.after}) {
       if (each->is_empty()) continue;
-      const bool is_far = moves.from_set >= 0 && sets_.ipu(moves.from_set) != sets_.ipu(moves.set);
-      if (is_far) {
-        const CycleCount links = ipu_copy_cycles(model_, each->total_bytes, sets_.ipu(moves.from_set), sets_.ipu(moves.set));
-        result.links += links.cycles;
-        result.assumed += links.assumed;
-      } else {
+      if (!is_far(moves)) {
         const CycleCount exchange = exchange_of(*each);
         result.exchange += exchange.cycles;
         result.assumed += exchange.assumed;
@@ -51,7 +47,28 @@ class CycleCounter {
     return result;
   }
 
+  /// Counts the links of copies between IPUs, whose other cycles are counted.
+  constexpr void count_links(Plan& plan, std::size_t first) const {
+    LinkPhases phases(model_, sets_.size(), sets_.ipus);
+    for (std::size_t g = 0; g < draft_.groups.size(); ++g) {
+      const StepMoves& moves = plan.moves[first + g];
+      CycleUse& use = plan.step_cycles[first + g];
+      if (is_far(moves)) {
+        const CycleCount links = phases.copy(moves.before.total_bytes + moves.after.total_bytes, sets_.ipu(moves.from_set),
+                                             sets_.ipu(moves.set), moves.from_set, moves.set, draft_.tiles.groups[g].operands);
+        use.links = links.cycles;
+        use.assumed += links.assumed;
+        if (draft_.groups[g].members.size() == 1) continue;  // its vertices copy on the tiles that have received
+      }
+      phases.end(moves.set);
+      if (moves.from_set >= 0) phases.end(moves.from_set);
+    }
+  }
+
  private:
+  constexpr bool is_far(const StepMoves& moves) const {
+    return moves.from_set >= 0 && sets_.ipu(moves.from_set) != sets_.ipu(moves.set);
+  }
   constexpr void add_sync(CycleUse& result) const {
     const CycleCount sync = sync_cycles(model_);
     result.sync += sync.cycles;
@@ -217,6 +234,7 @@ constexpr void count_step_cycles(const TileDraft& draft, const Target& target, P
   const detail::CycleCounter counter(draft, target);
   make_room(plan.step_cycles, draft.groups.size());
   for (std::size_t g = 0; g < draft.groups.size(); ++g) plan.step_cycles.push_back(counter.step(g, plan.moves[first + g]));
+  if (target.ipus > 1) counter.count_links(plan, first);
 }
 
 }  // namespace tilewright::internal

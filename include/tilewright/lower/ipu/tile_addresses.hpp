@@ -212,7 +212,7 @@ class TilePlacer {
     const int set = tiles.grid.places.set;
     const std::int64_t vertices = tiles.grid.places.on_a_tile(sets_);
     PlacedBankStep banks;
-    bool has_banks = find_bank_step(draft_, map_, sets_, g, banks.step);
+    bool has_banks = target_.banks == BankPolicy::best && find_bank_step(draft_, map_, sets_, g, banks.step);
     if (!has_banks) {
       banks.step = {};
       has_banks = find_product_step(draft_, map_, target_, g, banks.step);
