@@ -89,6 +89,12 @@ void read_only_without_an_array(ReadOnly& one) { static_cast<void>(one.init(1));
 // expect: init: a temporary array for a variable in read-only memory: one that lasts as long as the session expected
 void read_only_of_a_temporary_array(ReadOnly& one) { static_cast<void>(one.init(1, "weight"_s = std::array<float, 4>{})); }
 
+// CASE file_without_a_given_value
+// expect: init: none for variable `scale`: (3,) float32 expected
+constexpr void changes_scale(tw::Ir& ir) { tw::ops::add_(ir.variable(tw::given(), {3}, tw::float32, "scale"), ir.constant(1.0)); }
+using Scaled = tw::StaticSession<changes_scale, tw::cpu, tw::UnchangedVariables::read_only>;
+void file_without_a_given_value(Scaled& one, std::span<const std::byte> file) { static_cast<void>(one.init(1, file)); }
+
 // CASE read_only_is_copied
 // expect: load_from_session: variable `weight` is in read-only memory: UnchangedVariables::in_object expected
 void read_only_is_copied(ReadOnly& to, const One& from) { static_cast<void>(to.load_from_session(from)); }

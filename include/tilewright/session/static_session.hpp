@@ -55,18 +55,19 @@ class StaticSession {
   /// program gave a number that the dtype does not have.
   template <class... Names, class... Arrays>
   RunStatus init(std::uint64_t seed = 42, NamedArgument<Names, Arrays>... arrays) {
-    check_given<Names...>();
+    check_given<false, Names...>();
     if (const RunStatus status = programs_.fill(seed); !status.is_done()) return status;
     (write_variable(arrays), ...);
     return programs_.upload();
   }
 
-  /// Uses the variables in read-only memory from a .safetensors file in place, at an address that is a multiple of the sizes of
-  /// their elements. Others get their initial values, whatever the file has. Otherwise as above, and with the errors of
-  /// load_safetensors.
+  /// Uses the variables in read-only memory from a .safetensors file in place; others get the initial values of the seed,
+  /// whatever the file has. Runs ops that follow an upload. The status is that of these ops, unfit_file as for load_safetensors,
+  /// or misaligned_memory if the file is not at a multiple of 8.
   RunStatus init(std::uint64_t seed, std::span<const std::byte> file)
     requires(unchanged == UnchangedVariables::read_only)
   {
+    check_given<true>();
     return programs_.init(seed, file);
   }
 
@@ -123,11 +124,12 @@ class StaticSession {
     return programs_.upload();
   }
 
-  /// Bytes of the file that save_safetensors writes.
+  /// Bytes of the file that save_safetensors writes, which has no variables in read-only memory.
   static constexpr std::size_t safetensors_bytes() { return programs::file_bytes(); }
   /// Copies all variables from the bytes of a .safetensors file, of any alignment and with tensors in any order, then runs ops
   /// that follow an upload. Variables without a tensor of their dtype and shape, and files that violate the format, are the
-  /// status unfit_file, and change nothing. Other tensors and metadata are ignored; float8 is read from U8. Call init() first.
+  /// status unfit_file, and change nothing; so do other values than those in read-only memory. Other tensors and metadata are
+  /// ignored; float8 is read from U8. Call init() first.
   RunStatus load_safetensors(std::span<const std::byte> file) { return programs_.load_safetensors(file); }
   /// Runs ops that precede a download, then writes all variables as a .safetensors file of safetensors_bytes() bytes. The status
   /// is that of these ops, or unfit_file for less memory.
@@ -147,13 +149,13 @@ class StaticSession {
     return detail::TensorSpan<Element, spec>(reinterpret_cast<Element*>(data), static_cast<std::size_t>(spec.nelms()));
   }
 
-  /// Fails if a variable of given(), or in read-only memory, is without an array.
-  template <class... Given>
+  /// Fails if a variable of given(), or one in read-only memory without a file, is without an array.
+  template <bool has_file, class... Given>
   static void check_given() {
     constexpr auto problem = []() -> Text {
       for (std::size_t v = 0; v < plan.variables.size(); ++v) {
         const bool is_read_only = programs::template is_read_only<0>(v);
-        if ((plan.variables[v].is_given || is_read_only) && (... && (Given::view() != plan.variable_name(v))))
+        if ((is_read_only ? !has_file : plan.variables[v].is_given) && (... && (Given::view() != plan.variable_name(v))))
           return text("init: none for variable '", plan.variable_name(v),
                       is_read_only ? "' in read-only memory: " : "': ", to_text(host_spec(plan, v)), " expected");
       }

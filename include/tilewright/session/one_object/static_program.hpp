@@ -104,7 +104,7 @@ struct StaticProgram {
     for (const auto& body : plan.bodies) deepest += static_cast<std::size_t>(body.max_arguments);
     return deepest;
   }();
-  /// Those that programs which share variables do not share.
+  /// Bytes of what no other program changes: without variables and state, see StaticPrograms.
   static constexpr StaticBytes bytes{
       .constants = internal::align(plan.memory.constants),
       .remote = internal::align(plan.memory.remote),
