@@ -116,7 +116,7 @@ struct Images : tw::Module<Images> {
   BOOST_HANA_DEFINE_STRUCT(Images, (tw::layers::Conv2d<8, 3, {.padding = 1}>, conv1), (tw::layers::Conv2d<8, 3>, conv2),
                            (Linear<10>, head));
   constexpr Tensor build(Tensor x) {
-    x = ops::max_pool(ops::relu(conv1(x)), {.kernel_shape = {2, 2}});
+    x = ops::max_pool(ops::relu(conv1(x)), {2, 2});
     return head(ops::relu(conv2(x)).reshape({-1, 8 * 9 * 9}));
   }
 };
@@ -160,7 +160,6 @@ struct Net : tw::Module<Net> {
   BOOST_HANA_DEFINE_STRUCT(Net, (Linear<12>, base), (Linear<3>, head));
   constexpr Tensor build(Tensor x) { return head(ops::relu(base(x))); }
 };
-constexpr void train_step(Ir& ir) { tw::train::train_step(ir, Net{}, tw::optim::AdamParameters{.lr = 0.05}, {{6, 4}}); }
 /// Changes the last layer only.
 constexpr void adapt_step(Ir& ir) {
   tw::train::train_step(ir, Net{}, tw::optim::SgdParameters{.lr = 0.05}, {{6, 4}}, {.groups = {tw::train::only("head.*")}});
