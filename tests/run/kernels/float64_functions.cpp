@@ -101,6 +101,8 @@ TEST_CASE("float64: trigonometric, hyperbolic and other functions are at most 2 
   };
   for (const auto& draw : {std::function<double(int)>(any), std::function<double(int)>(within(10)),
                            std::function<double(int)>(within(1)), std::function<double(int)>(within(720))}) {
+    check(1, [](double x) { return math::sin(x); }, [](long double x) { return std::sin(x); }, draw);
+    check(1, [](double x) { return math::cos(x); }, [](long double x) { return std::cos(x); }, draw);
     check(2, [](double x) { return math::tan(x); }, [](long double x) { return std::tan(x); }, draw);
     check(2, [](double x) { return math::asin(x); }, [](long double x) { return std::asin(x); }, draw);
     check(2, [](double x) { return math::acos(x); }, [](long double x) { return std::acos(x); }, draw);
@@ -108,13 +110,21 @@ TEST_CASE("float64: trigonometric, hyperbolic and other functions are at most 2 
     check(2, [](double x) { return math::sinh(x); }, [](long double x) { return std::sinh(x); }, draw);
     check(2, [](double x) { return math::cosh(x); }, [](long double x) { return std::cosh(x); }, draw);
     check(2, [](double x) { return math::erf(x); }, [](long double x) { return std::erf(x); }, draw);
+    check(
+        4, [](double x) { return math::normal_distribution(x).below; },
+        [](long double x) { return std::erfc(x * -0.70710678118654752440L) / 2; }, draw);
+    check(
+        3, [](double x) { return math::normal_distribution(x).density; },
+        [](long double x) { return std::exp(-x * x / 2) * 0.39894228040143267794L; }, draw);
     check(2, [](double x) { return math::gaussian(x); }, [](long double x) { return std::exp(-x * x); }, draw);
     check(2, [](double x) { return math::expm1(x); }, [](long double x) { return std::expm1(x); }, draw);
     check(2, [](double x) { return math::log1p(x); }, [](long double x) { return std::log1p(x); }, draw);
   }
+  check(1, [](double x) { return math::sin(x); }, [](long double x) { return std::sin(x); }, near_quarters);
+  check(1, [](double x) { return math::cos(x); }, [](long double x) { return std::cos(x); }, near_quarters);
   check(2, [](double x) { return math::tan(x); }, [](long double x) { return std::tan(x); }, near_quarters);
-  for (const auto f : {math::tan<double>, math::asin<double>, math::atan<double>, math::sinh<double>, math::erf<double>,
-                       math::expm1<double>, math::log1p<double>})
+  for (const auto f : {math::sin<double>, math::tan<double>, math::asin<double>, math::atan<double>, math::sinh<double>,
+                       math::erf<double>, math::expm1<double>, math::log1p<double>})
     CHECK((f(-0.0) == 0 && std::signbit(f(-0.0)) && !std::signbit(f(0.0))));
 }
 
