@@ -3,10 +3,14 @@
 namespace tw = tilewright;
 
 template <tw::DType dtype>
-constexpr void add_functions(tw::Ir& ir, std::string_view name) {
+constexpr void apply_all(tw::Ir& ir) {
+  const auto x = tw::ops::host_load(ir.h2d_stream("x", {5}, dtype)), y = tw::ops::host_load(ir.h2d_stream("y", {5}, dtype));
+  int number = 0;
+  const auto store = [&](tw::Tensor result) { tw::ops::host_store(ir.d2h_stream(tw::text("result ", ++number), {5}, dtype), result); };
   using namespace tw::ops;
-  const auto x = host_load(ir.h2d_stream("x", {64}, dtype)), y = host_load(ir.h2d_stream("y", {64}, dtype));
-  tw::Tensor sum = pow(x, y) + fmod(x, y) + increment_mod(x, 1.5, 7.0) + logaddexp(x, y);
-  for (const auto of : {&abs}) sum = sum + of(x);
-  tw::ops::host_store(ir.d2h_stream(name, {64}, dtype), sum);
+  for (const auto& each : {exp(x), expm1(x), log(x), log2(x), log1p(x), sqrt(x), rsqrt(x), tanh(x), erf(x), gelu(x)}) store(each);
+  for (const auto& each : {sin(x), cos(x), tan(x), asin(x), acos(x), atan(x), sinh(x), cosh(x)}) store(each);
+  for (const auto& each : {floor(x), ceil(x), round(x), pow(x, y), fmod(x, y), atan2(x, y)}) store(each);
 }
+constexpr void float32_functions(tw::Ir& ir) { apply_all<tw::float32>(ir); }
+constexpr void float64_functions(tw::Ir& ir) { apply_all<tw::float64>(ir); }

@@ -103,7 +103,8 @@ def main():
         folder = Path(folder)
         for name, programs in (("net", ["train_step", "infer"]), ("other", ["other::train_step"])):
             export(options, folder, name, FOLDER / f"{name}.hpp", *programs)
-        for name in ("net", "other"):
+        export(options, folder, "functions", FOLDER / "functions.hpp", "float32_functions", "float64_functions")
+        for name in ("net", "other", "functions"):
             if more := undefined(folder / f"lib{name}.a") - MEMORY:
                 problems.append(f"lib{name}.a: needs {', '.join(sorted(more))}: functions of memory expected")
         run(["gcc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", FOLDER / "in_c.c", f"-I{folder}", f"-I{FOLDER}",

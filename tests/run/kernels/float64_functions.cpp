@@ -128,6 +128,25 @@ TEST_CASE("float64: trigonometric, hyperbolic and other functions are at most 2 
     CHECK((f(-0.0) == 0 && std::signbit(f(-0.0)) && !std::signbit(f(0.0))));
 }
 
+TEST_CASE("float64: fmod is that of C but for denormal numbers, which are zeros") {
+  Numbers numbers;
+  const auto flushed = [](double x) { return std::fabs(x) < DBL_MIN ? std::copysign(0.0, x) : x; };
+  const auto check = [&](double x, double y) {
+    const double expected = flushed(std::fmod(flushed(x), flushed(y))), found = math::fmod(x, y);
+    INFO(x << " " << y);
+    CHECK((found == expected || (std::isnan(found) && std::isnan(expected))));
+    CHECK((std::signbit(found) == std::signbit(expected) || std::isnan(found)));
+  };
+  for (int i = 0; i < count / 10; ++i) {
+    const double x = numbers.positive() * (i % 2 == 0 ? 1 : -1);
+    check(x, numbers.positive() * (i % 3 == 0 ? 1 : -1));
+    check(x, x * numbers.between(-1, 1));
+    check(std::nearbyint(numbers.between(-1e6, 1e6)), std::nearbyint(numbers.between(-100, 100)));
+  }
+  for (const double x : special)
+    for (const double y : special) check(x, y), check(x, DBL_MIN * y), check(DBL_MAX, x), check(x, DBL_MIN);
+}
+
 TEST_CASE("float64: the angle of a point is at most 2 units in the last place off, and has C's special cases") {
   Numbers numbers;
   Errors errors;
