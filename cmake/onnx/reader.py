@@ -29,6 +29,7 @@ def read_model(path):
         raise Fault("no ONNX model, or one that ends early") from None
     if not model.HasField("graph"):
         raise Fault("no ONNX model: a graph expected")
+    check_text(model)
     check_opset(model)
     for tensor in initialisers_of(model.graph):
         check_tensor(tensor, path.parent)
@@ -38,6 +39,19 @@ def read_model(path):
     except onnx.checker.ValidationError as error:
         raise Fault(" ".join(str(error).split())[:300]) from None
     return model
+
+
+def check_text(message):
+    """protobuf reads any bytes as a name, and gives them as bytes where they are no UTF-8; what it writes must be UTF-8."""
+    for field, value in message.ListFields():
+        values = value if field.label == field.LABEL_REPEATED else (value,)
+        if field.type == field.TYPE_MESSAGE:
+            for each in values:
+                check_text(each)
+        elif field.type == field.TYPE_STRING:
+            for each in values:
+                if isinstance(each, bytes):
+                    raise Fault(f"{field.name} {each!r}: UTF-8 expected")
 
 
 def check_opset(model):

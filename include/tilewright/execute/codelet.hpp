@@ -5,7 +5,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "tilewright/execute/library/library_sets.hpp"
 #include "tilewright/execute/stages.hpp"
 #include "tilewright/operand/pieces.hpp"
 #include "tilewright/ops/ops_code.hpp"
@@ -140,10 +139,24 @@ template <const auto& plan, std::size_t set_index>
 inline constexpr bool is_collective =
     op_info<OpType<plan.stages[static_cast<std::size_t>(plan.compute_sets[set_index].first_stage)].op>>.collective_items !=
     nullptr;
+/// The sets of a plan that run on kernels of the library: <tilewright/library_kernels.hpp>.
+template <const auto& plan>
+struct LibrarySets;
+template <const auto& plan, std::size_t set_index, bool uses_library>
+consteval bool runs_on_library() {
+  if constexpr (!uses_library) {
+    return false;
+  } else if constexpr (requires { LibrarySets<plan>::stack_bytes; }) {
+    return LibrarySets<plan>::template has<set_index>;
+  } else {
+    static_assert(!uses_library, "with_library_kernels(): `#include <tilewright/library_kernels.hpp>` expected");
+    return false;
+  }
+}
 template <const auto& plan, std::size_t set_index, bool uses_library>
 consteval ComputeFunction compute_function() {
   if constexpr (is_collective<plan, set_index>) return &run_collective_set<plan, set_index>;
-  else if constexpr (runs_on_library<plan, set_index, uses_library>()) return &run_library_set<plan, set_index>;
+  else if constexpr (runs_on_library<plan, set_index, uses_library>()) return &LibrarySets<plan>::template run<set_index>;
   else return &run_vertices<plan, set_index>;
 }
 

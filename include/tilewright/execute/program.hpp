@@ -169,7 +169,8 @@ struct Program {
                      .after_upload = plan.after_upload,
                      .before_download = plan.before_download,
                      .compute_sets = plan.compute_sets};
-    if constexpr (target.uses_library_kernels) detail::library_program<plan>();  // so that no run allocates memory
+    if constexpr (target.uses_library_kernels && requires { detail::LibrarySets<plan>::stack_bytes; })
+      detail::LibrarySets<plan>::program();  // so that no run allocates memory
     if constexpr (target.ipu != nullptr) {
       view.stages = plan.stages;
       view.operands = plan.operands;

@@ -48,7 +48,7 @@ consteval std::int64_t stack_of_set() {
       return O::template stack_bytes<B::stage(0).attributes, collective_spec<B>(0), collective_spec<B>(1)>();
     else return 0;
   } else if constexpr (runs_on_library<plan, set, uses_library>()) {
-    return scratch_memory_bytes<Block<plan, set, Extents{}>> + library_stack_bytes;
+    return scratch_memory_bytes<Block<plan, set, Extents{}>> + LibrarySets<plan>::stack_bytes;
   } else {
     return stack_of_vertices<plan, set>(std::make_index_sequence<std::size_t{1} << Grid<plan, set>::axes>{});
   }

@@ -6,17 +6,12 @@
 #include "tilewright/core/text.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/fault_error.hpp"  // what a run may throw
-#include "tilewright/execute/library/library_program_code.hpp"
 #include "tilewright/session/exclusive_use.hpp"
 #include "tilewright/session/host_outputs.hpp"
 #include "tilewright/session/session_core.hpp"
 #include "tilewright/session/streams/input_copies.hpp"
 #ifndef TILEWRIGHT_COMPILED  // then a library of the user's build has this code: cmake/compiled.cpp
 #include "tilewright/session/session_core_code.hpp"
-#endif
-
-#ifdef TILEWRIGHT_LIBRARY_KERNELS  // that library has them, too
-extern template class tilewright::internal::LibraryProgram<tilewright::ThisBuild>;
 #endif
 
 namespace tilewright::detail {

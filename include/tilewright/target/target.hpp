@@ -87,7 +87,8 @@ struct Target {
   }
   /// Returns a host whose sessions compute products, formulas of floats, sums and cross entropies by kernels that are compiled
   /// already, whose extents are arguments: an edit compiles faster, and a run is slower. Graphs, plans and checks are the same;
-  /// sums have other roundings. Throws std::invalid_argument for other machines.
+  /// sums have other roundings. A program includes <tilewright/library_kernels.hpp>. Throws std::invalid_argument for other
+  /// machines.
   [[nodiscard]] constexpr Target with_library_kernels() const {
     if (kind != &MachineKind::host) TW_THROW std::invalid_argument("with_library_kernels: the host expected");
     Target result = *this;

@@ -1,5 +1,7 @@
 // labels: none
 // Kernels whose extents are arguments give what kernels of static shape give, up to the rounding of sums.
+#include <tilewright/library_kernels.hpp>
+
 #include "../planner/fusion_checks.hpp"
 
 namespace {

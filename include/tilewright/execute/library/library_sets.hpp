@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <utility>
 
+#include "tilewright/execute/codelet.hpp"
 #include "tilewright/execute/library/formulas.hpp"
 #include "tilewright/execute/library/library_program.hpp"
-#include "tilewright/execute/stages.hpp"
 #include "tilewright/ops/linear/matmul.hpp"
 #include "tilewright/ops/nn/cross_entropy.hpp"
 #include "tilewright/ops/reduce/mean.hpp"
@@ -51,12 +51,6 @@ inline constexpr bool is_library_set = []<std::size_t... s>(std::index_sequence<
   return (is_in_library<plan, first + s>() && ...);
 }(std::make_index_sequence<static_cast<std::size_t>(plan.compute_sets[index].stage_count)>{});
 
-template <const auto& plan, std::size_t index, bool uses_library>
-consteval bool runs_on_library() {
-  if constexpr (uses_library) return is_library_set<plan, index>;
-  else return false;
-}
-
 template <const auto& plan, std::size_t s>
 consteval LibraryCode library_code() {
   using O = OpType<plan.stages[s].op>;
@@ -69,21 +63,28 @@ inline constexpr auto library_codes = []<std::size_t... s>(std::index_sequence<s
   return std::array<LibraryCode, sizeof...(s)>{library_code<plan, s>()...};
 }(std::make_index_sequence<plan.stages.size()>{});
 
-/// Returns the sets of a plan that the library runs; made at the first call.
+/// The sets of a plan that the library runs, for execute/codelet.hpp.
 template <const auto& plan>
-const LibraryProgram<ThisBuild>& library_program() {
-  static const LibraryProgram<ThisBuild> program({.compute_sets = plan.compute_sets,
-                                                  .stages = plan.stages,
-                                                  .operands = plan.operands,
-                                                  .strides = plan.strides,
-                                                  .codes = library_codes<plan>});
-  return program;
-}
-/// Runs pieces of a set's vertices on kernels of the library.
-template <const auto& plan, std::size_t index>
-void run_library_set(std::byte* const* operands, std::int64_t first, std::int64_t last, bool adds_parts) {
-  alignas(memory_alignment) std::byte scratch[static_cast<std::size_t>(scratch_memory_bytes<Block<plan, index, Extents{}>>)];
-  library_program<plan>().run(index, operands, first, last, adds_parts, scratch);
-}
+struct LibrarySets {
+  static constexpr std::int64_t stack_bytes = library_stack_bytes;
+  template <std::size_t index>
+  static constexpr bool has = is_library_set<plan, index>;
+
+  /// Returns the sets of the plan that the library runs; made at the first call.
+  static const LibraryProgram<ThisBuild>& program() {
+    static const LibraryProgram<ThisBuild> program({.compute_sets = plan.compute_sets,
+                                                    .stages = plan.stages,
+                                                    .operands = plan.operands,
+                                                    .strides = plan.strides,
+                                                    .codes = library_codes<plan>});
+    return program;
+  }
+  /// Runs pieces of a set's vertices.
+  template <std::size_t index>
+  static void run(std::byte* const* operands, std::int64_t first, std::int64_t last, bool adds_parts) {
+    alignas(memory_alignment) std::byte scratch[static_cast<std::size_t>(scratch_memory_bytes<Block<plan, index, Extents{}>>)];
+    program().run(index, operands, first, last, adds_parts, scratch);
+  }
+};
 
 }  // namespace tilewright::internal::detail
