@@ -111,7 +111,7 @@ TEST_CASE("float64: trigonometric, hyperbolic and other functions are at most 2 
     check(2, [](double x) { return math::cosh(x); }, [](long double x) { return std::cosh(x); }, draw);
     check(2, [](double x) { return math::erf(x); }, [](long double x) { return std::erf(x); }, draw);
     check(
-        4, [](double x) { return math::normal_distribution(x).below; },
+        5, [](double x) { return math::normal_distribution(x).below; },
         [](long double x) { return std::erfc(x * -0.70710678118654752440L) / 2; }, draw);
     check(
         3, [](double x) { return math::normal_distribution(x).density; },

@@ -39,7 +39,7 @@ inline double erf_of_double(double x) {
                           0x1.062759c5be8ecp-34);
   return std::copysign(1 - exp_of_double(-square) * scaled_erfc(size), x);
 }
-/// Returns the normal distribution of a double, with errors of at most 4 ulp. `rest` is what x^2 loses, and a factor of exp.
+/// Returns the normal distribution of a double, with errors of at most 5 ulp. `rest` is what x^2 loses, and a factor of exp.
 inline NormalDistribution<double> normal_distribution_of_double(double x) {
   constexpr double peak = 0.3989422804014327;  // 1 / sqrt(2 pi)
   const double scaled = x * 0.7071067811865476, size = std::fabs(scaled);
