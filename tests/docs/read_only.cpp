@@ -1,10 +1,9 @@
 // A program that infers, with weights in constants.
+#include <cstddef>
+#include <span>
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/session/static_session.hpp>
 #include <tilewright/tilewright.hpp>
-
-#include <cstddef>
-#include <span>
 
 namespace tw = tilewright;
 using namespace tw::literals;
@@ -16,4 +15,3 @@ constexpr void infer(tw::Ir& ir) {
 }
 constexpr float weight[3][4] = {}, bias[4] = {};
 std::span<const std::byte> file;
-
