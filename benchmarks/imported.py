@@ -31,7 +31,7 @@ TIMES = """#include <chrono>
 #include "{tests}/run.hpp"
 template <auto program>
 void measure(int number, const std::string& folder, const std::vector<std::size_t>& inputs, const std::vector<std::size_t>& outputs) {{
-  using Programs = tilewright::ExportedPrograms<tilewright::one_core, program>;
+  using Programs = tilewright::ExportedPrograms<tilewright::one_core, tilewright::UnchangedVariables::in_object, program>;
   const std::string path = folder + "/" + std::to_string(number), weights = read(path + "/weights"), given = read(path + "/inputs");
   void* const memory = memory_of(std::strtoull(Programs::facts().string().c_str() + 6, nullptr, 10));
   std::vector<void*> arrays;

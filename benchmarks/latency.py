@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How long single runs of networks take with batch 1 on one pinned thread, in a StaticSession, a Session, PyTorch and onnxruntime:
-this is `./dev bench latency`.
+"""How long single runs of networks take with batch 1 on one pinned thread, in a StaticSession, a Session, PyTorch, onnxruntime and
+RTNeural: this is `./dev bench latency`.
 
 All programs of a network are alive and take turns. Each gets a number of runs on standard input and answers with the 50th, 99th and
 99.9th percentile and the maximum of their times, in nanoseconds: `ns 980 1010 1500 20000`. The window with the least 99th percentile
@@ -54,6 +54,16 @@ def onnxruntime_program(network, release, pytorch, folder):
     return Program("onnxruntime", [peer, folder / f"{network}.onnx", *shapes])
 
 
+def rtneural_program(network, source, folder):
+    """A network in a program that is compiled with RTNeural's source, and its vectors by xsimd."""
+    peer = folder / "rtneural_latency"
+    if not peer.exists():
+        includes = [f"-I{source / each}" for each in (".", "modules/json", "modules/xsimd/include")]
+        subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-O3", "-march=native", "-ffast-math", "-w", "-DRTNEURAL_USE_XSIMD=1",
+                        *includes, PEERS / "rtneural_latency.cpp", "-o", peer], check=True)
+    return Program("RTNeural", [peer, network])
+
+
 def row(what, label, windows):
     best = min(windows, key=lambda times: times[1])
     every = ", ".join(f"{p50 / 1000:,.2f} {p99 / 1000:,.2f}" for p50, p99, *_ in windows)
@@ -70,6 +80,8 @@ def main():
     parser.add_argument("--pytorch", metavar="COMMAND", help="measure another PyTorch: COMMAND runs its Python")
     parser.add_argument("--onnxruntime", type=Path, metavar="FOLDER",
                         help="measure onnxruntime: FOLDER has onnxruntime_c_api.h and libonnxruntime.so; PyTorch writes the networks")
+    parser.add_argument("--rtneural", type=Path, metavar="FOLDER",
+                        help="measure RTNeural: FOLDER has its source, with xsimd in modules/xsimd")
     options = parser.parse_args()
     command = options.pytorch or ("/usr/bin/python3" if pytorch_is_there() else "")
     pytorch = OtherPytorch(command) if command else None
@@ -84,6 +96,8 @@ def main():
                 programs.append(Program(pytorch.label, [*pytorch.command, script, network], pytorch.ROOT, **KEEP_MEMORY))
             if pytorch and options.onnxruntime:
                 programs.append(onnxruntime_program(network, options.onnxruntime, pytorch, Path(folder)))
+            if options.rtneural:
+                programs.append(rtneural_program(network, options.rtneural, Path(folder)))
             for program, windows in measure(programs, options.windows, options.runs).items():
                 print(row(NETWORKS[network], program.label, windows), flush=True)
 

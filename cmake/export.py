@@ -10,6 +10,11 @@ variables of equal names, and one block of memory that the caller gives:
     gcc main.c -Inet -Lnet -lnet
 
     ./dev export net.hpp train_step infer --wasm net
+
+With --read-only, variables that no program changes are not in that memory: net_init uses them in place from a .safetensors file,
+which may be in flash:
+
+    ./dev export net.hpp infer --c net --read-only
 """
 
 import argparse
@@ -52,13 +57,14 @@ SOURCE = """#include <tilewright/embedded.hpp>
 // programs of this library alone: two libraries may have programs of one name
 namespace tilewright_export_{name} {{
 {programs}
-using Programs = tilewright::ExportedPrograms<tilewright::{target}, {list}>;
+using Programs = tilewright::ExportedPrograms<tilewright::{target}, tilewright::UnchangedVariables::{unchanged}, {list}>;
 {facts} auto facts = tilewright::exported_text<[] {{ return Programs::facts(); }}>;
 }}  // namespace tilewright_export_{name}
 
 using tilewright_export_{name}::Programs;
-extern "C" [[gnu::visibility("default")]] int {name}_init(void* memory, std::uint64_t seed, tilewright::ExportedStatus* status) {{
-  return Programs::init(memory, seed, status);
+extern "C" [[gnu::visibility("default")]] int {name}_init(void* memory, {file_parameters}std::uint64_t seed,
+                                                          tilewright::ExportedStatus* status) {{
+  return Programs::init(memory, {file_arguments}seed, status);
 }}
 extern "C" [[gnu::visibility("default")]] int {name}_load(void* memory, const void* file, std::size_t bytes,
                                                           tilewright::ExportedStatus* status) {{
@@ -115,8 +121,8 @@ extern const {name}_variable {name}_variables[{table_size}];
 /* The numbers above, for languages that do not read this header. */
 extern const size_t {name}_bytes, {name}_alignment, {name}_file_bytes, {name}_count_of_variables;
 
-/* Gives the variables the initial values of a seed. Call it first, and again to start anew. */
-int {name}_init(void* memory, uint64_t seed, {name}_status* status);
+/* Gives the variables the initial values of a seed. Call it first, and again to start anew.{read_only} */
+int {name}_init(void* memory, {file_parameters}uint64_t seed, {name}_status* status);
 /* Reads all variables from a .safetensors file, which is in memory of any alignment. If it does not have them all, or is damaged,
    nothing changes. Call init first. */
 int {name}_load(void* memory, const void* file, size_t bytes, {name}_status* status);
@@ -128,6 +134,11 @@ int {name}_save(void* memory, void* file, size_t bytes, {name}_status* status);
 #endif
 #endif
 """
+
+
+READ_ONLY = """
+   Those that no program changes are not in the memory, nor in files of load and save: they are used in place from a .safetensors
+   file at a multiple of 8, which stays as it is while the network is used."""
 
 
 def c_type(dtype):
@@ -152,30 +163,30 @@ def c_text(name):
 
 
 def read_facts(text):
-    """The numbers, variables, and streams of each program."""
+    """The numbers, variables, streams of each program, and read-only variables with the places of their pointers."""
     def shape_and_name(words):
         rank = int(words[0])
         return words[1:1 + rank], re.sub(r"\\(.)", lambda each: "\n" if each[1] == "n" else each[1], " ".join(words[1 + rank:]))
 
-    numbers, variables, programs = {}, [], []
+    numbers, variables, programs, read_only = {}, [], [], []
     for line in text.removesuffix("\n").split("\n"):
         kind, *words = line.split(" ")
         if kind == "program":
             programs.append([])
-        elif kind == "variable":
+        elif kind in ("variable", "read-only"):
             shape, name = shape_and_name(words[2:])
-            variables.append((name, words[0], int(words[1]), shape))
+            (variables if kind == "variable" else read_only).append((name, words[0], int(words[1]), shape))
         elif kind == "stream":
             shape, name = shape_and_name(words[3:])
             programs[-1].append((name, words[0] == "in", int(words[1]), words[2], shape))
         else:
             numbers[kind] = int(words[0])
-    return numbers, variables, programs
+    return numbers, variables, programs, read_only
 
 
 def write_c(name, source, names, facts):
     """The text of the header, and of a C source with the table of variables and the functions that run programs."""
-    numbers, variables, programs = facts
+    numbers, variables, programs, read_only = facts
     declarations, lines = [], [f'#include "{name}.h"', ""]
     rows = [f'  {{{c_text(v)}, "{dtype}", {offset}, {len(shape)}, {{{", ".join(shape) or "0"}}}}},' for v, dtype, offset, shape in variables]
     lines += [f"const {name}_variable {name}_variables[{max(1, len(rows))}] = {{", *(rows or ["  {0}"]), "};",
@@ -195,14 +206,17 @@ def write_c(name, source, names, facts):
                   f"  void* arrays[{count}] = {{0}};",
                   *(f"  arrays[{number}] = (void*){each};" for each, (_, _, number, _, _) in zip(parameters, streams)),
                   f"  return {name}_run_arrays_{p}(memory, arrays, status);", "}", ""]
-    accessors = c_names([variable for variable, *_ in variables], before=f"{name}_variable_")
-    for each, (_, dtype, offset, shape) in zip(accessors, variables):
-        head = f"{c_type(dtype)}* {each}(void* memory)"
-        declarations.append(f"/* ({', '.join(shape)}) {dtype} */\n{head};")
-        lines += [f"{head} {{ return ({c_type(dtype)}*)((char*)memory + {offset}); }}"]
+    accessors = c_names([variable for variable, *_ in variables + read_only], before=f"{name}_variable_")
+    for v, (each, (_, dtype, offset, shape)) in enumerate(zip(accessors, variables + read_only)):
+        is_read_only = v >= len(variables)
+        head = f"const {c_type(dtype)}* {each}(const void* memory)" if is_read_only else f"{c_type(dtype)}* {each}(void* memory)"
+        declarations.append(f"/* ({', '.join(shape)}) {dtype}{', read-only' if is_read_only else ''} */\n{head};")
+        place = f"(char*)memory + {offset}"
+        lines += [f"{head} {{ return {f'*(void**)({place})' if is_read_only else f'({c_type(dtype)}*)({place})'}; }}"]
     header = HEADER.format(name=name, NAME=name.upper(), source=Path(source).name, programs=" and ".join(names),
                            bytes=numbers["bytes"], alignment=numbers["alignment"], file=numbers["file"], variable_count=len(variables),
                            table_size=max(1, len(variables)), results=",\n".join(f"  {name}_{result}" for result in RESULTS),
+                           read_only=READ_ONLY if read_only else "", file_parameters="const void* file, size_t bytes, " if read_only else "",
                            declarations="\n".join(declarations))
     return header, "\n".join(lines) + "\n"
 
@@ -219,6 +233,9 @@ def compile_programs(options, name, names, folder, flags, facts):
     programs = "\n".join(f"constexpr void {c}(tilewright::Ir& ir) {{ ::{cpp}(ir); }}" for c, cpp in zip(names, options.programs))
     source = folder / "net.cpp"
     source.write_text(SOURCE.format(source=options.source.resolve(), name=name, target=options.target, programs=programs,
+                                    unchanged="read_only" if options.read_only else "in_object",
+                                    file_parameters="const void* file, std::size_t bytes, " if options.read_only else "",
+                                    file_arguments="file, bytes, " if options.read_only else "",
                                     list=", ".join(names), facts=facts,
                                     runs="\n".join(RUN.format(name=name, p=p) for p in range(len(names)))))
     includes = [f"-I{include}" for include in options.include]
@@ -244,7 +261,10 @@ def make_c(options, name, names, folder):
     compile_programs(options, name, names, folder, flags, '[[gnu::section(".tilewright"), gnu::used]] constexpr')
     run([f"{prefix}objcopy", "-O", "binary", "--only-section=.tilewright", folder / "programs.o", folder / "facts"])
     run([f"{prefix}objcopy", "--remove-section=.tilewright", folder / "programs.o"])
-    header, code = write_c(name, options.source, names, read_facts((folder / "facts").read_text()))
+    facts = read_facts((folder / "facts").read_text())
+    if options.read_only and not facts[3]:
+        sys.exit(f"export: --read-only: {' and '.join(names)} change all variables: a program that reads others expected")
+    header, code = write_c(name, options.source, names, facts)
     (options.c / f"{name}.h").write_text(header)
     (folder / "interface.c").write_text(code)
     run([options.compiler, "-x", "c", "-c", *flags, *shlex.split(options.flags), "-Os", f"-I{options.c.resolve()}",
@@ -273,7 +293,7 @@ def make_wasm(options, name, names, folder):
     # not `used`, so that the linker leaves it out
     compile_programs(options, name, names, folder, flags, "extern const")
     facts = FACTS.search((folder / "programs.o").read_bytes())[0].decode()
-    parts = options.source.name, names, read_facts(facts)
+    parts = options.source.name, names, read_facts(facts)[:3]
     (folder / "interface.c").write_text(export_wasm.write_glue(name, parts[2]))
     run([options.compiler, "-x", "c", *WASM_OPTIONS[:1], "-Os", "-c", folder / "interface.c", "-o", folder / "interface.o"])
     libraries = [flag for flag in shlex.split(options.flags) if flag.startswith(("-l", "-L"))]
@@ -290,6 +310,7 @@ def main():
     kind = parser.add_mutually_exclusive_group(required=True)
     kind.add_argument("--c", type=Path, metavar="FOLDER", help="where the header and the library are written")
     kind.add_argument("--wasm", type=Path, metavar="FOLDER", help="where the modules of WebAssembly and JavaScript are written")
+    parser.add_argument("--read-only", action="store_true", help="with --c: variables that no program changes are in a file in place")
     parser.add_argument("--name", help="of the library, and before all names in it; without it, that of the folder")
     parser.add_argument("--target", default="one_core", help="such as one_core (the default) or cpu")
     parser.add_argument("--compiler", help="g++, or for --wasm clang++-19")
@@ -309,6 +330,8 @@ def main():
     names = [program.split("::")[-1] for program in options.programs]
     if len(set(names)) != len(names) or not all(re.fullmatch(r"[A-Za-z]\w*", each) for each in names):
         sys.exit(f"export: programs {', '.join(options.programs)}: functions of different names expected")
+    if options.wasm and options.read_only:
+        sys.exit("export: --read-only: a library of C, by --c, expected")
     if options.wasm and (taken := set(names) & export_wasm.TAKEN):
         sys.exit(f"export: program {min(taken)}: a name that the module does not have itself expected")
     target.mkdir(parents=True, exist_ok=True)

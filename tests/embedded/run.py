@@ -65,6 +65,17 @@ def export(options, folder, name, source, *programs):
          f"--flags={options.level}"])
 
 
+def run_in_rom(options, folder):
+    """What the network prints whose weights are constants of the executable, and what is wrong with its sections."""
+    export(options, folder, "rom", FOLDER / "net.hpp", "infer", "--read-only")
+    run(["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", FOLDER / "in_rom.c", f"-I{folder}", f"-I{FOLDER}", f"-L{folder}", f"-Wa,-I{folder}",
+         "-lrom", "-o", folder / "in_rom"])
+    kinds = {words[-1]: words[-2] for words in map(str.split, run(["nm", folder / "in_rom"]).splitlines())}
+    size = int(re.search(r"ROM_BYTES (\d+)", (folder / "rom.h").read_text())[1])
+    problems = [] if kinds["trained"] == "r" and size < 256 else [f"weights in section {kinds['trained']}, {size} bytes of memory"]
+    return run([folder / "in_rom"]), problems
+
+
 def run_examples(options, folder):
     """What is wrong with the programs of examples/embedded. Of 200 pictures a guess has 20 right."""
     examples = PROJECT / "examples" / "embedded"
@@ -92,7 +103,8 @@ def main():
         folder = Path(folder)
         for name, programs in (("net", ["train_step", "infer"]), ("other", ["other::train_step"])):
             export(options, folder, name, FOLDER / f"{name}.hpp", *programs)
-        for name in ("net", "other"):
+        export(options, folder, "functions", FOLDER / "functions.hpp", "float32_functions", "float64_functions")
+        for name in ("net", "other", "functions"):
             if more := undefined(folder / f"lib{name}.a") - MEMORY:
                 problems.append(f"lib{name}.a: needs {', '.join(sorted(more))}: functions of memory expected")
         run(["gcc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", FOLDER / "in_c.c", f"-I{folder}", f"-I{FOLDER}",
@@ -107,6 +119,8 @@ def main():
             problems.append(f"in the file:\n{in_file}\nin C:\n{bits}")
         if sorted(bits.splitlines()) != sorted(in_cpp.splitlines()):
             problems.append(f"in C:\n{bits}\nin sessions:\n{in_cpp}")
+        in_rom, wrong = run_in_rom(options, folder)
+        problems += wrong if in_rom in bits else [f"weights in constants:\n{in_rom}where a line of this was expected:\n{bits}"]
         problems += run_examples(options, folder / "examples")
     print("\n".join(problems) or f"programs in C and in sessions have equal bits:\n{bits}", end="")
     sys.exit(bool(problems))

@@ -80,12 +80,35 @@ void load_from_a_session_without_a_variable(const One& from, tw::StaticSession<s
   static_cast<void>(to.load_from_session(from));
 }
 
+// CASE read_only_without_an_array
+// expect: init: none for variable `weight` in read-only memory: (4,) float32 expected
+using ReadOnly = tw::StaticSession<step, tw::cpu, tw::UnchangedVariables::read_only>;
+void read_only_without_an_array(ReadOnly& one) { static_cast<void>(one.init(1)); }
+
+// CASE read_only_of_a_temporary_array
+// expect: init: a temporary array for a variable in read-only memory: one that lasts as long as the session expected
+void read_only_of_a_temporary_array(ReadOnly& one) { static_cast<void>(one.init(1, "weight"_s = std::array<float, 4>{})); }
+
+// CASE file_without_a_given_value
+// expect: init: none for variable `scale`: (3,) float32 expected
+constexpr void changes_scale(tw::Ir& ir) { tw::ops::add_(ir.variable(tw::given(), {3}, tw::float32, "scale"), ir.constant(1.0)); }
+using Scaled = tw::StaticSession<changes_scale, tw::cpu, tw::UnchangedVariables::read_only>;
+void file_without_a_given_value(Scaled& one, std::span<const std::byte> file) { static_cast<void>(one.init(1, file)); }
+
+// CASE read_only_is_copied
+// expect: load_from_session: variable `weight` is in read-only memory: UnchangedVariables::in_object expected
+void read_only_is_copied(ReadOnly& to, const One& from) { static_cast<void>(to.load_from_session(from)); }
+
 // CASE exported_without_a_given_value
 // expect: export: variable `scale` of given(): another initialiser, such as zeros(), expected; programs in C
 // expect: write the variable after init
-int exported_without_a_given_value(void* memory) { return tw::ExportedPrograms<tw::cpu, scaled>::init(memory, 1, nullptr); }
+int exported_without_a_given_value(void* memory) {
+  return tw::ExportedPrograms<tw::cpu, tw::UnchangedVariables::in_object, scaled>::init(memory, 1, nullptr);
+}
 
 // CASE shared_variable_of_two_shapes
 // expect-in-source: TraceError(text("programs: variable '", name, "' is ", to_text(T::variables[v].spec), " and "
 constexpr void wider(tw::Ir& ir) { ir.variable(tw::zeros(), {5}, tw::float32, "weight"); }
-int shared_variable_of_two_shapes(void* memory) { return tw::ExportedPrograms<tw::cpu, step, wider>::init(memory, 1, nullptr); }
+int shared_variable_of_two_shapes(void* memory) {
+  return tw::ExportedPrograms<tw::cpu, tw::UnchangedVariables::in_object, step, wider>::init(memory, 1, nullptr);
+}

@@ -25,7 +25,7 @@ inline void* memory_of(std::size_t bytes) { return std::aligned_alloc(64, (bytes
 /// sizes of the arrays in bytes.
 template <auto program>
 void run(int number, const std::string& folder, const std::vector<std::size_t>& inputs, const std::vector<std::size_t>& outputs) {
-  using Programs = tilewright::ExportedPrograms<tilewright::one_core, program>;
+  using Programs = tilewright::ExportedPrograms<tilewright::one_core, tilewright::UnchangedVariables::in_object, program>;
   const std::string path = folder + "/" + std::to_string(number), weights = read(path + "/weights"),
                     given = read(path + "/inputs");
   const std::string facts = Programs::facts().string();

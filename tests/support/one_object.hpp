@@ -19,7 +19,8 @@ using Bytes = std::vector<const std::byte*>;
 template <class Program>
 std::string differs_in_one_object(const Bytes& variables, const Bytes& expected_streams, const Bytes& expected_variables) {
   constexpr const auto& plan = Program::plan;
-  const auto object = std::make_unique<tilewright::detail::StaticPrograms<false, Program>>();
+  const auto object =
+      std::make_unique<tilewright::detail::StaticPrograms<false, tilewright::UnchangedVariables::in_object, Program>>();
   std::array<std::vector<std::max_align_t>, plan.streams.size()> arrays;
   std::array<tilewright::internal::OperandAddress, plan.streams.size()> streams{};
   const auto bytes_of_stream = [](std::size_t i) {

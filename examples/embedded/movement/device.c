@@ -1,11 +1,11 @@
-/* For each of ten new users: trains the last layer of a network, which lies in flash, on 20 samples, and counts what it gets right of
-   this user's other samples and of samples of earlier users, before and after. */
+/* For each of ten new users: trains the last layer of a network on 20 samples, and counts what it gets right of this user's other
+   samples and of samples of earlier users, before and after. The other layers stay in flash. */
 #include "movement.h"
 #include "samples.h"
 #include "start.h"
 
 enum { steps = 100 };
-__asm(".section .rodata\n.balign 4\ntrained: .incbin \"movement.safetensors\"\ntrained_end:\n.previous");
+__asm(".section .rodata\n.balign 8\ntrained: .incbin \"movement.safetensors\"\ntrained_end:\n.previous");
 extern const unsigned char trained[], trained_end[];
 static _Alignas(MOVEMENT_ALIGNMENT) unsigned char net[MOVEMENT_BYTES];
 
@@ -36,8 +36,9 @@ int main(void) {
     static float x[known * features];
     int32_t labels[known];
     float loss;
-    if (movement_init(net, 1, NULL) != movement_done) return 1;
-    if (movement_load(net, trained, (size_t)(trained_end - trained), NULL) != movement_done) return 1;
+    const size_t size = (size_t)(trained_end - trained);
+    if (movement_init(net, trained, size, 1, NULL) != movement_done) return 1;
+    if (movement_load(net, trained, size, NULL) != movement_done) return 1; /* the last layer */
     const size_t first = user * new_samples;
     seek_file(fresh, first * sizeof(struct sample));
     for (int i = 0; i < known; ++i) {

@@ -19,7 +19,7 @@ enum class RunResult : std::uint8_t {
   not_initialised,  ///< nothing ran: variables and constants have no values yet
   shared_memory,  ///< nothing ran: an array shares memory with another one, or with the session
   missing_array,  ///< nothing ran: a stream has no array
-  misaligned_memory,  ///< nothing ran: the object's memory, which a C program gave, has not its alignment
+  misaligned_memory,  ///< nothing ran: the object's memory of a C program, or a file of read-only variables, is not aligned
   unfit_number,  ///< a function of the program gave a number for an initial value that the dtype does not have
   unfit_file  ///< nothing changed: a .safetensors file has not the tensors of the variables, or its memory is too small
 };

@@ -101,6 +101,8 @@ TEST_CASE("float64: trigonometric, hyperbolic and other functions are at most 2 
   };
   for (const auto& draw : {std::function<double(int)>(any), std::function<double(int)>(within(10)),
                            std::function<double(int)>(within(1)), std::function<double(int)>(within(720))}) {
+    check(1, [](double x) { return math::sin(x); }, [](long double x) { return std::sin(x); }, draw);
+    check(1, [](double x) { return math::cos(x); }, [](long double x) { return std::cos(x); }, draw);
     check(2, [](double x) { return math::tan(x); }, [](long double x) { return std::tan(x); }, draw);
     check(2, [](double x) { return math::asin(x); }, [](long double x) { return std::asin(x); }, draw);
     check(2, [](double x) { return math::acos(x); }, [](long double x) { return std::acos(x); }, draw);
@@ -108,6 +110,12 @@ TEST_CASE("float64: trigonometric, hyperbolic and other functions are at most 2 
     check(2, [](double x) { return math::sinh(x); }, [](long double x) { return std::sinh(x); }, draw);
     check(2, [](double x) { return math::cosh(x); }, [](long double x) { return std::cosh(x); }, draw);
     check(2, [](double x) { return math::erf(x); }, [](long double x) { return std::erf(x); }, draw);
+    check(
+        5, [](double x) { return math::normal_distribution(x).below; },
+        [](long double x) { return std::erfc(x * -0.70710678118654752440L) / 2; }, draw);
+    check(
+        3, [](double x) { return math::normal_distribution(x).density; },
+        [](long double x) { return std::exp(-x * x / 2) * 0.39894228040143267794L; }, draw);
     check(2, [](double x) { return math::gaussian(x); }, [](long double x) { return std::exp(-x * x); }, draw);
     check(2, [](double x) { return math::expm1(x); }, [](long double x) { return std::expm1(x); }, draw);
     check(2, [](double x) { return math::log1p(x); }, [](long double x) { return std::log1p(x); }, draw);
@@ -115,10 +123,31 @@ TEST_CASE("float64: trigonometric, hyperbolic and other functions are at most 2 
         2, [](double x) { return math::divide(1.0, math::sqrt(x)); },  // rsqrt
         [](long double x) { return 1 / std::sqrt(x); }, draw);
   }
+  check(1, [](double x) { return math::sin(x); }, [](long double x) { return std::sin(x); }, near_quarters);
+  check(1, [](double x) { return math::cos(x); }, [](long double x) { return std::cos(x); }, near_quarters);
   check(2, [](double x) { return math::tan(x); }, [](long double x) { return std::tan(x); }, near_quarters);
-  for (const auto f : {math::tan<double>, math::asin<double>, math::atan<double>, math::sinh<double>, math::erf<double>,
-                       math::expm1<double>, math::log1p<double>})
+  for (const auto f : {math::sin<double>, math::tan<double>, math::asin<double>, math::atan<double>, math::sinh<double>,
+                       math::erf<double>, math::expm1<double>, math::log1p<double>})
     CHECK((f(-0.0) == 0 && std::signbit(f(-0.0)) && !std::signbit(f(0.0))));
+}
+
+TEST_CASE("float64: fmod is that of C but for denormal numbers, which are zeros") {
+  Numbers numbers;
+  const auto flushed = [](double x) { return std::fabs(x) < DBL_MIN ? std::copysign(0.0, x) : x; };
+  const auto check = [&](double x, double y) {
+    const double expected = flushed(std::fmod(flushed(x), flushed(y))), found = math::fmod(x, y);
+    INFO(x << " " << y);
+    CHECK((found == expected || (std::isnan(found) && std::isnan(expected))));
+    CHECK((std::signbit(found) == std::signbit(expected) || std::isnan(found)));
+  };
+  for (int i = 0; i < count / 10; ++i) {
+    const double x = numbers.positive() * (i % 2 == 0 ? 1 : -1);
+    check(x, numbers.positive() * (i % 3 == 0 ? 1 : -1));
+    check(x, x * numbers.between(-1, 1));
+    check(std::nearbyint(numbers.between(-1e6, 1e6)), std::nearbyint(numbers.between(-100, 100)));
+  }
+  for (const double x : special)
+    for (const double y : special) check(x, y), check(x, DBL_MIN * y), check(DBL_MAX, x), check(x, DBL_MIN);
 }
 
 TEST_CASE("float64: the angle of a point is at most 2 units in the last place off, and has C's special cases") {

@@ -60,7 +60,7 @@ struct Images : tw::Module<Images> {
   BOOST_HANA_DEFINE_STRUCT(Images, (tw::layers::Conv2d<8, 3, {.padding = 1}>, conv1), (tw::layers::Conv2d<8, 3>, conv2),
                            (Linear<10>, head));
   constexpr Tensor build(Tensor x) {
-    x = ops::max_pool(ops::relu(conv1(x.reshape({-1, 1, 12, 12}))), {.kernel_shape = {2, 2}});
+    x = ops::max_pool(ops::relu(conv1(x.reshape({-1, 1, 12, 12}))), {2, 2});
     return head(ops::relu(conv2(x)).reshape({-1, 8 * 9 * 9}));
   }
 };

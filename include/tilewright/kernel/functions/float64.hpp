@@ -132,6 +132,21 @@ inline double power_of_double(double x, double y) {
   return is_negative && is_odd ? -result : result;
 }
 
+/// Returns C's fmod(a, b), which is exact. The quotient is found in integers, up to 11 bits at a time.
+inline double fmod_of_double(double a, double b) {
+  const double size = std::fabs(a), divisor = std::fabs(b);
+  if (!(size < infinity64) || !(divisor >= 0x1p-1022)) return nan64;
+  if (size < divisor) return a;
+  constexpr std::uint64_t one = std::uint64_t{1} << 52;
+  const auto bits = std::bit_cast<std::uint64_t>(size), bits_of_divisor = std::bit_cast<std::uint64_t>(divisor);
+  const std::uint64_t m = (bits_of_divisor & (one - 1)) | one;
+  std::uint64_t rest = ((bits & (one - 1)) | one) % m;
+  for (auto left = static_cast<int>((bits >> 52) - (bits_of_divisor >> 52)); left > 0; left -= 11)
+    rest = (rest << (left < 11 ? left : 11)) % m;
+  const double result = static_cast<double>(rest) * 0x1p-52 *
+                        power_of_two(static_cast<std::int64_t>(bits_of_divisor >> 52) - 1023);
+  return std::copysign(result < 0x1p-1022 ? 0 : result, a);
+}
 /// Returns tanh(x), with an error of at most 3 ulp: e / (e + 2) with e = exp(2 |x|) - 1, and with the sign of x.
 inline double tanh_of_double(double x) {
   const double size = std::fabs(x);

@@ -99,8 +99,7 @@ template <class X>
 }
 
 /// For floats with a small quotient, the remainder follows from the quotient. If a / b was rounded up, the quotient may be one
-/// too large. In that case, the remainder has the wrong sign and is corrected. Other elements use the standard library, one by
-/// one.
+/// too large. In that case, the remainder has the wrong sign and is corrected. Other elements are computed one by one.
 template <class X>
 inline X fmod(const X& a, const X& b) {
   if constexpr (std::integral<X>) {
@@ -108,7 +107,7 @@ inline X fmod(const X& a, const X& b) {
       if (b == X(-1)) return 0;  // the quotient of the least integer does not exist
     return static_cast<X>(a % b);
   } else if constexpr (std::same_as<X, double>) {
-    return detail::without_denormals<double>(std::fmod, a, b);
+    return detail::without_denormals<double>(detail::fmod_of_double, a, b);
   } else {
     const X dividend = math::abs(a), divisor = math::abs(b), q = math::trunc(math::divide(dividend, divisor));
     const X r = math::fma(-q, divisor, dividend), remainder = math::select(r < number<X>(0), r + divisor, r);
@@ -118,7 +117,10 @@ inline X fmod(const X& a, const X& b) {
 #else
     const auto is_small = q < number<X>(0);  // the product would be rounded
 #endif
-    const auto of_one = [](float x, float y) { return detail::without_denormals<float>(std::fmod, x, y); };
+    const auto of_one = [](float x, float y) {
+      return detail::without_denormals<float>([](float c, float d) { return static_cast<float>(detail::fmod_of_double(c, d)); },
+                                              x, y);
+    };
     return detail::where_special(!is_small, result, of_one, a, b);
   }
 }

@@ -36,9 +36,9 @@ consteval auto require_values() {
 }  // namespace detail
 
 /// Programs that share their variables, for the C interface that cmake/export.py writes. Programs are numbered from 0.
-template <Target target, auto... builds>
+template <Target target, UnchangedVariables unchanged, auto... builds>
 class ExportedPrograms {
-  using Programs = detail::StaticPrograms<false, internal::Program<builds, target>...>;
+  using Programs = detail::StaticPrograms<false, unchanged, internal::Program<builds, target>...>;
   static_assert((detail::require_no_host<internal::Program<builds, target>::plan, target>() && ...));
   static_assert((detail::require_values<internal::Program<builds, target>::plan>() && ...));
 
@@ -48,6 +48,11 @@ class ExportedPrograms {
     auto& programs = *new (memory) Programs;
     const RunStatus filled = programs.fill(seed);
     return result_of(filled.is_done() ? programs.upload() : filled, status);
+  }
+  /// Uses read-only variables from a .safetensors file in place.
+  static int init(void* memory, const void* file, std::size_t bytes, std::uint64_t seed, ExportedStatus* status) {
+    if (!is_aligned(memory)) return result_of(misaligned, status);
+    return result_of((new (memory) Programs)->init(seed, {static_cast<const std::byte*>(file), bytes}), status);
   }
   /// `arrays`: by stream; those of streams that the program does not use are null.
   template <std::size_t p>
@@ -68,8 +73,8 @@ class ExportedPrograms {
   }
 
   /// Returns what the writer of the header must know, in lines: `bytes N`, `alignment N`, `file N`, and for each program
-  /// `program`, `variable DTYPE OFFSET RANK EXTENTS... NAME` for those of no earlier program, and `stream DIRECTION NUMBER DTYPE
-  /// RANK EXTENTS... NAME`. Names have \n for an end of line, and \\ for \.
+  /// `program`, `variable DTYPE OFFSET RANK EXTENTS... NAME` for those of no earlier program, or `read-only` with the offset of
+  /// the pointer, and `stream DIRECTION NUMBER DTYPE RANK EXTENTS... NAME`. Names have \n for an end of line, and \\ for \.
   static constexpr Text facts() {
     Text lines = text("bytes ", sizeof(Programs), "\nalignment ", alignof(Programs), "\nfile ", Programs::file_bytes(), "\n");
     [&]<std::size_t... p>(std::index_sequence<p...>) {
@@ -105,8 +110,9 @@ class ExportedPrograms {
     lines += "program\n";
     for (std::size_t v = 0; v < plan.variables.size(); ++v)
       if (Programs::template is_first<p>(v))
-        lines += text("variable ", to_text(plan.variables[v].spec.dtype), " ", Programs::template offset_of_variable<p>(v),
-                      extents(host_spec(plan, v).shape), " ", in_one_line(plan.variable_name(v)), "\n");
+        lines += text(Programs::template is_read_only<p>(v) ? "read-only " : "variable ", to_text(plan.variables[v].spec.dtype),
+                      " ", Programs::template offset_of_variable<p>(v), extents(host_spec(plan, v).shape), " ",
+                      in_one_line(plan.variable_name(v)), "\n");
     for (std::size_t i = 0; i < plan.streams.size(); ++i)
       if (plan.streams[i].used)
         lines += text("stream ", plan.streams[i].direction == StreamDirection::host_to_device ? "in " : "out ", i, " ",

@@ -79,7 +79,14 @@ class SafetensorsReader {
     std::fill(found.begin(), found.end(), nullptr);
   }
 
+  /// Fails for a variable without a tensor.
   RunStatus read(std::span<const std::byte> file) {
+    if (!find(file).is_done()) return status_;
+    for (std::size_t v = 0; v < variables_.size(); ++v)
+      if (found_[v] == nullptr) return wrong("load_safetensors: no tensor for variable "sv, variables_[v].name);
+    return {};
+  }
+  RunStatus find(std::span<const std::byte> file) {
     std::uint64_t header_bytes = 0;
     if (file.size() < sizeof header_bytes) return wrong("load_safetensors: a file that is cut: a whole one expected"sv);
     std::memcpy(&header_bytes, file.data(), sizeof header_bytes);
@@ -99,8 +106,6 @@ class SafetensorsReader {
       return wrong("load_safetensors: a header that is no JSON of tensors: that of .safetensors expected"sv);
     if (begins_ != mixed(buffer_.size()) - mixed(0))
       return wrong("load_safetensors: tensors with holes or overlaps: each byte behind the header in one tensor expected"sv);
-    for (std::size_t v = 0; v < variables_.size(); ++v)
-      if (found_[v] == nullptr) return wrong("load_safetensors: no tensor for variable "sv, variables_[v].name);
     return {};
   }
 

@@ -85,11 +85,12 @@ constexpr Text names_of() {
   return names;
 }
 
-/// The variables of programs in a file. Each is a constant of its own: an executable has those that it uses.
-template <class Programs>
+/// The variables of programs in a file, or their read-only ones. Each is a constant of its own: an executable has those that it
+/// uses.
+template <class Programs, bool read_only = false>
 struct SafetensorsTables {
  private:
-  static constexpr auto in_plans = Programs::file_variables();
+  static constexpr auto in_plans = Programs::template file_variables<read_only>();
   static constexpr auto names = exported_text<&names_of<in_plans>>;
 
  public:

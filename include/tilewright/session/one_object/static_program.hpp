@@ -14,7 +14,7 @@
 
 namespace tilewright {
 
-/// Bytes of a StaticSession, by purpose. Each part is a multiple of 64.
+/// Bytes of a StaticSession, by purpose. Each part of the object is a multiple of 64.
 struct StaticBytes {
   std::int64_t variables = 0;  ///< with tensors that ops of other execution contexts keep
   std::int64_t constants = 0;
@@ -22,7 +22,8 @@ struct StaticBytes {
   std::int64_t frame = 0;  ///< tensors of a run
   std::int64_t streams = 0;  ///< the arrays of all streams
   std::int64_t faults = 0;  ///< reports of ops about values with which they cannot compute
-  std::int64_t state = 0;  ///< pointers to streams and arguments, and whether there are initial values
+  std::int64_t state = 0;  ///< pointers to streams, arguments and read-only variables, and whether there are initial values
+  std::int64_t read_only = 0;  ///< of variables in memory of the caller: not in the object, and not in total()
   constexpr std::int64_t total() const { return variables + constants + remote + frame + streams + faults + state; }
   constexpr bool operator==(const StaticBytes&) const = default;
 };
@@ -103,16 +104,13 @@ struct StaticProgram {
     for (const auto& body : plan.bodies) deepest += static_cast<std::size_t>(body.max_arguments);
     return deepest;
   }();
-  static constexpr StaticBytes bytes = [] {
-    const auto pointers = argument_count + plan.streams.size();
-    return StaticBytes{.variables = internal::align(plan.memory.variables),
-                       .constants = internal::align(plan.memory.constants),
-                       .remote = internal::align(plan.memory.remote),
-                       .frame = internal::align(plan.memory.frame),
-                       .streams = stream_offsets.back(),
-                       .faults = internal::align(static_cast<std::int64_t>(plan.fault_sites.size() * sizeof(FaultRecord))),
-                       .state = internal::align(static_cast<std::int64_t>(pointers * sizeof(std::byte*) + 1))};
-  }();
+  /// Bytes of what no other program changes: without variables and state, see StaticPrograms.
+  static constexpr StaticBytes bytes{
+      .constants = internal::align(plan.memory.constants),
+      .remote = internal::align(plan.memory.remote),
+      .frame = internal::align(plan.memory.frame),
+      .streams = stream_offsets.back(),
+      .faults = internal::align(static_cast<std::int64_t>(plan.fault_sites.size() * sizeof(FaultRecord)))};
 };
 
 /// Returns whether stages of a frozen plan print.
@@ -142,11 +140,4 @@ consteval auto require_no_host() {
 }
 
 }  // namespace detail
-
-/// The bytes of a program's StaticSession:
-///
-///     static_assert(tw::static_bytes<train_step, tw::one_core>.total() <= 256 * 1024);
-template <auto build, Target target = cpu>
-inline constexpr StaticBytes static_bytes = detail::StaticProgram<Program<build, target>>::bytes;
-
 }  // namespace tilewright

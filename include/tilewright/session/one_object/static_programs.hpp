@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,41 +11,54 @@
 #include <utility>
 
 #include "tilewright/execute/run_status.hpp"
+#include "tilewright/session/arrays/replica_parts.hpp"
 #include "tilewright/session/fill_elements.hpp"
 #include "tilewright/session/one_object/safetensors_writer.hpp"
 #include "tilewright/session/one_object/shared_variables.hpp"
 #include "tilewright/session/one_object/static_program.hpp"
 
-namespace tilewright::detail {
+namespace tilewright {
+namespace detail {
 
 /// Programs of one machine that share their variables, and all their memory in one object. `has_streams`: whether it has arrays
 /// for streams; otherwise each run needs arrays of the caller. Programs are numbered from 0.
-template <bool has_streams, class... Programs>
+template <bool has_streams, UnchangedVariables unchanged, class... Programs>
 class StaticPrograms {
   template <std::size_t p>
   using Tables = std::tuple_element_t<p, std::tuple<StaticProgram<Programs>...>>;
-  using Shared = SharedVariables<StaticProgram<Programs>...>;
+  using Shared = SharedVariables<unchanged, StaticProgram<Programs>...>;
   static constexpr auto numbers_of_programs = std::index_sequence_for<Programs...>();
+  static constexpr std::size_t argument_count = (std::max)({StaticProgram<Programs>::argument_count...});
+  static constexpr std::size_t pointer_count = argument_count + Shared::stream_count +
+                                               static_cast<std::size_t>(Shared::places.read_only_count);
 
  public:
+  static constexpr bool has_read_only = Shared::places.read_only_count > 0;
   /// Bytes by purpose. Programs have constants, remote memory and streams of their own; they take turns in the rest.
   static constexpr StaticBytes bytes = [] {
-    StaticBytes sum{.variables = Shared::bytes};
+    StaticBytes sum{.variables = Shared::bytes,
+                    .state = internal::align(static_cast<std::int64_t>(pointer_count * sizeof(std::byte*) + 1)),
+                    .read_only = Shared::places.read_only_bytes};
     const auto add = [&](const StaticBytes& each) {
       sum.constants += each.constants;
       sum.remote += each.remote;
       sum.frame = (std::max)(sum.frame, each.frame);
       sum.streams += has_streams ? each.streams : 0;
       sum.faults = (std::max)(sum.faults, each.faults);
-      sum.state = (std::max)(sum.state, each.state);
     };
     (add(StaticProgram<Programs>::bytes), ...);
     return sum;
   }();
 
-  /// Returns the offset of a program's variable in the object.
+  /// Returns whether a program's variable is in read-only memory. The object then has a pointer to it.
+  template <std::size_t p>
+  static constexpr bool is_read_only(std::size_t v) {
+    return Shared::places.is_read_only[p][v];
+  }
+  /// Returns the offset of a program's variable, or of the pointer to it, in the object.
   template <std::size_t p>
   static constexpr std::int64_t offset_of_variable(std::size_t v) {
+    if (is_read_only<p>(v)) return at_pointers + Shared::places.variables[p][v] * static_cast<std::int64_t>(sizeof(std::byte*));
     const bool is_remote = Tables<p>::variables[v].base == internal::Base::remote;
     return is_remote ? at_remote<p> + Tables<p>::variables[v].offset : Shared::places.variables[p][v];
   }
@@ -54,7 +68,14 @@ class StaticPrograms {
   }
   template <std::size_t p>
   const std::byte* variable(std::size_t v) const {
+    if constexpr (has_read_only)
+      if (is_read_only<p>(v)) return pointer_at(variable_offsets<p>[v]);
     return memory_ + variable_offsets<p>[v];
+  }
+  /// Sets the pointer to a read-only variable.
+  template <std::size_t p>
+  void point(std::size_t v, const std::byte* elements) {
+    pointer_at(variable_offsets<p>[v]) = internal::OperandAddress(elements).for_kernel();
   }
   /// Returns the object's array for a stream of a program.
   template <std::size_t p>
@@ -62,8 +83,8 @@ class StaticPrograms {
     return memory_ + at_streams<p> + Tables<p>::stream_offsets[i];
   }
 
-  /// Writes constants and the initial values of variables. Each program draws from the seed as a session of its own does; the
-  /// values of a variable are those of the first program that has it.
+  /// Writes constants and the initial values of variables in the object. Each program draws from the seed as a session of its own
+  /// does; the values of a variable are those of the first program that has it.
   RunStatus fill(std::uint64_t seed) {
     is_initialised() = false;
     UnfitNumber unfit;
@@ -101,16 +122,18 @@ class StaticPrograms {
   /// Runs the ops of all programs that precede a download. The status is that of the first program with faults.
   RunStatus download() { return run_roots<false>(); }
 
-  /// All variables as tensors of a file, wide elements first: then all are aligned.
+  /// All variables in the object, or all read-only ones, as tensors of a file, wide elements first: then all are aligned.
+  template <bool read_only>
   static constexpr auto file_variables() {
     constexpr std::size_t count = [] {
       std::size_t sum = 0;
-      for_each_variable([&]<std::size_t p>(std::size_t) { ++sum; });
+      for_each_variable([&]<std::size_t p>(std::size_t v) { sum += is_read_only<p>(v) == read_only; });
       return sum;
     }();
     std::array<FileVariable, count> result{};
     std::size_t next = 0;
     for_each_variable([&]<std::size_t p>(std::size_t v) {
+      if (is_read_only<p>(v) != read_only) return;
       const TensorSpec spec = host_spec(Tables<p>::plan, v);
       result[next++] = {Tables<p>::plan.variable_name(v), dtype_facts[static_cast<std::size_t>(spec.dtype)].safetensors, spec,
                         offset_of_variable<p>(v)};
@@ -126,8 +149,24 @@ class StaticPrograms {
     if (!is_initialised()) return {.result = RunResult::not_initialised, .before = uninitialised_text};
     std::array<const std::byte*, variables.size()> found;
     if (const RunStatus status = SafetensorsReader(variables, found).read(file); !status.is_done()) return status;
+    if constexpr (has_read_only)
+      if (const RunStatus status = compare_read_only(file); !status.is_done()) return status;
     for (std::size_t v = 0; v < variables.size(); ++v)
       std::memcpy(memory_ + variables[v].offset, found[v], static_cast<std::size_t>(variables[v].spec.bytes()));
+    return upload();
+  }
+  /// Fills variables in the object, uses the read-only ones from a file, and runs the ops that follow an upload.
+  RunStatus init(std::uint64_t seed, std::span<const std::byte> file) {
+    is_initialised() = false;
+    constexpr const auto& variables = SafetensorsTables<StaticPrograms, true>::variables;
+    std::array<const std::byte*, variables.size()> found;
+    if (const RunStatus status = SafetensorsReader(variables, found).read(file); !status.is_done()) return status;
+    for (std::size_t v = 0; v < variables.size(); ++v)
+      if (std::bit_cast<std::uintptr_t>(found[v]) % static_cast<std::uintptr_t>(size_of(variables[v].spec.dtype)) != 0)
+        return {.result = RunResult::misaligned_memory, .before = misaligned_text, .after = variables[v].name};
+    for (std::size_t v = 0; v < variables.size(); ++v)
+      pointer_at(variables[v].offset) = internal::OperandAddress(found[v]).for_kernel();
+    if (const RunStatus status = fill(seed); !status.is_done()) return status;
     return upload();
   }
   RunStatus save_safetensors(std::span<std::byte> file) {
@@ -164,7 +203,7 @@ class StaticPrograms {
 
  private:
   // The object has, in this order: variables, constants of all programs, their remote memory, the frame, arrays of streams,
-  // faults and state. State: pointers to arguments, pointers to streams, and whether there are values.
+  // faults and state. State: pointers to arguments, to streams and to read-only variables, and whether there are values.
   template <std::size_t p>
   static constexpr std::int64_t sum_before(std::int64_t StaticBytes::* part) {
     std::int64_t sum = 0;
@@ -180,8 +219,8 @@ class StaticPrograms {
   static constexpr std::int64_t at_streams = at_frame + bytes.frame + sum_before<p>(&StaticBytes::streams);
   static constexpr std::int64_t at_faults = at_frame + bytes.frame + bytes.streams;
   static constexpr std::int64_t at_state = at_faults + bytes.faults;
-  static constexpr std::size_t argument_count = (std::max)({StaticProgram<Programs>::argument_count...});
-  static constexpr std::size_t stream_count = (std::max)({StaticProgram<Programs>::plan.streams.size()...});
+  static constexpr std::int64_t at_pointers = at_state + static_cast<std::int64_t>((argument_count + Shared::stream_count) *
+                                                                                   sizeof(std::byte*));
 
   template <std::size_t p>
   static constexpr auto variable_offsets = [] {
@@ -202,11 +241,16 @@ class StaticPrograms {
   static constexpr std::string_view missing_text = "run: a stream without an array: one for each stream expected";
   static constexpr std::string_view small_file_text =
       "save_safetensors: memory smaller than the file: safetensors_bytes expected";
+  static constexpr std::string_view misaligned_text =
+      "init: a file whose elements are not aligned: one at a multiple of 8 bytes expected, for variable ";
+  static constexpr std::string_view other_text = "load_safetensors: another tensor than that in read-only memory for variable ";
   static constexpr std::string_view uninitialised_text = "run: a session without initial values: init() first expected";
 
+  std::byte*& pointer_at(std::int64_t offset) { return *reinterpret_cast<std::byte**>(memory_ + offset); }
+  const std::byte* pointer_at(std::int64_t offset) const { return *reinterpret_cast<std::byte* const*>(memory_ + offset); }
   std::byte** arguments() { return reinterpret_cast<std::byte**>(memory_ + at_state); }
   std::byte** streams() { return arguments() + argument_count; }
-  bool& is_initialised() { return *reinterpret_cast<bool*>(streams() + stream_count); }
+  bool& is_initialised() { return *reinterpret_cast<bool*>(arguments() + pointer_count); }
 
   template <bool after_upload>
   RunStatus run_roots() {
@@ -237,23 +281,52 @@ class StaticPrograms {
       unfit = fill_constant<T::fill_needs>(T::constants[c], numbers(T::constants[c].values),
                                            memory_ + at_constants<p> + T::constants[c].offset);
     Random random(seed);
-    for (std::size_t v = 0; v < T::variables.size() && unfit.function.empty(); ++v)
-      if (Shared::places.is_first[p][v])
+    for (std::size_t v = 0; v < filled_count<p> && unfit.function.empty(); ++v)
+      if (is_filled<p>[v])
         unfit = fill_variable<T::fill_needs>(T::variables[v], numbers(T::variables[v].values), variable<p>(v), random);
       else skip_variable(T::variables[v], random);
   }
-  /// Returns whether outputs share memory with no other array, and arrays of the caller none with the object, except the
-  /// object's array of the same stream.
+  /// By variable, whether a program fills it; and the number of variables up to the last one of them.
+  template <std::size_t p>
+  static constexpr auto is_filled = [] {
+    std::array<bool, Tables<p>::variables.size()> result{};
+    for (std::size_t v = 0; v < result.size(); ++v) result[v] = is_first<p>(v) && !is_read_only<p>(v);
+    return result;
+  }();
+  template <std::size_t p>
+  static constexpr std::size_t filled_count = [] {
+    std::size_t count = Tables<p>::variables.size();
+    while (count > 0 && !is_filled<p>[count - 1]) --count;
+    return count;
+  }();
+  /// Returns whether the file has no tensor of a read-only variable, or an equal one.
+  RunStatus compare_read_only(std::span<const std::byte> file) const {
+    constexpr const auto& variables = SafetensorsTables<StaticPrograms, true>::variables;
+    std::array<const std::byte*, variables.size()> found;
+    if (const RunStatus status = SafetensorsReader(variables, found).find(file); !status.is_done()) return status;
+    for (std::size_t v = 0; v < variables.size(); ++v)
+      if (found[v] != nullptr &&
+          std::memcmp(found[v], pointer_at(variables[v].offset), static_cast<std::size_t>(variables[v].spec.bytes())) != 0)
+        return {.result = RunResult::unfit_file, .before = other_text, .after = variables[v].name};
+    return {};
+  }
+  /// Returns whether outputs share memory with no other array and no read-only variable, and arrays of the caller none with the
+  /// object, except the object's array of the same stream.
   template <std::size_t p>
   bool are_apart(std::span<const internal::OperandAddress> given) {
     const auto array = [&](std::size_t i) {
       return std::span(streams()[i], static_cast<std::size_t>(Tables<p>::stream_bytes[i]));
     };
     for (std::size_t i = 0; i < given.size(); ++i) {
+      const bool is_output = Tables<p>::stream_directions[i] == StreamDirection::device_to_host;
       const bool is_own = given[i].get() == nullptr || (has_streams && given[i].get() == stream<p>(i));
       if (!is_own && share_memory(array(i), memory_)) return false;
-      for (std::size_t j = 0; Tables<p>::stream_directions[i] == StreamDirection::device_to_host && j < given.size(); ++j)
+      for (std::size_t j = 0; is_output && j < given.size(); ++j)
         if (i != j && share_memory(array(i), array(j))) return false;
+      for (std::size_t v = 0; has_read_only && is_output && v < Tables<p>::variables.size(); ++v)
+        if (is_read_only<p>(v) && share_memory(array(i), {std::as_const(*this).template variable<p>(v),
+                                                          static_cast<std::size_t>(Tables<p>::variables[v].spec.bytes())}))
+          return false;
     }
     return true;
   }
@@ -261,4 +334,12 @@ class StaticPrograms {
   alignas(internal::memory_alignment) std::byte memory_[static_cast<std::size_t>(bytes.total())]{};
 };
 
-}  // namespace tilewright::detail
+}  // namespace detail
+
+/// The bytes of a program's StaticSession:
+///
+///     static_assert(tw::static_bytes<train_step, tw::one_core>.total() <= 256 * 1024);
+template <auto build, Target target = cpu, UnchangedVariables unchanged = UnchangedVariables::in_object>
+inline constexpr StaticBytes static_bytes = detail::StaticPrograms<true, unchanged, internal::Program<build, target>>::bytes;
+
+}  // namespace tilewright
