@@ -13,7 +13,7 @@ COLUMNS = 130  # of .clang-format
 MOST_INLINE = 64  # elements of a constant in the code; larger ones are variables
 # The headers of layers, by what their names begin with.
 HEADERS = {"Linear": "linear", "Conv": "conv", "LayerNorm": "layer_norm", "BatchNorm": "batch_norm", "LSTM": "recurrent",
-           "GRU": "recurrent", "Embedding": "embedding"}
+           "GRU": "recurrent", "Embedding": "embedding", "MultiheadAttention": "attention"}
 MOST_MEMBERS = 30  # of one macro of Boost.Hana
 BEGIN, END = "// Yours, kept by the next import: begin", "// Yours, kept by the next import: end"
 
@@ -40,7 +40,7 @@ constexpr void {program}([[maybe_unused]] tw::Ir& ir) {{
 
 @operator("tw.Layer")
 def layer(place):
-    return f"{place.node.attributes['member']}({place[0]})"
+    return f"{place.node.attributes['member']}({', '.join(place[i] for i in range(len(place.node.inputs)))})"
 
 
 class Writer:

@@ -8,8 +8,10 @@ to PyTorch under its names and layouts; and PyTorch's outputs with them. Of a qu
 """
 
 import argparse
+import collections
 import copy
 import json
+import re
 import sys
 import tempfile
 import types
@@ -18,8 +20,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
-TESTED = ("Perceptron", "Cnn", "Tagger")
-BATCH = 3  # networks of a program
+TESTED = ("Perceptron", "Cnn", "Tagger", "Attentions")
+BATCH = 4  # networks of a program
+LAYERS = "Linear", "Conv1d", "Conv2d", "ConvTranspose2d", "BatchNorm", "LayerNorm", "LSTM", "MultiheadAttention"
 sys.path[:0] = [str(PROJECT / "cmake/onnx"), str(HERE)]
 
 TRAIN = """
@@ -76,8 +79,20 @@ class Trip:
                 return
             text = made.header("model.onnx", "")
             self.texts.append("\n".join(line for line in text.split("\n") if not line.startswith("#")))
+            if training:
+                self.require_layers(text)
             self.graphs.append(graph)
             self.variables.append(tensors.safetensors(made.variables, tensors.sources(made.elements, graph.sources_of_weights)))
+
+    def require_layers(self, text):
+        """That each module that the library has as a layer is one."""
+        kinds = collections.Counter(re.sub("Norm[12]d", "Norm", type(each).__name__) for each in self.network.modules())
+        found = {kind: text.count(f"tw::layers::{kind}<") for kind in LAYERS}
+        own = found["MultiheadAttention"] - kinds["MultiheadAttention"]  # which the network has as two linear layers each
+        for kind in LAYERS:
+            wanted = kinds[kind] - (2 * own if kind == "Linear" else 0)
+            if found[kind] < wanted:
+                self.problems.append(f"{found[kind]} layers {kind}: {wanted} expected")
 
     def source(self, i):
         if self.is_quantised:

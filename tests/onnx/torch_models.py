@@ -52,6 +52,28 @@ class Encoder(nn.Module):
         return self.head(self.layers(x).mean(1))
 
 
+class Attentions(nn.Module):
+    """Attention of one value and of several, with masks, without biases, and with the length or nothing before the width."""
+
+    def __init__(self):
+        super().__init__()
+        self.own, self.causal, self.plain, self.cross = (nn.MultiheadAttention(8, 2, batch_first=True, bias=i != 2) for i in range(4))
+        self.padded, self.both, self.three = (nn.MultiheadAttention(8, 4, batch_first=True) for _ in range(3))
+        self.length_first, self.single = nn.MultiheadAttention(8, 1), nn.MultiheadAttention(8, 8)
+        self.memory, self.other = nn.Linear(8, 8), nn.Linear(8, 8)
+
+    def forward(self, x):
+        after = torch.ones(5, 5, dtype=torch.bool).triu(1)
+        memory = self.memory(x[:, :3])
+        hidden = (x[:, :, 0] > 0.3) & (torch.arange(5) > 0)
+        y = self.own(x, x, x, need_weights=False)[0] + self.causal(x, x, x, attn_mask=after)[0]
+        y = y + self.plain(x, x, x, attn_mask=torch.zeros(5, 5).masked_fill(after, -torch.inf))[0] + self.cross(x, memory, memory)[0]
+        y = y + self.padded(x, x, x, key_padding_mask=hidden)[0] + self.both(y, y, y, attn_mask=after, key_padding_mask=hidden)[0]
+        y = y + self.three(y, x, self.other(x))[0]
+        z = self.length_first(y, y, y)[0]  # attends to the axis of the batch
+        return y + z + self.single(y[0], y[0], y[0])[0]
+
+
 class GptBlock(nn.Module):
     def __init__(self, width, heads):
         super().__init__()
@@ -133,7 +155,7 @@ def networks():
     perceptron = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 3))
     autoencoder = nn.Sequential(nn.Linear(12, 6), nn.Sigmoid(), nn.Linear(6, 3), nn.ELU(), nn.Linear(3, 6), nn.LeakyReLU(0.1),
                                 nn.Linear(6, 12))
-    return {"Perceptron": (perceptron, torch.randn(4, 6)), "Cnn": (Cnn(), torch.randn(4, 1, 8, 8)),
+    return {"Attentions": (Attentions(), torch.randn(2, 5, 8)), "Perceptron": (perceptron, torch.randn(4, 6)), "Cnn": (Cnn(), torch.randn(4, 1, 8, 8)),
             "Depthwise": (Depthwise(), torch.randn(2, 3, 8, 8)), "Tagger": (Tagger(), torch.randint(12, (2, 5))),
             "Encoder": (Encoder(), torch.randn(2, 4, 8)), "Gpt": (Gpt(), torch.randint(11, (2, 6))),
             "UNet": (UNet(), torch.randn(1, 1, 8, 8)), "Autoencoder": (autoencoder, torch.randn(4, 12)),
