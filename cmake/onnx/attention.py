@@ -30,7 +30,7 @@ class Parts:
 def parts_of(graph, node, makers):
     """The parts of attention whose last product is `node`, or None."""
     softmax = makers.get(node.inputs[0]) if node.op == "MatMul" else None
-    if softmax is None or softmax.op != "Softmax" or node.inputs[1] not in graph.types:
+    if softmax is None or softmax.op != "Softmax" or not graph.types.keys() >= {softmax.outputs[0], node.inputs[1]}:
         return None
     shape = graph.types[softmax.outputs[0]].shape
     if softmax.attributes.get("axis", -1) not in (-1, len(shape) - 1) or len(shape) not in (3, 4):

@@ -46,7 +46,7 @@ class MultiheadFinder:
             try:
                 last, nodes = self.layer(node)
                 made[id(last)] = nodes
-            except Mismatch:
+            except (Mismatch, KeyError):  # a key is a value whose shape is not known
                 continue
         self.graph.nodes = [each for node in self.graph.nodes for each in made.get(id(node), [node])]
         self.graph.prune()
@@ -80,15 +80,8 @@ class MultiheadFinder:
         last, self.makers[target] = self.makers[target], made
         return last, [*before, made, *after]
 
-    def constant(self, name):
-        """A constant, also one that nodes still move, because others read it too; None if it is none."""
-        node = self.makers.get(name)
-        if node is None or node.op not in folding.MOVES:
-            return self.graph.constants.get(name)
-        return folding.fold(node, {each: self.constant(each) for each in node.inputs}, self.types).get(name)
-
     def weight(self, name, rank):
-        each = self.constant(name)
+        each = folding.constant_of(name, self.makers, self.graph.constants, self.types)
         is_one = each is not None and each.weight and each.array.ndim == rank and each.dtype in ("float16", "bfloat16", "float32")
         return each if is_one else None
 

@@ -7,6 +7,7 @@ from elementwise import cpp_dtype
 from model import FLOATING, Fault, Type, Unsupported, numpy_dtype
 from names import Names, dotted, identifier
 from operators import TABLE, Place, expressions_of, listed, number, operator
+from random_numbers import draws
 from statics import check_type
 
 COLUMNS = 130  # of .clang-format
@@ -53,8 +54,16 @@ class Writer:
         layers.find_layers(graph, self.names)
         self.member_names = {node.attributes["member"] for node in graph.nodes if "member" in node.attributes}
         self.read = {each for node in graph.nodes for each in node.inputs} | set(graph.outputs)
+        self.seeds = 0
+        self.is_random = any(draws(graph, node) for node in graph.nodes)
+        needs_seed = any(draws(graph, node) and node.attributes.get("seed") is None for node in graph.nodes)
+        if needs_seed:
+            stream = next(name for name in ("seed", "random_seed", "seed_of_random_numbers") if name not in graph.types)
+            graph.inputs.append(stream)
+            graph.types[stream] = Type("uint32", (2,))
         self.inputs = [self.names.new(identifier(each)) for each in graph.inputs]
         self.values |= dict(zip(graph.inputs, self.inputs))
+        self.seed = self.inputs[-1] if needs_seed else ""  # what the stream of the seed is called
 
     def value(self, name):
         """What a value of the model is called in C++; a constant gets its line where it is read first."""

@@ -20,9 +20,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
-TESTED = ("Perceptron", "Cnn", "Tagger", "Attentions")
-BATCH = 4  # networks of a program
-LAYERS = "Linear", "Conv1d", "Conv2d", "ConvTranspose2d", "BatchNorm", "LayerNorm", "LSTM", "MultiheadAttention"
+TESTED = ("Perceptron", "Cnn", "Tagger", "Attentions", "Parameters")
+BATCH = 3  # networks of a program
+LAYERS = "Linear", "Conv1d", "Conv2d", "ConvTranspose2d", "BatchNorm", "LayerNorm", "LSTM", "GRU", "MultiheadAttention"
 sys.path[:0] = [str(PROJECT / "cmake/onnx"), str(HERE)]
 
 TRAIN = """
@@ -87,6 +87,7 @@ class Trip:
     def require_layers(self, text):
         """That each module that the library has as a layer is one."""
         kinds = collections.Counter(re.sub("Norm[12]d", "Norm", type(each).__name__) for each in self.network.modules())
+        kinds.subtract(getattr(self.network, "composed", {}))
         found = {kind: text.count(f"tw::layers::{kind}<") for kind in LAYERS}
         own = found["MultiheadAttention"] - kinds["MultiheadAttention"]  # which the network has as two linear layers each
         for kind in LAYERS:
@@ -174,7 +175,7 @@ def main():
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--include", type=Path, default=PROJECT / "include")
     options = parser.parse_args()
-    networks = torch_models.networks()
+    networks = torch_models.networks() | torch_models.more_networks()
     names = options.only.split(",") if options.only else list(networks) if options.all else TESTED
     with tempfile.TemporaryDirectory() as name:
         trips = [Trip(each, *networks[each], Path(name) / each) for each in names]

@@ -52,6 +52,24 @@ class Encoder(nn.Module):
         return self.head(self.layers(x).mean(1))
 
 
+class Parameters(nn.Module):
+    """Parameters of which an export takes a part, copies, joins with zeros, or functions."""
+
+    composed = {"MultiheadAttention": 1}  # what is no layer for these reasons
+
+    def __init__(self):
+        super().__init__()
+        self.places, self.distances, self.first = (nn.Parameter(torch.randn(shape)) for shape in ((9, 8), (5,), (4,)))
+        self.direction, self.size, self.gru = nn.Parameter(torch.randn(8, 8)), nn.Parameter(torch.ones(8, 1)), nn.GRU(8, 4)
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True, add_bias_kv=True)
+
+    def forward(self, x):
+        place = torch.arange(5)
+        x = self.distances[(place[:, None] - place).abs()] @ (x + self.places[:5])
+        x = (x + torch.cat([self.first, torch.zeros(4)])) @ (self.size * self.direction / self.direction.norm(dim=1, keepdim=True)).T
+        return self.gru(self.attention(x, x, x)[0])[0]
+
+
 class Attentions(nn.Module):
     """Attention of one value and of several, with masks, without biases, and with the length or nothing before the width."""
 
@@ -155,11 +173,17 @@ def networks():
     perceptron = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 3))
     autoencoder = nn.Sequential(nn.Linear(12, 6), nn.Sigmoid(), nn.Linear(6, 3), nn.ELU(), nn.Linear(3, 6), nn.LeakyReLU(0.1),
                                 nn.Linear(6, 12))
-    return {"Attentions": (Attentions(), torch.randn(2, 5, 8)), "Perceptron": (perceptron, torch.randn(4, 6)), "Cnn": (Cnn(), torch.randn(4, 1, 8, 8)),
+    return {"Perceptron": (perceptron, torch.randn(4, 6)), "Cnn": (Cnn(), torch.randn(4, 1, 8, 8)),
             "Depthwise": (Depthwise(), torch.randn(2, 3, 8, 8)), "Tagger": (Tagger(), torch.randint(12, (2, 5))),
             "Encoder": (Encoder(), torch.randn(2, 4, 8)), "Gpt": (Gpt(), torch.randint(11, (2, 6))),
             "UNet": (UNet(), torch.randn(1, 1, 8, 8)), "Autoencoder": (autoencoder, torch.randn(4, 12)),
             "PointNet": (PointNet(), torch.randn(2, 3, 10)), "Quantised": quantised()}
+
+
+def more_networks():
+    """Those that no table has."""
+    torch.manual_seed(2)
+    return {"Attentions": (Attentions(), torch.randn(2, 5, 8)), "Parameters": (Parameters(), torch.randn(2, 5, 8))}
 
 
 def export(network, given, path, training):
