@@ -68,6 +68,7 @@ class MultiheadFinder:
         before, after = [], []
         inputs = [self.laid_out(each, width, before) for each in ((q,) if self_attention else (q, k, v))]
         if parts.padding:
+            require(len(self.types[parts.padding].shape) == rank)
             inputs.append(self.mask(parts.padding, v, heads, before))
         result, target = self.result(node.outputs[0], path, out.result, (q.batch, q.length, width), heads, after)
         self.require_closed(target, {q.x, k.x, v.x, parts.padding})
@@ -203,12 +204,11 @@ class MultiheadFinder:
             name = node.inputs[0]
         old, shape = self.types[name].shape, (keys.batch, keys.length)
         axes = axes_of(old).through(path, self.graph)
-        require(len(last) in (3, 4) and last[-2] == 1 and math.prod(last[:-2]) == keys.batch * (heads if len(last) == 3 else last[1]))
+        require(last[-2:] == (1, keys.length) and math.prod(last[:-2]) == keys.batch * (heads if len(last) == 3 else last[1]))
         batch = axes.names(0, -2)
         if batch[-1:] == ["copies"]:
             batch.pop()
-        require([*batch, *axes.names(-1)] == axes_of(shape if old == shape else old).names() and math.prod(old) == math.prod(shape))
-        require(last[-1] == keys.length)
+        require([*batch, *axes.names(-1)] == axes_of(old).names() and math.prod(old) == math.prod(shape))
         return name if old == shape else self.moved("Reshape", name, f"{name}/in_rows", shape, nodes)
 
     def result(self, name, path, product, shape, heads, nodes):
