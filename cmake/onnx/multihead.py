@@ -32,6 +32,7 @@ class Side:
     factor: float  # of their elements
     weight: Constant
     bias: Constant
+    source: Projection  # weight and bias are some columns of its own
 
 
 class MultiheadFinder:
@@ -46,7 +47,7 @@ class MultiheadFinder:
             try:
                 last, nodes = self.layer(node)
                 made[id(last)] = nodes
-            except (Mismatch, KeyError):  # a key is a value whose shape is not known
+            except (Mismatch, KeyError, ZeroDivisionError):  # a shape that is not known, or has no elements
                 continue
         self.graph.nodes = [each for node in self.graph.nodes for each in made.get(id(node), [node])]
         self.graph.prune()
@@ -64,6 +65,9 @@ class MultiheadFinder:
         q, k, v = (self.side(name, order, width, heads) for name, order in ((parts.q, same), (parts.k, swapped), (parts.v, same)))
         require(abs(parts.scale * q.factor * k.factor * shape[-1] ** 0.5 - 1) < 1e-6 and v.factor == 1)
         require(q.batch == k.batch == v.batch and k.length == v.length and len({each.bias is None for each in (q, k, v, out)}) == 1)
+        require_whole([q.source.weight, k.source.weight, v.source.weight], 3 * width * width)
+        if out.bias is not None:
+            require_whole([q.source.bias, k.source.bias, v.source.bias], 3 * width)
         self_attention = q.x == k.x == v.x and q.order == k.order == v.order
         before, after = [], []
         inputs = [self.laid_out(each, width, before) for each in ((q,) if self_attention else (q, k, v))]
@@ -111,7 +115,7 @@ class MultiheadFinder:
         return Projection(node.inputs[0], result, weight, bias)
 
     def only_user(self, name):
-        """The node that alone reads a value, as its first input; None if others do."""
+        """The node that alone reads a value, or None."""
         users = self.users.get(name, [])
         return users[0] if len(users) == 1 else None
 
@@ -154,7 +158,7 @@ class MultiheadFinder:
                         Constant(each.array[..., first:first + width], each.dtype, True, each.source, each.elements[..., first:first + width])
                         for each in (source.weight, source.bias))
         extents = [math.prod(shape[axis] for axis in part) for part in (batch, length)]
-        return Side(source.x, (*batch, *length), *extents, factor, weight, bias)
+        return Side(source.x, (*batch, *length), *extents, factor, weight, bias, source)
 
     def laid_out(self, side, width, nodes):
         """x or an earlier value as (batch, length, width); nodes that make it of x if there is none."""
@@ -258,6 +262,11 @@ class MultiheadFinder:
             weights = [name for name in node.inputs if name in self.graph.constants and self.graph.constants[name].weight]
             for name in (*weights, *(each for each in node.outputs if each != target)):
                 require(all(id(user) in inside for user in self.users.get(name, [])))
+
+
+def require_whole(constants, size):
+    """That weights have this many elements together, each of them counted once."""
+    require(sum({int(each.elements.ravel()[0]): each.array.size for each in constants}.values()) == size)
 
 
 def joined(*parts):

@@ -57,6 +57,13 @@ def attention(compute):
     return Network()
 
 
+def heads(own, x, *weights):
+    """Attention without its module, with these weights of queries and keys."""
+    q, k, v = ((x @ each + own.in_proj_bias[i * 8:i * 8 + 8]).view(2, 4, 2, 4).transpose(1, 2)
+               for i, each in enumerate((*weights, own.in_proj_weight[16:].T)))
+    return own.out_proj(((q @ k.transpose(2, 3) / 2).softmax(3) @ v).transpose(1, 2).reshape(2, 4, 8))
+
+
 class ImportTest(unittest.TestCase):
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -145,7 +152,9 @@ class ImportTest(unittest.TestCase):
         given = torch.zeros(2, 4, 8)
         for forward, layers in ((lambda own, x: own(x, x, x)[0], 1), (lambda own, x: own(own(x, x, x)[0], x, x)[0], 0),
                                 (lambda own, x: own(x, x, x), 0), (lambda own, x: own(x, x, x)[0] @ own.in_proj_weight.T, 0),
-                                (lambda own, x: own(x, x, x, attn_mask=torch.eye(4))[0], 0)):
+                                (lambda own, x: own(x, x, x, attn_mask=torch.eye(4))[0], 0),
+                                (lambda own, x: heads(own, x, own.in_proj_weight[:8].T, own.in_proj_weight[8:16].T), 1),
+                                (lambda own, x: heads(own, x, own.in_proj_weight[:8].T, own.in_proj_weight[:8].T), 0)):
             file = io.BytesIO()
             torch.onnx.export(attention(forward), given, file, opset_version=17, training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False)
             self.assertEqual(layers, self.accept(file.getvalue()).count("tw::layers::MultiheadAttention<8, 2>"))
