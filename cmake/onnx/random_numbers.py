@@ -69,7 +69,7 @@ def dropout(place):
         if place.has(2):
             place.constant(2)
         return [place[0], f"ir().constant(true, tw::boolean).expand({listed(place.shape())})"]
-    ratio = number(place.constant(1).ravel()[0], "float64") if place.has(1) else "0.5"
+    ratio = number(place.constant(1).ravel()[0], "float32") if place.has(1) else "0.5"
     floating(place, place.dtype())
     seed = seed_of(place)
     ones = f"ir().constant({number(1, place.dtype())}, {cpp_dtype(place.dtype())}).expand({listed(place.shape())})"

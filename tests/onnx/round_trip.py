@@ -2,7 +2,7 @@
 """Exports networks from PyTorch, imports them, and compares: outputs of the usual export; one step of training, whose weights go back
 to PyTorch under its names and layouts; and PyTorch's outputs with them. Of a quantised network, its outputs by one step of their scale.
 
-    tests/onnx/round_trip.py                  three networks
+    tests/onnx/round_trip.py                  five networks
     tests/onnx/round_trip.py --all            all of torch_models.py
     tests/onnx/round_trip.py --only Gpt,UNet
 """
