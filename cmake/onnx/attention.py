@@ -1,4 +1,4 @@
-"""Finds attention: softmax(scale q k^T) v with numbers as scales, and perhaps a causal mask, as PyTorch exports it."""
+"""Finds attention: softmax(scale q k^T) v with numbers as scales, and perhaps a mask, as PyTorch exports it."""
 
 from dataclasses import dataclass
 
@@ -104,7 +104,8 @@ def unmasked(graph, name, makers):
 
 def hidden_by(graph, name, makers):
     """What a condition hides: a constant, or None, and a value, or ""."""
-    while (node := makers.get(name)) is not None and node.op == "Cast" and graph.types[node.inputs[0]] == graph.types[name]:
+    while (node := makers.get(name)) is not None and node.op == "Cast" and \
+            graph.types.get(node.inputs[0], "") == graph.types.get(name):
         name = node.inputs[0]
     if name in graph.constants:
         return graph.constants[name].array, ""

@@ -177,7 +177,7 @@ def fold(node, constants, types, whole=True):
 def moves_whole(node, known, results):
     """Whether a move of weights gives each of their elements once, and nothing else."""
     if node.op == "Concat":
-        return all(each.weight for each in known) and len(set(node.inputs)) == len(node.inputs)
+        return all(each is not None and each.weight for each in known) and len(set(node.inputs)) == len(node.inputs)
     if node.op == "Gather":
         return results[0].size == known[0].array.size and len(np.unique(known[1].array)) == known[1].array.size
     return node.op != "Slice" or results[0].size == known[0].array.size

@@ -54,16 +54,17 @@ class Writer:
         layers.find_layers(graph, self.names)
         self.member_names = {node.attributes["member"] for node in graph.nodes if "member" in node.attributes}
         self.read = {each for node in graph.nodes for each in node.inputs} | set(graph.outputs)
-        self.seeds = 0
-        self.is_random = any(draws(graph, node) for node in graph.nodes)
-        needs_seed = any(draws(graph, node) and node.attributes.get("seed") is None for node in graph.nodes)
-        if needs_seed:
-            stream = next(name for name in ("seed", "random_seed", "seed_of_random_numbers") if name not in graph.types)
+        random = [node for node in graph.nodes if draws(graph, node)]
+        self.is_random, self.seeds = bool(random), 0
+        if takes_seed := any(node.attributes.get("seed") is None for node in random):
+            stream = "seed"
+            while stream in graph.types:
+                stream += "_"
             graph.inputs.append(stream)
             graph.types[stream] = Type("uint32", (2,))
         self.inputs = [self.names.new(identifier(each)) for each in graph.inputs]
         self.values |= dict(zip(graph.inputs, self.inputs))
-        self.seed = self.inputs[-1] if needs_seed else ""  # what the stream of the seed is called
+        self.seed = self.inputs[-1] if takes_seed else ""  # what the seed of the stream is called
 
     def value(self, name):
         """What a value of the model is called in C++; a constant gets its line where it is read first."""
