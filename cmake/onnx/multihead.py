@@ -193,6 +193,7 @@ class MultiheadFinder:
 
     def new(self, name, shape, like):
         """A new name for a value of the dtype of another."""
+        name = name.replace("_output_0/", "/")
         while name in self.types:
             name += "_"
         self.types[name] = Type(self.types[like].dtype, tuple(shape))
