@@ -109,9 +109,10 @@ int main() {{ return session.init().is_done() && session.run().is_done() ? 0 : 1
 """
 
 
-def compare_compilers(compiler, folder, networks):
+def compare_compilers(compiler, folder, networks, names):
     command = [*programs.command(compiler, PROJECT / "include"), "-O3", "-o", folder / "program"]
-    for name, (shape, module) in BY_HAND.items():
+    for name in (each for each in BY_HAND if each in names):
+        shape, module = BY_HAND[name]
         imported = programs.body_of(exported(folder / name, name, *networks[name])[0])
         by_hand = NET.format(module=module, shape="{" + ", ".join(map(str, shape)) + "}")
         costs = {imported: [], by_hand: []}
@@ -182,7 +183,7 @@ def main():
     names = options.only.split(",") if options.only else list(networks)
     with tempfile.TemporaryDirectory() as name:
         if options.compile:
-            return compare_compilers(options.compiler, Path(name), networks)
+            return compare_compilers(options.compiler, Path(name), networks, names)
         folder, cases, keys = Path(name), [], [(each, batch) for each in names for batch in (1, 32)]
         for each, batch in keys:
             network, given = networks[each]

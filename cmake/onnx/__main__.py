@@ -5,7 +5,7 @@ folder of the model has test_data_set_0, compares its outputs. `net` is the name
 ones stay when it is written again.
 
     ./dev import model.onnx --name Net --out net --shape batch=8,sequence=128
-    ./dev import model.onnx --name Net --out net --fix shape=2,3 --fix-from axes=axes.pb
+    ./dev import model.onnx --name Net --out net --fix shape=2,3 --fix-from axes.pb
 """
 
 import argparse
@@ -27,6 +27,12 @@ def pairs(text):
     return result
 
 
+def file_of_input(text):
+    """INPUT=FILE, or FILE, whose tensor has the input's name"""
+    name, _, path = text.rpartition("=")
+    return name, path
+
+
 def assignment(text):
     name, equals, value = text.partition("=")
     if not equals:
@@ -43,8 +49,8 @@ def main():
                         help="extents of symbolic dimensions; INPUT.AXIS names one without a symbol")
     parser.add_argument("--fix", type=assignment, action="append", default=[], metavar="INPUT=N,...",
                         help="makes an input a constant")
-    parser.add_argument("--fix-from", type=assignment, action="append", default=[], metavar="INPUT=FILE",
-                        help="the same, with the tensor of a .pb file")
+    parser.add_argument("--fix-from", type=file_of_input, action="append", default=[], metavar="[INPUT=]FILE",
+                        help="the same, with the tensor of a .pb file, which names the input if INPUT does not")
     options = parser.parse_args()
     if not re.fullmatch(r"[A-Z]\w*", options.name, re.ASCII):
         sys.exit(f"import: name '{options.name}': a name of C++ that begins with a capital letter expected")

@@ -22,16 +22,19 @@ def fixed_inputs(options):
         except ValueError:
             raise Fault(f"--fix {name}={text}: numbers with commas expected") from None
     for name, path in options.fix_from:
-        result[name] = read_pb(Path(path))[0]
+        own, array, _ = read_pb(Path(path))
+        if not (name or own):
+            raise Fault(f"--fix-from {path}: a tensor without a name: --fix-from INPUT={path} expected")
+        result[name or own] = array
     return result
 
 
 def read_pb(path):
-    """The array of a .pb file, and its dtype."""
+    """The name of the tensor of a .pb file, its array, and its dtype."""
     try:
         tensor = onnx.TensorProto()
         tensor.ParseFromString(path.read_bytes())
-        return array_of(tensor)
+        return tensor.name, *array_of(tensor)
     except Exception:
         raise Fault(f"{path}: a tensor expected") from None
 
@@ -46,7 +49,7 @@ def test_data(options, graph, model):
         for number, name in enumerate(names):
             if name in used:
                 try:
-                    result[kind, name] = read_pb(folder / f"{kind}_{number}.pb")
+                    result[kind, name] = read_pb(folder / f"{kind}_{number}.pb")[1:]
                 except Fault:
                     return {}
     return result
@@ -90,6 +93,7 @@ def write(options, folder):
     (folder / f"{stem}.hpp").write_text(made.header(options.model.name, kept))
     (folder / f"{stem}.safetensors").write_bytes(
         tensors.safetensors(made.variables, tensors.sources(made.elements, graph.sources_of_weights)))
+    data = {} if made.is_random else data  # of random numbers, there is nothing to compare
     if data:
         (folder / f"{stem}_test.safetensors").write_bytes(tensors.safetensors(
             {f"{kind}.{name}": each for (kind, name), each in data.items()}))

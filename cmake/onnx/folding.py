@@ -134,8 +134,9 @@ FOLDERS = {
 MOVES = {"Identity", "Gather", "Concat", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose", "Slice", "Split"}
 
 
-def fold(node, constants, types):
-    """The constants that a node gives, by name; nothing if they depend on an input."""
+def fold(node, constants, types, whole=True):
+    """The constants that a node gives, by name; nothing if they depend on an input. Of weights, which are trained, only moves are folded;
+    if `whole`, only those that give each element once."""
     if node.domain or not node.outputs:
         return {}
     known = [constants.get(name) for name in node.inputs]
@@ -144,6 +145,9 @@ def fold(node, constants, types):
     if node.op not in (*FOLDERS, "Cast") or any(name and each is None for name, each in zip(node.inputs, known)):
         return {}
     if any(each is not None and each.dtype == "bfloat16" for each in known):
+        return {}
+    weights = [each for each in known if each is not None and each.weight]
+    if weights and node.op not in MOVES:
         return {}
     arrays = [None if each is None else each.array for each in known]
     if sum(0 if each is None else each.size for each in arrays) > MOST_FOLDED:
@@ -157,8 +161,9 @@ def fold(node, constants, types):
         with np.errstate(all="ignore"):
             results = FOLDERS[node.op](given, *arrays)
     results = results if isinstance(results, list) else [results]
+    if whole and weights and not moves_whole(node, known, results):
+        return {}
     numbers = moved_elements(node, given, known, results)
-    weights = [each for each in known if each is not None and each.weight] if node.op in MOVES else []
     sources = {each.source for each in weights}
     made = {}
     for name, result, numbers_of_result in zip(node.outputs, results, numbers):
@@ -167,6 +172,23 @@ def fold(node, constants, types):
         made[name] = Constant(result, str(result.dtype), is_weight, min(sources) if len(sources) == 1 else name,
                               numbers_of_result if is_weight else None)
     return made
+
+
+def moves_whole(node, known, results):
+    """Whether a move of weights gives each of their elements once, and nothing else."""
+    if node.op == "Concat":
+        return all(each is not None and each.weight for each in known) and len(set(node.inputs)) == len(node.inputs)
+    if node.op == "Gather":
+        return results[0].size == known[0].array.size and len(np.unique(known[1].array)) == known[1].array.size
+    return node.op != "Slice" or results[0].size == known[0].array.size
+
+
+def constant_of(name, makers, constants, types):
+    """A constant, also one that moves give which are not folded; None if it is none."""
+    node = makers.get(name)
+    if node is None or node.op not in MOVES:
+        return constants.get(name)
+    return fold(node, {each: constant_of(each, makers, constants, types) for each in node.inputs}, types, False).get(name)
 
 
 def moved_elements(node, given, known, results):

@@ -6,6 +6,7 @@ import numpy as np
 
 from attention import find_attention
 from model import Constant, Node
+from multihead import MultiheadFinder
 from names import identifier
 from recurrent_layers import find_recurrent
 
@@ -16,9 +17,9 @@ def find_layers(graph, names):
     """Replaces groups of nodes; the names of members are new ones of `names`."""
     for find in (find_gelu, find_swish):
         replace(graph, find)
+    MultiheadFinder(Finder(graph, graph.users(), names)).replace()
     find_attention(graph)
-    users = graph.users()
-    finder = Finder(graph, users, names)
+    finder = Finder(graph, graph.users(), names)
     replaced, gone = {}, set()
     for node in graph.nodes:
         if id(node) not in gone and (found := finder.layer(node)) is not None:
@@ -92,10 +93,11 @@ class Finder:
             return None
         return each if each.dtype in ("float16", "float32", "bfloat16") else None
 
-    def made(self, node, x, outputs, type_, weights, kind):
-        """The node of a layer. weights: constants by the names of the layer's variables."""
-        member = self.names.new(self.member(node, [each.source for each in weights.values()], kind))
-        return Node("tw.Layer", [x], outputs, {"type": LAYERS + type_, "member": member, "weights": weights}, node.name, "tilewright")
+    def made(self, node, inputs, outputs, type_, weights, kind, sources=None):
+        """The node of a layer. weights: constants by the names of the layer's variables; sources: names that give it its own."""
+        sources = [each.source for each in weights.values()] if sources is None else sources
+        member = self.names.new(self.member(node, sources, kind))
+        return Node("tw.Layer", inputs, outputs, {"type": LAYERS + type_, "member": member, "weights": weights}, node.name, "tilewright")
 
     def member(self, node, sources, kind):
         """What the weights' names have in common before their last dot, or the name of the node, or the kind of the layer."""
@@ -116,7 +118,7 @@ class Finder:
                 node.inputs[1] in self.graph.constants:
             return None
         rows, width = weight.array.shape
-        made = self.made(node, node.inputs[1], node.outputs, f"Embedding<{rows}, {width}>", {"weight": weight}, "embedding")
+        made = self.made(node, node.inputs[1:2], node.outputs, f"Embedding<{rows}, {width}>", {"weight": weight}, "embedding")
         return made, []
 
     def gemm(self, node):
@@ -136,7 +138,7 @@ class Finder:
     def linear(self, node, weight, bias, outputs):
         options = "" if bias is not None else ", {.bias = false}"
         weights = {"weight": weight} | ({"bias": bias} if bias is not None else {})
-        return self.made(node, node.inputs[0], outputs, f"Linear<{weight.array.shape[1]}{options}>", weights, "linear")
+        return self.made(node, node.inputs[:1], outputs, f"Linear<{weight.array.shape[1]}{options}>", weights, "linear")
 
     def matmul(self, node):
         weight = self.weight(node.inputs[1], 2)
@@ -173,7 +175,7 @@ class Finder:
         tail = f", {{{', '.join(options)}}}" if options else ""
         weights = {"weight": weight} | ({"bias": bias} if has_bias else {})
         kernel = per_axis(weight.array.shape[2:])
-        return self.made(node, node.inputs[0], node.outputs, f"{node.op}{axes}d<{channels}, {kernel}{tail}>", weights, "conv"), []
+        return self.made(node, node.inputs[:1], node.outputs, f"{node.op}{axes}d<{channels}, {kernel}{tail}>", weights, "conv"), []
 
     def layer_norm(self, node):
         shape = self.graph.types[node.inputs[0]].shape
@@ -183,7 +185,7 @@ class Finder:
         if any(self.users.get(name) for name in node.outputs[1:]):
             return None
         options = f"{{.eps = {number(node)}}}" if number(node) != "1e-05" else ""
-        return self.made(node, node.inputs[0], node.outputs[:1], f"LayerNorm<{options}>",
+        return self.made(node, node.inputs[:1], node.outputs[:1], f"LayerNorm<{options}>",
                          dict(zip(("weight", "bias"), weights)), "norm"), []
 
     def batch_norm(self, node):
@@ -193,7 +195,7 @@ class Finder:
         momentum = str(np.float32(1 - np.float32(node.attributes.get("momentum", 0.9))))
         options = [f".momentum = {momentum}"] if momentum not in ("0.1", "0.100000024") else []
         options += [f".eps = {number(node)}"] if number(node) != "1e-05" else []
-        return self.made(node, node.inputs[0], node.outputs[:1], f"BatchNorm<{'{' + ', '.join(options) + '}' if options else ''}>",
+        return self.made(node, node.inputs[:1], node.outputs[:1], f"BatchNorm<{'{' + ', '.join(options) + '}' if options else ''}>",
                          dict(zip(("weight", "bias", "running_mean", "running_var"), weights)), "norm"), []
 
 

@@ -188,12 +188,3 @@ def mean_variance(place):
     axes = listed(place.attribute("axes", [0, 2, 3]))
     centred = place.let(f"{place[0]} - tw::ops::mean({place[0]}, {axes}, true)", "centred")
     return f"{centred} / (tw::ops::sqrt(tw::ops::mean({centred} * {centred}, {axes}, true)) + 1e-09)"
-
-
-@operator("Dropout")
-def dropout(place):
-    trains = place.has(2) and bool(place.constant(2).ravel()[0])
-    ratio = float(place.constant(1).ravel()[0]) if place.has(1) and trains else 0.5
-    place.require(not trains or ratio == 0, "random: left out")
-    mask = f"ir().constant(true, tw::boolean).expand({listed(place.shape())})"
-    return [place[0], mask]

@@ -11,7 +11,6 @@ TABLE = {}
 # What is left out by a rule, with the rule.
 LEFT_OUT = {
     "its shape depends on elements": ("NonZero", "Unique", "Compress", "NonMaxSuppression"),
-    "random": ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli"),
     "sequences": ("SequenceAt", "SequenceConstruct", "SequenceEmpty", "SequenceErase", "SequenceInsert", "SequenceLength",
                   "SequenceMap", "SplitToSequence", "ConcatFromSequence"),
     "optional values": ("Optional", "OptionalGetElement", "OptionalHasElement"),

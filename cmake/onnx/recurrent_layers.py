@@ -34,7 +34,7 @@ def find_recurrent(finder, node):
         for name, first in ("bias_ih", 0), ("bias_hh", rows):
             members[name + end] = part(weights[2], direction, node.op, hidden, False, slice(first, first + rows))
     options = ", {.bidirectional = true}" if directions == 2 else ""
-    made = finder.made(node, node.inputs[0], node.outputs, f"{node.op}<{hidden}{options}>", members, node.op.lower())
+    made = finder.made(node, node.inputs[:1], node.outputs, f"{node.op}<{hidden}{options}>", members, node.op.lower())
     made.op, made.inputs = "tw.Recurrent", [node.inputs[0], *([] if all(zeros) else states)]
     return made
 

@@ -39,6 +39,8 @@ def static_graph(model, shapes, fixed):
         nodes = kept
         if not changed:
             break
+    constants |= joined_weights(nodes, constants, types, {each.name for each in model.graph.output})
+    nodes = [node for node in nodes if not constants.keys() >= set(node.outputs)]
     types |= {name: constant.type for name, constant in constants.items()}
     graph = Graph(nodes, [each.name for each in inputs], [each.name for each in model.graph.output], types, constants, sources)
     graph.prune()
@@ -66,6 +68,36 @@ def shared_weights(nodes, constants):
     """The names of weights that several nodes read: they stay one variable."""
     names = [name for node in nodes for name in node.inputs if name in constants and constants[name].weight]
     return {name for name in names if names.count(name) > 1}
+
+
+def joined_weights(nodes, constants, types, outputs):
+    """What slices and joins make of weights that several nodes read, where each element is in the result once, and nowhere else."""
+    makers, readers, made = {name: node for node in nodes for name in node.outputs}, {}, {}
+    for node in nodes:
+        for name in node.inputs:
+            readers.setdefault(name, []).append(node)
+    for result in dict.fromkeys(name for node in nodes if node.op not in folding.MOVES for name in node.inputs):
+        inside, pending, weights = {}, [result], set()
+        while pending:
+            name = pending.pop()
+            node = makers.get(name)
+            if node is not None and node.op in folding.MOVES:
+                inside[id(node)] = node
+                pending += node.inputs
+            elif name in constants and constants[name].weight:
+                weights.add(name)
+        names = weights | {name for node in inside.values() for name in node.outputs} - {result}
+        if not weights or names & outputs or not all(id(node) in inside for name in names for node in readers.get(name, [])):
+            continue
+        constant = folding.constant_of(result, makers, constants, types)
+        if constant is not None and holds_each_once(constant, [constants[name] for name in weights]):
+            made[result] = constant
+    return made
+
+
+def holds_each_once(constant, weights):
+    numbers = np.concatenate([each.elements.ravel() for each in weights])
+    return constant.weight and constant.array.size == numbers.size and np.isin(numbers, constant.elements).all()
 
 
 def fix_inputs(graph, fixed):

@@ -8,6 +8,7 @@ import indexing  # noqa: F401
 import losses  # noqa: F401
 import networks  # noqa: F401
 import quantised  # noqa: F401
+import random_numbers  # noqa: F401
 import recurrent  # noqa: F401
 import recurrent_layers  # noqa: F401
 import reductions  # noqa: F401

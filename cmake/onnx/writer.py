@@ -7,13 +7,14 @@ from elementwise import cpp_dtype
 from model import FLOATING, Fault, Type, Unsupported, numpy_dtype
 from names import Names, dotted, identifier
 from operators import TABLE, Place, expressions_of, listed, number, operator
+from random_numbers import draws
 from statics import check_type
 
 COLUMNS = 130  # of .clang-format
 MOST_INLINE = 64  # elements of a constant in the code; larger ones are variables
 # The headers of layers, by what their names begin with.
 HEADERS = {"Linear": "linear", "Conv": "conv", "LayerNorm": "layer_norm", "BatchNorm": "batch_norm", "LSTM": "recurrent",
-           "GRU": "recurrent", "Embedding": "embedding"}
+           "GRU": "recurrent", "Embedding": "embedding", "MultiheadAttention": "attention"}
 MOST_MEMBERS = 30  # of one macro of Boost.Hana
 BEGIN, END = "// Yours, kept by the next import: begin", "// Yours, kept by the next import: end"
 
@@ -40,7 +41,7 @@ constexpr void {program}([[maybe_unused]] tw::Ir& ir) {{
 
 @operator("tw.Layer")
 def layer(place):
-    return f"{place.node.attributes['member']}({place[0]})"
+    return f"{place.node.attributes['member']}({', '.join(place[i] for i in range(len(place.node.inputs)))})"
 
 
 class Writer:
@@ -53,8 +54,17 @@ class Writer:
         layers.find_layers(graph, self.names)
         self.member_names = {node.attributes["member"] for node in graph.nodes if "member" in node.attributes}
         self.read = {each for node in graph.nodes for each in node.inputs} | set(graph.outputs)
+        random = [node for node in graph.nodes if draws(graph, node)]
+        self.is_random, self.seeds = bool(random), 0
+        if takes_seed := any(node.attributes.get("seed") is None for node in random):
+            stream = "seed"
+            while stream in graph.types:
+                stream += "_"
+            graph.inputs.append(stream)
+            graph.types[stream] = Type("uint32", (2,))
         self.inputs = [self.names.new(identifier(each)) for each in graph.inputs]
         self.values |= dict(zip(graph.inputs, self.inputs))
+        self.seed = self.inputs[-1] if takes_seed else ""  # what the seed of the stream is called
 
     def value(self, name):
         """What a value of the model is called in C++; a constant gets its line where it is read first."""

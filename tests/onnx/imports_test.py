@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests what an import writes, and what it says of files that it refuses; compiles nothing."""
 
+import io
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,10 @@ try:
 except ImportError as error:
     print(f"python3-{error.name} is not installed: left out")
     sys.exit(77)
+try:
+    import torch
+except ImportError:
+    torch = None
 
 
 def value(name, shape, dtype=TensorProto.FLOAT):
@@ -38,6 +43,25 @@ def perceptron(batch="batch", layers=1):
         nodes += [helper.make_node("Gemm", [f"x{i}", f"fc{i}.weight", f"fc{i}.bias"], [f"sum{i}"], transB=1),
                   helper.make_node("Relu", [f"sum{i}"], [f"x{i + 1}"])]
     return model(nodes, [value("x0", [batch, 4])], [value(f"x{layers}", [batch, 4])], weights)
+
+
+def attention(compute):
+    """A network of PyTorch that computes something with an attention module."""
+    class Network(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.own = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+
+        def forward(self, x):
+            return compute(self.own, x)
+    return Network()
+
+
+def heads(own, x, *weights):
+    """Attention without its module, with these weights of queries and keys."""
+    q, k, v = ((x @ each + own.in_proj_bias[i * 8:i * 8 + 8]).view(2, 4, 2, 4).transpose(1, 2)
+               for i, each in enumerate((*weights, own.in_proj_weight[16:].T)))
+    return own.out_proj(((q @ k.transpose(2, 3) / 2).softmax(3) @ v).transpose(1, 2).reshape(2, 4, 8))
 
 
 class ImportTest(unittest.TestCase):
@@ -98,12 +122,42 @@ class ImportTest(unittest.TestCase):
         self.assertEqual(1, status)
         self.assertIn("Reshape 'y'", said)
         self.assertIn("x.reshape({3, 4})", self.accept(made, "--fix", "shape=3,4"))
+        tensor = onnx.numpy_helper.from_array(np.array([4, 3]), "shape")
+        file = self.folder / "any.pb"
+        for given in f"shape={file}", str(file):
+            file.write_bytes(tensor.SerializeToString())
+            self.assertIn("x.reshape({4, 3})", self.accept(made, "--fix-from", given))
+        tensor.name = ""
+        file.write_bytes(tensor.SerializeToString())
+        shutil.rmtree(self.out)
+        self.refuse(made, f"--fix-from {file}: a tensor without a name: --fix-from INPUT={file} expected", "--fix-from", str(file))
 
     def test_all_unsupported_operators_are_listed(self):
         made = model([helper.make_node("NonZero", ["x"], ["n"], name="first"), helper.make_node("Det", ["x"], ["d"], name="second")],
                      [value("x", [4, 4])], [value("d", []), value("n", ["a", "b"], TensorProto.INT64)])
         self.refuse(made, "2 operators not supported; nothing is written:\n  NonZero 'first': its shape depends on elements: left out\n"
                           "  Det 'second': no such operator here")
+
+    def test_random_operators_take_a_seed(self):
+        nodes = [helper.make_node("RandomNormal", [], ["a"], shape=[3]), helper.make_node("RandomNormal", [], ["b"], shape=[3]),
+                 helper.make_node("RandomUniform", [], ["c"], shape=[3], seed=2.0), helper.make_node("Sum", ["a", "b", "c"], ["y"])]
+        text = self.accept(model(nodes, [], [value("y", [3])]))
+        self.assertIn("build(tw::Tensor seed)", text)
+        self.assertIn('ir.h2d_stream("seed", {2}, tw::uint32)', text)
+        for own in "seed, 0", "seed, 1", "ir().constant({1073741824, 0}, {2}, tw::uint32), 2":
+            self.assertIn(f"create_random_seed({own})", text)
+
+    @unittest.skipIf(torch is None, "needs python3-torch")
+    def test_attention_that_more_than_a_layer_reads_is_composed(self):
+        given = torch.zeros(2, 4, 8)
+        for forward, layers in ((lambda own, x: own(x, x, x)[0], 1), (lambda own, x: own(own(x, x, x)[0], x, x)[0], 0),
+                                (lambda own, x: own(x, x, x), 0), (lambda own, x: own(x, x, x)[0] @ own.in_proj_weight.T, 0),
+                                (lambda own, x: own(x, x, x, attn_mask=torch.eye(4))[0], 0),
+                                (lambda own, x: heads(own, x, own.in_proj_weight[:8].T, own.in_proj_weight[8:16].T), 1),
+                                (lambda own, x: heads(own, x, own.in_proj_weight[:8].T, own.in_proj_weight[:8].T), 0)):
+            file = io.BytesIO()
+            torch.onnx.export(attention(forward), given, file, opset_version=17, training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False)
+            self.assertEqual(layers, self.accept(file.getvalue()).count("tw::layers::MultiheadAttention<8, 2>"))
 
     def test_a_shared_weight_stays_one(self):
         nodes = [helper.make_node("Gather", ["table", "tokens"], ["x"]), helper.make_node("Transpose", ["table"], ["t"]),
@@ -167,10 +221,21 @@ class ImportTest(unittest.TestCase):
     @unittest.skipUnless(shutil.which("clang-format-19"), "needs clang-format-19")
     def test_what_is_written_is_formatted(self):
         self.accept(perceptron(8, layers=40))
-        names = [str(self.out / "net.hpp"), str(self.out / "net_test.cpp")]
+        self.require_format(self.out)
+
+    @unittest.skipUnless(shutil.which("clang-format-19") and DATA.is_dir(), "needs clang-format-19 and libonnx-testdata")
+    def test_what_is_written_of_models_is_formatted(self):
+        for file in sorted(DATA.glob("*/*/model.onnx"))[::24]:
+            made = [sys.executable, str(PROJECT / "cmake/onnx"), str(file), "--out", str(self.out / file.parent.name)]
+            subprocess.run(made, capture_output=True)  # one that is refused writes nothing
+        self.require_format(self.out)
+
+    def require_format(self, folder):
+        names = [str(file) for file in folder.rglob("*.?pp")]
+        self.assertTrue(names)
         command = ["clang-format-19", f"--style=file:{PROJECT}/.clang-format", "--dry-run", "--Werror", *names]
         self.assertEqual("", subprocess.run(command, capture_output=True, text=True).stderr)
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(warnings="ignore")

@@ -28,6 +28,7 @@ class Tried:
     graph: object = None
     data: dict = field(default_factory=dict)
     fixed: list = field(default_factory=list)
+    found: dict = field(default_factory=dict)  # outputs by name
 
 
 def attempt(folder, name="Net"):

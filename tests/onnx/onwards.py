@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Imports a network, fine-tunes it with a frozen layer, in a StaticSession and as a C object, and compares with NumPy; its step has a
-budget on a simulated IPU. The step stands between the marked lines of what the import writes."""
+budget on a simulated IPU. The step stands between the marked lines of what the import writes. Its test program runs, too."""
 
 import argparse
 import json
@@ -96,6 +96,25 @@ def write_model(folder, draw):
     values = [[helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)] for name, shape in (("x", [8, 6]), ("y", [8, 3]))]
     graph = helper.make_graph(nodes, "perceptron", *values, tensors)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), folder / "model.onnx")
+    x = draw.normal(size=(8, 6)).astype("f4")
+    weights = {each.name: onnx.numpy_helper.to_array(each) for each in tensors}
+    y = np.maximum(x @ weights["hidden.weight"].T + weights["hidden.bias"], 0) @ weights["head.weight"].T + weights["head.bias"]
+    (folder / "test_data_set_0").mkdir()
+    for name, array in ("input_0", x), ("output_0", y):
+        (folder / f"test_data_set_0/{name}.pb").write_bytes(onnx.numpy_helper.from_array(array).SerializeToString())
+
+
+def check_test_program(compiler, folder):
+    """That the program that the import wrote finds that the outputs are those of the test data, and one that is not."""
+    run(*compiler, "-O0", folder / "net_test.cpp", "-o", folder / "net_test", "-lzip", "-lz")
+    run(folder / "net_test", folder)
+    file = folder / "net_test.safetensors"
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 64  # of the exponent of the last element: outputs come after inputs
+    file.write_bytes(data)
+    result = subprocess.run([folder / "net_test", folder], capture_output=True, text=True)
+    if (result.returncode, result.stdout) != (1, "output.y: 1 of 24 elements differ\n"):
+        sys.exit(f"test data with one wrong element: {result.returncode} {result.stdout}{result.stderr}")
 
 
 def arrays_of(file):
@@ -152,6 +171,7 @@ def main():
         run(*compiler, "-O1", folder / "object.cpp", "-o", folder / "object")
         run(sys.executable, PROJECT / "cmake/export.py", net, "tune", "--c", folder / "net", "--compiler", options.compiler, "--flags=-O1")
         run("gcc", folder / "in_c.c", f"-I{folder}/net", f"-L{folder}/net", "-lnet", "-lm", "-o", folder / "in_c")
+        check_test_program(compiler, folder)
         before, (losses, head) = arrays_of(folder / "net.safetensors"), reference(arrays_of(folder / "net.safetensors"), x, label)
         for kind in "object", "in_c":
             found = [float(line) for line in run(folder / kind, folder, folder / f"{kind}.safetensors").split()]

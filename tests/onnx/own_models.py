@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Compares what onnx's models leave out with NumPy: sums of integers above 2^24, scales and zero points of axes, and scales that are
-whole numbers; shifts at the ends of dtypes; inverse functions where they cancel; sizes, regions and other cubics of Resize."""
+whole numbers; shifts at the ends of dtypes; inverse functions where they cancel; sizes, regions and other cubics of Resize;
+distributions of random numbers."""
 
 import argparse
 import sys
@@ -128,10 +129,39 @@ def other_models():
                   coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=9.0)
 
 
+def random_models():
+    """Models of random numbers, whose outputs RANDOM judges."""
+    many, x = (np.zeros((400, 500), dtype) for dtype in ("f4", "f4"))
+    yield "RandomNormal", [], [many], {"mean": 2.0, "scale": 3.0, "shape": many.shape}
+    yield "RandomUniform", [], [many.astype("f2")], {"low": -1.0, "high": 5.0, "dtype": 10, "shape": many.shape}
+    yield "RandomNormalLike", [x], [many.astype("f8")], {"dtype": 11, "seed": 3.5}
+    x[:] = np.linspace(0, 1, 400, dtype="f4")[:, None]
+    yield "Bernoulli", [x], [many.astype("i4")], {"dtype": 6}
+    yield "Multinomial", [np.log(np.array([[1, 2, 0, 5], [6, 1, 1, 0]], "f4") + np.float32(1e-30))], [np.zeros((2, 50000), "i4")], \
+        {"sample_size": 50000}
+    yield "Dropout", [x + 1, np.float32(0.25), np.bool_(True)], [many, many.astype(bool)], {"constants": [1, 2]}
+
+
+def frequencies(found):
+    return np.stack([(found == value).mean(1) for value in range(4)], 1)
+
+
+# Whether the outputs have the distribution, within 5 standard deviations of its estimates at the least.
+RANDOM = {
+    "RandomNormal": lambda y: abs(y.mean() - 2) < 0.04 and abs(y.std() - 3) < 0.03 and abs((y > 5).mean() - 0.1587) < 0.005,
+    "RandomUniform": lambda y: -1 <= y.min() < -0.99 and 4.99 < y.max() < 5 and abs(y.astype("f4").mean() - 2) < 0.02,
+    "RandomNormalLike": lambda y: abs(y.mean()) < 0.013 and abs(y.std() - 1) < 0.01,
+    "Bernoulli": lambda y: np.abs(y.mean(1) - np.linspace(0, 1, 400)).max() < 0.12 and not y[0].any() and abs(y.mean() - 0.5) < 0.006,
+    "Multinomial": lambda y: np.abs(frequencies(y) - np.array([[1, 2, 0, 5], [6, 1, 1, 0]]) / 8).max() < 0.012,
+    "Dropout": lambda y, mask: abs(mask.mean() - 0.75) < 0.006 and (np.isclose(y, y.max(1, keepdims=True)) == mask).all() and
+    not y[~mask].any() and np.allclose(y.max(1), (np.linspace(0, 1, 400) + 1) / 0.75),
+}
+
+
 def write_all(folder):
     """The folders of all models."""
     folders = []
-    for i, (op, inputs, outputs, attributes) in enumerate((*quantised_models(), *other_models())):
+    for i, (op, inputs, outputs, attributes) in enumerate((*quantised_models(), *other_models(), *random_models())):
         folders.append(folder / f"{i}_{op}")
         write(folders[-1], op, inputs, [np.asarray(each) for each in outputs], **attributes)
     return folders
@@ -145,6 +175,9 @@ def main():
         tried = [models.attempt(folder) for folder in write_all(Path(name))]
         programs.run(programs.command(options.compiler, PROJECT / "include"), [each for each in tried if each.state == "imports"])
     for each in tried:
+        judge = RANDOM.get(each.folder.name.partition("_")[2])
+        if judge and each.state == "passes" and not judge(*(each.found[name] for name in each.graph.outputs)):
+            each.state = "draws from another distribution"
         if each.state != "passes":
             print(f"{each.folder.name}: {each.state} {each.text} {each.problems}")
     print(f"{sum(each.state == 'passes' for each in tried)} of {len(tried)} models pass")

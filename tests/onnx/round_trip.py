@@ -2,14 +2,16 @@
 """Exports networks from PyTorch, imports them, and compares: outputs of the usual export; one step of training, whose weights go back
 to PyTorch under its names and layouts; and PyTorch's outputs with them. Of a quantised network, its outputs by one step of their scale.
 
-    tests/onnx/round_trip.py                  three networks
+    tests/onnx/round_trip.py                  five networks
     tests/onnx/round_trip.py --all            all of torch_models.py
     tests/onnx/round_trip.py --only Gpt,UNet
 """
 
 import argparse
+import collections
 import copy
 import json
+import re
 import sys
 import tempfile
 import types
@@ -18,8 +20,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
-TESTED = ("Perceptron", "Cnn", "Tagger")
+TESTED = ("Perceptron", "Cnn", "Tagger", "Attentions", "Parameters")
 BATCH = 3  # networks of a program
+LAYERS = "Linear", "Conv1d", "Conv2d", "ConvTranspose2d", "BatchNorm", "LayerNorm", "LSTM", "GRU", "MultiheadAttention"
 sys.path[:0] = [str(PROJECT / "cmake/onnx"), str(HERE)]
 
 TRAIN = """
@@ -76,8 +79,21 @@ class Trip:
                 return
             text = made.header("model.onnx", "")
             self.texts.append("\n".join(line for line in text.split("\n") if not line.startswith("#")))
+            if training:
+                self.require_layers(text)
             self.graphs.append(graph)
             self.variables.append(tensors.safetensors(made.variables, tensors.sources(made.elements, graph.sources_of_weights)))
+
+    def require_layers(self, text):
+        """That each module that the library has as a layer is one."""
+        kinds = collections.Counter(re.sub("Norm[12]d", "Norm", type(each).__name__) for each in self.network.modules())
+        kinds.subtract(getattr(self.network, "composed", {}))
+        found = {kind: text.count(f"tw::layers::{kind}<") for kind in LAYERS}
+        own = found["MultiheadAttention"] - kinds["MultiheadAttention"]  # which the network has as two linear layers each
+        for kind in LAYERS:
+            wanted = kinds[kind] - (2 * own if kind == "Linear" else 0)
+            if found[kind] < wanted:
+                self.problems.append(f"{found[kind]} layers {kind}: {wanted} expected")
 
     def source(self, i):
         if self.is_quantised:
@@ -159,7 +175,7 @@ def main():
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--include", type=Path, default=PROJECT / "include")
     options = parser.parse_args()
-    networks = torch_models.networks()
+    networks = torch_models.networks() | torch_models.more_networks()
     names = options.only.split(",") if options.only else list(networks) if options.all else TESTED
     with tempfile.TemporaryDirectory() as name:
         trips = [Trip(each, *networks[each], Path(name) / each) for each in names]

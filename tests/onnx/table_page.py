@@ -7,7 +7,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs/generated/onnx-operators.md"
 HEAD = """# Operators of ONNX
 
 `tests/onnx/run.py --all --write` writes this page. It imports the models of Debian's libonnx-testdata 1.12, compiles them, and compares
-their outputs, by 1e-3 of the element and 1e-6; in half precision by 1e-2. One of 15 also runs in strict mode on a simulated IPU.
+their outputs, by 1e-3 of the element and 1e-6; in half precision by 1e-2; of random numbers the shapes. One of 15 also runs in strict
+mode on a simulated IPU.
 Of {count} models, {summary}.
 
 For each operator: how many models with it pass, are left out by a rule, have an operator that is missing, or fail.

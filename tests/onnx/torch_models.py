@@ -52,6 +52,46 @@ class Encoder(nn.Module):
         return self.head(self.layers(x).mean(1))
 
 
+class Parameters(nn.Module):
+    """Parameters of which an export takes a part, copies, joins with zeros, or functions."""
+
+    composed = {"MultiheadAttention": 1}  # what is no layer for these reasons
+
+    def __init__(self):
+        super().__init__()
+        self.places, self.distances, self.first = (nn.Parameter(torch.randn(shape)) for shape in ((9, 8), (5,), (4,)))
+        self.direction, self.size, self.gru = nn.Parameter(torch.randn(8, 8)), nn.Parameter(torch.ones(8, 1)), nn.GRU(8, 4)
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True, add_bias_kv=True)
+
+    def forward(self, x):
+        place = torch.arange(5)
+        x = self.distances[(place[:, None] - place).abs()] @ (x + self.places[:5])
+        x = (x + torch.cat([self.first, torch.zeros(4)])) @ (self.size * self.direction / self.direction.norm(dim=1, keepdim=True)).T
+        return self.gru(self.attention(x, x, x)[0])[0]
+
+
+class Attentions(nn.Module):
+    """Attention of one value and of several, with masks, without biases, and with the length or nothing before the width."""
+
+    def __init__(self):
+        super().__init__()
+        self.own, self.causal, self.plain, self.cross = (nn.MultiheadAttention(8, 2, batch_first=True, bias=i != 2) for i in range(4))
+        self.padded, self.both, self.three = (nn.MultiheadAttention(8, 4, batch_first=True) for _ in range(3))
+        self.length_first, self.single = nn.MultiheadAttention(8, 1), nn.MultiheadAttention(8, 8)
+        self.memory, self.other = nn.Linear(8, 8), nn.Linear(8, 8)
+
+    def forward(self, x):
+        after = torch.ones(5, 5, dtype=torch.bool).triu(1)
+        memory = self.memory(x[:, :3])
+        hidden = (x[:, :, 0] > 0.3) & (torch.arange(5) > 0)
+        y = self.own(x, x, x, need_weights=False)[0] + self.causal(x, x, x, attn_mask=after)[0]
+        y = y + self.plain(x, x, x, attn_mask=torch.zeros(5, 5).masked_fill(after, -torch.inf))[0] + self.cross(x, memory, memory)[0]
+        y = y + self.padded(x, x, x, key_padding_mask=hidden)[0] + self.both(y, y, y, attn_mask=after, key_padding_mask=hidden)[0]
+        y = y + self.three(y, x, self.other(x))[0]
+        z = self.length_first(y, y, y)[0]  # attends to the axis of the batch
+        return y + z + self.single(y[0], y[0], y[0])[0]
+
+
 class GptBlock(nn.Module):
     def __init__(self, width, heads):
         super().__init__()
@@ -138,6 +178,12 @@ def networks():
             "Encoder": (Encoder(), torch.randn(2, 4, 8)), "Gpt": (Gpt(), torch.randint(11, (2, 6))),
             "UNet": (UNet(), torch.randn(1, 1, 8, 8)), "Autoencoder": (autoencoder, torch.randn(4, 12)),
             "PointNet": (PointNet(), torch.randn(2, 3, 10)), "Quantised": quantised()}
+
+
+def more_networks():
+    """Those that no table has."""
+    torch.manual_seed(2)
+    return {"Attentions": (Attentions(), torch.randn(2, 5, 8)), "Parameters": (Parameters(), torch.randn(2, 5, 8))}
 
 
 def export(network, given, path, training):

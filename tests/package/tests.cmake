@@ -34,6 +34,8 @@ tilewright_add_package_test(lab -DCOMPONENTS=lab -DLAB=ON -DEXAMPLES=${PROJECT_S
 tilewright_add_package_test(import_refused -DIMPORTED=nothing)
 set_tests_properties(package/import_refused PROPERTIES PASS_REGULAR_EXPRESSION
                      "tilewright_import:[ \n]+(CMake[ \n]+[0-9.]+:[ \n]+3.28[ \n]+or[ \n]+newer|nothing[ \n]+is[ \n]+no[ \n]+target)")
+add_test(NAME package/onnx COMMAND ${package_build_dir}/prefix/bin/tilewright-import --help)  # its Python files are installed
+set_tests_properties(package/onnx PROPERTIES FIXTURES_REQUIRED package PASS_REGULAR_EXPRESSION "--fix-from")
 # What all programs have in common, where a target says that it is.
 tilewright_add_package_test(runtime -DRUNTIME=ON)
 tilewright_add_package_test(runtime_subdirectory -DHOW=subdirectory -DRUNTIME=ON -DPRECOMPILED=ON ${no_packages})
