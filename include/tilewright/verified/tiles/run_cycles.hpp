@@ -25,9 +25,12 @@ class CyclesProof {
  public:
   constexpr CyclesProof(const AnyPlan& plan, FirstFault& fault) : plan_(plan), fault_(fault), sets_(plan.tile_sets.size()) {}
 
-  /// Each step has cycles, as another check has found.
   constexpr void run() {
     if (sets_ == 0) return void(expect(plan_.cycles == CycleUse{}, "cycles of a run on the host: none expected"));
+    if (plan_.step_cycles.size() != plan_.steps.size() || plan_.moves.size() != plan_.steps.size())
+      return;  // see StepCyclesProof
+    for (const StepMoves& moves : plan_.moves)
+      if ((std::max)(moves.set, moves.from_set) >= static_cast<int>(sets_)) return;  // see ExchangeProof
     List<Uses> bodies(plan_.bodies.size());
     for (std::size_t b = bodies.size(); b-- > 0;) {  // callers are before what they call
       bodies[b].resize(sets_);

@@ -32,7 +32,10 @@ class StepCyclesProof {
                        BodyId::none, -1, "cycles of ", plan_.step_cycles.size(), " steps: ", plan_.steps.size(), " expected"))
       return;
     banks_.assign(plan_.steps.size(), nullptr);
-    for (const BankStep& each : data_.bank_steps) banks_[number(each.body, each.group)] = &each;
+    for (const BankStep& each : data_.bank_steps)
+      for (const BodyOnTiles& body : data_.bodies)
+        if (body.body == each.body && each.group >= 0 && static_cast<std::size_t>(each.group) < body.steps.size())
+          banks_[number(each.body, each.group)] = &each;
     vertices_.resize(plan_.compute_sets.size());
     for (const BodyOnTiles& body : data_.bodies)
       for (int s = 0; s < static_cast<int>(body.steps.size()) && !fault_.is_found(); ++s) check_step(body, s);
@@ -44,18 +47,36 @@ class StepCyclesProof {
     int tensors = -1;  ///< operands on tiles; -1: it is not counted yet
     CycleCount cycles{};
     std::int64_t flops = 0;  ///< of all vertices
+    bool has_banks = false;  ///< whether it has one product, whose sums are in memory: where its operands are then counts
   };
 
   constexpr std::size_t number(BodyId body, int step) const {
     return static_cast<std::size_t>(plan_.bodies.data()[static_cast<std::size_t>(body)].first_step + step);
   }
+  constexpr bool expect(bool holds, const auto&... what) { return fault_.expect(holds, "cycles", body_, step_, what...); }
+  /// Returns whether all ops of a step are known, and its tiles. Ops of a step to which no run comes may not be.
+  constexpr bool can_count(const StepRecord& record, std::size_t at) const {
+    const Step& step = plan_.steps[at];
+    const auto sets = static_cast<int>(plan_.tile_sets.size());
+    if (plan_.moves[at].set >= sets || plan_.moves[at].from_set >= sets) return false;
+    if (step.kind != StepKind::compute) return true;
+    if (!sets_.has(record.grid.places.set)) return false;
+    const ComputeSet& set = plan_.compute_sets[static_cast<std::size_t>(step.compute_set)];
+    const SetStages stages(plan_, set);
+    for (int s = 0; s < set.stage_count; ++s)
+      if (stages.op(s, terms_) == nullptr) return false;
+    return true;
+  }
   constexpr void check_step(const BodyOnTiles& body, int s) {
     const std::size_t at = number(body.body, s);
-    const CycleUse &counted = plan_.step_cycles[at], expected = cycles_of(body.steps[static_cast<std::size_t>(s)], at);
+    body_ = body.body, step_ = s;
+    const StepRecord& record = body.steps[static_cast<std::size_t>(s)];
+    if (!can_count(record, at)) return;
+    const CycleUse &counted = plan_.step_cycles[at], expected = cycles_of(record, at);
     for (const CycleFigure& figure : cycle_figures)
-      fault_.expect(counted.*figure.of == expected.*figure.of, "cycles", body.body, s, "counts ", counted.*figure.of, " in `",
-                    figure.name, "`: ", expected.*figure.of, " expected");
-    fault_.expect(counted.waiting == 0, "cycles", body.body, s, "counts ", counted.waiting, " in `waiting`: 0 expected");
+      expect(counted.*figure.of == expected.*figure.of, "counts ", counted.*figure.of, " in `", figure.name,
+             "`: ", expected.*figure.of, " expected");
+    expect(counted.waiting == 0, "counts ", counted.waiting, " in `waiting`: 0 expected");
   }
   constexpr CycleUse cycles_of(const StepRecord& record, std::size_t at) {
     const Step& step = plan_.steps[at];
@@ -73,6 +94,7 @@ class StepCyclesProof {
       use.flops = vertex.flops;
       add(&CycleUse::compute, of_tile * vertex.cycles);
       if (use.compute > 0) add(&CycleUse::sync, sync_cycles(model_));
+      expect(!vertex.has_banks || banks_[at] != nullptr, "a product whose operands are in no banks: their banks expected");
       if (banks_[at] != nullptr) add(&CycleUse::compute, of_tile * cycles_of_banks(*banks_[at], record, step.compute_set));
     }
     for (const TileExchange* const moved : {&moves.before, &moves.after}) {
@@ -106,6 +128,8 @@ class StepCyclesProof {
     FusedMap loop(dtype, model_);
     std::int64_t in_loop = 0;
     bool is_assumed = false;
+    int products = 0, in_registers = 0;
+    const SetStages stages(plan_, plan_.compute_sets[static_cast<std::size_t>(number_of_set)]);
     for (int m = 0; m < static_cast<int>(group.members.size()); ++m) {
       const Member& member = group.members[static_cast<std::size_t>(m)];
       const Operation& operation = draft_.operation(member);
@@ -114,6 +138,8 @@ class StepCyclesProof {
                                                 draft_.cuts[0].partition.blocks) /
                                     size_of(result.spec.dtype);
       vertex.flops += formulas.flops_of(operation);
+      if (is_product_vertex(operation))
+        ++products, in_registers += stages.operand(m, operation.input_count).source == Source::value ? 1 : 0;
       if (arithmetic >= 0 && m != arithmetic) continue;  // copies, in the loop of the arithmetic
       const VertexCost& cost = operation.op->vertex_cost;
       if (arithmetic >= 0 || operation.op->work_kind != WorkKind::map || group.members.size() == 1) {
@@ -124,6 +150,7 @@ class StepCyclesProof {
       in_loop = (std::max)(in_loop, elements);
       is_assumed = is_assumed || is_guess(confidence_of(cost, dtype));
     }
+    vertex.has_banks = products == 1 && in_registers == 0;
     if (loop.ops() > 0)
       vertex.cycles += CycleCount(loop.cycles(model_, in_loop, tensors),
                                   is_assumed ? Confidence::assumed : Confidence::published);
@@ -160,11 +187,20 @@ class StepCyclesProof {
   /// Returns by how much the banks of its operands change the cycles of a vertex: of a product, whose operands are in the best
   /// ones otherwise, how much longer it takes is assumed.
   constexpr CycleCount cycles_of_banks(const BankStep& step, const StepRecord& record, int number_of_set) {
-    if (step.banks == OperandBanks::any) return {};
+    if (step.banks == OperandBanks::any) {
+      expect(plan_.tile_sets[static_cast<std::size_t>(record.grid.places.set)].data_bytes() > memory_of_tile(target_),
+             "operands in no banks, though all data have room on a tile: their banks expected");
+      return {};
+    }
     load(number_of_set);
     const Group& group = draft_.groups[0];
     if (step.use == BankUse::elements) {
-      const Operation& operation = draft_.operation(group.members[static_cast<std::size_t>(find_arithmetic(draft_, group))]);
+      const int arithmetic = find_arithmetic(draft_, group);
+      if (!expect(
+              arithmetic >= 0 && step.x.operand >= 0 && static_cast<std::size_t>(step.x.operand) < record.tile_operands.size(),
+              "banks of the operands of a sum, which the step does not compute: none expected"))
+        return {};
+      const Operation& operation = draft_.operation(group.members[static_cast<std::size_t>(arithmetic)]);
       const std::int64_t elements = record.tile_operands[static_cast<std::size_t>(step.x.operand)].slice_elements;
       const auto in = [&](OperandBanks banks) {
         return vertex_cycles(*operation.op, operation.operands[0].spec.dtype, elements, 1, model_, TermOrder::rows, banks);
@@ -203,6 +239,8 @@ class StepCyclesProof {
   ValueTerms& terms_;
   const CodeProof<AnyPlan>& code_;
   FirstFault& fault_;
+  BodyId body_ = BodyId::none;
+  int step_ = 0;  // of the body
   List<const BankStep*> banks_{};  // by step of the plan: its operands in banks, or null
   List<Vertex> vertices_{};  // by compute set
   List<std::int64_t> together_{};  // bytes of transfers of the steps before that share an exchange with the next one
