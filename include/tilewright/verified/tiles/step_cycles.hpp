@@ -47,7 +47,7 @@ class StepCyclesProof {
     int tensors = -1;  ///< operands on tiles; -1: it is not counted yet
     CycleCount cycles{};
     std::int64_t flops = 0;  ///< of all vertices
-    bool has_banks = false;  ///< whether it has one product, whose sums are in memory: where its operands are then counts
+    bool has_banks = false;  ///< whether it has one product, whose sums are not only in registers: its operands are in banks
   };
 
   constexpr std::size_t number(BodyId body, int step) const {
@@ -94,7 +94,7 @@ class StepCyclesProof {
       use.flops = vertex.flops;
       add(&CycleUse::compute, of_tile * vertex.cycles);
       if (use.compute > 0) add(&CycleUse::sync, sync_cycles(model_));
-      expect(!vertex.has_banks || banks_[at] != nullptr, "a product whose operands are in no banks: their banks expected");
+      expect(banks_[at] != nullptr || !vertex.has_banks, "a product whose operands are in no banks: their banks expected");
       if (banks_[at] != nullptr) add(&CycleUse::compute, of_tile * cycles_of_banks(*banks_[at], record, step.compute_set));
     }
     for (const TileExchange* const moved : {&moves.before, &moves.after}) {
