@@ -76,7 +76,7 @@ TEST_CASE("verified: zeros around a strided gradient are the proof's own") {
   proof::ValueId zeros = proof::ValueId::unwritten;
   for (std::int64_t e = 0; e < 2 * 3 * 5 * 8; ++e) {
     INFO(e);
-    const proof::Content found = memory.read(proof::access_of(4 * e, {{}, tw::float32}, {}));
+    const proof::Content found = memory.read(proof::Access{4 * e, 4, 0, {}, {}});
     const std::int64_t i = e / 8 % 5, j = e % 8;
     REQUIRE(!proof::has_unwritten(found));
     if (i % 2 != 0 || (j != 1 && j != 4)) {
