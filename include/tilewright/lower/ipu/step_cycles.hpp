@@ -101,6 +101,7 @@ class CycleCounter {
     const Value& value = operation.operands[o];
     return block_bytes(value, grid_axes_of(operation, member, o), draft_.cuts[g].partition.blocks) / size_of(value.spec.dtype);
   }
+
  public:
   /// Returns the cycles of one op of a vertex, of which `elements` is a full block of the result.
   constexpr CycleCount vertex_of(std::size_t g, const Member& member, std::int64_t elements) const {
@@ -196,6 +197,7 @@ class CycleCounter {
       cycles += CycleCount(fill_cycles(model_, operation.operands[result].spec.dtype, slice_elements(g, member, result)));
     return cycles;
   }
+
  public:
   /// Returns the operations of a product: a multiplication and an addition for each element of the iteration space.
   constexpr std::int64_t flops_of(const Operation& operation) const {

@@ -4,6 +4,7 @@
 
 #include "tilewright/lower/ipu/step_cycles.hpp"
 #include "tilewright/verified/code_bytes.hpp"
+#include "tilewright/verified/tiles/footprints.hpp"
 #include "tilewright/verified/tiles/run_cycles.hpp"
 #include "tilewright/verified/tiles/traffic.hpp"
 
