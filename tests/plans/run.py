@@ -195,7 +195,7 @@ def main():
         wrong = wrong_proofs(proofs)
         if options.verified:
             print("\n".join(proofs))
-            sys.exit("\n".join(wrong))
+            sys.exit("\n".join(wrong) or 0)
         actual = texts(out)
     golden = texts(GOLDEN)
     different = [name for name in sorted(actual.keys() | golden.keys()) if actual.get(name) != golden.get(name)]

@@ -31,7 +31,11 @@ class TileEffects {
         add(moved->bytes_in, moved->pair_bytes_in, moved->bytes_out, moved->fragments, moved->sends, moved->total_bytes);
       add(each.local_bytes, each.host_in, each.host_out, each.set, each.from_set, banks_of(i, each.banks));
     }
-    for (const auto& use : plan.tile_sets) add(use.ipu, use.is_io, use.frame_address), memory(use.tile);
+    cycles(plan.cycles);
+    for (const auto& use : plan.step_cycles) cycles(use);
+    add(plan.remote.cycles);
+    for (const auto& set : plan.compute_sets) add(set.traffic.cycles);
+    for (const auto& use : plan.tile_sets) cycles(use.cycles), add(use.ipu, use.is_io, use.frame_address), memory(use.tile);
     memory(plan.tile);
     add(plan.memory.fullest_tile);
     for (const auto& each : plan.exchanges) add(each.first_step, each.step_count);
@@ -41,6 +45,10 @@ class TileEffects {
  private:
   void add(auto... values) { (numbers_.push_back(static_cast<std::int64_t>(values)), ...); }
   void memory(const tw::TileMemory& tile) { add(tile.variables, tile.constants, tile.frame, tile.padding, tile.code.total()); }
+  void cycles(const tw::CycleUse& use) {
+    add(use.compute, use.exchange, use.sync, use.host, use.remote, use.collectives, use.links, use.waiting, use.assumed,
+        use.flops);
+  }
   /// Only scaled additions are faster in interleaved memory than in different banks.
   std::int64_t banks_of(std::size_t step, tw::OperandBanks banks) const {
     if (banks != tw::OperandBanks::interleaved || plan_.steps[step].compute_set < 0) return static_cast<int>(banks);

@@ -27,14 +27,14 @@ class CodeProof {
     }
     find_loads();
     bool is_of_a_set = false;
-    List<std::int64_t> of_load(plan_.bodies.size(), 0);  // by body: bytes that its load brings to all tiles
+    of_load_.assign(plan_.bodies.size(), 0);
     const int sets = (std::max)(1, static_cast<int>(plan_.tile_sets.size()));
     for (set_ = 0; set_ < sets; ++set_) {
       tiles_ = target_.ipu == nullptr ? target_.tiles : SetsOfTiles<AnyPlan>{plan_, target_}.tiles(set_);
       const auto [always, loaded] = code_of_tile();
       CodeBytes all = always;
       all += loaded;
-      for (std::size_t b = 0; b < of_load.size(); ++b) of_load[b] += tiles_ * own_[b].total();
+      for (std::size_t b = 0; b < of_load_.size(); ++b) of_load_[b] += tiles_ * own_[b].total();
       bool is_fullest = target_.ipu == nullptr;
       if (!is_fullest) {
         const TileMemory& tile = plan_.tile_sets[static_cast<std::size_t>(set_)].tile;
@@ -52,10 +52,12 @@ class CodeProof {
     expect(is_of_a_set, "counts ", plan_.memory.code, " bytes of code on the fullest tile, and ", plan_.memory.loaded_code,
            " that are loaded: those of its steps expected");
     const bool counts_loads = target_.ipu != nullptr && target_.ipu->streaming_memory.bytes_per_second != 0;
-    const std::int64_t moved = counts_loads ? loads_of_run(of_load) : 0;
+    const std::int64_t moved = counts_loads ? loads_of_run() : 0;
     expect(plan_.remote.code_bytes == moved, "counts ", plan_.remote.code_bytes, " bytes of code that a run loads: ", moved,
            " expected");
   }
+  /// Returns the bytes that a load of a body brings to all tiles.
+  constexpr std::int64_t of_load(BodyId body) const { return of_load_[static_cast<std::size_t>(body)]; }
 
  private:
   /// A load, and the steps of its body in which the loaded code stays on the tiles.
@@ -207,12 +209,12 @@ class CodeProof {
     return result;
   }
   /// Returns the bytes of code that a run loads; of a conditional, those of the branch that loads more.
-  constexpr std::int64_t loads_of_run(const List<std::int64_t>& of_load) const {
+  constexpr std::int64_t loads_of_run() const {
     List<std::int64_t> moved(plan_.bodies.size(), 0);
     for (std::size_t b = moved.size(); b-- > 0;)
       for (int s = 0; s < body(BodyId(b)).step_count; ++s) {
         const Step& each = step(BodyId(b), s);
-        if (each.kind == StepKind::load_code) moved[b] += of_load[static_cast<std::size_t>(each.body)];
+        if (each.kind == StepKind::load_code) moved[b] += of_load(each.body);
         if (!each.is_call()) continue;
         std::int64_t most = moved[static_cast<std::size_t>(each.body)];
         if (each.else_body != BodyId::none) most = (std::max)(most, moved[static_cast<std::size_t>(each.else_body)]);
@@ -231,6 +233,7 @@ class CodeProof {
   List<Load> loads_{};
   List<bool> is_loaded_{};  // by body: its code is on the tiles only while a load keeps it there
   List<CodeBytes> own_{};  // by body: its steps, and compute sets that it alone uses
+  List<std::int64_t> of_load_{};  // by body
 };
 
 }  // namespace tilewright::internal::proof::detail

@@ -190,12 +190,12 @@ class GraphRun : GraphTensors {
       const std::size_t product = terms_.products().size();
       run_parts(scope, strips.parts, copy);
       const ValueId value = terms_.products()[product].value;
-      const Content found = read(bound(scope, copy.outputs[0]));
-      if (const Shape& shape = operands.back().shape; strips.shape.nelms() < shape.nelms()) {  // the others are zeros
-        write(bound(scope, node.outputs[0]), found);
-        terms_.add_equal(whole, Content(found), shape);
+      if (const Shape& shape = operands.back().shape; strips.shape.nelms() < shape.nelms()) {
+        write(bound(scope, node.outputs[0]), data_of(terms_, *node.op, node.attributes, operands, value));
+        terms_.add_equal(whole, read(bound(scope, node.outputs[0])), shape);
       } else {
         const ValueId rest = terms_.initial(Origin::position, 1 + static_cast<std::int64_t>(value));  // of the last blocks
+        const Content found = read(bound(scope, copy.outputs[0]));
         terms_.add_equal(value, in_elements_of(whole, found, shape, value, strips.shape, rest), strips.shape);
       }
     }

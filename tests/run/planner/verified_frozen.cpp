@@ -61,6 +61,11 @@ std::string accepted_faults() {
       Plan plan = good;
       if (fault.plant(plan.moves[i]) && tw::fault_of_plan(prepared, plan).empty()) accepted += fault.name + "\n";
     }
+  for (std::size_t i = 0; i < good.step_cycles.size(); ++i) {
+    Plan plan = good;
+    ++plan.step_cycles[i].exchange;
+    if (tw::fault_of_plan(prepared, plan).empty()) accepted += "cycles of an exchange\n";
+  }
   for (std::size_t i = 0; i < good.exchanges.size(); ++i) {
     Plan plan = good;
     ++plan.exchanges[i].step_count;
@@ -71,6 +76,9 @@ std::string accepted_faults() {
     plan.moves.pop_back();
     if (tw::fault_of_plan(prepared, plan).empty()) accepted += "a step without moves\n";
   }
+  plan = good;
+  plan.cycles.compute /= 2;
+  if (!plan.moves.empty() && tw::fault_of_plan(prepared, plan).empty()) accepted += "half of the cycles of a run\n";
   CHECK(good.exchanges.size() > 0);
   return accepted;
 }

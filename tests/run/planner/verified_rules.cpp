@@ -372,9 +372,26 @@ TEST_CASE("verified: a stage that can fault has a site with the text of its op")
 TEST_CASE("verified: cycles of a run are those of its steps, and a fault in the frame of a tile is named so") {
   const Case on_ipu{"quotient", quotient, tw::ipu_model};
   const auto fault = [&](auto break_it) { return fault_of(on_ipu, break_it); };
-  CHECK(fault([](Plan& p) { p.cycles.compute /= 2; }).find("traffic: counts ") == 0);
-  CHECK(fault([](Plan& p) { p.cycles = {}; }).find("traffic: counts ") == 0);
-  CHECK(fault([](Plan& p) { p.tile_sets[0].cycles = {}; }).find("traffic: counts 0 cycles on set 0") == 0);
+  const tw::Plan good = tw::lower(tw::prepare(*tw::trace(quotient, tw::ipu_model), tw::ipu_model));
+  const auto text_of = [](const auto&... words) { return "cycles: counts " + tw::text(words...).string(); };
+  const tw::CycleUse run = good.cycles, step = good.step_cycles[0];
+  CHECK(fault([](Plan& p) { p.cycles.compute /= 2; }) ==
+        text_of(run.compute / 2, " in `compute` of a run: ", run.compute, " expected"));
+  CHECK(fault([](Plan& p) { p.tile_sets[0].cycles = {}; }) ==
+        text_of("0 in `compute` on set 0 of tiles: ", run.compute, " expected"));
+  CHECK(fault([](Plan& p) { p.step_cycles[0].compute /= 2, p.cycles.compute /= 2, p.tile_sets[0].cycles.compute /= 2; }) ==
+        text_of(step.compute / 2, " in `compute`: ", step.compute, " expected"));
+  CHECK(fault([](Plan& p) {
+          p.cycles = p.tile_sets[0].cycles = {};
+          for (tw::CycleUse& use : p.step_cycles) use = {};
+        }) == text_of("0 in `compute`: ", step.compute, " expected"));
+  const tw::Prepared prepared = tw::prepare(*tw::trace(wide_calls, tw::ipu_model), tw::ipu_model);
+  Plan plan = tw::lower(prepared);
+  int s = 0;
+  while (plan.step_cycles[s].exchange == 0) ++s;
+  const std::int64_t exchange = plan.step_cycles[s].exchange--;
+  const std::string too_small = tw::fault_of_plan(prepared, plan).string();
+  CHECK(too_small.find(text_of(exchange - 1, " in `exchange`: ", exchange, " expected, in step ")) == 0);
   CHECK(fault([](Plan& p) { p.tile.frame += 8; }).find("tiles: a fullest tile") == 0);
   CHECK(fault([](Plan& p) {
           p.tile.frame += 8, p.tile_sets[0].tile.frame += 8, p.memory.fullest_tile += 8;

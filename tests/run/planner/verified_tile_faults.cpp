@@ -1,7 +1,7 @@
 // labels: none
 // Plans for simulated IPUs with faults on tiles, as planners had them or could have them, are refused: memory, layouts, slices,
-// exchanges, counts, banks, calls, several IPUs, code. Who wrote the faults, but those of
-// code, had not read the rules of the proof.
+// exchanges, counts, banks, calls, several IPUs, code, cycles. Who wrote the faults, but those of code and cycles, had not read
+// the rules of the proof.
 #include <map>
 #include <set>
 #include <string>
@@ -13,6 +13,7 @@
 #include "../../support/tile_fault_programs.hpp"
 #include "../../support/tile_faults_of_code.hpp"
 #include "../../support/tile_faults_of_counts.hpp"
+#include "../../support/tile_faults_of_cycles.hpp"
 #include "../../support/tile_faults_of_steps.hpp"
 
 namespace tw = tilewright;
@@ -30,9 +31,10 @@ TEST_CASE("verified: plans with faults on tiles are refused") {
   std::map<std::string_view, Counts> kinds;
   std::set<std::string_view> history;
   int programs = 0, count = 0, harmless = 0;
-  std::uint64_t seed = 0, seed_of_code = 0;  // apart, so that new faults of code leave the others as they are
+  // apart, so that new faults of code or cycles leave the others as they are
+  std::uint64_t seed = 0, seed_of_code = 0, seed_of_cycles = 0;
   const auto lists = {&tile_faults::faults_of_memory(), &tile_faults::faults_of_steps(), &tile_faults::faults_of_counts(),
-                      &tile_faults::faults_of_code()};
+                      &tile_faults::faults_of_code(), &tile_faults::faults_of_cycles()};
   std::string holes;  // faults that the proof does not see
   for (const auto& [name, program, target] : tile_faults::programs()) {
     INFO(std::string(name));
@@ -46,7 +48,10 @@ TEST_CASE("verified: plans with faults on tiles are refused") {
     for (const auto* list : lists)
       for (const Kind& kind : *list) {
         INFO(std::string(kind.name));
-        Mutant mutant(good, data, target, list == &tile_faults::faults_of_code() ? ++seed_of_code : ++seed);
+        Mutant mutant(good, data, target,
+                      list == &tile_faults::faults_of_code()     ? ++seed_of_code
+                      : list == &tile_faults::faults_of_cycles() ? ++seed_of_cycles
+                                                                 : ++seed);
         if (!kind.plant(mutant)) continue;
         mutant.plan.tile_table = mutant.tiles.table();
         ++count;
@@ -84,7 +89,7 @@ TEST_CASE("verified: plans with faults on tiles are refused") {
   CHECK(kinds.size() >= 25);
   CHECK(history.size() >= 20);
   CHECK(harmless * 100 <= count * 3);
-  for (const char* const rule : {"tiles", "exchanges", "traffic", "banks"}) {
+  for (const char* const rule : {"tiles", "exchanges", "traffic", "banks", "cycles"}) {
     INFO(rule);
     CHECK(refused_alone[rule] > 0);
   }

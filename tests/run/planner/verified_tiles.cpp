@@ -58,6 +58,40 @@ void strided(tw::Ir& ir) {
   store("dw", *found.find(forward.inputs()[1]));
 }
 
+/// The gradient of data with strides: where a window is, the element of a product, and zeros elsewhere.
+TEST_CASE("verified: zeros around a strided gradient are the proof's own") {
+  namespace proof = tw::internal::proof::detail;
+  tw::kernel::Windows windows;
+  windows.axes[1] = {.in = 5, .out = 3, .stride = 2};
+  windows.axes[2] = {.in = 8, .out = 2, .stride = 3, .begin = -1};
+  const tw::List<tw::TensorSpec> operands{{{2, 4, 3, 2}, tw::float32}, {{4, 3, 1, 1}, tw::float32}, {{2, 3, 5, 8}, tw::float32}};
+  const auto data_of = [&](proof::ValueTerms& terms, proof::ValueId product) {
+    return proof::data_of(terms, tw::op_info<tw::ConvDataGrad>, tw::pack(tw::WindowsAttributes::make(windows, 1, {})), operands,
+                          product);
+  };
+  proof::ValueTerms terms;
+  const proof::ValueId product = terms.initial(proof::Origin::stream, 0);
+  proof::Memory memory;
+  memory.write(proof::access_of(0, operands[2], tw::dense_strides(operands[2].shape)), data_of(terms, product));
+  proof::ValueId zeros = proof::ValueId::unwritten;
+  for (std::int64_t e = 0; e < 2 * 3 * 5 * 8; ++e) {
+    INFO(e);
+    const proof::Content found = memory.read(proof::Access{4 * e, 4, 0, {}, {}});
+    const std::int64_t i = e / 8 % 5, j = e % 8;
+    REQUIRE(!proof::has_unwritten(found));
+    if (i % 2 != 0 || (j != 1 && j != 4)) {
+      if (zeros == proof::ValueId::unwritten) zeros = found.value;
+      CHECK(found.value == zeros);
+      CHECK(zeros != product);
+    } else {
+      CHECK(found.value == product);
+      CHECK(found.first == (e / 40 * 3 + i / 2) * 2 + j / 3);
+    }
+  }
+  windows.axes[2].kernel = 2;
+  CHECK(proof::has_unwritten(data_of(terms, product)));
+}
+
 tw::Prepared prepared(void (*program)(tw::Ir&), const tw::Target& target) {
   return tw::prepare(*tw::trace(program, target), target);
 }

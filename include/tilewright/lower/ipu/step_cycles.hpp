@@ -118,6 +118,9 @@ class CycleCounter {
     const Value& value = operation.operands[o];
     return block_bytes(value, grid_axes_of(operation, member, o), draft_.cuts[g].partition.blocks) / size_of(value.spec.dtype);
   }
+
+ public:
+  /// Returns the cycles of one op of a vertex, of which `elements` is a full block of the result.
   constexpr CycleCount vertex_of(std::size_t g, const Member& member, std::int64_t elements) const {
     const Operation& operation = draft_.operation(member);
     const OpInfo& op = *operation.op;
@@ -147,6 +150,8 @@ class CycleCounter {
       default: return vertex_cycles(op, result.dtype, elements, 1, model_);
     }
   }
+
+ private:
   /// Returns the cycles of a reduction of `read` elements to `elements` results, by where the terms of a result are in a slice.
   constexpr CycleCount reduction_vertex(std::size_t g, const Member& member, std::int64_t elements, std::int64_t read) const {
     const Operation& operation = draft_.operation(member);
@@ -209,6 +214,8 @@ class CycleCounter {
       cycles += CycleCount(fill_cycles(model_, operation.operands[result].spec.dtype, slice_elements(g, member, result)));
     return cycles;
   }
+
+ public:
   /// Returns the operations of a product: a multiplication and an addition for each element of the iteration space.
   constexpr std::int64_t flops_of(const Operation& operation) const {
     if (const VertexCost& cost = operation.op->vertex_cost; cost.formula == CostFormula::pairs)
@@ -220,6 +227,7 @@ class CycleCounter {
     return 2 * problem_of(operation, float32, target_).macs();
   }
 
+ private:
   const TileDraft& draft_;
   const Target& target_;
   TileSets sets_;

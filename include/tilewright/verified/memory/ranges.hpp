@@ -82,7 +82,7 @@ class RangesCheck {
   static constexpr bool are_sizes(auto... sizes) { return ((sizes >= -most && sizes <= most) && ...); }
   static constexpr bool are_cycles(const CycleUse& use, std::int64_t limit) {
     bool is_right = use.waiting >= 0 && use.waiting <= limit;
-    for (const auto figure : cycle_figures) is_right = is_right && use.*figure >= 0 && use.*figure <= limit;
+    for (const CycleFigure& figure : cycle_figures) is_right = is_right && use.*figure.of >= 0 && use.*figure.of <= limit;
     return is_right;
   }
   static constexpr bool is_right(const TensorSpec& spec) {

@@ -5,7 +5,7 @@
 
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/rules/ipu/rules_of_ops.hpp"
-#include "tilewright/verified/memory/memory.hpp"
+#include "tilewright/verified/terms.hpp"
 
 namespace tilewright::internal::proof::detail {
 
@@ -87,6 +87,33 @@ constexpr List<Strips> strips_in(const PlanStages& plan, const OpInfo& op, const
     });
   for (const ImageCut& cut : cuts) add(cut);
   return result;
+}
+
+/// Returns what an op gives that makes the data of a convolution's results, whose kernel has one element: at the places of
+/// windows the elements of `product` in their order, and zeros elsewhere, where no window is. Unwritten for other windows.
+constexpr Content data_of(ValueTerms& terms, const OpInfo& op, const PackedAttributes& attributes,
+                          const List<TensorSpec>& operands, ValueId product) {
+  const std::span<const TensorSpec> all(operands.data(), operands.size());
+  const TensorSpec& data = all[2];
+  const kernel::Windows windows = op.tag == op_info<ConvTranspose>.tag
+                                      ? tilewright::detail::windows_of_op<ConvTranspose>(
+                                            operands, unpack<ConvTranspose::Attributes>(attributes))
+                                      : tilewright::detail::windows_of_op<ConvDataGrad>(
+                                            operands, unpack<ConvDataGrad::Attributes>(attributes));
+  const Access whole = access_of(0, {data.shape, uint8}, dense_strides(data.shape));
+  Access places = whole;
+  for (int axis = 2; axis < data.shape.rank; ++axis) {
+    const kernel::Window& window = windows[axis + 3 - data.shape.rank];
+    if (window.kernel != 1 || !window.contains(window.at(0, 0)) || !window.contains(window.at(window.out - 1, 0))) return {};
+    places.offset += window.at(0, 0) * whole.strides[axis];
+    places.strides[axis] *= window.stride;
+    places.extents[axis] = window.out;
+  }
+  const ValueId zeros = terms.result(terms.term_of(op_info<InitZero>.tag, pack(init_attributes(data)), {}, 0), data);
+  Memory memory;
+  memory.write(whole, whole_of(zeros, whole));
+  memory.write(places, whole_of(product, places));
+  return memory.read(whole);
 }
 
 /// Writes, at the number of each element of `value` that `result` has, what `whole` has in its place. `axis`: that of the runs.

@@ -3,24 +3,40 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tilewright/target/ipu_link_cycles.hpp"
+#include "tilewright/target/target.hpp"
 #include "tilewright/verified/set_stages.hpp"
-#include "tilewright/verified/tiles/run_cycles.hpp"
 #include "tilewright/verified/tiles/tile_table.hpp"
 
 namespace tilewright::internal::proof::detail {
 
-/// Checks what a plan counts for collectives, rows of remote buffers and streams of a run, and the sum of its steps' cycles.
+/// Calls f(bytes, whether it is stored) for each row of a remote buffer that a step moves: it reads or writes a table of rows.
+constexpr void for_each_row(const auto& plan, const Step& step, const auto& f) {
+  if (plan.remote_buffers.size() == 0) return;
+  const SetStages stages(plan, plan.compute_sets[static_cast<std::size_t>(step.compute_set)]);
+  for (int o = 0; o < stages[0].operand_count; ++o) {
+    const StageOperand& table = stages.operand(0, o);
+    if (table.source == Source::memory && table.view.shape.rank > 0 &&
+        plan.locations[static_cast<std::size_t>(step.first_location + table.index)].base == Base::remote)
+      f(table.view.shape[-1] * size_of(table.view.dtype), o >= stages[0].input_count);
+  }
+}
+
+/// Checks what a plan counts for collectives, rows of remote buffers and streams of a run.
 template <class AnyPlan>
 class TrafficProof {
  public:
-  constexpr TrafficProof(const AnyPlan& plan, ValueTerms& terms, FirstFault& fault) : plan_(plan), terms_(terms), fault_(fault) {}
+  constexpr TrafficProof(const AnyPlan& plan, const Target& target, ValueTerms& terms, FirstFault& fault)
+      : plan_(plan), target_(target), terms_(terms), fault_(fault) {}
 
   constexpr void run() {
     for (std::size_t i = 0; i < plan_.compute_sets.size(); ++i) {
       const ComputeSet& set = plan_.compute_sets[i];
-      const std::int64_t bytes = plan_.replicas > 1 ? bytes_of_collective(set) : 0;
-      fault_.expect(set.traffic.bytes == bytes, "traffic", BodyId::none, -1, "compute set ", i, " counts ", set.traffic.bytes,
-                    " bytes that a replica sends: ", bytes, " expected");
+      const CollectiveTraffic traffic = plan_.replicas > 1 ? traffic_of(set) : CollectiveTraffic();
+      expect(set.traffic.bytes == traffic.bytes, "compute set ", i, " counts ", set.traffic.bytes,
+             " bytes that a replica sends: ", traffic.bytes, " expected");
+      expect(set.traffic.cycles == traffic.cycles, "compute set ", i, " counts ", set.traffic.cycles,
+             " cycles of a collective: ", traffic.cycles, " expected");
     }
     if (fault_.is_found()) return;
     const Bytes all = bytes_of_run();
@@ -34,7 +50,9 @@ class TrafficProof {
     validate(plan_.remote.loaded_bytes, all.loaded, "that come from remote buffers");
     validate(plan_.remote.stored_bytes, all.stored, "that go to remote buffers");
     for (std::size_t i = 0; i < plan_.streams.size(); ++i) check_stream(i);
-    if constexpr (requires { plan_.step_cycles; }) CyclesProof(plan_, fault_).run();
+    if constexpr (requires { plan_.step_cycles; })
+      expect(plan_.remote.cycles == all.remote_cycles, "counts ", plan_.remote.cycles,
+             " cycles of streaming memory: ", all.remote_cycles, " expected");
   }
 
  private:
@@ -42,6 +60,7 @@ class TrafficProof {
     std::int64_t sent = 0;  ///< by each replica, to others
     std::int64_t loaded = 0, stored = 0;  ///< of rows
     std::int64_t cycles = 0;  ///< of collectives
+    std::int64_t remote_cycles = 0;
   };
 
   constexpr bool expect(bool holds, const auto&... what) { return fault_.expect(holds, "traffic", BodyId::none, -1, what...); }
@@ -75,17 +94,24 @@ class TrafficProof {
            is_used ? "used" : "not used", ", expected");
   }
 
-  /// Returns the bytes that each replica of a group sends. The replicas divide the tensor among themselves: to reduce it, each
-  /// sends the part of every other one to it; to gather it, each sends its own part to every other one.
-  constexpr std::int64_t bytes_of_collective(const ComputeSet& set) {
+  /// Returns what a collective sends, and its cycles. The replicas of a group divide the tensor among themselves: to reduce it,
+  /// each sends the part of every other one to it; to gather it, each sends its own part to every other one.
+  constexpr CollectiveTraffic traffic_of(const ComputeSet& set) {
     const SetStages stages(plan_, set);
     const OpInfo* const op = stages.op(0, terms_);
-    if (op == nullptr || op->collective_items == nullptr) return 0;
+    if (op == nullptr || op->collective_items == nullptr) return {};
     const auto spec = [&](int o) { return TensorSpec{stages.operand(0, o).view.shape, stages.operand(0, o).view.dtype}; };
     const CollectiveVolume volume = op->collective_volume(stages[0].attributes, spec(0), spec(1));
     const std::int64_t replicas = volume.groups.group_size;
     const std::int64_t part = replicas < 1 ? 0 : (volume.bytes + replicas - 1) / replicas;
-    return (volume.reduces + volume.gathers) * (replicas - 1) * part;
+    CollectiveTraffic traffic;
+    for (const bool reduces : {true, false}) {
+      if (!(reduces ? volume.reduces : volume.gathers)) continue;
+      traffic.bytes += (replicas - 1) * part;
+      if (target_.ipu != nullptr && traffic.bytes > 0)
+        traffic.cycles += collective_cycles(*target_.ipu, target_.tiles, volume.bytes, volume.groups, reduces).cycles;
+    }
+    return traffic;
   }
   /// Returns the bytes of a run. Of a conditional, those of the branch that moves more.
   constexpr Bytes bytes_of_run() const {
@@ -96,12 +122,16 @@ class TrafficProof {
         const Step& step = plan_.steps[static_cast<std::size_t>(s)];
         if (!step.is_call()) {
           if (step.kind != StepKind::load_code) add(step, bodies[b]);
+          if constexpr (requires { plan_.step_cycles; })
+            if (plan_.step_cycles.size() == plan_.steps.size())
+              bodies[b].remote_cycles += plan_.step_cycles[static_cast<std::size_t>(s)].remote;
           continue;
         }
         const Bytes& one = bodies[static_cast<std::size_t>(step.body)];
         const Bytes& other = step.else_body == BodyId::none ? one : bodies[static_cast<std::size_t>(step.else_body)];
         bodies[b].sent += step.count * (std::max)(one.sent, other.sent);
         bodies[b].cycles += step.count * (std::max)(one.cycles, other.cycles);
+        bodies[b].remote_cycles += step.count * (std::max)(one.remote_cycles, other.remote_cycles);
         bodies[b].loaded += step.count * (std::max)(one.loaded, other.loaded);
         bodies[b].stored += step.count * (std::max)(one.stored, other.stored);
       }
@@ -112,18 +142,11 @@ class TrafficProof {
   constexpr void add(const Step& step, Bytes& bytes) const {
     const ComputeSet& set = plan_.compute_sets[static_cast<std::size_t>(step.compute_set)];
     if (step.kind == StepKind::collective) bytes.sent += set.traffic.bytes, bytes.cycles += set.traffic.cycles;
-    if (plan_.remote_buffers.size() == 0) return;
-    const SetStages stages(plan_, set);
-    for (int o = 0; o < stages[0].operand_count; ++o) {
-      const StageOperand& table = stages.operand(0, o);
-      if (table.source != Source::memory || table.view.shape.rank == 0 ||
-          plan_.locations[static_cast<std::size_t>(step.first_location + table.index)].base != Base::remote)
-        continue;
-      (o < stages[0].input_count ? bytes.loaded : bytes.stored) += table.view.shape[-1] * size_of(table.view.dtype);
-    }
+    for_each_row(plan_, step, [&](std::int64_t moved, bool is_stored) { (is_stored ? bytes.stored : bytes.loaded) += moved; });
   }
 
   const AnyPlan& plan_;
+  const Target& target_;
   ValueTerms& terms_;
   FirstFault& fault_;
 };
