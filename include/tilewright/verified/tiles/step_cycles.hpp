@@ -38,8 +38,10 @@ class StepCyclesProof {
         if (body.body == each.body && each.group >= 0 && static_cast<std::size_t>(each.group) < body.steps.size())
           banks_[number(each.body, each.group)] = &each;
     vertices_.resize(plan_.compute_sets.size());
-    for (const BodyOnTiles& body : data_.bodies)
+    for (const BodyOnTiles& body : data_.bodies) {
+      phases_.end(-1);
       for (int s = 0; s < static_cast<int>(body.steps.size()) && !fault_.is_found(); ++s) check_step(body, s);
+    }
   }
 
  private:
@@ -102,18 +104,22 @@ class StepCyclesProof {
       expect(banks_[at] != nullptr || !vertex.has_banks, "a product whose operands are in no banks: their banks expected");
       if (banks_[at] != nullptr) add(&CycleUse::compute, of_tile * cycles_of_banks(*banks_[at], record, step.compute_set));
     }
+    const int to = moves.set < 0 ? 0 : sets_.ipu(moves.set), from = moves.from_set < 0 ? to : sets_.ipu(moves.from_set);
+    if (from != to)
+      add(&CycleUse::links, phases_.copy(moves.before.total_bytes + moves.after.total_bytes, from, to, moves.from_set, moves.set,
+                                         record.tile_operands));
     for (const TileExchange* const moved : {&moves.before, &moves.after}) {
-      if (moved->total_bytes == 0) continue;
-      const int to = moves.set < 0 ? 0 : sets_.ipu(moves.set), from = moves.from_set < 0 ? to : sets_.ipu(moves.from_set);
-      if (from != to) {
-        add(&CycleUse::links, ipu_copy_cycles(model_, moved->total_bytes, from, to));
-        continue;
-      }
+      if (moved->total_bytes == 0 || from != to) continue;
       // what both tiles of a pair receive comes at the rate of both
       const std::int64_t in = moved->bytes_in - moved->pair_bytes_in + moved->pair_bytes_in / model_.tiles_per_exchange_bus;
       add(&CycleUse::exchange,
           exchange_cycles(model_, tile_exchange_cycles(model_, {in, moved->bytes_out, moved->fragments + moved->sends})));
       add(&CycleUse::sync, sync_cycles(model_));
+    }
+    // the vertices of a copy between IPUs copy on the tiles that have received
+    if (from == to || plan_.compute_sets[static_cast<std::size_t>(step.compute_set)].stage_count > 1) {
+      phases_.end(moves.set);
+      if (moves.from_set >= 0) phases_.end(moves.from_set);
     }
     if (moves.local_bytes > 0) add(&CycleUse::compute, copy_cycles(model_, moves.local_bytes));
     for (const std::int64_t bytes : {moves.host_in, moves.host_out}) add(&CycleUse::host, host_cycles(model_, {&bytes, 1}));
@@ -248,6 +254,7 @@ class StepCyclesProof {
   int step_ = 0;  // of the body
   List<const BankStep*> banks_{};  // by step of the plan: its operands in banks, or null
   List<Vertex> vertices_{};  // by compute set
+  LinkPhases phases_{model_, static_cast<int>(plan_.tile_sets.size()), target_.ipus};
   List<std::int64_t> together_{};  // bytes of transfers of the steps before that share an exchange with the next one
   TileDraft draft_{};  // of a compute set, in one group
 };
