@@ -17,6 +17,7 @@ enum class CostFormula : std::uint8_t {
   fill,         ///< one loop that stores
   copy,  ///< unchanged elements, within a tile
   reduction,    ///< several terms for each element of the block
+  parts,  ///< sums of the parts of a product
   line,         ///< several loops over each line of the block
   pairs,  ///< products of matrices with a result for each pair of a line of input 0 and one of input 1, and a loop over these
   serial,  ///< one loop of a single worker
@@ -61,6 +62,7 @@ struct VertexCost {
       case CostFormula::cast:
       case CostFormula::fill:
       case CostFormula::copy:
+      case CostFormula::parts:
       case CostFormula::slice:
       case CostFormula::gather:
       case CostFormula::scatter:

@@ -113,6 +113,10 @@ class CycleCounter {
     const std::int64_t read = slice_elements(g, member, 0), last = input.shape.rank == 0 ? 1 : input.shape[-1];
     switch (op.vertex_cost.formula) {
       case CostFormula::reduction: return reduction_vertex(g, member, elements, read);
+      case CostFormula::parts:
+        return {reduction_stage_cycles(elements, ceil_divide(read, std::max<std::int64_t>(1, elements)), size_of(input.dtype),
+                                       size_of(result.dtype)),
+                confidence_of(op.vertex_cost, input.dtype)};
       case CostFormula::window: return window_vertex(g, member);
       case CostFormula::pairs: {
         const std::int64_t lines = input.shape[-2];
