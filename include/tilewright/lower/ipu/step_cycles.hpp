@@ -42,6 +42,16 @@ class CycleCounter {
       }
     }
     if (result.compute > 0) add_sync(result);
+    if (moves.transposed_bytes > 0) {
+      const std::int64_t bytes = moves.transposed_bytes;
+      const CycleCount exchange = exchange_cycles(
+          model_, tile_exchange_cycles(model_, {.in = bytes, .out = bytes, .fragments = bytes / transposed_block_bytes}));
+      result.exchange += exchange.cycles;
+      result.assumed += exchange.assumed;
+      result.compute += transpose_cycles(model_, size_of(first.operands[0].spec.dtype), bytes);
+      add_sync(result);  // before the exchange, and before the transposition
+      add_sync(result);
+    }
     if (moves.local_bytes > 0) result.compute += copy_cycles(model_, moves.local_bytes);
     for (const std::int64_t bytes : {moves.host_in, moves.host_out}) {
       const CycleCount host = host_cycles(model_, {&bytes, 1});
