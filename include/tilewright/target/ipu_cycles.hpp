@@ -109,15 +109,6 @@ constexpr std::int64_t fill_cycles(const IpuModel& model, DType dtype, std::int6
   return 23 + ceil_divide(elements, model.vector_width(dtype));
 }
 
-/// Bytes of a block of an operand of a product: 16 lines of the terms of which the unit multiplies some at a time.
-inline constexpr std::int64_t transposed_block_bytes = 512;
-/// Returns the cycles of transposing such blocks, each by one worker: 7 + w (29 + blocks of a worker x (18 + 4 (12 + c))), where c
-/// is 8 for float16 and 18 for float32. Published: popsparse, getTransposeCycleEstimate.
-constexpr std::int64_t transpose_cycles(const IpuModel& model, std::int64_t element_bytes, std::int64_t bytes) {
-  const std::int64_t of_worker = ceil_divide(ceil_divide(bytes, transposed_block_bytes), model.workers);
-  return 7 + model.workers * (29 + of_worker * (18 + 4 * (12 + (element_bytes == 2 ? 8 : 18))));
-}
-
 /// Returns the cycles of a copy within the tile: a call of all workers, and 8 bytes per cycle. Published: measured on ipu21 by a
 /// third party.
 constexpr std::int64_t copy_cycles(const IpuModel& model, std::int64_t bytes) {

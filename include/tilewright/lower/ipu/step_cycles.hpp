@@ -42,13 +42,13 @@ class CycleCounter {
       }
     }
     if (result.compute > 0) add_sync(result);
-    if (moves.transposed_bytes > 0) {
-      const std::int64_t bytes = moves.transposed_bytes;
+    for (const std::int64_t bytes : {moves.transposed_before, moves.transposed_after}) {
+      if (bytes == 0) continue;
       const CycleCount exchange = exchange_cycles(
           model_, tile_exchange_cycles(model_, {.in = bytes, .out = bytes, .fragments = bytes / transposed_block_bytes}));
       result.exchange += exchange.cycles;
       result.assumed += exchange.assumed;
-      result.compute += transpose_cycles(model_, size_of(first.operands[0].spec.dtype), bytes);
+      result.compute += transpose_cycles(size_of(first.operands[0].spec.dtype), bytes);
       add_sync(result);  // before the exchange, and before the transposition
       add_sync(result);
     }

@@ -26,8 +26,8 @@ class TransposedOperands {
       }
   }
 
-  /// Returns the bytes that a tile transposes before group g.
-  constexpr std::int64_t bytes(std::size_t g) const {
+  /// Returns the bytes of operands that a tile transposes before group g.
+  constexpr std::int64_t before(std::size_t g) const {
     std::int64_t bytes = 0;
     for (const Member& member : draft_.groups[g].members) {
       const Operation& operation = draft_.operation(member);
@@ -36,9 +36,18 @@ class TransposedOperands {
         const Value& value = operation.operands[o];
         const Strides strides = strides_of(operation, o);
         if (strides.terms == 0 || strides.others == 0 || strides.terms == orders_[draft_.owner(value.storage)]) continue;
-        const std::int64_t blocks = ceil_divide(value.spec.bytes(), transposed_block_bytes);
-        bytes += ceil_divide(blocks, target_.tiles) * transposed_block_bytes;
+        bytes += transposed_bytes(value.spec.bytes(), target_.tiles);
       }
+    }
+    return bytes;
+  }
+  /// Returns the bytes of results that a tile transposes after group g, because operands are swapped.
+  constexpr std::int64_t after(std::size_t g) const {
+    std::int64_t bytes = 0;
+    for (const Member& member : draft_.groups[g].members) {
+      const Operation& operation = draft_.operation(member);
+      if (is_matrix_product(operation) && product_vertex(draft_, target_, g, member).swapped)
+        bytes += transposed_bytes(operation.operands[2].spec.nelms() * size_of(operation.operands[0].spec.dtype), target_.tiles);
     }
     return bytes;
   }

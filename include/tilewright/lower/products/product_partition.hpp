@@ -308,11 +308,23 @@ class ProductPartitions {
       const ProductPartition slices = partition_product(problem, machine_, available_memory_proportion);
       if (slices.temporary_bytes < best.temporary_bytes) best = slices;
     }
+    if (!problem.is_convolution && available_memory_proportion > 0) swap_operands(problem, available_memory_proportion, best);
     known_.push_back({problem, available_memory_proportion, best});
     return known_.back().partition;
   }
 
  private:
+  /// Takes the best partition with swapped operands if it is faster, although the result has to be transposed. poplin's transform
+  /// swapOperands, chosen by cycles. Neighbours on a bus then have no operand alike.
+  constexpr void swap_operands(const ProductProblem& problem, double available_memory_proportion, ProductPartition& best) const {
+    ProductMachine machine = machine_;
+    machine.tiles_of_bus = 1;
+    ProductPartition swapped = partition_product(problem.swapped(), machine, available_memory_proportion, false);
+    swapped.cycles.slices = transposing_cycles(machine, problem.groups * problem.rows * problem.columns, problem.output_bytes);
+    if (swapped.fits < best.fits || swapped.cycles.total() >= best.cycles.total()) return;
+    best = swapped;
+    best.swap();
+  }
   struct Known {
     ProductProblem problem{};
     double proportion = 0;
