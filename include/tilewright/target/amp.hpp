@@ -138,8 +138,8 @@ inline constexpr std::int64_t transposed_block_bytes = 512;
 constexpr std::int64_t transposed_bytes(std::int64_t tensor_bytes, std::int64_t tiles) {
   return transposed_block_bytes * ceil_divide(ceil_divide(tensor_bytes, transposed_block_bytes), tiles);
 }
-/// Returns the cycles of a tile to transpose such blocks, each by one worker: 7 + w (29 + blocks of a worker x (18 + 4 (12 + c))),
-/// where c is 8 for float16 and 18 for float32. Published: popsparse, getTransposeCycleEstimate.
+/// Returns the cycles of a tile to transpose such blocks, each by one worker: 7 + w (29 + blocks of a worker x (18 + 4 (12 +
+/// c))), where c is 8 for float16 and 18 for float32. Published: popsparse, getTransposeCycleEstimate.
 constexpr std::int64_t transpose_cycles(std::int64_t element_bytes, std::int64_t bytes) {
   const std::int64_t of_worker = ceil_divide(ceil_divide(bytes, transposed_block_bytes), tile_workers);
   return 7 + tile_workers * (29 + of_worker * (18 + 4 * (12 + (element_bytes == 2 ? 8 : 18))));

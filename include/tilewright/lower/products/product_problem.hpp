@@ -15,6 +15,7 @@ struct ProductMachine {
   std::int64_t bytes_per_tile = 0;
   std::int64_t exchange_bytes = 4;  ///< received by a tile in a cycle
   std::int64_t tiles_of_bus = 1;  ///< neighbours that receive equal bytes at their joint rate
+  std::int64_t bank_bytes = 0;  ///< two banks: what lies between operands that may share none
   std::int64_t step_cycles = 0;  ///< of the barriers of a step and of its exchange, for the sum of parts
   AmpModel half{};    ///< of float16 with sums of float16
   AmpModel mixed{};   ///< of float16 with sums of float32
@@ -30,6 +31,7 @@ constexpr ProductMachine product_machine(const Target& target) {
           .bytes_per_tile = memory_of_tile(target),
           .exchange_bytes = model.exchange_bytes_per_cycle,
           .tiles_of_bus = model.tiles_per_exchange_bus,
+          .bank_bytes = 2 * model.memory_element_bytes,
           .step_cycles = 2 * model.sync_cycles + model.hop_cycles,
           .half = model.products.float16,
           .mixed = model.products.float16_float32,

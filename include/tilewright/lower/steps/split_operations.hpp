@@ -195,9 +195,11 @@ class OperationSplitter {
   }
   constexpr Operation combine(Operation& operation, int output, std::int64_t parts) {
     const Partials how = operation.op->partials ? operation.op->partials(operation.attributes) : Partials{};
-    Operation combining = combine_parts(draft_, how, operation.operands[output], parts,
-                         dtype_of_parts(*operation.op, operation.attributes, operation.operands[output].spec.dtype));
-    if (partitions_ && !how.combiner && (is_product(operation) || operation.op == &sum_of_products)) combining.op = &sum_of_products;
+    Operation combining = combine_parts(
+        draft_, how, operation.operands[output], parts,
+        dtype_of_parts(*operation.op, operation.attributes, operation.operands[output].spec.dtype));
+    if (partitions_ && !how.combiner && (is_product(operation) || operation.op == &sum_of_products))
+      combining.op = &sum_of_products;
     return combining;
   }
   constexpr void add_combining(Operation&& combining) {
