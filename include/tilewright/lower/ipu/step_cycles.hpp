@@ -150,20 +150,27 @@ class CycleCounter {
     const OpInfo& op = *operation.op;
     const TensorSpec &input = operation.operands[0].spec, &result = operation.operands[operation.input_count].spec;
     const std::int64_t terms = ceil_divide(read, std::max<std::int64_t>(1, elements));
-    const bool lines = input.shape.rank > 0 && (result.shape.rank == 0 || result.shape[-1] != input.shape[-1]);
+    const auto has_terms = [&](int axis) {  // whether a result has several elements along the input's axis
+      const int of_work = operation.work.follows(0, axis);
+      return of_work < 0 || !operation.work.has_follower(operation.input_count, of_work);
+    };
+    int innermost = input.shape.rank - 1;
+    while (innermost > 0 && input.shape[innermost] == 1) --innermost;
+    const bool lines = innermost >= 0 && has_terms(innermost);
     const GridAxes axes = grid_axes_of(operation, member, 0);
     std::int64_t run = 1;  // of the terms of a result that follow each other
     for (int axis = input.shape.rank; lines && axis-- > 0;) {
       const int of_work = operation.work.follows(0, axis), cut = axes[axis];
-      if (of_work >= 0 && operation.work.has_follower(operation.input_count, of_work)) break;
+      if (!has_terms(axis)) break;
       run *= cut < 0 ? input.shape[axis] : (std::min)(draft_.cuts[g].partition.blocks[cut], input.shape[axis]);
     }
     if (run <= 1 || run >= terms || elements <= 1)
       return vertex_cycles(op, input.dtype, elements, terms, model_, lines ? TermOrder::lines : TermOrder::rows);
     const LoopCost loop = loop_of(op.vertex_cost, input.dtype);
-    return {reduce_runs_cycles(model_, input.dtype, elements, terms, run,
-                               ceil_divide(loop.cycles * model_.vector_width(input.dtype), loop.elements), op.vertex_cost.passes),
-            confidence_of(op.vertex_cost, input.dtype)};
+    return {
+        reduce_runs_cycles(model_, input.dtype, elements, terms, run,
+                           ceil_divide(loop.cycles * model_.vector_width(input.dtype), loop.elements), op.vertex_cost.vectors),
+        confidence_of(op.vertex_cost, input.dtype)};
   }
   /// Returns the cycles of windows: a reduction where each is an image, as poplibs computes it, otherwise loops over rows.
   constexpr CycleCount window_vertex(std::size_t g, const Member& member) const {
@@ -182,7 +189,7 @@ class CycleCounter {
     const WindowForm form = rule(operation.attributes);
     const std::int64_t images = result.shape[0] * result.shape[1];
     if (result.shape.nelms() == images && input.shape.nelms() == images * form.terms)
-      return {reduce_lines_cycles(model_, input.dtype, block.nelms(), form.terms), confidence};
+      return {model_.launch_cycles + reduce_lines_cycles(model_, input.dtype, block.nelms(), form.terms), confidence};
     const LoopCost loop = loop_of(op.vertex_cost, input.dtype);
     return {pool_cycles(model_, tilewright::detail::pool_vertex(form, loop, block.nelms() / (block[1] * block[-1]), block[-1],
                                                                 block[1], model_.vector_width(input.dtype))),
