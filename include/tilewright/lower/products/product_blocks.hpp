@@ -197,9 +197,8 @@ constexpr void set_blocks(Work& work, const ProductCut& cut) {
   else detail::set_blocks(work, ProductAxis::row, cut.part.row_parts, cut.grains.rows);
   detail::set_blocks(work, ProductAxis::column, cut.part.column_parts, cut.grains.columns);
   const std::int64_t parts = cut.tiles / (cut.part.tiles() / cut.part.inner_parts);
-  // the partition's parts; more, if a part of whole images has more terms than it has
-  for (const std::int64_t of : {cut.part.inner_parts, parts})
-    if (cut.is_convolution && detail::set_terms(work, cut.part.tile_inner, of, cut.grains.inner)) return;
+  // with all tiles, not only those of the partition: parts then have fewer images, and the code of their exchange is shorter
+  if (cut.is_convolution && detail::set_terms(work, cut.part.tile_inner, parts, cut.grains.inner)) return;
   detail::set_blocks(work, ProductAxis::inner, cut.part.inner_parts, cut.grains.inner);
 }
 
