@@ -8,6 +8,7 @@
 #include "tilewright/lower/ipu/operand_cut.hpp"
 #include "tilewright/lower/ipu/product_vertex.hpp"
 #include "tilewright/lower/ipu/tile_draft.hpp"
+#include "tilewright/lower/ipu/transposed_operands.hpp"
 #include "tilewright/lower/products/indexed_partition.hpp"
 #include "tilewright/target/ipu_exchange_cycles.hpp"
 #include "tilewright/target/ipu_link_cycles.hpp"
@@ -42,16 +43,8 @@ class CycleCounter {
       }
     }
     if (result.compute > 0) add_sync(result);
-    for (const std::int64_t bytes : {moves.transposed_before, moves.transposed_after}) {
-      if (bytes == 0) continue;
-      const CycleCount exchange = exchange_cycles(
-          model_, tile_exchange_cycles(model_, {.in = bytes, .out = bytes, .fragments = bytes / transposed_block_bytes}));
-      result.exchange += exchange.cycles;
-      result.assumed += exchange.assumed;
-      result.compute += transpose_cycles(size_of(first.operands[0].spec.dtype), bytes);
-      add_sync(result);  // before the exchange, and before the transposition
-      add_sync(result);
-    }
+    for (const std::int64_t bytes : {moves.transposed_before, moves.transposed_after})
+      if (bytes > 0) count_transposition(g, bytes, result);
     if (moves.local_bytes > 0) result.compute += copy_cycles(model_, moves.local_bytes);
     for (const std::int64_t bytes : {moves.host_in, moves.host_out}) {
       const CycleCount host = host_cycles(model_, {&bytes, 1});
@@ -71,6 +64,21 @@ class CycleCounter {
     // what pairs get alike comes at twice the rate: as bytes at the single rate, half of it
     const std::int64_t in = exchange.bytes_in - exchange.pair_bytes_in + exchange.pair_bytes_in / model_.tiles_per_exchange_bus;
     return exchange_cycles(model_, tile_exchange_cycles(model_, {in, exchange.bytes_out, exchange.fragments + exchange.sends}));
+  }
+  /// Counts the transposition of operands of a group's product, or of its result: an exchange of blocks, and a compute set.
+  constexpr void count_transposition(std::size_t g, std::int64_t bytes, CycleUse& result) const {
+    const CycleCount exchange = exchange_cycles(
+        model_, tile_exchange_cycles(model_, {.in = bytes, .out = bytes, .fragments = bytes / transposed_block_bytes}));
+    result.exchange += exchange.cycles;
+    result.assumed += exchange.assumed;
+    for (const Member& member : draft_.groups[g].members) {
+      const Operation& operation = draft_.operation(member);
+      if (!TransposedOperands::is_matrix_product(operation)) continue;
+      result.compute += transpose_cycles(size_of(operation.operands[0].spec.dtype), bytes);
+      break;
+    }
+    add_sync(result);
+    add_sync(result);
   }
   /// Counts compute cycles. The vertices of one tile run in sequence, each on all workers. Ops of a vertex that are formulas are
   /// one loop.

@@ -14,6 +14,10 @@ namespace tilewright::internal {
 /// tiles by the exchange. Published: popops, regroupTensor.
 class TransposedOperands {
  public:
+  static constexpr bool is_matrix_product(const Operation& operation) {
+    return !operation.is_call() && is_product_vertex(operation) && operation.op->vertex_cost.formula == CostFormula::product;
+  }
+
   constexpr TransposedOperands(const TileDraft& draft, const Target& target)
       : draft_(draft), target_(target), orders_(draft.storages.size(), 0) {
     for (const Group& group : draft.groups)
@@ -70,12 +74,6 @@ class TransposedOperands {
     }
     return result;
   }
-  constexpr bool is_matrix_product(const Operation& operation) const {
-    if (operation.is_call() || !is_product_vertex(operation)) return false;
-    return operation.op->vertex_cost.formula == CostFormula::product && size_of(operation.operands[0].spec.dtype) > 1 &&
-           size_of(operation.operands[0].spec.dtype) <= 4;
-  }
-
   const TileDraft& draft_;
   const Target& target_;
   PerStorage<std::int64_t> orders_;  // distance of the elements that are neighbours in memory; 0: no product reads it
