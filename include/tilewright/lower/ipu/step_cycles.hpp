@@ -156,7 +156,7 @@ class CycleCounter {
   constexpr CycleCount reduction_vertex(std::size_t g, const Member& member, std::int64_t elements, std::int64_t read) const {
     const Operation& operation = draft_.operation(member);
     const OpInfo& op = *operation.op;
-    const TensorSpec &input = operation.operands[0].spec, &result = operation.operands[operation.input_count].spec;
+    const TensorSpec& input = operation.operands[0].spec;
     const std::int64_t terms = ceil_divide(read, std::max<std::int64_t>(1, elements));
     const auto has_terms = [&](int axis) {  // whether a result has several elements along the input's axis
       const int of_work = operation.work.follows(0, axis);
@@ -168,8 +168,8 @@ class CycleCounter {
     const GridAxes axes = grid_axes_of(operation, member, 0);
     std::int64_t run = 1;  // of the terms of a result that follow each other
     for (int axis = input.shape.rank; lines && axis-- > 0;) {
-      const int of_work = operation.work.follows(0, axis), cut = axes[axis];
       if (!has_terms(axis)) break;
+      const int cut = axes[axis];
       run *= cut < 0 ? input.shape[axis] : (std::min)(draft_.cuts[g].partition.blocks[cut], input.shape[axis]);
     }
     if (run <= 1 || run >= terms || elements <= 1)
