@@ -132,6 +132,19 @@ constexpr std::int64_t slic_cycles(const ConvolutionBlock& block) {
   return 200 + ceil_divide(macs, macs_per_cycle) + 30 * ceil_divide(block.rows, tile_workers) * windows * block.groups;
 }
 
+/// Bytes of a block of a tensor that is transposed: 16 lines of as many elements as the unit multiplies at a time.
+inline constexpr std::int64_t transposed_block_bytes = 512;
+/// Returns the bytes of those blocks that each of `tiles` tiles transposes.
+constexpr std::int64_t transposed_bytes(std::int64_t tensor_bytes, std::int64_t tiles) {
+  return transposed_block_bytes * ceil_divide(ceil_divide(tensor_bytes, transposed_block_bytes), tiles);
+}
+/// Returns the cycles of a tile to transpose such blocks, each by one worker: 7 + w (29 + blocks of a worker x (18 + 4 (12 +
+/// c))), where c is 8 for float16 and 18 for float32. Published: popsparse, getTransposeCycleEstimate.
+constexpr std::int64_t transpose_cycles(std::int64_t element_bytes, std::int64_t bytes) {
+  const std::int64_t of_worker = ceil_divide(ceil_divide(bytes, transposed_block_bytes), tile_workers);
+  return 7 + tile_workers * (29 + of_worker * (18 + 4 * (12 + (element_bytes == 2 ? 8 : 18))));
+}
+
 /// Smallest numbers of parts that are combined in two stages, and in three: poplibs' choice (poplin, ConvReducePlan).
 inline constexpr std::int64_t min_parts_of_stages = 16, min_parts_of_three_stages = 125;
 /// Stages of a sum of parts: stage i adds depth[i] of them. Their number is also poplibs' choice.

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "tilewright/graph/op_info/op_info.hpp"
+#include "tilewright/target/amp.hpp"
 #include "tilewright/target/ipu_indexed_cycles.hpp"
 #include "tilewright/target/ipu_reduction_cycles.hpp"
 
@@ -41,7 +42,8 @@ constexpr CycleCount vertex_cycles(const VertexCost& cost, DType dtype, std::int
     case CostFormula::reduction:
       if (order == TermOrder::lines || elements == 1)
         return {model.launch_cycles + reduce_lines_cycles(model, dtype, elements, length, term_cycles()), confidence};
-      return {reduce_columns_cycles(model, dtype, elements, length, term_cycles(), cost.passes), confidence};
+      return {reduce_columns_cycles(model, dtype, elements, length, term_cycles(), cost.vectors), confidence};
+    case CostFormula::parts: return {reduction_stage_cycles(elements, length, size_of(dtype), size_of(dtype)), confidence};
     case CostFormula::line: return {line_cycles(model, loop, cost.passes, rows, length), confidence};
     case CostFormula::serial:
       return {(loop.start > 0 ? loop.start : 25) + ceil_divide(elements * length, loop.elements) * loop.cycles, confidence};

@@ -17,6 +17,7 @@ enum class CostFormula : std::uint8_t {
   fill,         ///< one loop that stores
   copy,  ///< unchanged elements, within a tile
   reduction,    ///< several terms for each element of the block
+  parts,  ///< sums of the parts of a product
   line,         ///< several loops over each line of the block
   pairs,  ///< products of matrices with a result for each pair of a line of input 0 and one of input 1, and a loop over these
   serial,  ///< one loop of a single worker
@@ -47,10 +48,10 @@ struct VertexCost {
   CostFormula formula = CostFormula::other;
   LoopCost float32{};  ///< for float32, integers of 4 and 8 bytes, bool and bytes
   LoopCost float16{};  ///< for float16 and integers of 2 bytes
-  /// line: number of loops over each line; `cycles` counts all of them; pairs: number of products; reduction: vectors of results
-  /// that one worker makes together
+  /// line: number of loops over each line; `cycles` counts all of them; pairs: number of products
   std::int8_t passes = 1;
   Confidence confidence = Confidence::given;
+  std::int8_t vectors = 1;  ///< reduction: of results that one worker makes together
 
   /// Returns whether an op states the cost.
   constexpr bool is_stated() const { return passes != 0; }
@@ -63,12 +64,13 @@ struct VertexCost {
       case CostFormula::cast:
       case CostFormula::fill:
       case CostFormula::copy:
+      case CostFormula::parts:
       case CostFormula::slice:
       case CostFormula::gather:
       case CostFormula::scatter:
       case CostFormula::product:
       case CostFormula::convolution: return true;
-      default: return passes > 0 && is_loop(float32) && is_loop(float16);
+      default: return passes > 0 && vectors > 0 && is_loop(float32) && is_loop(float16);
     }
   }
   constexpr bool operator==(const VertexCost&) const = default;
@@ -95,7 +97,7 @@ constexpr VertexCost reduction_cost(const LoopCost& float32, const LoopCost& flo
 }
 /// Returns the cost of a sum. A worker makes two vectors of results together, as the accumulators have them. Published: popops,
 /// findGrainSizeForOp.
-constexpr VertexCost sum_cost() { return {CostFormula::reduction, {1, 2}, {1, 4}, 2, Confidence::published}; }
+constexpr VertexCost sum_cost() { return {CostFormula::reduction, {1, 2}, {1, 4}, 1, Confidence::published, 2}; }
 /// Returns the cost of `passes` loops over each line. The given instructions are those of all these loops together.
 constexpr VertexCost line_cost(int passes, const LoopCost& float32, const LoopCost& float16,
                                Confidence confidence = Confidence::assumed) {

@@ -9,6 +9,7 @@
 #include "tilewright/lower/ipu/operand_cut.hpp"
 #include "tilewright/lower/ipu/product_vertex.hpp"
 #include "tilewright/lower/ipu/tile_draft.hpp"
+#include "tilewright/lower/ipu/transposed_operands.hpp"
 #include "tilewright/lower/products/indexed_partition.hpp"
 #include "tilewright/target/ipu_exchange_cycles.hpp"
 #include "tilewright/target/ipu_link_cycles.hpp"
@@ -38,6 +39,8 @@ class CycleCounter {
       }
     }
     if (result.compute > 0) add_sync(result);
+    for (const std::int64_t bytes : {moves.transposed_before, moves.transposed_after})
+      if (bytes > 0) count_transposition(g, bytes, result);
     if (moves.local_bytes > 0) result.compute += copy_cycles(model_, moves.local_bytes);
     for (const std::int64_t bytes : {moves.host_in, moves.host_out}) {
       const CycleCount host = host_cycles(model_, {&bytes, 1});
@@ -78,6 +81,21 @@ class CycleCounter {
     // what pairs get alike comes at twice the rate: as bytes at the single rate, half of it
     const std::int64_t in = exchange.bytes_in - exchange.pair_bytes_in + exchange.pair_bytes_in / model_.tiles_per_exchange_bus;
     return exchange_cycles(model_, tile_exchange_cycles(model_, {in, exchange.bytes_out, exchange.fragments + exchange.sends}));
+  }
+  /// Counts the transposition of operands of a group's product, or of its result: an exchange of blocks, and a compute set.
+  constexpr void count_transposition(std::size_t g, std::int64_t bytes, CycleUse& result) const {
+    const CycleCount exchange = exchange_cycles(
+        model_, tile_exchange_cycles(model_, {.in = bytes, .out = bytes, .fragments = bytes / transposed_block_bytes}));
+    result.exchange += exchange.cycles;
+    result.assumed += exchange.assumed;
+    for (const Member& member : draft_.groups[g].members) {
+      const Operation& operation = draft_.operation(member);
+      if (!TransposedOperands::is_matrix_product(operation)) continue;
+      result.compute += transpose_cycles(size_of(operation.operands[0].spec.dtype), bytes);
+      break;
+    }
+    add_sync(result);
+    add_sync(result);
   }
   /// Counts compute cycles. The vertices of one tile run in sequence, each on all workers. Ops of a vertex that are formulas are
   /// one loop.
@@ -133,6 +151,10 @@ class CycleCounter {
     const std::int64_t read = slice_elements(g, member, 0), last = input.shape.rank == 0 ? 1 : input.shape[-1];
     switch (op.vertex_cost.formula) {
       case CostFormula::reduction: return reduction_vertex(g, member, elements, read);
+      case CostFormula::parts:
+        return {reduction_stage_cycles(elements, ceil_divide(read, std::max<std::int64_t>(1, elements)), size_of(input.dtype),
+                                       size_of(result.dtype)),
+                confidence_of(op.vertex_cost, input.dtype)};
       case CostFormula::window: return window_vertex(g, member);
       case CostFormula::pairs: {
         const std::int64_t lines = input.shape[-2];
@@ -156,22 +178,29 @@ class CycleCounter {
   constexpr CycleCount reduction_vertex(std::size_t g, const Member& member, std::int64_t elements, std::int64_t read) const {
     const Operation& operation = draft_.operation(member);
     const OpInfo& op = *operation.op;
-    const TensorSpec &input = operation.operands[0].spec, &result = operation.operands[operation.input_count].spec;
+    const TensorSpec& input = operation.operands[0].spec;
     const std::int64_t terms = ceil_divide(read, std::max<std::int64_t>(1, elements));
-    const bool lines = input.shape.rank > 0 && (result.shape.rank == 0 || result.shape[-1] != input.shape[-1]);
+    const auto has_terms = [&](int axis) {  // whether a result has several elements along the input's axis
+      const int of_work = operation.work.follows(0, axis);
+      return of_work < 0 || !operation.work.has_follower(operation.input_count, of_work);
+    };
+    int innermost = input.shape.rank - 1;
+    while (innermost > 0 && input.shape[innermost] == 1) --innermost;
+    const bool lines = innermost >= 0 && has_terms(innermost);
     const GridAxes axes = grid_axes_of(operation, member, 0);
     std::int64_t run = 1;  // of the terms of a result that follow each other
     for (int axis = input.shape.rank; lines && axis-- > 0;) {
-      const int of_work = operation.work.follows(0, axis), cut = axes[axis];
-      if (of_work >= 0 && operation.work.has_follower(operation.input_count, of_work)) break;
+      if (!has_terms(axis)) break;
+      const int cut = axes[axis];
       run *= cut < 0 ? input.shape[axis] : (std::min)(draft_.cuts[g].partition.blocks[cut], input.shape[axis]);
     }
     if (run <= 1 || run >= terms || elements <= 1)
       return vertex_cycles(op, input.dtype, elements, terms, model_, lines ? TermOrder::lines : TermOrder::rows);
     const LoopCost loop = loop_of(op.vertex_cost, input.dtype);
-    return {reduce_runs_cycles(model_, input.dtype, elements, terms, run,
-                               ceil_divide(loop.cycles * model_.vector_width(input.dtype), loop.elements), op.vertex_cost.passes),
-            confidence_of(op.vertex_cost, input.dtype)};
+    return {
+        reduce_runs_cycles(model_, input.dtype, elements, terms, run,
+                           ceil_divide(loop.cycles * model_.vector_width(input.dtype), loop.elements), op.vertex_cost.vectors),
+        confidence_of(op.vertex_cost, input.dtype)};
   }
   /// Returns the cycles of windows: a reduction where each is an image, as poplibs computes it, otherwise loops over rows.
   constexpr CycleCount window_vertex(std::size_t g, const Member& member) const {
@@ -190,7 +219,7 @@ class CycleCounter {
     const WindowForm form = rule(operation.attributes);
     const std::int64_t images = result.shape[0] * result.shape[1];
     if (result.shape.nelms() == images && input.shape.nelms() == images * form.terms)
-      return {reduce_lines_cycles(model_, input.dtype, block.nelms(), form.terms), confidence};
+      return {model_.launch_cycles + reduce_lines_cycles(model_, input.dtype, block.nelms(), form.terms), confidence};
     const LoopCost loop = loop_of(op.vertex_cost, input.dtype);
     return {pool_cycles(model_, tilewright::detail::pool_vertex(form, loop, block.nelms() / (block[1] * block[-1]), block[-1],
                                                                 block[1], model_.vector_width(input.dtype))),

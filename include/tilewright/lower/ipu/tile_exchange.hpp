@@ -8,6 +8,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/ipu/fragments.hpp"
 #include "tilewright/lower/ipu/tile_draft.hpp"
+#include "tilewright/lower/ipu/transposed_operands.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {
@@ -51,7 +52,7 @@ constexpr bool stays_on_tiles(const Value& value, const Storage& storage, const 
 class MoveCounter {
  public:
   constexpr MoveCounter(const TileDraft& draft, const TileHomes& homes, const Target& target)
-      : draft_(draft), homes_(homes), sets_(target) {}
+      : draft_(draft), homes_(homes), sets_(target), transposed_(draft, target) {}
 
   constexpr List<StepMoves> run() {
     List<StepMoves> result(draft_.groups.size());
@@ -73,6 +74,8 @@ class MoveCounter {
     const std::int64_t vertices = draft_.cuts[g].partition.vertices;
     const std::int64_t of_tile = tiles.grid.places.on_a_tile(sets_);
     moves.set = tiles.grid.places.set;
+    moves.transposed_before = transposed_.before(g);
+    moves.transposed_after = transposed_.after(g);
     for (const TileOperand& operand : tiles.operands) {
       if (operand.access == TileAccess::local) continue;
       if (draft_.tiles.layouts[operand.storage].places.set != moves.set)
@@ -171,6 +174,7 @@ class MoveCounter {
   const TileDraft& draft_;
   const TileHomes& homes_;
   TileSets sets_;
+  TransposedOperands transposed_;
 };
 
 }  // namespace detail

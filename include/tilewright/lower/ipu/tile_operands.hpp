@@ -52,9 +52,10 @@ class TileOperandFinder {
 
   /// Puts tensors on the tile of a group of one vertex that writes parts of them and uses these together: what its operations
   /// pass to each other is then in one place. If one of them is on one tile, the group moves there. Variables that other bodies
-  /// use stay where they are.
-  constexpr void gather(std::size_t g) {
-    if (draft_.cuts[g].partition.vertices > 1) return;
+  /// use stay where they are. If several are on one tile each, all come to the one with the lowest number. Returns whether one
+  /// has moved: then a group that gathered it before follows.
+  constexpr bool gather(std::size_t g) {
+    if (draft_.cuts[g].partition.vertices > 1) return false;
     GridPlaces& grid = map_.groups[g].grid;
     List<Use> uses;
     LeftElements left;
@@ -73,17 +74,26 @@ class TileOperandFinder {
       if (own.is_written) left.add(s, cut, false);
       uses.push_back(own);
     });
-    bool stays = false;
+    const auto is_on_one_tile = [](const TileLayout& layout) { return layout.places.count == 1; };
+    const auto gathers = [&](const Use& each) {
+      return each.is_passed && each.is_gathered && map_.layouts[each.storage].places.count > 0;
+    };
+    bool stays = false, moves = false;
+    for (const Use& each : uses) {
+      const TileLayout& layout = map_.layouts[each.storage];
+      if (!gathers(each) || !is_on_one_tile(layout)) continue;
+      grid.places.first_tile = stays ? (std::min)(grid.places.first_tile, layout.places.first_tile) : layout.places.first_tile;
+      stays = true;
+    }
     for (const Use& each : uses) {
       TileLayout& layout = map_.layouts[each.storage];
-      if (!each.is_passed || !each.is_gathered || layout.places.count == 0) continue;
-      if (layout.places.count == 1 && !stays) grid.places.first_tile = layout.places.first_tile;
-      stays = true;
-      if (layout.places.count == 1 && layout.places.first_tile == grid.places.first_tile) continue;
+      if (!gathers(each) || (is_on_one_tile(layout) && layout.places.first_tile == grid.places.first_tile)) continue;
       layout = {};
       layout.axes.push_back({1, elements_of(each.storage), elements_of(each.storage), {}});
       layout.places = {1, grid.places.first_tile, grid.places.set};
+      moves = true;
     }
+    return moves;
   }
   constexpr void find(std::size_t g) {
     TileGroup& tiles = map_.groups[g];
@@ -134,8 +144,11 @@ class TileOperandFinder {
 constexpr void find_tile_operands(const TileDraft& draft, const TileSets& sets, TileHomes& homes, TileMap& map) {
   detail::TileOperandFinder finder(draft, sets, homes, map);
   const auto is_compute = [&](std::size_t g) { return !draft.operation(draft.groups[g].members[0]).is_call(); };
-  for (std::size_t g = 0; g < draft.groups.size(); ++g)
-    if (is_compute(g)) finder.gather(g);
+  for (bool moves = true; moves;) {
+    moves = false;
+    for (std::size_t g = 0; g < draft.groups.size(); ++g)
+      if (is_compute(g) && finder.gather(g)) moves = true;
+  }
   for (std::size_t g = 0; g < draft.groups.size(); ++g)
     if (is_compute(g)) finder.find(g);
 }

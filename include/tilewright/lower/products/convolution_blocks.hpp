@@ -122,6 +122,9 @@ class ConvolutionBlocks {
   /// ...), and of weights, which have fewer axes.
   static constexpr std::int64_t pieces_of(const Work& work, std::span<const TensorSpec> operands) {
     std::int64_t pieces = 0;
+    int spatial = max_rank;  // axes, of weights and images
+    for (const TensorSpec& each : operands) spatial = (std::min)(spatial, each.shape.rank - 2);
+    const int first_whole = 2 + 2 * tilewright::detail::axes_with_blocks(spatial);  // axis without blocks
     for (const int operand : {0, 1}) {
       const Shape& shape = operands[static_cast<std::size_t>(operand)].shape;
       if (work.follows(operand, 0) < 0 || shape.rank < 4) continue;
@@ -131,7 +134,8 @@ class ConvolutionBlocks {
       for (int axis = shape.rank; axis-- > 0;) {
         const int followed = work.follows(operand, axis);
         const std::int64_t block = followed < 0 || work.axes[followed].block == 0 ? shape[axis] : work.axes[followed].block;
-        const bool is_of_blocks = is_of_images && axis >= 3 && axis % 2 == 1 && shape[axis] > 1 && shape[axis - 1] > 1;
+        const bool is_of_blocks = is_of_images && axis >= 3 && axis % 2 == 1 && axis < first_whole && shape[axis] > 1 &&
+                                  shape[axis - 1] > 1;
         if (!is_run) runs *= block;
         is_run = is_run && block == shape[axis] && !is_of_blocks;
       }

@@ -195,8 +195,11 @@ class OperationSplitter {
   }
   constexpr Operation combine(Operation& operation, int output, std::int64_t parts) {
     const Partials how = operation.op->partials ? operation.op->partials(operation.attributes) : Partials{};
-    return combine_parts(draft_, how, operation.operands[output], parts,
-                         dtype_of_parts(*operation.op, operation.attributes, operation.operands[output].spec.dtype));
+    const DType dtype = dtype_of_parts(*operation.op, operation.attributes, operation.operands[output].spec.dtype);
+    Operation combining = combine_parts(draft_, how, operation.operands[output], parts, dtype);
+    if (partitions_ && !how.combiner && size_of(dtype) <= 4 && (is_product(operation) || operation.op == &sum_of_products))
+      combining.op = &sum_of_products;
+    return combining;
   }
   constexpr void add_combining(Operation&& combining) {
     if (partitions_ && set_stage(combining, target_)) {

@@ -31,7 +31,7 @@ struct ConvolutionForm {
 struct WindowForm {
   std::int64_t terms = 1;  ///< elements of a window that a row meets
   std::int64_t spacing = 1;  ///< distance of the columns that one of them meets
-  std::int64_t start = 41, loop_start = 4;  ///< instructions of a worker, and of each loop, before it
+  std::int64_t start = 0, loop_start = 0;  ///< instructions of a worker, and of each loop, before it
 };
 
 struct Target;

@@ -21,7 +21,8 @@ inline constexpr bool is_pool_gradient = D::name.ends_with("Grad");
 /// Returns the loops of the pooling D, or of its gradient, with these windows.
 template <class D>
 constexpr WindowForm window_form_of(const kernel::Windows& windows) {
-  WindowForm form = takes_maxima<D> ? WindowForm{} : WindowForm{.start = 42, .loop_start = 5};
+  WindowForm form{.start = PoolVertex{}.start, .loop_start = PoolVertex{}.loop_start};  // of a maximum
+  if (!takes_maxima<D>) form.start = 42, form.loop_start = 5;
   if constexpr (!is_pool_gradient<D>) {
     form.terms = windows.kernel();
     return form;
