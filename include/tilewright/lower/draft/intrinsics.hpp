@@ -13,12 +13,6 @@ constexpr Operation copy_operation(const Value& from, const Value& to) {
 }
 /// Returns whether an operation is a planner's copy, or an op of the program with the same effect.
 constexpr bool is_identity(const Operation& operation) { return operation.op == &op_info<Identity>; }
-/// The sum of a product's parts on a simulated IPU, for which poplin has a vertex of its own: ReduceAdd.
-inline constexpr OpInfo sum_of_products = [] {
-  OpInfo sum = op_info<ReduceSum>;
-  sum.vertex_cost = formula_cost(CostFormula::parts, Confidence::published);
-  return sum;
-}();
 /// Returns the operation that reduces partials along their first axis: the op that is stated, or their sum.
 constexpr Operation combining_operation(const Partials& how, const Value& partials, const Value& result) {
   Operation operation{.op = how.combiner, .attributes = how.attributes, .input_count = 1, .operands = {partials, result}};

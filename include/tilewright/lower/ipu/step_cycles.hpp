@@ -39,8 +39,11 @@ class CycleCounter {
       }
     }
     if (result.compute > 0) add_sync(result);
-    for (const std::int64_t bytes : {moves.transposed_before, moves.transposed_after})
-      if (bytes > 0) count_transposition(g, bytes, result);
+    for (const Member& member : draft_.groups[g].members)
+      if (const Operation& operation = draft_.operation(member); TransposedOperands::is_matrix_product(operation)) {
+        add_transpositions(operation, moves, result);
+        break;
+      }
     if (moves.local_bytes > 0) result.compute += copy_cycles(model_, moves.local_bytes);
     for (const std::int64_t bytes : {moves.host_in, moves.host_out}) {
       const CycleCount host = host_cycles(model_, {&bytes, 1});
@@ -81,21 +84,6 @@ class CycleCounter {
     // what pairs get alike comes at twice the rate: as bytes at the single rate, half of it
     const std::int64_t in = exchange.bytes_in - exchange.pair_bytes_in + exchange.pair_bytes_in / model_.tiles_per_exchange_bus;
     return exchange_cycles(model_, tile_exchange_cycles(model_, {in, exchange.bytes_out, exchange.fragments + exchange.sends}));
-  }
-  /// Counts the transposition of operands of a group's product, or of its result: an exchange of blocks, and a compute set.
-  constexpr void count_transposition(std::size_t g, std::int64_t bytes, CycleUse& result) const {
-    const CycleCount exchange = exchange_cycles(
-        model_, tile_exchange_cycles(model_, {.in = bytes, .out = bytes, .fragments = bytes / transposed_block_bytes}));
-    result.exchange += exchange.cycles;
-    result.assumed += exchange.assumed;
-    for (const Member& member : draft_.groups[g].members) {
-      const Operation& operation = draft_.operation(member);
-      if (!TransposedOperands::is_matrix_product(operation)) continue;
-      result.compute += transpose_cycles(size_of(operation.operands[0].spec.dtype), bytes);
-      break;
-    }
-    add_sync(result);
-    add_sync(result);
   }
   /// Counts compute cycles. The vertices of one tile run in sequence, each on all workers. Ops of a vertex that are formulas are
   /// one loop.
@@ -245,6 +233,19 @@ class CycleCounter {
   }
 
  public:
+  /// Adds transpositions of operands of a product and of its result: for each, an exchange of blocks, and a compute set.
+  constexpr void add_transpositions(const Operation& product, const StepMoves& moves, CycleUse& result) const {
+    for (const std::int64_t bytes : {moves.transposed_before, moves.transposed_after}) {
+      if (bytes == 0) continue;
+      const CycleCount exchange = exchange_cycles(
+          model_, tile_exchange_cycles(model_, {.in = bytes, .out = bytes, .fragments = bytes / transposed_block_bytes}));
+      result.exchange += exchange.cycles;
+      result.assumed += exchange.assumed;
+      result.compute += transpose_cycles(size_of(product.operands[0].spec.dtype), bytes);
+      add_sync(result);
+      add_sync(result);
+    }
+  }
   /// Returns the operations of a product: a multiplication and an addition for each element of the iteration space.
   constexpr std::int64_t flops_of(const Operation& operation) const {
     if (const VertexCost& cost = operation.op->vertex_cost; cost.formula == CostFormula::pairs)

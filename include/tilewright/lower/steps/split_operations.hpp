@@ -11,6 +11,7 @@
 #include "tilewright/lower/products/indexed_partition.hpp"
 #include "tilewright/lower/products/product_slices.hpp"
 #include "tilewright/lower/products/reduction_stages.hpp"
+#include "tilewright/rules/ipu/sum_of_products.hpp"
 
 namespace tilewright::internal {
 
