@@ -5,8 +5,9 @@
 //   meanings(m)      what it computes, in float64                    random programs, and the values of `cases`
 //   cases(c)         programs of one op: c.add(name, op, inputs...), and c.add_forward without a gradient
 //                                                                    run/ops/ops_in_files
-//   fixtures(c)      c.add(program, name, op), whose values are those of tests/reference
-//                                                                    programs of run/cases
+//   fixtures(In<program>, c)         c.add(name, op, inputs...), whose values are those of tests/reference
+//                                                                    that program of run/cases
+//   fixtures(c)      rows: c.add(program, name, op), of several programs
 //   edges(c)         c.add(name, op, inputs...), whose values are those of tests/reference/edge_values.txt
 //                                                                    edges
 //   shapes(s)        s.result(spec, op, inputs...), s.error(text, op, inputs...)
@@ -23,6 +24,7 @@
 #include <optional>
 
 #include "../random_programs/known.hpp"
+#include "../random_programs/semantics_common.hpp"
 
 namespace op_tests {
 
@@ -30,7 +32,8 @@ namespace tw = tilewright;
 namespace ops = tw::ops;
 using random_programs::Elements, random_programs::Input, random_programs::Known, random_programs::Random;
 using random_programs::larger, random_programs::smaller;
-using tw::DType, tw::Tensor, tw::TensorSpec;
+using namespace random_programs::meaning;  // what `meanings` are made of
+using tw::DType, tw::Shape, tw::Tensor, tw::TensorSpec;
 
 using Function = Tensor (*)(Tensor);
 using Function2 = Tensor (*)(Tensor, Tensor);
@@ -76,6 +79,9 @@ enum class Program : std::uint8_t {
   in_place_of_product
 };
 using enum Program;
+/// The program that `fixtures` adds to.
+template <Program>
+struct In {};
 
 /// A case of a program, of the function's name and the program's shape, or of others.
 struct Row {
@@ -94,9 +100,23 @@ struct Step {
   Elements elements;
 };
 
-constexpr TensorSpec f32(auto... extents) { return {{extents...}, tw::float32}; }
-constexpr TensorSpec i32(auto... extents) { return {{extents...}, tw::int32}; }
-constexpr TensorSpec bools(auto... extents) { return {{extents...}, tw::boolean}; }
+/// Of f32(2, 3), or f32({2, 3}).
+template <DType dtype>
+struct SpecOf {
+  constexpr TensorSpec operator()(auto... extents) const { return {{extents...}, dtype}; }
+  constexpr TensorSpec operator()(const Shape& shape) const { return {shape, dtype}; }
+};
+inline constexpr SpecOf<tw::float16> f16;
+inline constexpr SpecOf<tw::float32> f32;
+inline constexpr SpecOf<tw::float64> f64;
+inline constexpr SpecOf<tw::int32> i32;
+inline constexpr SpecOf<tw::uint32> u32;
+inline constexpr SpecOf<tw::boolean> bools;
+/// Of any dtype.
+constexpr TensorSpec spec_of(DType dtype, const Shape& shape) { return {shape, dtype}; }
+inline constexpr TensorSpec seed_spec{{2}, tw::uint32};
+inline constexpr DType integer_dtypes[] = {tw::int8,  tw::int16,  tw::int32,  tw::int64,
+                                           tw::uint8, tw::uint16, tw::uint32, tw::uint64};
 
 /// Base of all tests: nothing.
 struct OpTest {

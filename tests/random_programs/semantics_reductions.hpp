@@ -1,6 +1,6 @@
 #pragma once
 // Meanings of reductions, and of ops on lines along an axis.
-#include "../ops/norms_of_lines.hpp"
+#include "../ops/reduce/norms_of_lines.hpp"
 #include "semantics_common.hpp"
 
 namespace random_programs::meaning {

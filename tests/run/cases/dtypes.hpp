@@ -10,17 +10,17 @@ namespace op_cases {
 
 template <tw::DType dtype>
 constexpr void float_functions(Ir& ir) {
-  add_cases({ir, Program::floats, dtype, {2, 7}, "floats_"});
+  add_cases<Program::floats>({ir, dtype, {2, 7}, "floats_"});
 }
 template <tw::DType dtype>
 constexpr void float_reductions(Ir& ir) {
-  add_cases({ir, Program::reduced_floats, dtype, {2, 7}, "floats_"});
+  add_cases<Program::reduced_floats>({ir, dtype, {2, 7}, "floats_"});
 }
 
 template <tw::DType dtype>
 constexpr void float_arithmetic(Ir& ir) {
   const TensorSpec x{{3, 7}, dtype}, row{{7}, dtype}, special{{3, 11}, dtype};
-  add_cases({ir, Program::arithmetic_of_floats, dtype, {}, "floats_"});
+  add_cases<Program::arithmetic_of_floats>({ir, dtype, {}, "floats_"});
   differentiable(ir, "floats_scaled_add", [](Tensor a, Tensor b) { return ops::scaled_add(a, b, {.a = 2, .b = -0.5}); }, x, x);
   forward(
       ir, "floats_inplace",
@@ -103,7 +103,7 @@ constexpr void float_lines_and_indices(Ir& ir) {
 /// With all digits of float64, which a step in float32 would lose.
 constexpr void exact_functions_and_losses(Ir& ir) {
   const TensorSpec x = f64({2, 7}), rows = f64({4, 3}), labels = i32({4});
-  add_cases({ir, Program::exact, tw::float64, {2, 7}, "exact_"});
+  add_cases<Program::exact>({ir, tw::float64, {2, 7}, "exact_"});
   differentiable(ir, "exact_matmul", [](Tensor a, Tensor b) { return a.matmul(b); }, f64({3, 19}), f64({19, 3}));
   differentiable(ir, "exact_softmax", [](Tensor t) { return ops::softmax(t); }, f64({3, 7}));
   differentiable(ir, "exact_nll_loss", [](Tensor p, Tensor t) { return ops::nll_loss(p, t); }, rows, labels);

@@ -20,7 +20,10 @@ class EdgeCases {
   constexpr void add_forward(std::string_view name, Op op, const Specs&... inputs) const {
     forward(ir_, tw::text(prefix_, "_", name).view(), op, inputs...);
   }
-  constexpr void add_of_ops(Program program) const { add_cases({ir_, program, dtype_, {16}, tw::text(prefix_, "_").view()}); }
+  template <Program program>
+  constexpr void add_of_ops() const {
+    add_cases<program>({ir_, dtype_, {16}, tw::text(prefix_, "_").view()});
+  }
 
  private:
   Ir& ir_;
@@ -45,24 +48,24 @@ constexpr void losses_at_edges(const EdgeCases& cases) {
 constexpr void float32_at_edges(Ir& ir) {
   const EdgeCases cases(ir, "f32", tw::float32);
   losses_at_edges(cases);
-  cases.add_of_ops(Program::at_edges_of_float32);
-  cases.add_of_ops(Program::at_edges_of_exponents);
+  cases.add_of_ops<Program::at_edges_of_float32>();
+  cases.add_of_ops<Program::at_edges_of_exponents>();
 }
 constexpr void float16_at_edges(Ir& ir) {
   const EdgeCases cases(ir, "f16", tw::float16);
   losses_at_edges(cases);
   cases.add("cross_entropy_scaled", cross_entropy_by(Reduction::none), cases.spec({4, 3}), i32({4}));
-  cases.add_of_ops(Program::at_edges);
+  cases.add_of_ops<Program::at_edges>();
   const auto layer_norm = [](Tensor x, Tensor w, Tensor b) { return ops::layer_norm(x, w, b, 1e-12); };
   cases.add("layer_norm_constant", layer_norm, cases.spec({2, 4}), cases.spec({4}), cases.spec({4}));
   cases.add("layer_norm_small", layer_norm, cases.spec({2, 4}), cases.spec({4}), cases.spec({4}));
-  cases.add_of_ops(Program::at_edges_of_float16);
-  cases.add_of_ops(Program::at_edges_of_exponents);
+  cases.add_of_ops<Program::at_edges_of_float16>();
+  cases.add_of_ops<Program::at_edges_of_exponents>();
 }
 constexpr void bfloat16_at_edges(Ir& ir) {
   const EdgeCases cases(ir, "bf16", tw::bfloat16);
   losses_at_edges(cases);
-  cases.add_of_ops(Program::at_edges);
+  cases.add_of_ops<Program::at_edges>();
   cases.add(
       "layer_norm_mean", [](Tensor x, Tensor w, Tensor b) { return ops::layer_norm(x, w, b); }, cases.spec({1, 4}),
       cases.spec({4}), cases.spec({4}));

@@ -19,10 +19,10 @@ constexpr auto powers_of = [](Tensor x) {
   return results;
 };
 
-constexpr void functions(Ir& ir) { add_cases({ir, Program::functions, tw::float32, {2, 19}}); }
-constexpr void powers(Ir& ir) { add_cases({ir, Program::powers, tw::float32, {2, 19}}); }
+constexpr void functions(Ir& ir) { add_cases<Program::functions>({ir, tw::float32, {2, 19}}); }
+constexpr void powers(Ir& ir) { add_cases<Program::powers>({ir, tw::float32, {2, 19}}); }
 constexpr void choices(Ir& ir) {
-  add_cases({ir, Program::choices, tw::float32, {}});
+  add_cases<Program::choices>({ir, tw::float32, {}});
   differentiable(
       ir, "maximum_of_three", [](Tensor a, Tensor b, Tensor c) { return ops::maximum(a, b, c); }, f32({3, 5}), f32({5}),
       f32({3, 1}));
@@ -53,8 +53,8 @@ constexpr void choices_of_each_form(Ir& ir) {
       f32({3, 19}), f32({3, 19}));
 }
 constexpr void in_place(Ir& ir) {
-  for (const Program program : {Program::in_place_of_product, Program::in_place_of_input})  // the caller keeps an input by value
-    add_cases({ir, program, tw::float32, {3, 19}, "", "_inplace"});
+  add_cases<Program::in_place_of_product>({ir, tw::float32, {3, 19}, "", "_inplace"});
+  add_cases<Program::in_place_of_input>({ir, tw::float32, {3, 19}, "", "_inplace"});  // the caller keeps an input by value
   differentiable(
       ir, "assignments",
       [](Tensor a, Tensor b) {
@@ -70,15 +70,15 @@ constexpr void in_place(Ir& ir) {
 }
 /// The derivative jumps, or values are not finite.
 constexpr void without_steps(Ir& ir) {
-  add_cases({ir, Program::steps, tw::float32, {3, 19}});
-  add_cases({ir, Program::special, tw::float32, {5, 11}, "", "_of_special"});
+  add_cases<Program::steps>({ir, tw::float32, {3, 19}});
+  add_cases<Program::special>({ir, tw::float32, {5, 11}, "", "_of_special"});
   differentiable(
       ir, "where_ignores", [](Tensor c, Tensor a, Tensor b) { return ops::where(c, a, b); }, bools({3}), f32({3}), f32({3}));
   forward(ir, "powers_of_special", powers_of, f32({12}));
   differentiable(ir, "mul_inplace", [](Tensor a, Tensor b) { return ops::mul_(a + 1, b.detach()); }, f32({3, 19}), f32({3, 1}));
 }
 constexpr void predicates(Ir& ir) {
-  add_cases({ir, Program::predicates, tw::float32, {5, 11}});
+  add_cases<Program::predicates>({ir, tw::float32, {5, 11}});
   forward(ir, "greater_number", [](Tensor a) { return ops::greater(a, 0.5); }, f32({5, 11}));
   forward(ir, "number_greater", [](Tensor a) { return ops::greater(0.5, a); }, f32({5, 11}));
   forward(ir, "equal_transposed", [](Tensor a, Tensor b) { return ops::equal(a, b.T()); }, f32({3, 4}), f32({4, 3}));
@@ -101,9 +101,9 @@ constexpr void functions_of_integers(Ir& ir) {
     const bool wraps = tw::size_of(dtype) < 8, has_sign = dtype < tw::uint8;
     const TensorSpec x{{(wraps ? 12 : 11) + (has_sign ? 3 : 0)}, dtype}, i{x.shape, tw::int32};
     const tw::Text name = tw::text(tw::to_text(dtype), "_");
-    add_cases({ir, Program::integers, dtype, x.shape, name.view()});
+    add_cases<Program::integers>({ir, dtype, x.shape, name.view()});
     forward(ir, tw::text(name, "where").view(), [](Tensor c, Tensor a, Tensor b) { return ops::where(c, a, b); }, i, x, x);
-    if (wraps) add_cases({ir, Program::narrow_integers, dtype, x.shape, name.view()});
+    if (wraps) add_cases<Program::narrow_integers>({ir, dtype, x.shape, name.view()});
   }
 }
 /// What the cases above do not have.
@@ -144,12 +144,12 @@ constexpr void precision(Ir& ir, std::string_view kind, tw::DType dtype) {
   differentiable(
       ir, named("_functions").view(),
       [](Tensor a) { return ops::sin(a) + ops::abs(a) * ops::swish(a) - ops::geluerf(a) * ops::pow(a, 2); }, x);
-  add_cases({ir, Program::smooth_precision_of_two, dtype, {}, named("_").view()});
+  add_cases<Program::smooth_precision_of_two>({ir, dtype, {}, named("_").view()});
   differentiable(ir, named("_where").view(), [](Tensor a, Tensor b) { return ops::where(ops::greater(a, b), a, b * a); }, x, x);
 }
 constexpr void precision_without_steps(Ir& ir, std::string_view kind, tw::DType dtype) {
   const auto named = [&](std::string_view name) { return tw::text(kind, name); };
-  add_cases({ir, Program::precision_of_two, dtype, {}, named("_").view()});
+  add_cases<Program::precision_of_two>({ir, dtype, {}, named("_").view()});
   forward(
       ir, named("_comparisons").view(),
       [](Tensor a, Tensor b) { return ops::equal(a, b) | (ops::less(a, b) & ops::isfinite(b)); }, TensorSpec{{5, 11}, dtype},
@@ -160,7 +160,7 @@ constexpr void precision_without_steps(Ir& ir, std::string_view kind, tw::DType 
         return std::array{ops::not_equal(a, b), ops::less_equal(a, b), ops::greater_equal(a, b), ops::isinf(a), ops::isnan(b)};
       },
       TensorSpec{{5, 11}, dtype}, TensorSpec{{5, 11}, dtype});
-  add_cases({ir, Program::precision_of_steps, dtype, {2, 19}, "", tw::text("_in_", kind).view()});
+  add_cases<Program::precision_of_steps>({ir, dtype, {2, 19}, "", tw::text("_in_", kind).view()});
   differentiable(
       ir, tw::text("scaled_add_of_tensors_in_", kind).view(),
       [](Tensor x, Tensor y, Tensor a, Tensor b) { return ops::scaled_add(x, y, a, b); }, TensorSpec{{3, 19}, dtype},
@@ -168,14 +168,14 @@ constexpr void precision_without_steps(Ir& ir, std::string_view kind, tw::DType 
 }
 constexpr void doubles(Ir& ir) {
   precision(ir, "double", tw::float64);
-  add_cases({ir, Program::precision, tw::float64, {2, 19}, "", "_in_double"});
+  add_cases<Program::precision>({ir, tw::float64, {2, 19}, "", "_in_double"});
   differentiable(
       ir, "scaled_add_in_double", [](Tensor x, Tensor y) { return ops::scaled_add(x, y, {.a = 0.5, .b = -2}); }, f64({3, 19}),
       f64({3, 19}));
 }
 constexpr void halves(Ir& ir) {
   precision(ir, "half", tw::float16);
-  add_cases({ir, Program::precision, tw::float16, {2, 19}, "", "_in_half"});
+  add_cases<Program::precision>({ir, tw::float16, {2, 19}, "", "_in_half"});
   precision_without_steps(ir, "half", tw::float16);
   differentiable(ir, "half_by_number", [](Tensor a, Tensor b) { return a * b; }, f16({3, 19}), f32({1}));
 }

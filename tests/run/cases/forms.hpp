@@ -147,7 +147,7 @@ constexpr void few_elements(Ir& ir) {
   const auto each = [&](std::string_view kind, const Shape& shape) {
     const TensorSpec x{shape, tw::float32}, i{shape, tw::int32};
     const auto named = [&](std::string_view name) { return tw::text(kind, "_", name); };
-    add_cases({ir, Program::few_elements, tw::float32, shape, named("").view()});
+    add_cases<Program::few_elements>({ir, tw::float32, shape, named("").view()});
     differentiable(
         ir, named("inplace").view(),
         [](Tensor a, Tensor b) {

@@ -8,13 +8,23 @@ namespace op_cases {
 using op_tests::Program;
 
 /// Adds those of one program.
+template <Program program>
 struct CasesOfOps {
   Ir& ir;
-  Program program;
-  tw::DType dtype;
-  Shape shape;                               ///< of cases that state none
+  tw::DType dtype = tw::float32;
+  Shape shape{};                             ///< of cases that state none
   std::string_view before = "", after = "";  ///< what stands around their names
 
+  constexpr TensorSpec real(const Shape& own_shape) const { return {own_shape, dtype}; }
+  constexpr TensorSpec real() const { return {shape, dtype}; }
+  template <class Op>
+  constexpr void add(std::string_view name, Op op, const auto&... inputs) const {
+    differentiable(ir, tw::text(before, name, after).view(), op, inputs...);
+  }
+  template <class Op>
+  constexpr void add_forward(std::string_view name, Op op, const auto&... inputs) const {
+    forward(ir, tw::text(before, name, after).view(), op, inputs...);
+  }
   constexpr void add(Program of, std::string_view name, op_tests::Function op, const TensorSpec& x) const {
     if (of != program) return;
     if (tw::is_int(x.dtype) || of == Program::special || of == Program::predicates) return add_forward(of, name, op, x);
@@ -44,8 +54,12 @@ struct CasesOfOps {
   }
   constexpr void add(Program of, std::string_view name, op_tests::Function2 op) const { add(of, name, op, shape, shape, false); }
 };
-constexpr void add_cases(const CasesOfOps& cases) {
-  op_tests::for_each([&](auto test) { test.fixtures(cases); });
+template <Program program>
+constexpr void add_cases(const CasesOfOps<program>& cases) {
+  op_tests::for_each([&](auto test) {
+    if constexpr (requires { test.fixtures(cases); }) test.fixtures(cases);
+    if constexpr (requires { test.fixtures(op_tests::In<program>(), cases); }) test.fixtures(op_tests::In<program>(), cases);
+  });
 }
 
 }  // namespace op_cases

@@ -35,7 +35,7 @@ constexpr void matrices_and_arithmetic(Ir& ir) {
 }
 
 constexpr void functions_and_reductions(Ir& ir) {
-  add_cases({ir, Program::float32, tw::float32, {3, 19}});
+  add_cases<Program::float32>({ir, tw::float32, {3, 19}});
 
   differentiable(ir, "reshape", [](Tensor x) { return x.reshape({3, -1}); }, f32({2, 6}));
   differentiable(ir, "transpose", [](Tensor x) { return x.transpose({2, 0, 1}); }, f32({2, 3, 4}));
@@ -77,7 +77,7 @@ constexpr void softmax_and_losses(Ir& ir) {
 }
 
 constexpr void half_precision(Ir& ir) {
-  add_cases({ir, Program::half, tw::float16, {3, 19}, "half_"});
+  add_cases<Program::half>({ir, tw::float16, {3, 19}, "half_"});
   differentiable(ir, "half_matmul", matmul, f16({4, 70}), f16({70, 3}));
   differentiable(ir, "half_softmax", [](Tensor x) { return ops::softmax(x); }, f16({4, 5}));
   differentiable(ir, "half_nll_loss", nll_loss, f16({4, 3}), i32({4}));
@@ -93,7 +93,7 @@ constexpr void half_precision(Ir& ir) {
 constexpr void integers_and_casts(Ir& ir) {
   differentiable(ir, "cast_to_half", [](Tensor x) { return x.cast(tw::float16); }, f32({2, 3}));
   differentiable(ir, "cast_from_half", [](Tensor x) { return x.cast(tw::float32); }, f16({2, 3}));
-  add_cases({ir, Program::numbers_of_int32, tw::int32, {2, 3}, "int_"});
+  add_cases<Program::numbers_of_int32>({ir, tw::int32, {2, 3}, "int_"});
   forward(ir, "int_matmul", matmul, i32({2, 70}), i32({70, 3}));
   forward(ir, "cast_to_int", [](Tensor x) { return x.cast(tw::int32); }, f32({3, 19}));
   forward(ir, "cast_from_int", [](Tensor x) { return x.cast(tw::float32); }, i32({2, 3}));

@@ -9,8 +9,8 @@ namespace op_cases {
 
 constexpr TensorSpec of(tw::DType dtype, std::initializer_list<std::int64_t> shape) { return {shape, dtype}; }
 
-constexpr void selections(Ir& ir) { add_cases({ir, Program::selections, tw::float32, {}}); }
-constexpr void sums_of_functions(Ir& ir) { add_cases({ir, Program::sums_of_functions, tw::float32, {}}); }
+constexpr void selections(Ir& ir) { add_cases<Program::selections>({ir, tw::float32, {}}); }
+constexpr void sums_of_functions(Ir& ir) { add_cases<Program::sums_of_functions>({ir, tw::float32, {}}); }
 
 constexpr void lines(Ir& ir) {
   differentiable(ir, "cumsum_first", [](Tensor x) { return ops::cumsum(x); }, f32({2, 2, 19}));
@@ -37,7 +37,7 @@ constexpr auto minimum_index(int axis) {
   return [=](Tensor x) { return ops::argmin(x, axis); };
 }
 
-constexpr void ties_and_special_numbers(Ir& ir) { add_cases({ir, Program::ties, tw::float32, {}}); }
+constexpr void ties_and_special_numbers(Ir& ir) { add_cases<Program::ties>({ir, tw::float32, {}}); }
 
 constexpr void indices(Ir& ir) {
   forward(ir, "argmax_rows", maximum_index(-1), f32({5, 37}));
@@ -61,13 +61,13 @@ constexpr void indices(Ir& ir) {
   forward(ir, "histogram_absolute", histogram(true), f32({4, 33}));
   forward(ir, "histogram_one", [](Tensor x) { return ops::histogram(x, {0, 1}); }, f32({}));
 
-  add_cases({ir, Program::of_integers, tw::int32, {}, "reduced_int_"});
+  add_cases<Program::of_integers>({ir, tw::int32, {}, "reduced_int_"});
   forward(ir, "reduced_int_topk", top(3, 1), of(tw::int64, {5, 19}));
   forward(ir, "reduced_int_cumsum", [](Tensor x) { return ops::cumsum(x, 1); }, i32({5, 19}));
 }
 
 constexpr void half_reductions(Ir& ir) {
-  add_cases({ir, Program::reduced_half, tw::float16, {}, "reduced_half_"});
+  add_cases<Program::reduced_half>({ir, tw::float16, {}, "reduced_half_"});
   forward(ir, "reduced_half_argmax", maximum_index(0), f16({3, 37}));
   forward(ir, "reduced_half_topk", top(3, 1), f16({3, 19}));
   forward(ir, "reduced_half_cumsum", [](Tensor x) { return ops::cumsum(x, 1); }, f16({2, 19}));
@@ -75,7 +75,7 @@ constexpr void half_reductions(Ir& ir) {
 }
 
 constexpr void double_reductions(Ir& ir) {
-  add_cases({ir, Program::reduced_double, tw::float64, {}, "reduced_double_"});
+  add_cases<Program::reduced_double>({ir, tw::float64, {}, "reduced_double_"});
   differentiable(ir, "reduced_double_cumsum", [](Tensor x) { return ops::cumsum(x, 0); }, of(tw::float64, {2, 19}));
   differentiable(ir, "reduced_double_topk", [](Tensor x) { return ops::topk(x, 5, 1).values; }, of(tw::float64, {2, 19}));
 }
@@ -106,7 +106,7 @@ constexpr void reductions_of_other_dtypes(Ir& ir) {
 
 /// Of which tiles have parts.
 constexpr void reductions_in_tiles(Ir& ir) {
-  add_cases({ir, Program::in_tiles, tw::float32, {}, "tiles_"});
+  add_cases<Program::in_tiles>({ir, tw::float32, {}, "tiles_"});
   differentiable(ir, "tiles_cumsum", [](Tensor x) { return ops::cumsum(x, 1); }, f32({5, 19}));
   differentiable(ir, "tiles_topk", [](Tensor x) { return ops::topk(x, 3).values; }, f32({5, 19}));
   forward(ir, "tiles_argmax", maximum_index(0), f32({9, 34}));
@@ -114,7 +114,7 @@ constexpr void reductions_in_tiles(Ir& ir) {
 }
 
 /// Of lines of which blocks have parts on a target that cuts reductions.
-constexpr void reductions_in_parts(Ir& ir) { add_cases({ir, Program::in_parts, tw::float32, {}, "parts_"}); }
+constexpr void reductions_in_parts(Ir& ir) { add_cases<Program::in_parts>({ir, tw::float32, {}, "parts_"}); }
 constexpr void other_reductions_in_parts(Ir& ir) {
   forward(
       ir, "parts_half", [](Tensor x) { return std::array{ops::max(x), ops::min(x), ops::prod(x), ops::logsumexp(x)}; },

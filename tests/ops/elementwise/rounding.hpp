@@ -1,5 +1,5 @@
 #pragma once
-#include "op_test.hpp"
+#include "../op_test.hpp"
 
 namespace op_tests {
 

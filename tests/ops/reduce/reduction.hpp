@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "op_test.hpp"
+#include "../op_test.hpp"
 
 namespace op_tests {
 
