@@ -15,6 +15,14 @@ struct Add : BinaryTest<Add> {
     edges_of_rows(c);
   }
   static constexpr Result elements(const Elements& a, const Elements& b) { return a + b; }
+  static constexpr void compared(In<few_elements>, const auto& c) {
+    const auto inplace = [](Tensor a, Tensor b) {
+      Tensor t = a * 2;
+      t += b;
+      return ops::negate_(t);
+    };
+    c.add("inplace", inplace, c.real(), c.real());
+  }
 };
 struct Sub : BinaryTest<Sub> {
   static constexpr std::string_view op = "Sub", function = "sub", symbol = "operator-";
@@ -42,6 +50,15 @@ struct Mul : BinaryTest<Mul> {
     edges_of_rows(c);
   }
   static constexpr Result elements(const Elements& a, const Elements& b) { return a * b; }
+  static constexpr void compared(In<without_steps>, const auto& c) {
+    c.add("mul_inplace", [](Tensor a, Tensor b) { return ops::mul_(a + 1, b.detach()); }, f32({3, 19}), f32({3, 1}));
+  }
+  static constexpr void compared(In<halves>, const auto& c) {
+    c.add("half_by_number", [](Tensor a, Tensor b) { return a * b; }, f16({3, 19}), f32({1}));
+  }
+  static constexpr void compared(In<views_of_elements>, const auto& c) {
+    c.add("view_mul", [](Tensor a, Tensor b) { return a.T() * b[back]; }, f32({19, 5}), f32({5, 19}));
+  }
 };
 struct Div : BinaryTest<Div> {
   static constexpr std::string_view op = "Div", function = "div", symbol = "operator/";
@@ -53,6 +70,7 @@ struct Div : BinaryTest<Div> {
   static constexpr Tensor call(auto a, auto b) { return a / b; }
   static constexpr Function2 in_place = ops::div_;
   static void meanings(auto& m) {
+    m.elementwise("DivGrad", [](const Line& x) { return -x[0] * x[2] / (x[1] * x[1]); });
     m.elementwise(op, [](const tw::Node&, const auto& inputs, const auto& x) {
       return tw::is_int(inputs[0].spec.dtype) ? std::trunc(x[0] / x[1]) : x[0] / x[1];
     });
@@ -64,6 +82,12 @@ struct Div : BinaryTest<Div> {
   }
   static constexpr Result elements(const Elements& a, const Elements& b) {
     return b.positive() ? std::optional(Elements{-16 * a.bound(), 16 * a.bound()}) : std::nullopt;
+  }
+  static constexpr void compared(In<matrices_and_arithmetic>, const auto& c) {
+    c.add("numbers", [](Tensor x) { return (2 * x + 1) / 4 - 3 / x; }, f32({2, 3}));
+  }
+  static constexpr void compared(In<signed_integers>, const auto& c) {
+    c.add_forward("div_inplace", [](Tensor a, Tensor b) { return a /= b; }, i32({5}), i32({5}));
   }
 };
 struct Fmod : BinaryTest<Fmod> {

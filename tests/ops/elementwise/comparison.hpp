@@ -35,6 +35,9 @@ struct Equal : ComparisonTest<Equal> {
   static constexpr Row rows[] = {predicates, integers};
   static constexpr Tensor call(auto a, auto b) { return ops::equal(a, b); }
   static bool value(double a, double b) { return a == b; }
+  static constexpr void compared(In<predicates>, const auto& c) {
+    c.add_forward("equal_transposed", [](Tensor a, Tensor b) { return ops::equal(a, b.T()); }, f32({3, 4}), f32({4, 3}));
+  }
 };
 struct NotEqual : ComparisonTest<NotEqual> {
   static constexpr std::string_view op = "NotEqual", function = "not_equal";
@@ -46,6 +49,11 @@ struct Greater : ComparisonTest<Greater> {
   static constexpr Row rows[] = {predicates, integers};
   static constexpr Tensor call(auto a, auto b) { return ops::greater(a, b); }
   static bool value(double a, double b) { return a > b; }
+  static constexpr void compared(In<predicates>, const auto& c) {
+    c.add_forward("greater_number", [](Tensor a) { return ops::greater(a, 0.5); }, f32({5, 11}));
+    c.add_forward("number_greater", [](Tensor a) { return ops::greater(0.5, a); }, f32({5, 11}));
+    c.add_forward("bools_ordered", [](Tensor a, Tensor b) { return ops::greater(a, b); }, bools({3, 19}), bools({3, 19}));
+  }
 };
 struct GreaterEqual : ComparisonTest<GreaterEqual> {
   static constexpr std::string_view op = "GreaterEqual", function = "greater_equal";
@@ -61,6 +69,16 @@ struct LessEqual : ComparisonTest<LessEqual> {
   static constexpr std::string_view op = "LessEqual", function = "less_equal";
   static constexpr Tensor call(auto a, auto b) { return ops::less_equal(a, b); }
   static bool value(double a, double b) { return a <= b; }
+  static constexpr void compared(In<views_of_elements>, const auto& c) {
+    c.add_forward(
+        "view_less_equal", [](Tensor a, Tensor b) { return ops::less_equal(a.T(), b[back]); }, f32({19, 5}), f32({5, 19}));
+  }
+  static constexpr void compared(In<few_elements>, const auto& c) {
+    c.add_forward("less_equal", of_tensors, i32(c.shape), i32(c.shape));
+  }
+  static constexpr void compared(In<few_outer>, const auto& c) {
+    c.add_forward("outer_less_equal", of_tensors, i32({4, 1}), i32({1, 7}));
+  }
 };
 
 }  // namespace op_tests

@@ -12,6 +12,13 @@ struct Exp : FunctionTest<Exp> {
     if (x.bound() > 4) return std::nullopt;
     return Elements{x.low >= -2.7 ? 0.0625 : 0.01, x.high <= 2 ? 7.5 : 55};
   }
+  static constexpr void compared(In<views_of_elements>, const auto& c) {
+    c.add("view_exp", [](Tensor t) { return ops::exp(t[{tw::all, every_second}]); }, f32({5, 38}));
+  }
+  static void meanings(auto& m) {
+    FunctionTest::meanings(m);
+    m.binary("ExpGrad", [](double y, double dy) { return y * dy; });
+  }
 };
 struct Log : FunctionTest<Log> {
   static constexpr std::string_view op = "Log", function = "log";

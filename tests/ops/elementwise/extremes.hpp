@@ -28,6 +28,19 @@ struct Maximum : ExtremeOfTwoTest<Maximum> {
     list.add("maximum", [] { (void)ops::maximum(std::span<const Tensor>()); });
     list.add("maximum", [] { (void)ops::maximum(Tensor(), 1); });
   }
+  static constexpr void compared(In<choices>, const auto& c) {
+    c.add(
+        "maximum_of_three", [](Tensor x, Tensor y, Tensor z) { return ops::maximum(x, y, z); }, f32({3, 5}), f32({5}),
+        f32({3, 1}));
+  }
+  static constexpr void compared(In<choices_of_each_form>, const auto& c) {
+    c.add("maximum_outer", of_tensors, f32({4, 1}), f32({1, 19}));
+  }
+  static constexpr void compared(In<views_of_elements>, const auto& c) {
+    c.add(
+        "view_maximum", [](Tensor a, Tensor b) { return ops::maximum(a.T(), b[{tw::all, every_second}]); }, f32({19, 5}),
+        f32({5, 38}));
+  }
 };
 struct Minimum : ExtremeOfTwoTest<Minimum> {
   static constexpr std::string_view op = "Min", function = "minimum";
@@ -41,6 +54,9 @@ struct Minimum : ExtremeOfTwoTest<Minimum> {
     ExtremeOfTwoTest::handles(list);
     list.add("minimum", [] { (void)ops::minimum(std::span<const Tensor>()); });
     list.add("minimum", [] { (void)ops::minimum(Tensor(), 1); });
+  }
+  static constexpr void compared(In<choices>, const auto& c) {
+    c.add("minimum", [](Tensor a, Tensor b) { return ops::minimum(ops::minimum(a, b), 1.25); }, f32({3, 19}), f32({19}));
   }
 };
 

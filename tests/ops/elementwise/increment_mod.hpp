@@ -49,6 +49,12 @@ struct IncrementMod : FunctionTest<IncrementMod> {
     list.real("increment_mod_.modulus", list.any_outcome,
               [](const auto& s, double n) { return ops::increment_mod_(s.tensor({3}), 1, n); });
   }
+  static constexpr void compared(In<signed_integers>, const auto& c) {
+    c.add_forward("increment_mod_inplace", [](Tensor x) { return ops::increment_mod_(x, 1, 3); }, i32({4}));
+  }
+  static constexpr void compared(In<float_arithmetic>, const auto& c) {
+    c.add_forward("floats_increment_mod", [](Tensor a) { return ops::increment_mod(a, 1.5, 2); }, c.real({3, 7}));
+  }
 };
 
 }  // namespace op_tests

@@ -60,6 +60,20 @@ struct PowNumber : OpTest {
   static constexpr void handles(auto& list) {
     list.add("pow", [] { (void)ops::pow(Tensor(), 1); });
   }
+/// Of zeros, infinities and NaN.
+  static constexpr auto powers_of = [](Tensor x) {
+    std::array<Tensor, 18> results;
+    for (std::size_t i = 0; i < 9; ++i) {
+      constexpr double exponents[] = {0, 1, 2, 3, 0.5, -0.5, -1, -2, 1.5};
+      results[i] = ops::pow(x, exponents[i]);
+      results[i + 9] = 1 / results[i];
+    }
+    return results;
+  };
+  static constexpr void compared(In<without_steps>, const auto& c) { c.add_forward("powers_of_special", powers_of, f32({12})); }
+  static constexpr void compared(In<doubles_without_steps>, const auto& c) {
+    c.add_forward("double_powers_of_special", powers_of, f64({12}));
+  }
 };
 
 struct Pow : BinaryTest<Pow> {
@@ -95,6 +109,9 @@ struct Pow : BinaryTest<Pow> {
   }
   static void numbers(auto& list) {
     list.real("pow.x", list.everything, [](const auto& s, double n) { return ops::pow(n, s.x); });
+  }
+  static constexpr void compared(In<second_of_functions>, const auto& c) {
+    c.add("pow", [](Tensor x, Tensor e) { return ops::pow(x, e); }, f64({2, 3}), f64({3}));
   }
 };
 

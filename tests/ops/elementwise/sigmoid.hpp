@@ -28,6 +28,10 @@ struct Tanh : FunctionTest<Tanh> {
   static constexpr Function call = ops::tanh, in_place = ops::tanh_;
   static double value(double x) { return std::tanh(x); }
   static constexpr Result elements(const Elements&) { return {{-1, 1}}; }
+  static void meanings(auto& m) {
+    FunctionTest::meanings(m);
+    m.binary("TanhGrad", [](double y, double dy) { return (1 - y * y) * dy; });
+  }
 };
 
 }  // namespace op_tests

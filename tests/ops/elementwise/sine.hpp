@@ -9,6 +9,10 @@ struct Sin : FunctionTest<Sin> {
   static constexpr Function call = ops::sin;
   static double value(double x) { return std::sin(x); }
   static constexpr Result elements(const Elements&) { return {{-1, 1}}; }
+  static void meanings(auto& m) {
+    FunctionTest::meanings(m);
+    m.binary("SinGrad", [](double x, double dy) { return std::cos(x) * dy; });
+  }
 };
 struct Cos : FunctionTest<Cos> {
   static constexpr std::string_view op = "Cos", function = "cos";

@@ -105,6 +105,10 @@ struct Cholesky : OpTest {
   static constexpr void handles(auto& list) {
     list.add("cholesky", [] { (void)ops::cholesky(Tensor()); });
   }
+  static constexpr void compared(In<second_of_matrices>, const auto& c) {
+    const auto with_diagonal = [](Tensor a) { return a + a.ir().constant(tw::eye(), {3, 3}, a.dtype()) * 3; };
+    c.add("cholesky", [=](Tensor x) { return ops::cholesky(with_diagonal(x.matmul(x.transpose({0, 2, 1})))); }, f64({2, 3, 3}));
+  }
 };
 
 struct SolveTriangular : OpTest {
@@ -149,6 +153,19 @@ struct SolveTriangular : OpTest {
     list.add("solve_triangular", [] { (void)ops::solve_triangular(Tensor(), Tensor()); });
     list.add("solve_triangular", [] { (void)ops::solve_triangular(Tensor(), Tensor(), {.left = false}); });
   }
+  static constexpr void compared(In<second_of_matrices>, const auto& c) {
+    const auto with_diagonal = [](Tensor a) { return a + a.ir().constant(tw::eye(), {3, 3}, a.dtype()) * 3; };
+    c.add(
+        "solve_triangular",
+        [=](Tensor x, Tensor b) {
+          const Tensor a = with_diagonal(x);
+          return joined(ops::solve_triangular(a, b), ops::solve_triangular(a, b, {.upper = true}),
+                        ops::solve_triangular(a, b.transpose({0, 2, 1}), {.left = false}),
+                        ops::solve_triangular(a, b, {.upper = true, .unitriangular = true}),
+                        ops::solve_triangular(a, b, {.unitriangular = true}));
+        },
+        f64({3, 3}), f64({2, 3, 2}));
+  }
 };
 
 struct Solve : OpTest {
@@ -186,6 +203,12 @@ struct Solve : OpTest {
   }
   static constexpr void handles(auto& list) {
     list.add("solve", [] { (void)ops::solve(Tensor(), Tensor()); });
+  }
+  static constexpr void compared(In<second_of_matrices>, const auto& c) {
+    const auto with_diagonal = [](Tensor a) { return a + a.ir().constant(tw::eye(), {3, 3}, a.dtype()) * 3; };
+    c.add("solve", [=](Tensor a, Tensor b) { return ops::solve(with_diagonal(a), b); }, f64({2, 3, 3}), f64({3, 2}));
+    c.add(
+        "solve_vector", [=](Tensor a, Tensor b) { return ops::solve(ops::flip(with_diagonal(a), 0), b); }, f64({3, 3}), f64({3}));
   }
 };
 

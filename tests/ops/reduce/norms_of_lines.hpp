@@ -70,6 +70,9 @@ struct LogSumExp : ReductionTest<LogSumExp> {
   static constexpr Result elements(const Known& x, std::int64_t count, bool) {
     return {{x.elements.low, x.elements.high + 0.4 * static_cast<double>(count) + 1}};
   }
+  static constexpr void compared(In<lines_of_one>, const auto& c) {
+    c.add("one_logsumexp", [](Tensor x) { return ops::logsumexp(x, 1); }, f32({3, 1}));
+  }
 };
 
 }  // namespace op_tests

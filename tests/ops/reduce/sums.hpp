@@ -1,5 +1,6 @@
 #pragma once
 #include "reduction.hpp"
+#include "tilewright/ops/reduce/grad_reduce_square_add.hpp"
 
 namespace op_tests {
 
@@ -27,6 +28,16 @@ struct Sum : ReductionTest<Sum> {
     c.add(of_integers, "sum", over<0>, {{5, 19}, tw::int8});
   }
   static constexpr Result elements(const Known& x, std::int64_t count, bool) { return random_programs::times(x.elements, count); }
+  static constexpr void compared(In<views_of_lines>, const auto& c) {
+    c.add("view_sum", [](Tensor t) { return t[{tw::all, odd_ones}].sum(0); }, f32({5, 38}));
+  }
+  static constexpr void compared(In<lines_of_one>, const auto& c) {
+    c.add("one_sum", [](Tensor x) { return ops::sum(x, 1); }, f32({3, 1, 5}));
+  }
+  static constexpr void handles(auto& list) {
+    ReductionTest::handles(list);
+    list.add("sum_to", [] { (void)ops::sum_to(Tensor(), Shape{2}); });
+  }
 };
 struct Mean : ReductionTest<Mean> {
   static constexpr std::string_view op = "ReduceMean", function = "mean";
@@ -63,6 +74,15 @@ struct SumSquare : ReductionTest<SumSquare> {
     const Elements square = x.elements * x.elements;
     if (square.bound() * static_cast<double>(count) > most_exact) return std::nullopt;
     return random_programs::times({0, square.bound(), square.grain, square.slope}, count);
+  }
+  static void numbers(auto& list) {
+    ReductionTest::numbers(list);
+    list.real("grad_reduce_square_add.loss_scaling", list.above_0,
+              [](const auto& s, double n) { return ops::grad_reduce_square_add(s.x, n); });
+  }
+  static constexpr void handles(auto& list) {
+    ReductionTest::handles(list);
+    list.add("grad_reduce_square_add", [] { (void)ops::grad_reduce_square_add(Tensor()); });
   }
 };
 struct Prod : ReductionTest<Prod> {

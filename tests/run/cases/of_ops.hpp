@@ -25,6 +25,14 @@ struct CasesOfOps {
   constexpr void add_forward(std::string_view name, Op op, const auto&... inputs) const {
     forward(ir, tw::text(before, name, after).view(), op, inputs...);
   }
+  /// Of variables of the main graph themselves, which the op may change.
+  template <class Op>
+  constexpr void add_in_main(std::string_view name, Op op, const auto&... inputs) const {
+    const Case test(ir, name);
+    std::size_t i = 0, k = 0;
+    const std::array given{test.variable("x", i++, inputs)...};
+    for (const Tensor& result : std::apply(op, given)) test.store("y", k++, result);
+  }
   constexpr void add(Program of, std::string_view name, op_tests::Function op, const TensorSpec& x) const {
     if (of != program) return;
     if (tw::is_int(x.dtype) || of == Program::special || of == Program::predicates) return add_forward(of, name, op, x);
@@ -55,11 +63,15 @@ struct CasesOfOps {
   constexpr void add(Program of, std::string_view name, op_tests::Function2 op) const { add(of, name, op, shape, shape, false); }
 };
 template <Program program>
-constexpr void add_cases(const CasesOfOps<program>& cases) {
+constexpr void add_compared(const auto& cases) {
   op_tests::for_each([&](auto test) {
-    if constexpr (requires { test.fixtures(cases); }) test.fixtures(cases);
-    if constexpr (requires { test.fixtures(op_tests::In<program>(), cases); }) test.fixtures(op_tests::In<program>(), cases);
+    if constexpr (requires { test.compared(op_tests::In<program>(), cases); }) test.compared(op_tests::In<program>(), cases);
   });
+}
+template <Program program>
+constexpr void add_cases(const CasesOfOps<program>& cases) {
+  op_tests::for_each([&](auto test) { test.fixtures(cases); });
+  add_compared<program>(cases);
 }
 
 }  // namespace op_cases
