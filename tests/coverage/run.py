@@ -219,7 +219,7 @@ def page(lines):
             sys.exit(f"{name}: is compared by {', '.join(sorted(ops[name]['targets']))}: no entry of ELSEWHERE expected")
         if not (TESTS / test).exists() or name not in names_of_ops():
             sys.exit(f"{name}, {test}: an op of the library and its test expected in ELSEWHERE")
-    elsewhere = ELSEWHERE | {name: test for name, test in IN_FILES.items() if name not in ops}
+    elsewhere = {name: test for name, test in IN_FILES.items() if name not in ops} | ELSEWHERE
     others = [f"| {name} | [{test}](../../tests/{test}) |\n" for name, test in sorted(elsewhere.items(), key=lambda e: e[0].lower())]
     return HEAD + "".join(rows) + ELSEWHERE_HEAD + "".join(others), sorted(names_of_ops() - ops.keys() - elsewhere.keys())
 

@@ -173,6 +173,7 @@ enum class Program : std::uint8_t {
   more_of_integers
 };
 using enum Program;
+inline constexpr Program last_program_of_rows = in_place_of_product;
 /// The program that `fixtures` adds to.
 template <Program>
 struct In {};

@@ -7,8 +7,7 @@ namespace op_cases {
 
 using op_tests::Program;
 
-/// Adds those of one program.
-template <Program program>
+/// Adds cases, of the functions that are given.
 struct CasesOfOps {
   Ir& ir;
   tw::DType dtype = tw::float32;
@@ -33,6 +32,11 @@ struct CasesOfOps {
     const std::array given{test.variable("x", i++, inputs)...};
     for (const Tensor& result : std::apply(op, given)) test.store("y", k++, result);
   }
+};
+/// Adds the rows of one program.
+struct RowsOfOps : CasesOfOps {
+  Program program;
+
   constexpr void add(Program of, std::string_view name, op_tests::Function op, const TensorSpec& x) const {
     if (of != program) return;
     if (tw::is_int(x.dtype) || of == Program::special || of == Program::predicates) return add_forward(of, name, op, x);
@@ -64,13 +68,16 @@ struct CasesOfOps {
 };
 template <Program program>
 constexpr void add_compared(const auto& cases) {
-  op_tests::for_each([&](auto test) {
-    if constexpr (requires { test.compared(op_tests::In<program>(), cases); }) test.compared(op_tests::In<program>(), cases);
+  op_tests::for_each([&]<class Test>(Test) {
+    if constexpr (requires { Test::compared(op_tests::In<program>(), cases); }) Test::compared(op_tests::In<program>(), cases);
   });
 }
 template <Program program>
-constexpr void add_cases(const CasesOfOps<program>& cases) {
-  op_tests::for_each([&](auto test) { test.fixtures(cases); });
+constexpr void add_cases(const CasesOfOps& cases) {
+  if constexpr (program <= op_tests::last_program_of_rows) {
+    const RowsOfOps rows{cases, program};
+    op_tests::for_each([&](auto test) { test.fixtures(rows); });
+  }
   add_compared<program>(cases);
 }
 
