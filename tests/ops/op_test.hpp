@@ -195,7 +195,7 @@ struct Step {
   Elements elements;
 };
 
-/// Of f32(2, 3), or f32({2, 3}).
+/// Of f32(2, 3), or f32(2, 3).
 template <DType dtype>
 struct SpecOf {
   constexpr TensorSpec operator()(auto... extents) const { return {{extents...}, dtype}; }

@@ -51,13 +51,13 @@ struct Mul : BinaryTest<Mul> {
   }
   static constexpr Result elements(const Elements& a, const Elements& b) { return a * b; }
   static constexpr void compared(In<without_steps>, const auto& c) {
-    c.add("mul_inplace", [](Tensor a, Tensor b) { return ops::mul_(a + 1, b.detach()); }, f32({3, 19}), f32({3, 1}));
+    c.add("mul_inplace", [](Tensor a, Tensor b) { return ops::mul_(a + 1, b.detach()); }, f32(3, 19), f32(3, 1));
   }
   static constexpr void compared(In<halves>, const auto& c) {
-    c.add("half_by_number", [](Tensor a, Tensor b) { return a * b; }, f16({3, 19}), f32({1}));
+    c.add("half_by_number", [](Tensor a, Tensor b) { return a * b; }, f16(3, 19), f32(1));
   }
   static constexpr void compared(In<views_of_elements>, const auto& c) {
-    c.add("view_mul", [](Tensor a, Tensor b) { return a.T() * b[back]; }, f32({19, 5}), f32({5, 19}));
+    c.add("view_mul", [](Tensor a, Tensor b) { return a.T() * b[back]; }, f32(19, 5), f32(5, 19));
   }
 };
 struct Div : BinaryTest<Div> {
@@ -84,10 +84,10 @@ struct Div : BinaryTest<Div> {
     return b.positive() ? std::optional(Elements{-16 * a.bound(), 16 * a.bound()}) : std::nullopt;
   }
   static constexpr void compared(In<matrices_and_arithmetic>, const auto& c) {
-    c.add("numbers", [](Tensor x) { return (2 * x + 1) / 4 - 3 / x; }, f32({2, 3}));
+    c.add("numbers", [](Tensor x) { return (2 * x + 1) / 4 - 3 / x; }, f32(2, 3));
   }
   static constexpr void compared(In<signed_integers>, const auto& c) {
-    c.add_forward("div_inplace", [](Tensor a, Tensor b) { return a /= b; }, i32({5}), i32({5}));
+    c.add_forward("div_inplace", [](Tensor a, Tensor b) { return a /= b; }, i32(5), i32(5));
   }
 };
 struct Fmod : BinaryTest<Fmod> {
@@ -108,8 +108,8 @@ struct Fmod : BinaryTest<Fmod> {
   }
   static void numbers(auto& list) {
     BinaryTest::numbers(list);
-    list.real("fmod.a", list.everything, [](const auto& s, double n) { return ops::fmod(n, s.x); });
-    list.real("fmod.b", list.everything, [](const auto& s, double n) { return ops::fmod(s.x, n); });
+    list.real("fmod.a", list.everything, [](auto& s, auto n) { return ops::fmod(n, s.x); });
+    list.real("fmod.b", list.everything, [](auto& s, auto n) { return ops::fmod(s.x, n); });
   }
 };
 

@@ -36,8 +36,8 @@ struct BinaryTest : OpTest {
   }
   static void numbers(auto& list) {
     const std::string symbol(D::symbol);
-    list.real(symbol + ".a", list.everything, [](const auto& s, double n) { return D::call(n, s.x); });
-    list.real(symbol + ".b", list.everything, [](const auto& s, double n) { return D::call(s.x, n); });
+    list.real(symbol + ".a", list.everything, [](auto& s, auto n) { return D::call(n, s.x); });
+    list.real(symbol + ".b", list.everything, [](auto& s, auto n) { return D::call(s.x, n); });
   }
   static constexpr void handles(auto& list) {
     list.add(D::function, [] { (void)of_tensors(Tensor(), Tensor()); });

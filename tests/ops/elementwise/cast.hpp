@@ -5,6 +5,9 @@ namespace op_tests {
 
 struct Cast : OpTest {
   static constexpr std::string_view op = "Cast";
+  static constexpr auto cast(DType dtype) {
+    return [dtype](Tensor x) { return x.cast(dtype); };
+  }
 /// An element in another dtype. What a narrower integer does not hold wraps around, when it is stored.
   static double converted(double x, tw::DType from, tw::DType to) {
     if (to == tw::boolean) return x != 0;
@@ -20,27 +23,25 @@ struct Cast : OpTest {
     });
   }
   static constexpr void compared(In<integers_and_casts>, const auto& c) {
-    c.add("cast_to_half", [](Tensor x) { return x.cast(tw::float16); }, f32({2, 3}));
-    c.add("cast_from_half", [](Tensor x) { return x.cast(tw::float32); }, f16({2, 3}));
-    c.add_forward("cast_to_int", [](Tensor x) { return x.cast(tw::int32); }, f32({3, 19}));
-    c.add_forward("cast_from_int", [](Tensor x) { return x.cast(tw::float32); }, i32({2, 3}));
-    c.add_forward("cast_to_bool", [](Tensor x) { return x.cast(tw::boolean); }, f32({4}));
+    c.add("cast_to_half", cast(tw::float16), f32(2, 3));
+    c.add("cast_from_half", cast(tw::float32), f16(2, 3));
+    c.add_forward("cast_to_int", cast(tw::int32), f32(3, 19));
+    c.add_forward("cast_from_int", cast(tw::float32), i32(2, 3));
+    c.add_forward("cast_to_bool", cast(tw::boolean), f32(4));
   }
   static constexpr void compared(In<arithmetic_in_bfloat16>, const auto& c) {
     c.add("to_float32_and_back", [](Tensor x) { return (x.cast(tw::float32) * 0.3).cast(tw::bfloat16); }, c.real({3, 19}));
   }
   static constexpr void compared(In<views_of_elements>, const auto& c) {
-    c.add("view_cast", [](Tensor t) { return t.T().cast(tw::float16); }, f32({19, 5}));
+    c.add("view_cast", [](Tensor t) { return t.T().cast(tw::float16); }, f32(19, 5));
   }
-  static constexpr void compared(In<few_elements>, const auto& c) {
-    c.add("cast", [](Tensor t) { return t.cast(tw::float16); }, c.real());
-  }
+  static constexpr void compared(In<few_elements>, const auto& c) { c.add("cast", cast(tw::float16), c.real()); }
   static constexpr void edges(const auto& c) {
     c.add("cast", [](Tensor t) { return ops::cast(ops::cast(t, tw::float32), t.dtype()); }, c.real({8}));
   }
   static constexpr void shapes(const auto& s) {
-    s.result(f16(2, 3), [](Tensor x) { return x.cast(tw::float16); }, f32(2, 3));
-    s.result(spec_of(tw::boolean, {2}), [](Tensor x) { return x.cast(tw::boolean); }, i32(2));
+    s.result(f16(2, 3), cast(tw::float16), f32(2, 3));
+    s.result(spec_of(tw::boolean, {2}), cast(tw::boolean), i32(2));
   }
   static constexpr void handles(auto& list) {
     list.add("cast", [] { (void)ops::cast(Tensor(), tw::float16); });

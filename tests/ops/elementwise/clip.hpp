@@ -52,12 +52,12 @@ struct Clip : FunctionTest<Clip> {
     return Step{ops::clip_(x.tensor, least, most), {least, most, grain, x.elements.slope}};
   }
   static void numbers(auto& list) {
-    list.real("clip.min", list.numbers, [](const auto& s, double n) { return ops::clip(s.x, n); });
-    list.real("clip.max", list.numbers, [](const auto& s, double n) { return ops::clip(s.x, 0, n); });
-    list.real("clamp.min", list.numbers, [](const auto& s, double n) { return ops::clamp(s.x, n); });
-    list.real("clamp.max", list.numbers, [](const auto& s, double n) { return ops::clamp(s.x, 0, n); });
-    list.real("clip_.min", list.numbers, [](const auto& s, double n) { return ops::clip_(s.tensor({3}), n); });
-    list.real("clip_.max", list.numbers, [](const auto& s, double n) { return ops::clip_(s.tensor({3}), 0, n); });
+    list.real("clip.min", list.numbers, [](auto& s, auto n) { return ops::clip(s.x, n); });
+    list.real("clip.max", list.numbers, [](auto& s, auto n) { return ops::clip(s.x, 0, n); });
+    list.real("clamp.min", list.numbers, [](auto& s, auto n) { return ops::clamp(s.x, n); });
+    list.real("clamp.max", list.numbers, [](auto& s, auto n) { return ops::clamp(s.x, 0, n); });
+    list.real("clip_.min", list.numbers, [](auto& s, auto n) { return ops::clip_(s.tensor({3}), n); });
+    list.real("clip_.max", list.numbers, [](auto& s, auto n) { return ops::clip_(s.tensor({3}), 0, n); });
   }
   static constexpr void handles(auto& list) {
     FunctionTest::handles(list);

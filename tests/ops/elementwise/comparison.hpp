@@ -22,8 +22,8 @@ struct ComparisonTest : OpTest {
   }
   static void numbers(auto& list) {
     const std::string function(D::function);
-    list.real(function + ".a", list.everything, [](const auto& s, double n) { return D::call(n, s.x); });
-    list.real(function + ".b", list.everything, [](const auto& s, double n) { return D::call(s.x, n); });
+    list.real(function + ".a", list.everything, [](auto& s, auto n) { return D::call(n, s.x); });
+    list.real(function + ".b", list.everything, [](auto& s, auto n) { return D::call(s.x, n); });
   }
   static constexpr void handles(auto& list) {
     list.add(D::function, [] { (void)of_tensors(Tensor(), Tensor()); });
@@ -36,7 +36,7 @@ struct Equal : ComparisonTest<Equal> {
   static constexpr Tensor call(auto a, auto b) { return ops::equal(a, b); }
   static bool value(double a, double b) { return a == b; }
   static constexpr void compared(In<predicates>, const auto& c) {
-    c.add_forward("equal_transposed", [](Tensor a, Tensor b) { return ops::equal(a, b.T()); }, f32({3, 4}), f32({4, 3}));
+    c.add_forward("equal_transposed", [](Tensor a, Tensor b) { return ops::equal(a, b.T()); }, f32(3, 4), f32(4, 3));
   }
 };
 struct NotEqual : ComparisonTest<NotEqual> {
@@ -50,9 +50,9 @@ struct Greater : ComparisonTest<Greater> {
   static constexpr Tensor call(auto a, auto b) { return ops::greater(a, b); }
   static bool value(double a, double b) { return a > b; }
   static constexpr void compared(In<predicates>, const auto& c) {
-    c.add_forward("greater_number", [](Tensor a) { return ops::greater(a, 0.5); }, f32({5, 11}));
-    c.add_forward("number_greater", [](Tensor a) { return ops::greater(0.5, a); }, f32({5, 11}));
-    c.add_forward("bools_ordered", [](Tensor a, Tensor b) { return ops::greater(a, b); }, bools({3, 19}), bools({3, 19}));
+    c.add_forward("greater_number", [](Tensor a) { return ops::greater(a, 0.5); }, f32(5, 11));
+    c.add_forward("number_greater", [](Tensor a) { return ops::greater(0.5, a); }, f32(5, 11));
+    c.add_forward("bools_ordered", [](Tensor a, Tensor b) { return ops::greater(a, b); }, bools(3, 19), bools(3, 19));
   }
 };
 struct GreaterEqual : ComparisonTest<GreaterEqual> {
@@ -70,14 +70,13 @@ struct LessEqual : ComparisonTest<LessEqual> {
   static constexpr Tensor call(auto a, auto b) { return ops::less_equal(a, b); }
   static bool value(double a, double b) { return a <= b; }
   static constexpr void compared(In<views_of_elements>, const auto& c) {
-    c.add_forward(
-        "view_less_equal", [](Tensor a, Tensor b) { return ops::less_equal(a.T(), b[back]); }, f32({19, 5}), f32({5, 19}));
+    c.add_forward("view_less_equal", [](Tensor a, Tensor b) { return ops::less_equal(a.T(), b[back]); }, f32(19, 5), f32(5, 19));
   }
   static constexpr void compared(In<few_elements>, const auto& c) {
     c.add_forward("less_equal", of_tensors, i32(c.shape), i32(c.shape));
   }
   static constexpr void compared(In<few_outer>, const auto& c) {
-    c.add_forward("outer_less_equal", of_tensors, i32({4, 1}), i32({1, 7}));
+    c.add_forward("outer_less_equal", of_tensors, i32(4, 1), i32(1, 7));
   }
 };
 

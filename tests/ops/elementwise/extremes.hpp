@@ -11,7 +11,7 @@ struct ExtremeOfTwoTest : BinaryTest<D> {
   static constexpr Result elements(const Elements& a, const Elements& b) { return random_programs::hull(a, b); }
   static void numbers(auto& list) {
     const std::string function(D::function);
-    list.real(function + ".b", list.everything, [](const auto& s, double n) { return D::call(s.x, n); });
+    list.real(function + ".b", list.everything, [](auto& s, auto n) { return D::call(s.x, n); });
   }
 };
 struct Maximum : ExtremeOfTwoTest<Maximum> {
@@ -29,17 +29,15 @@ struct Maximum : ExtremeOfTwoTest<Maximum> {
     list.add("maximum", [] { (void)ops::maximum(Tensor(), 1); });
   }
   static constexpr void compared(In<choices>, const auto& c) {
-    c.add(
-        "maximum_of_three", [](Tensor x, Tensor y, Tensor z) { return ops::maximum(x, y, z); }, f32({3, 5}), f32({5}),
-        f32({3, 1}));
+    c.add("maximum_of_three", [](Tensor x, Tensor y, Tensor z) { return ops::maximum(x, y, z); }, f32(3, 5), f32(5), f32(3, 1));
   }
   static constexpr void compared(In<choices_of_each_form>, const auto& c) {
-    c.add("maximum_outer", of_tensors, f32({4, 1}), f32({1, 19}));
+    c.add("maximum_outer", of_tensors, f32(4, 1), f32(1, 19));
   }
   static constexpr void compared(In<views_of_elements>, const auto& c) {
     c.add(
-        "view_maximum", [](Tensor a, Tensor b) { return ops::maximum(a.T(), b[{tw::all, every_second}]); }, f32({19, 5}),
-        f32({5, 38}));
+        "view_maximum", [](Tensor a, Tensor b) { return ops::maximum(a.T(), b[{tw::all, every_second}]); }, f32(19, 5),
+        f32(5, 38));
   }
 };
 struct Minimum : ExtremeOfTwoTest<Minimum> {
@@ -56,7 +54,7 @@ struct Minimum : ExtremeOfTwoTest<Minimum> {
     list.add("minimum", [] { (void)ops::minimum(Tensor(), 1); });
   }
   static constexpr void compared(In<choices>, const auto& c) {
-    c.add("minimum", [](Tensor a, Tensor b) { return ops::minimum(ops::minimum(a, b), 1.25); }, f32({3, 19}), f32({19}));
+    c.add("minimum", [](Tensor a, Tensor b) { return ops::minimum(ops::minimum(a, b), 1.25); }, f32(3, 19), f32(19));
   }
 };
 

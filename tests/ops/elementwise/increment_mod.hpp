@@ -42,15 +42,15 @@ struct IncrementMod : FunctionTest<IncrementMod> {
                 {x.elements.low >= -1 ? 0 : -1.5, 1.5, static_cast<int>(larger(x.elements.grain, 1)), 0}};
   }
   static void numbers(auto& list) {
-    list.real("increment_mod.increment", list.as_float32, [](const auto& s, double n) { return ops::increment_mod(s.x, n, 3); });
-    list.real("increment_mod.modulus", list.any_outcome, [](const auto& s, double n) { return ops::increment_mod(s.x, 1, n); });
+    list.real("increment_mod.increment", list.as_float32, [](auto& s, auto n) { return ops::increment_mod(s.x, n, 3); });
+    list.real("increment_mod.modulus", list.any_outcome, [](auto& s, auto n) { return ops::increment_mod(s.x, 1, n); });
     list.real("increment_mod_.increment", list.as_float32,
-              [](const auto& s, double n) { return ops::increment_mod_(s.tensor({3}), n, 3); });
+              [](auto& s, auto n) { return ops::increment_mod_(s.tensor({3}), n, 3); });
     list.real("increment_mod_.modulus", list.any_outcome,
-              [](const auto& s, double n) { return ops::increment_mod_(s.tensor({3}), 1, n); });
+              [](auto& s, auto n) { return ops::increment_mod_(s.tensor({3}), 1, n); });
   }
   static constexpr void compared(In<signed_integers>, const auto& c) {
-    c.add_forward("increment_mod_inplace", [](Tensor x) { return ops::increment_mod_(x, 1, 3); }, i32({4}));
+    c.add_forward("increment_mod_inplace", [](Tensor x) { return ops::increment_mod_(x, 1, 3); }, i32(4));
   }
   static constexpr void compared(In<float_arithmetic>, const auto& c) {
     c.add_forward("floats_increment_mod", [](Tensor a) { return ops::increment_mod(a, 1.5, 2); }, c.real({3, 7}));

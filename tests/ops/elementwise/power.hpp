@@ -55,7 +55,7 @@ struct PowNumber : OpTest {
     return Step{ops::pow(x.tensor, exponents[random.below(5)]), {0, larger(256, bound * (bound + 1))}};
   }
   static void numbers(auto& list) {
-    list.real("pow.e", list.as_float32, [](const auto& s, double n) { return ops::pow(s.x, n); });
+    list.real("pow.e", list.as_float32, [](auto& s, auto n) { return ops::pow(s.x, n); });
   }
   static constexpr void handles(auto& list) {
     list.add("pow", [] { (void)ops::pow(Tensor(), 1); });
@@ -70,9 +70,9 @@ struct PowNumber : OpTest {
     }
     return results;
   };
-  static constexpr void compared(In<without_steps>, const auto& c) { c.add_forward("powers_of_special", powers_of, f32({12})); }
+  static constexpr void compared(In<without_steps>, const auto& c) { c.add_forward("powers_of_special", powers_of, f32(12)); }
   static constexpr void compared(In<doubles_without_steps>, const auto& c) {
-    c.add_forward("double_powers_of_special", powers_of, f64({12}));
+    c.add_forward("double_powers_of_special", powers_of, f64(12));
   }
 };
 
@@ -108,10 +108,10 @@ struct Pow : BinaryTest<Pow> {
     return a.elements.positive() ? std::optional(Step{ops::pow(a.tensor, b.tensor), {0, most * most}}) : std::nullopt;
   }
   static void numbers(auto& list) {
-    list.real("pow.x", list.everything, [](const auto& s, double n) { return ops::pow(n, s.x); });
+    list.real("pow.x", list.everything, [](auto& s, auto n) { return ops::pow(n, s.x); });
   }
   static constexpr void compared(In<second_of_functions>, const auto& c) {
-    c.add("pow", [](Tensor x, Tensor e) { return ops::pow(x, e); }, f64({2, 3}), f64({3}));
+    c.add("pow", [](Tensor x, Tensor e) { return ops::pow(x, e); }, f64(2, 3), f64(3));
   }
 };
 

@@ -39,8 +39,8 @@ struct Softplus : FunctionTest<Softplus> {
     return Step{ops::softplus(x.tensor, beta, threshold), {0, larger(x.elements.high, 0) + 1.5}};
   }
   static void numbers(auto& list) {
-    list.real("softplus.beta", {0, 0x1p127, false, true}, [](const auto& s, double n) { return ops::softplus(s.x, n); });
-    list.real("softplus.threshold", list.numbers, [](const auto& s, double n) { return ops::softplus(s.x, 1, n); });
+    list.real("softplus.beta", {0, 0x1p127, false, true}, [](auto& s, auto n) { return ops::softplus(s.x, n); });
+    list.real("softplus.threshold", list.numbers, [](auto& s, auto n) { return ops::softplus(s.x, 1, n); });
   }
 };
 

@@ -5,6 +5,12 @@ namespace op_tests {
 
 struct ScaledAdd : OpTest {
   static constexpr std::string_view op = "ScaledAdd";
+  static constexpr auto scaled_add(const tw::ScaledAddFactors& factors = {}) {
+    return [factors](Tensor x, Tensor y) { return ops::scaled_add(x, y, factors); };
+  }
+  static constexpr auto scaled_add_(const tw::ScaledAddFactors& factors) {
+    return [factors](Tensor x, Tensor y) { return ops::scaled_add_(x, y, factors); };
+  }
   static void meanings(auto& m) {
     m[op] = [](const tw::Node& node, Inputs inputs, Specs outputs) {
       const auto attributes = tw::unpack<tw::ScaledAdd::Attributes>(node.attributes);
@@ -18,27 +24,22 @@ struct ScaledAdd : OpTest {
     m["ScaledAddLhsInplace"] = m[op];
   }
   static constexpr void compared(In<matrices_and_arithmetic>, const auto& c) {
+    c.add("scaled_add", scaled_add({.a = 0.5, .b = -2}), f32(3, 19), f32(3, 19));
     c.add(
-        "scaled_add", [](Tensor x, Tensor y) { return ops::scaled_add(x, y, {.a = 0.5, .b = -2}); }, f32({3, 19}), f32({3, 19}));
-    c.add(
-        "scaled_add_tensors", [](Tensor x, Tensor y, Tensor a, Tensor b) { return ops::scaled_add(x, y, a, b); }, f32({2, 3}),
-        f32({2, 3}), f32({}), f32({1}));
-    c.add_forward(
-        "scaled_add_inplace", [](Tensor x, Tensor y) { return ops::scaled_add_(x, y, {.a = 2, .b = -1}); }, f32({3, 19}),
-        f32({3, 19}));
+        "scaled_add_tensors", [](Tensor x, Tensor y, Tensor a, Tensor b) { return ops::scaled_add(x, y, a, b); }, f32(2, 3),
+        f32(2, 3), f32(), f32(1));
+    c.add_forward("scaled_add_inplace", scaled_add_({.a = 2, .b = -1}), f32(3, 19), f32(3, 19));
   }
   static constexpr void compared(In<half_precision>, const auto& c) {
-    c.add("half_scaled_add", [](Tensor x, Tensor y) { return ops::scaled_add(x, y, {.b = 0.5}); }, f16({2, 3}), f32({2, 3}));
+    c.add("half_scaled_add", scaled_add({.b = 0.5}), f16(2, 3), f32(2, 3));
   }
   static constexpr void compared(In<doubles>, const auto& c) {
-    c.add(
-        "scaled_add_in_double", [](Tensor x, Tensor y) { return ops::scaled_add(x, y, {.a = 0.5, .b = -2}); }, f64({3, 19}),
-        f64({3, 19}));
+    c.add("scaled_add_in_double", scaled_add({.a = 0.5, .b = -2}), f64(3, 19), f64(3, 19));
   }
   static constexpr void compared(In<views_of_elements>, const auto& c) {
     c.add(
-        "view_scaled_add", [](Tensor a, Tensor b) { return ops::scaled_add(a.T(), b[back], {.a = 0.5, .b = -2}); }, f32({19, 5}),
-        f32({5, 19}));
+        "view_scaled_add", [](Tensor a, Tensor b) { return ops::scaled_add(a.T(), b[back], {.a = 0.5, .b = -2}); }, f32(19, 5),
+        f32(5, 19));
   }
   static constexpr void compared(In<float_arithmetic>, const auto& c) {
     c.add(
@@ -63,12 +64,10 @@ struct ScaledAdd : OpTest {
     c.add("scaled_add", [](Tensor a, Tensor b) { return ops::scaled_add(a, b, {.a = 0.5, .b = -3}); }, c.real({8}), c.real({8}));
   }
   static constexpr void shapes(const auto& s) {
-    s.result(f32(2, 3), [](Tensor x, Tensor y) { return ops::scaled_add(x, y, {.b = -0.5}); }, f32(2, 3), f16(2, 3));
-    s.result(f16(2, 3), [](Tensor x, Tensor y) { return ops::scaled_add_(x, y, {.b = -0.5}); }, f16(2, 3), f32(2, 3));
+    s.result(f32(2, 3), scaled_add({.b = -0.5}), f32(2, 3), f16(2, 3));
+    s.result(f16(2, 3), scaled_add_({.b = -0.5}), f16(2, 3), f32(2, 3));
     s.result(f32(3), [](Tensor x, Tensor y, Tensor a) { return ops::scaled_add(x, y, a, a); }, f32(3), f32(3), f32(1));
-    s.error(
-        "ScaledAdd: (2, 3) float32 and (3,) float32: equal shapes expected, in graph",
-        [](Tensor x, Tensor y) { return ops::scaled_add(x, y); }, f32(2, 3), f32(3));
+    s.error("ScaledAdd: (2, 3) float32 and (3,) float32: equal shapes expected, in graph", scaled_add(), f32(2, 3), f32(3));
     s.error(
         "ScaledAdd: factor (3,) float32: one element expected, in graph",
         [](Tensor x, Tensor y, Tensor a) { return ops::scaled_add(x, y, a, a); }, f32(3), f32(3), f32(3));
@@ -86,14 +85,14 @@ struct ScaledAdd : OpTest {
         [](Tensor k) { return ops::scaled_add(k, k, {.a = 0.5}); }, i32(1));
   }
   static void numbers(auto& list) {
-    list.real("ScaledAddFactors.a", list.as_float32, [](const auto& s, double n) { return ops::scaled_add(s.x, s.x, {.a = n}); });
-    list.real("ScaledAddFactors.b", list.as_float32, [](const auto& s, double n) { return ops::scaled_add(s.x, s.x, {.b = n}); });
-    list.real("scaled_add.a", list.as_float32, [](const auto& s, double n) { return ops::scaled_add(s.x, s.x, n, 1); });
-    list.real("scaled_add.b", list.as_float32, [](const auto& s, double n) { return ops::scaled_add(s.x, s.x, 1, n); });
+    list.real("ScaledAddFactors.a", list.as_float32, [](auto& s, auto n) { return ops::scaled_add(s.x, s.x, {.a = n}); });
+    list.real("ScaledAddFactors.b", list.as_float32, [](auto& s, auto n) { return ops::scaled_add(s.x, s.x, {.b = n}); });
+    list.real("scaled_add.a", list.as_float32, [](auto& s, auto n) { return ops::scaled_add(s.x, s.x, n, 1); });
+    list.real("scaled_add.b", list.as_float32, [](auto& s, auto n) { return ops::scaled_add(s.x, s.x, 1, n); });
     list.real("scaled_add_.a", list.as_float32,
-              [](const auto& s, double n) { return ops::scaled_add_(s.tensor({3}), s.tensor({3}), n, 1); });
+              [](auto& s, auto n) { return ops::scaled_add_(s.tensor({3}), s.tensor({3}), n, 1); });
     list.real("scaled_add_.b", list.as_float32,
-              [](const auto& s, double n) { return ops::scaled_add_(s.tensor({3}), s.tensor({3}), 1, n); });
+              [](auto& s, auto n) { return ops::scaled_add_(s.tensor({3}), s.tensor({3}), 1, n); });
   }
   static constexpr void handles(auto& list) {
     list.add("scaled_add", [] { (void)ops::scaled_add(Tensor(), Tensor()); });

@@ -43,86 +43,66 @@ struct DynamicSlice : OpTest {
     m["DynamicUpdate"] = m["DynamicUpdateInplace"] = updated;
   }
   static constexpr void compared(In<indexed_slices>, const auto& c) {
-    c.add("dynamic_slice", dynamic_slice({0}, {3}), f32({10, 4}), i32({1}));
-    c.add("dynamic_slice_two", dynamic_slice({2, 0}, {3, 2}), f32({4, 3, 7}), u32({2}));
-    c.add("dynamic_slice_end", dynamic_slice({-1}, {17}), f32({2, 40}), i32({1}));
+    c.add("dynamic_slice", dynamic_slice({0}, {3}), f32(10, 4), i32(1));
+    c.add("dynamic_slice_two", dynamic_slice({2, 0}, {3, 2}), f32(4, 3, 7), u32(2));
+    c.add("dynamic_slice_end", dynamic_slice({-1}, {17}), f32(2, 40), i32(1));
     c.add(
-        "dynamic_slice_transposed", [](Tensor t, Tensor i) { return ops::dynamic_slice(t.T(), i, {0}, {3}); }, f32({4, 10}),
-        i32({1}));
-    c.add("dynamic_update", dynamic_update({0}, {3}), f32({10, 4}), i32({1}), f32({3, 4}));
-    c.add("dynamic_update_two", dynamic_update({2, 0}, {3, 2}), f32({4, 3, 7}), u32({2}), f32({2, 3, 3}));
-    c.add("dynamic_update_columns", dynamic_update({1}, {9}), f32({5, 40}), i32({1}), f32({5, 9}));
+        "dynamic_slice_transposed", [](Tensor t, Tensor i) { return ops::dynamic_slice(t.T(), i, {0}, {3}); }, f32(4, 10),
+        i32(1));
+    c.add("dynamic_update", dynamic_update({0}, {3}), f32(10, 4), i32(1), f32(3, 4));
+    c.add("dynamic_update_two", dynamic_update({2, 0}, {3, 2}), f32(4, 3, 7), u32(2), f32(2, 3, 3));
+    c.add("dynamic_update_columns", dynamic_update({1}, {9}), f32(5, 40), i32(1), f32(5, 9));
   }
   static constexpr void compared(In<indexed_dtypes>, const auto& c) {
-    c.add_forward(
-        "dynamic_slice_bool", [](Tensor t, Tensor i) { return ops::dynamic_slice(t, i, {0}, {3}); }, spec_of(tw::boolean, {8}),
-        i32({1}));
-    c.add_forward(
-        "dynamic_update_int64", [](Tensor t, Tensor i, Tensor u) { return ops::dynamic_update(t, i, u, {0}, {3}); },
-        spec_of(tw::int64, {8, 3}), i32({1}), spec_of(tw::int64, {3, 3}));
-    c.add_forward(
-        "dynamic_slice_float16", [](Tensor t, Tensor i) { return ops::dynamic_slice(t, i, {1}, {5}); }, f16({3, 8}),
-        spec_of(tw::int64, {1}));
+    c.add_forward("dynamic_slice_bool", dynamic_slice({0}, {3}), spec_of(tw::boolean, {8}), i32(1));
+    c.add_forward("dynamic_update_int64", dynamic_update({0}, {3}), spec_of(tw::int64, {8, 3}), i32(1),
+                  spec_of(tw::int64, {3, 3}));
+    c.add_forward("dynamic_slice_float16", dynamic_slice({1}, {5}), f16(3, 8), spec_of(tw::int64, {1}));
     c.add_forward(
         "dynamic_update_inplace", [](Tensor t, Tensor i, Tensor u) { return ops::dynamic_update_(t, i, u, {0, 1}, {2, 3}); },
-        f32({5, 6}), i32({2}), f32({2, 3}));
+        f32(5, 6), i32(2), f32(2, 3));
     for (const DType dtype : moved_dtypes)
       c.add_forward(
           tw::text("dynamic_", tw::to_text(dtype)).view(),
           [](Tensor t, Tensor i, Tensor u) {
             return std::array{ops::dynamic_slice(t, i, {0, 1}, {3, 2}), ops::dynamic_update(t, i, u, {0, 1}, {3, 2})};
           },
-          spec_of(dtype, {8, 3}), i32({2}), spec_of(dtype, {3, 2}));
+          spec_of(dtype, {8, 3}), i32(2), spec_of(dtype, {3, 2}));
   }
   static constexpr void compared(In<indexed_gradients>, const auto& c) {
-    c.add(
-        "dynamic_slice", [](Tensor t, Tensor i) { return ops::dynamic_slice(t, i, {2, 0}, {3, 2}); }, c.real({4, 3, 7}),
-        i32({2}));
-    c.add(
-        "dynamic_update", [](Tensor t, Tensor i, Tensor u) { return ops::dynamic_update(t, i, u, {1}, {9}); }, c.real({5, 40}),
-        i32({1}), c.real({5, 9}));
+    c.add("dynamic_slice", dynamic_slice({2, 0}, {3, 2}), c.real({4, 3, 7}), i32(2));
+    c.add("dynamic_update", dynamic_update({1}, {9}), c.real({5, 40}), i32(1), c.real({5, 9}));
   }
   static constexpr void compared(In<some_indexing>, const auto& c) {
-    c.add(
-        "dynamic_slice_two", [](Tensor t, Tensor i) { return ops::dynamic_slice(t, i, {2, 0}, {3, 2}); }, f32({4, 3, 7}),
-        u32({2}));
-    c.add(
-        "dynamic_update_columns", [](Tensor t, Tensor i, Tensor u) { return ops::dynamic_update(t, i, u, {1}, {9}); },
-        f32({5, 40}), i32({1}), f32({5, 9}));
+    c.add("dynamic_slice_two", dynamic_slice({2, 0}, {3, 2}), f32(4, 3, 7), u32(2));
+    c.add("dynamic_update_columns", dynamic_update({1}, {9}), f32(5, 40), i32(1), f32(5, 9));
   }
   static constexpr void compared(In<views_at_indices>, const auto& c) {
     const auto second = tw::slice(1, 2);
     c.add(
-        "view_dynamic_slice", [=](Tensor t, Tensor i) { return ops::dynamic_slice(t.T(), i[second], {0}, {3}); }, f32({7, 19}),
-        i32({3}));
+        "view_dynamic_slice", [=](Tensor t, Tensor i) { return ops::dynamic_slice(t.T(), i[second], {0}, {3}); }, f32(7, 19),
+        i32(3));
     c.add(
         "view_dynamic_update",
-        [=](Tensor t, Tensor i, Tensor u) { return ops::dynamic_update(t.T(), i[second], u.T(), {0}, {3}); }, f32({7, 19}),
-        i32({3}), f32({7, 3}));
+        [=](Tensor t, Tensor i, Tensor u) { return ops::dynamic_update(t.T(), i[second], u.T(), {0}, {3}); }, f32(7, 19), i32(3),
+        f32(7, 3));
   }
   static constexpr void compared(In<indices_of_one>, const auto& c) {
-    c.add("one_dynamic_slice", dynamic_slice({0}, {1}), f32({5}), i32({1}));
-    c.add("whole_dynamic_slice", dynamic_slice({0}, {3}), f32({3}), i32({1}));
-    c.add(
-        "one_dynamic_update", [](Tensor t, Tensor i, Tensor u) { return ops::dynamic_update(t, i, u, {0}, {1}); }, f32({5}),
-        i32({1}), f32({1}));
+    c.add("one_dynamic_slice", dynamic_slice({0}, {1}), f32(5), i32(1));
+    c.add("whole_dynamic_slice", dynamic_slice({0}, {3}), f32(3), i32(1));
+    c.add("one_dynamic_update", dynamic_update({0}, {1}), f32(5), i32(1), f32(1));
   }
   static constexpr void compared(In<float_lines_and_indices>, const auto& c) {
-    c.add(
-        "floats_dynamic_slice", [](Tensor t, Tensor i) { return ops::dynamic_slice(t, i, {1}, {3}); }, c.real({3, 7}), i32({1}));
-    c.add(
-        "floats_dynamic_update", [](Tensor t, Tensor i, Tensor u) { return ops::dynamic_update(t, i, u, {1}, {3}); },
-        c.real({3, 7}), i32({1}), TensorSpec{{3, 3}, c.dtype});
+    c.add("floats_dynamic_slice", dynamic_slice({1}, {3}), c.real({3, 7}), i32(1));
+    c.add("floats_dynamic_update", dynamic_update({1}, {3}), c.real({3, 7}), i32(1), TensorSpec{{3, 3}, c.dtype});
   }
   static constexpr void edges(const auto& c) {
-    c.add("dynamic_slice", [](Tensor t, Tensor i) { return ops::dynamic_slice(t, i, {0}, {2}); }, c.real({4, 3}), c.ints({1}));
-    c.add(
-        "dynamic_update", [](Tensor t, Tensor i, Tensor u) { return ops::dynamic_update(t, i, u, {0}, {2}); }, c.real({4, 3}),
-        c.ints({1}), c.real({2, 3}));
+    c.add("dynamic_slice", dynamic_slice({0}, {2}), c.real({4, 3}), c.ints({1}));
+    c.add("dynamic_update", dynamic_update({0}, {2}), c.real({4, 3}), c.ints({1}), c.real({2, 3}));
   }
   static constexpr void shapes(const auto& s) {
     s.result(f32(3, 4), dynamic_slice({0}, {3}), f32(10, 4), i32(1));
-    s.result(f32(2, 3), dynamic_slice({-1, 0}, {3, 2}), f32(10, 4), u32({2}));
+    s.result(f32(2, 3), dynamic_slice({-1, 0}, {3, 2}), f32(10, 4), u32(2));
     s.result(f32(10, 4), dynamic_update({1}, {3}), f32(10, 4), i32(1), f32(10, 3));
     s.error("DynamicSlice: axes (0, 1) and sizes (3,): as many sizes as axes expected, in graph", dynamic_slice({0, 1}, {3}),
             f32(10, 4), i32(2));

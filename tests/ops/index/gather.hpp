@@ -5,6 +5,9 @@ namespace op_tests {
 
 struct Gather : OpTest {
   static constexpr std::string_view op = "Gather";
+  static constexpr auto tied(int axis = 0) {
+    return [axis](Tensor t, Tensor i) { return ops::tied_gather(t, i, axis); };
+  }
   static constexpr auto grouped(int axis, int group_size = 2) {
     return [=](Tensor t, Tensor i) { return ops::groupedgather(t, i, axis, group_size); };
   }
@@ -30,57 +33,56 @@ struct Gather : OpTest {
   }
   static void meanings(auto& m) { m[op] = m["PopartTiedGather"] = value; }
   static constexpr void compared(In<gathers>, const auto& c) {
-    c.add("gather", gather(), f32({7, 5}), i32({4}));
-    c.add("gather_repeated", gather(), f32({7, 19}), u32({2, 3}));
-    c.add("gather_one", gather(), f32({5, 3}), i32({}));
-    c.add("gather_vector", gather(), f32({9}), i32({2, 2}));
-    c.add("gather_last", gather(-1), f32({3, 7}), i32({5}));
-    c.add("gather_middle", gather(1), f32({2, 7, 3}), i32({2, 2}));
-    c.add("gather_wide", gather(), f32({3, 520}), i32({4}));
-    c.add("gather_zero_oor", [](Tensor t, Tensor i) { return ops::gather(t, i, 0, {.zero_OOR = true}); }, f32({5, 3}), i32({5}));
-    c.add("gather_transposed", [](Tensor t, Tensor i) { return ops::gather(t.T(), i); }, f32({3, 7}), i32({4}));
-    c.add(
-        "gather_expanded", [](Tensor t, Tensor i) { return ops::gather(ops::expand(t, {7, 3}), i.T()); }, f32({3}), i32({2, 3}));
-    c.add("tied_gather", [](Tensor t, Tensor i) { return ops::tied_gather(t, i); }, f32({7, 5}), i32({2, 2}));
-    c.add("gather_many", gather(), f32({40, 3}), i32({70}));
-    c.add("groupedgather", grouped(1), f32({2, 7, 3}), i32({2, 4}));
-    c.add("groupedgather_last", grouped(-1), f32({2, 3, 7}), u32({2, 2, 2}));
+    c.add("gather", gather(), f32(7, 5), i32(4));
+    c.add("gather_repeated", gather(), f32(7, 19), u32(2, 3));
+    c.add("gather_one", gather(), f32(5, 3), i32());
+    c.add("gather_vector", gather(), f32(9), i32(2, 2));
+    c.add("gather_last", gather(-1), f32(3, 7), i32(5));
+    c.add("gather_middle", gather(1), f32(2, 7, 3), i32(2, 2));
+    c.add("gather_wide", gather(), f32(3, 520), i32(4));
+    c.add("gather_zero_oor", gather(0, {.zero_OOR = true}), f32(5, 3), i32(5));
+    c.add("gather_transposed", [](Tensor t, Tensor i) { return ops::gather(t.T(), i); }, f32(3, 7), i32(4));
+    c.add("gather_expanded", [](Tensor t, Tensor i) { return ops::gather(ops::expand(t, {7, 3}), i.T()); }, f32(3), i32(2, 3));
+    c.add("tied_gather", tied(), f32(7, 5), i32(2, 2));
+    c.add("gather_many", gather(), f32(40, 3), i32(70));
+    c.add("groupedgather", grouped(1), f32(2, 7, 3), i32(2, 4));
+    c.add("groupedgather_last", grouped(-1), f32(2, 3, 7), u32(2, 2, 2));
   }
   static constexpr void compared(In<indexed_gradients>, const auto& c) {
-    c.add("gather", gather(), c.real({7, 19}), i32({2, 3}));
-    c.add("groupedgather", [](Tensor t, Tensor i) { return ops::groupedgather(t, i, 1, 2); }, c.real({2, 7, 3}), i32({2, 4}));
-    c.add("tied_gather", [](Tensor t, Tensor i) { return ops::tied_gather(t, i, 1); }, c.real({2, 7}), i32({5}));
+    c.add("gather", gather(), c.real({7, 19}), i32(2, 3));
+    c.add("groupedgather", grouped(1, 2), c.real({2, 7, 3}), i32(2, 4));
+    c.add("tied_gather", tied(1), c.real({2, 7}), i32(5));
   }
   static constexpr void compared(In<some_indexing>, const auto& c) {
-    c.add("gather_middle", gather(1), f32({2, 7, 3}), i32({2, 2}));
-    c.add("gather_many", gather(), f32({40, 3}), i32({70}));
-    c.add("gather_wide", gather(), f32({3, 520}), i32({4}));
-    c.add("groupedgather", [](Tensor t, Tensor i) { return ops::groupedgather(t, i, 1, 2); }, f32({2, 7, 3}), i32({2, 4}));
+    c.add("gather_middle", gather(1), f32(2, 7, 3), i32(2, 2));
+    c.add("gather_many", gather(), f32(40, 3), i32(70));
+    c.add("gather_wide", gather(), f32(3, 520), i32(4));
+    c.add("groupedgather", grouped(1, 2), f32(2, 7, 3), i32(2, 4));
   }
   static constexpr void compared(In<views_at_indices>, const auto& c) {
-    c.add("view_gather", [](Tensor t, Tensor i) { return ops::gather(t.T(), i.T()); }, f32({7, 19}), i32({3, 4}));
+    c.add("view_gather", [](Tensor t, Tensor i) { return ops::gather(t.T(), i.T()); }, f32(7, 19), i32(3, 4));
   }
-  static constexpr void compared(In<indices_of_one>, const auto& c) { c.add("one_gather", gather(), f32({1, 5}), i32({1})); }
+  static constexpr void compared(In<indices_of_one>, const auto& c) { c.add("one_gather", gather(), f32(1, 5), i32(1)); }
   static constexpr void compared(In<float_lines_and_indices>, const auto& c) {
-    c.add("floats_gather", [](Tensor t, Tensor i) { return ops::gather(t, i); }, c.real({5, 7}), i32({3}));
-    c.add("floats_tied_gather", [](Tensor t, Tensor i) { return ops::tied_gather(t, i); }, c.real({5, 7}), i32({3}));
+    c.add("floats_gather", gather(), c.real({5, 7}), i32(3));
+    c.add("floats_tied_gather", tied(), c.real({5, 7}), i32(3));
   }
   static constexpr void compared(In<indexed_dtypes>, const auto& c) {
     for (const DType dtype : moved_dtypes)
-      c.add_forward(tw::text("gather_", tw::to_text(dtype)).view(), gather(), spec_of(dtype, {5, 3}), i32({4}));
+      c.add_forward(tw::text("gather_", tw::to_text(dtype)).view(), gather(), spec_of(dtype, {5, 3}), i32(4));
     for (const DType dtype : integer_dtypes)
       if (dtype != tw::int32)
-        c.add_forward(tw::text("gather_by_", tw::to_text(dtype)).view(), gather(), f32({5, 3}), spec_of(dtype, {4}));
+        c.add_forward(tw::text("gather_by_", tw::to_text(dtype)).view(), gather(), f32(5, 3), spec_of(dtype, {4}));
   }
   static constexpr void edges(const auto& c) {
-    c.add("gather", [](Tensor t, Tensor i) { return ops::gather(t, i); }, c.real({4, 2}), c.ints({12}));
-    c.add("tied_gather", [](Tensor t, Tensor i) { return ops::tied_gather(t, i); }, c.real({3, 2}), c.ints({12}));
-    c.add("groupedgather", [](Tensor t, Tensor i) { return ops::groupedgather(t, i, 1, 2); }, c.real({2, 3, 2}), c.ints({2, 6}));
+    c.add("gather", gather(), c.real({4, 2}), c.ints({12}));
+    c.add("tied_gather", tied(), c.real({3, 2}), c.ints({12}));
+    c.add("groupedgather", grouped(1, 2), c.real({2, 3, 2}), c.ints({2, 6}));
   }
   static constexpr void shapes(const auto& s) {
     s.result(f32(3, 4), gather(), f32(10, 4), i32(3));
     s.result(f32(4), gather(), f32(10, 4), i32());
-    s.result(f16(2, 10, 3, 5), gather(-1), f16(2, 10, 4), u32({3, 5}));
+    s.result(f16(2, 10, 3, 5), gather(-1), f16(2, 10, 4), u32(3, 5));
     s.result(spec_of(tw::boolean, {2, 1, 4}), gather(1), spec_of(tw::boolean, {2, 10, 4}), spec_of(tw::int64, {1}));
     s.result(f32(2, 3, 4), grouped(1, 2), f32(2, 10, 4), i32(2, 3));
     s.result(f32(2, 10, 3, 5), grouped(2, 2), f32(2, 10, 4), i32(2, 3, 5));

@@ -41,44 +41,38 @@ struct Scatter : OpTest {
   }
   static void meanings(auto& m) { m[op] = m["ScatterReduce"] = value; }
   static constexpr void compared(In<scatters>, const auto& c) {
-    c.add("scatter", along(), f32({5, 4}), i32({3, 4}), f32({3, 4}));
-    c.add("scatter_last", along(-1), f32({2, 3, 9}), u32({2, 3, 4}), f32({2, 3, 4}));
-    c.add("scatter_rows", along(), f32({7, 4}), i32({3}), f32({3, 4}));
-    c.add("scatter_vector", along(), f32({20}), i32({17}), f32({17}));
-    c.add("scatter_part", along(1), f32({3, 5}), i32({2, 3}), f32({3, 4}));
-    c.add_forward("scatter_repeated", along(), f32({4, 3}), i32({5}), f32({5, 3}));
+    c.add("scatter", along(), f32(5, 4), i32(3, 4), f32(3, 4));
+    c.add("scatter_last", along(-1), f32(2, 3, 9), u32(2, 3, 4), f32(2, 3, 4));
+    c.add("scatter_rows", along(), f32(7, 4), i32(3), f32(3, 4));
+    c.add("scatter_vector", along(), f32(20), i32(17), f32(17));
+    c.add("scatter_part", along(1), f32(3, 5), i32(2, 3), f32(3, 4));
+    c.add_forward("scatter_repeated", along(), f32(4, 3), i32(5), f32(5, 3));
   }
   static constexpr void compared(In<indexed_gradients>, const auto& c) {
-    c.add("scatter", along(-1), c.real({2, 3, 9}), u32({2, 3, 4}), c.real({2, 3, 4}));
+    c.add("scatter", along(-1), c.real({2, 3, 9}), u32(2, 3, 4), c.real({2, 3, 4}));
   }
   static constexpr void compared(In<some_indexing>, const auto& c) {
-    c.add("scatter_part", along(1), f32({3, 5}), i32({2, 3}), f32({3, 4}));
-    c.add("scatter_vector", along(), f32({20}), i32({17}), f32({17}));
-    c.add_forward("scatter_repeated", along(), f32({4, 3}), i32({5}), f32({5, 3}));
+    c.add("scatter_part", along(1), f32(3, 5), i32(2, 3), f32(3, 4));
+    c.add("scatter_vector", along(), f32(20), i32(17), f32(17));
+    c.add_forward("scatter_repeated", along(), f32(4, 3), i32(5), f32(5, 3));
   }
   static constexpr void compared(In<views_at_indices>, const auto& c) {
     c.add(
         "view_scatter", [](Tensor t, Tensor i, Tensor v) { return ops::scatter(t.T(), i.T(), v[{all, every_second}]); },
-        f32({7, 5}), i32({7, 2}), f32({2, 14}));
+        f32(7, 5), i32(7, 2), f32(2, 14));
   }
   static constexpr void compared(In<indices_of_one>, const auto& c) {
-    c.add("one_scatter", along(), f32({1, 3}), i32({1}), f32({1, 3}));
+    c.add("one_scatter", along(), f32(1, 3), i32(1), f32(1, 3));
   }
   static constexpr void compared(In<float_lines_and_indices>, const auto& c) {
-    c.add(
-        "floats_scatter", [](Tensor t, Tensor i, Tensor v) { return ops::scatter(t, i, v); }, TensorSpec{{5, 3}, c.dtype},
-        i32({2, 3}), TensorSpec{{2, 3}, c.dtype});
+    c.add("floats_scatter", along(), TensorSpec{{5, 3}, c.dtype}, i32(2, 3), TensorSpec{{2, 3}, c.dtype});
   }
   static constexpr void compared(In<indexed_dtypes>, const auto& c) {
     for (const DType dtype : moved_dtypes)
-      c.add_forward(tw::text("scatter_", tw::to_text(dtype)).view(), along(), spec_of(dtype, {5, 3}), i32({2}),
+      c.add_forward(tw::text("scatter_", tw::to_text(dtype)).view(), along(), spec_of(dtype, {5, 3}), i32(2),
                     spec_of(dtype, {2, 3}));
   }
-  static constexpr void edges(const auto& c) {
-    c.add(
-        "scatter", [](Tensor t, Tensor i, Tensor v) { return ops::scatter(t, i, v, 0); }, c.real({4, 2}), c.ints({2, 2}),
-        c.real({2, 2}));
-  }
+  static constexpr void edges(const auto& c) { c.add("scatter", along(0), c.real({4, 2}), c.ints({2, 2}), c.real({2, 2})); }
   static constexpr void shapes(const auto& s) {
     s.result(f32(10, 4), along(), f32(10, 4), i32(3, 4), f32(3, 4));
     s.result(f32(10, 4), along(1), f32(10, 4), i32(3, 2), f32(5, 6));
@@ -117,42 +111,42 @@ struct ScatterReduce : OpTest {
   }
   static constexpr void compared(In<scatters>, const auto& c) {
     using enum tw::ScatterReduction;
-    c.add("scatter_sum", reduced(sum, {.axis_size = 4}), f32({6, 5}), i32({6}));
-    c.add("scatter_sum_elements", reduced(sum, {.axis = 1, .axis_size = 4}), f32({3, 6}), i32({3, 6}));
-    c.add("scatter_sum_initial", reduced(sum), f32({6, 3}), i32({6}), f32({4, 3}));
-    c.add("scatter_sum_long", reduced(sum, {.axis_size = 3}), f32({50}), u32({50}));
-    c.add("scatter_sum_one_axis", reduced(sum, {.axis = -2, .axis_size = 5}), f32({2, 4, 3}), i32({4}));
-    c.add("scatter_none", reduced(none, {.axis_size = 9}), f32({4, 3}), i32({4}));
-    c.add("scatter_none_initial", reduced(none), f32({4, 3}), i32({4}), f32({9, 3}));
-    c.add("scatter_grouped", reduced(sum, {.axis = 1, .axis_size = 5}, 2), f32({2, 4, 3}), i32({2, 4}));
-    c.add("scatter_sum_part", reduced(sum, {.enable_index_broadcast = false}), f32({3, 4}), i32({2, 3}), f32({5, 4}));
+    c.add("scatter_sum", reduced(sum, {.axis_size = 4}), f32(6, 5), i32(6));
+    c.add("scatter_sum_elements", reduced(sum, {.axis = 1, .axis_size = 4}), f32(3, 6), i32(3, 6));
+    c.add("scatter_sum_initial", reduced(sum), f32(6, 3), i32(6), f32(4, 3));
+    c.add("scatter_sum_long", reduced(sum, {.axis_size = 3}), f32(50), u32(50));
+    c.add("scatter_sum_one_axis", reduced(sum, {.axis = -2, .axis_size = 5}), f32(2, 4, 3), i32(4));
+    c.add("scatter_none", reduced(none, {.axis_size = 9}), f32(4, 3), i32(4));
+    c.add("scatter_none_initial", reduced(none), f32(4, 3), i32(4), f32(9, 3));
+    c.add("scatter_grouped", reduced(sum, {.axis = 1, .axis_size = 5}, 2), f32(2, 4, 3), i32(2, 4));
+    c.add("scatter_sum_part", reduced(sum, {.enable_index_broadcast = false}), f32(3, 4), i32(2, 3), f32(5, 4));
   }
   static constexpr void compared(In<scattered_extremes>, const auto& c) {
     using enum tw::ScatterReduction;
-    c.add("scatter_max", reduced(max, {.axis_size = 4}), f32({6, 5}), i32({6}));
-    c.add("scatter_max_initial", reduced(max, {.axis = 1}), f32({3, 6}), i32({3, 6}), f32({3, 4}));
-    c.add("scatter_min", reduced(min, {.axis_size = 4}), f32({6, 5}), i32({6}));
-    c.add("scatter_min_initial", reduced(min), f32({6, 3}), i32({6}), f32({4, 3}));
-    c.add("scatter_grouped_max", reduced(max, {.axis = 2, .axis_size = 5}, 2), f32({2, 3, 4}), i32({2, 4}));
+    c.add("scatter_max", reduced(max, {.axis_size = 4}), f32(6, 5), i32(6));
+    c.add("scatter_max_initial", reduced(max, {.axis = 1}), f32(3, 6), i32(3, 6), f32(3, 4));
+    c.add("scatter_min", reduced(min, {.axis_size = 4}), f32(6, 5), i32(6));
+    c.add("scatter_min_initial", reduced(min), f32(6, 3), i32(6), f32(4, 3));
+    c.add("scatter_grouped_max", reduced(max, {.axis = 2, .axis_size = 5}, 2), f32(2, 3, 4), i32(2, 4));
   }
   static constexpr void compared(In<scattered_ties>, const auto& c) {
     using enum tw::ScatterReduction;
-    c.add("scatter_max_ties", reduced(max, {.axis_size = 4}), f32({9, 5}), i32({9}));
-    c.add("scatter_min_ties", reduced(min, {.axis = 1, .axis_size = 3}), f32({4, 7}), i32({4, 7}));
-    c.add("scatter_max_ties_initial", reduced(max), f32({9, 5}), i32({9}), f32({4, 5}));
-    c.add("scatter_min_ties_initial", reduced(min, {.axis = 1}), f32({3, 8}), i32({3, 8}), f32({3, 4}));
-    c.add("scatter_grouped_max_ties", reduced(max, {.axis = 1, .axis_size = 3}, 2), f32({2, 6, 3}), i32({2, 6}));
+    c.add("scatter_max_ties", reduced(max, {.axis_size = 4}), f32(9, 5), i32(9));
+    c.add("scatter_min_ties", reduced(min, {.axis = 1, .axis_size = 3}), f32(4, 7), i32(4, 7));
+    c.add("scatter_max_ties_initial", reduced(max), f32(9, 5), i32(9), f32(4, 5));
+    c.add("scatter_min_ties_initial", reduced(min, {.axis = 1}), f32(3, 8), i32(3, 8), f32(3, 4));
+    c.add("scatter_grouped_max_ties", reduced(max, {.axis = 1, .axis_size = 3}, 2), f32(2, 6, 3), i32(2, 6));
   }
   static constexpr void compared(In<indexed_dtypes>, const auto& c) {
     using enum tw::ScatterReduction;
-    c.add_forward("scatter_sum_int64", reduced(sum, {.axis_size = 4}), spec_of(tw::int64, {6, 2}), i32({6}));
-    c.add_forward("scatter_max_int32", reduced(max, {.axis_size = 4}), i32({6, 2}), i32({6}));
-    c.add_forward("scatter_min_uint8", reduced(min, {.axis_size = 4}), spec_of(tw::uint8, {6, 2}), i32({6}));
-    c.add_forward("scatter_max_nan", reduced(max, {.axis_size = 3}), f32({5, 3}), i32({5}));
-    c.add_forward("scatter_min_nan", reduced(min), f32({5, 3}), i32({5}), f32({3, 3}));
-    c.add_forward("scatter_max_float16", reduced(max, {.axis_size = 4}), f16({6, 19}), i32({6}));
-    c.add_forward("scatter_sum_float16", reduced(sum, {.axis_size = 4}), f16({6, 19}), i32({6}));
-    c.add_forward("scatter_sum_float64", reduced(sum, {.axis_size = 4}), spec_of(tw::float64, {6, 19}), i32({6}));
+    c.add_forward("scatter_sum_int64", reduced(sum, {.axis_size = 4}), spec_of(tw::int64, {6, 2}), i32(6));
+    c.add_forward("scatter_max_int32", reduced(max, {.axis_size = 4}), i32(6, 2), i32(6));
+    c.add_forward("scatter_min_uint8", reduced(min, {.axis_size = 4}), spec_of(tw::uint8, {6, 2}), i32(6));
+    c.add_forward("scatter_max_nan", reduced(max, {.axis_size = 3}), f32(5, 3), i32(5));
+    c.add_forward("scatter_min_nan", reduced(min), f32(5, 3), i32(5), f32(3, 3));
+    c.add_forward("scatter_max_float16", reduced(max, {.axis_size = 4}), f16(6, 19), i32(6));
+    c.add_forward("scatter_sum_float16", reduced(sum, {.axis_size = 4}), f16(6, 19), i32(6));
+    c.add_forward("scatter_sum_float64", reduced(sum, {.axis_size = 4}), spec_of(tw::float64, {6, 19}), i32(6));
     for (const DType dtype : {tw::int8, tw::int16, tw::uint16, tw::uint32, tw::uint64}) {
       c.add_forward(
           tw::text("scatter_", tw::to_text(dtype), "_reduced").view(),
@@ -160,46 +154,39 @@ struct ScatterReduce : OpTest {
             return std::array{reduced(sum, {.axis_size = 3})(x, i), reduced(max, {.axis_size = 3})(x, i),
                               reduced(min, {.axis_size = 3})(x, i)};
           },
-          spec_of(dtype, {7, 3}), i32({7}));
+          spec_of(dtype, {7, 3}), i32(7));
     }
-    c.add_forward("scatter_none_bool", reduced(none, {.axis_size = 5}), spec_of(tw::boolean, {4, 3}), i32({4}));
+    c.add_forward("scatter_none_bool", reduced(none, {.axis_size = 5}), spec_of(tw::boolean, {4, 3}), i32(4));
   }
   static constexpr void compared(In<indexed_gradients>, const auto& c) {
     using enum tw::ScatterReduction;
-    c.add("scatter_sum", reduced(sum), c.real({6, 3}), i32({6}), c.real({4, 3}));
-    c.add("scatter_max", reduced(max, {.axis = 1}), c.real({3, 6}), i32({3, 6}), c.real({3, 4}));
-    c.add("scatter_min", reduced(min, {.axis_size = 4}), c.real({6, 5}), i32({6}));
+    c.add("scatter_sum", reduced(sum), c.real({6, 3}), i32(6), c.real({4, 3}));
+    c.add("scatter_max", reduced(max, {.axis = 1}), c.real({3, 6}), i32(3, 6), c.real({3, 4}));
+    c.add("scatter_min", reduced(min, {.axis_size = 4}), c.real({6, 5}), i32(6));
   }
   static constexpr void compared(In<some_indexing>, const auto& c) {
     using enum tw::ScatterReduction;
-    c.add("scatter_max_initial", reduced(max, {.axis = 1}), f32({3, 6}), i32({3, 6}), f32({3, 4}));
+    c.add("scatter_max_initial", reduced(max, {.axis = 1}), f32(3, 6), i32(3, 6), f32(3, 4));
   }
   static constexpr void compared(In<views_at_indices>, const auto& c) {
     c.add(
         "view_scatter_sum",
         [](Tensor t, Tensor i) { return ops::scatter_reduce(t.T(), i[back], tw::ScatterReduction::sum, {.axis_size = 4}); },
-        f32({7, 9}), i32({9}));
+        f32(7, 9), i32(9));
   }
   static constexpr void compared(In<indices_of_one>, const auto& c) {
-    c.add("one_scatter_sum", reduced(tw::ScatterReduction::sum, {.axis_size = 1}), f32({4, 3}), i32({4}));
+    c.add("one_scatter_sum", reduced(tw::ScatterReduction::sum, {.axis_size = 1}), f32(4, 3), i32(4));
   }
   static constexpr void compared(In<float_lines_and_indices>, const auto& c) {
-    c.add(
-        "floats_scatter_max",
-        [](Tensor t, Tensor i) { return ops::scatter_reduce(t, i, tw::ScatterReduction::max, {.axis_size = 4}); },
-        TensorSpec{{6, 7}, c.dtype}, i32({6}));
+    c.add("floats_scatter_max", reduced(tw::ScatterReduction::max, {.axis_size = 4}), TensorSpec{{6, 7}, c.dtype}, i32(6));
   }
   static constexpr void edges(const auto& c) {
     using enum tw::ScatterReduction;
-    c.add(
-        "scatter_sum", [](Tensor v, Tensor i) { return ops::scatter_reduce(v, i, sum, {.axis_size = 3}); }, c.real({12, 2}),
-        c.ints({12}));
+    c.add("scatter_sum", reduced(sum, {.axis_size = 3}), c.real({12, 2}), c.ints({12}));
     c.add(
         "scatter_sum_initial", [](Tensor v, Tensor i, Tensor t) { return ops::scatter_reduce(v, i, sum, {.initial_values = t}); },
         c.real({12, 2}), c.ints({12}), c.real({3, 2}));
-    c.add(
-        "scatter_max", [](Tensor v, Tensor i) { return ops::scatter_reduce(v, i, max, {.axis_size = 3}); }, c.real({12, 2}),
-        c.ints({12}));
+    c.add("scatter_max", reduced(max, {.axis_size = 3}), c.real({12, 2}), c.ints({12}));
   }
   static constexpr void shapes(const auto& s) {
     using enum tw::ScatterReduction;
@@ -240,6 +227,9 @@ struct ScatterReduce : OpTest {
 };
 struct SparseAccumulate : OpTest {
   static constexpr std::string_view op = "SparseAccumulate";
+  static constexpr auto accumulated(int axis = 0, const tw::NumberOrTensor& f = 1) {
+    return [=](Tensor t, Tensor x, Tensor i) { return ops::sparse_accumulate_(t, x, i, axis, f); };
+  }
   static std::vector<Array> value(const tw::Node& node, Inputs inputs, Specs) {
     const auto attributes = tw::unpack<tw::IndexAttributes>(node.attributes);
     const double factor = inputs.size() > 3 ? inputs[3][0] : attributes.factor;
@@ -262,37 +252,31 @@ struct SparseAccumulate : OpTest {
     const auto accumulate = [](int axis, const tw::NumberOrTensor& f) {
       return [=](Tensor t, Tensor x, Tensor i) { return ops::sparse_accumulate_(t, x, i, axis, f); };
     };
-    c.add_forward("sparse_accumulate", accumulate(0, 1), f32({7, 19}), f32({2, 3, 19}), i32({2, 3}));
-    c.add_forward("sparse_accumulate_factor", accumulate(-1, 0.5), f32({3, 7}), f32({3, 4}), i32({4}));
+    c.add_forward("sparse_accumulate", accumulate(0, 1), f32(7, 19), f32(2, 3, 19), i32(2, 3));
+    c.add_forward("sparse_accumulate_factor", accumulate(-1, 0.5), f32(3, 7), f32(3, 4), i32(4));
     c.add_forward(
         "sparse_accumulate_tensor",
-        [](Tensor t, Tensor x, Tensor i, Tensor f) { return ops::sparse_accumulate_(t, x, i, 0, f, t); }, f32({7, 3}),
-        f32({9, 3}), u32({9}), f32({}));
+        [](Tensor t, Tensor x, Tensor i, Tensor f) { return ops::sparse_accumulate_(t, x, i, 0, f, t); }, f32(7, 3), f32(9, 3),
+        u32(9), f32());
     c.add_forward("double_sparse_accumulate", accumulate(-1, 0.5), spec_of(tw::float64, {3, 7}), spec_of(tw::float64, {3, 4}),
-                  i32({4}));
-    c.add_forward("sparse_accumulate_of_half", accumulate(0, 1), f32({7, 19}), f16({4, 19}), i32({4}));
-    c.add_forward("sparse_accumulate_float16", accumulate(0, 0.5), f16({7, 19}), f32({4, 19}), i32({4}));
+                  i32(4));
+    c.add_forward("sparse_accumulate_of_half", accumulate(0, 1), f32(7, 19), f16(4, 19), i32(4));
+    c.add_forward("sparse_accumulate_float16", accumulate(0, 0.5), f16(7, 19), f32(4, 19), i32(4));
   }
   static constexpr void compared(In<some_indexing>, const auto& c) {
-    c.add_forward(
-        "sparse_accumulate", [](Tensor t, Tensor x, Tensor i) { return ops::sparse_accumulate_(t, x, i); }, f32({7, 19}),
-        f32({2, 3, 19}), i32({2, 3}));
+    c.add_forward("sparse_accumulate", accumulated(), f32(7, 19), f32(2, 3, 19), i32(2, 3));
   }
   static constexpr void compared(In<views_at_indices>, const auto& c) {
     c.add_forward(
         "view_sparse_accumulate",
-        [](Tensor t, Tensor x, Tensor i) { return ops::sparse_accumulate_(t, x.T(), i[every_second], 0, 0.5); }, f32({7, 5}),
-        f32({5, 9}), i32({18}));
+        [](Tensor t, Tensor x, Tensor i) { return ops::sparse_accumulate_(t, x.T(), i[every_second], 0, 0.5); }, f32(7, 5),
+        f32(5, 9), i32(18));
   }
   static constexpr void compared(In<indices_of_one>, const auto& c) {
-    c.add_forward(
-        "one_sparse_accumulate", [](Tensor t, Tensor x, Tensor i) { return ops::sparse_accumulate_(t, x, i); }, f32({1}),
-        f32({3}), i32({3}));
+    c.add_forward("one_sparse_accumulate", accumulated(), f32(1), f32(3), i32(3));
   }
   static constexpr void compared(In<float_lines_and_indices>, const auto& c) {
-    c.add_forward(
-        "floats_sparse_accumulate", [](Tensor t, Tensor u, Tensor i) { return ops::sparse_accumulate_(t, u, i, 0, 0.5); },
-        c.real({5, 7}), TensorSpec{{4, 7}, c.dtype}, i32({4}));
+    c.add_forward("floats_sparse_accumulate", accumulated(0, 0.5), c.real({5, 7}), TensorSpec{{4, 7}, c.dtype}, i32(4));
   }
   static constexpr void shapes(const auto& s) {
     s.result(
@@ -310,10 +294,10 @@ struct SparseAccumulate : OpTest {
             f32(3, 4), i32(3), f32(4, 4));
   }
   static void numbers(auto& list) {
-    list.real("sparse_accumulate_.f", list.as_float32, [](const auto& s, double n) {
+    list.real("sparse_accumulate_.f", list.as_float32, [](auto& s, auto n) {
       return ops::sparse_accumulate_(s.tensor({3}), s.tensor({2}), s.tensor({2}, tw::int32), 0, n);
     });
-    list.narrow("sparse_accumulate_.axis", list.from(-1, 0), [](const auto& s, std::int64_t n) {
+    list.narrow("sparse_accumulate_.axis", list.from(-1, 0), [](auto& s, auto n) {
       return ops::sparse_accumulate_(s.tensor({3}), s.tensor({2}), s.tensor({2}, tw::int32), static_cast<int>(n));
     });
   }

@@ -36,7 +36,7 @@ struct Pow2ScaleThenCast : OpTest {
   }
   static void numbers(auto& list) {
     list.real("pow2scale_then_cast.log2_scale", list.from(-32, 31),
-              [](const auto& s, double n) { return ops::pow2scale_then_cast(s.x, n, tw::float8_143); });
+              [](auto& s, auto n) { return ops::pow2scale_then_cast(s.x, n, tw::float8_143); });
   }
   static constexpr void handles(auto& list) {
     list.add("pow2scale_then_cast", [] { (void)ops::pow2scale_then_cast(Tensor(), 1, tw::float16); });
@@ -57,11 +57,10 @@ struct CastThenPow2Scale : OpTest {
     m.binary(op, [](double x, double log2_scale) { return x * std::exp2(log2_scale); });
   }
   static void numbers(auto& list) {
-    list.real("cast_then_pow2scale.log2_scale", list.from(-32, 31), [](const auto& s, double n) {
-      return ops::cast_then_pow2scale(s.tensor({36, 8}, tw::float8_143), n, tw::float16);
-    });
+    list.real("cast_then_pow2scale.log2_scale", list.from(-32, 31),
+              [](auto& s, auto n) { return ops::cast_then_pow2scale(s.tensor({36, 8}, tw::float8_143), n, tw::float16); });
     list.whole("group_quantize_compress.group_size", list.any_outcome,
-               [](const auto& s, std::int64_t n) { return ops::group_quantize_compress(s.tensor({8}), n).codes; });
+               [](auto& s, auto n) { return ops::group_quantize_compress(s.tensor({8}), n).codes; });
   }
   static constexpr void handles(auto& list) {
     list.add("cast_then_pow2scale", [] { (void)ops::cast_then_pow2scale(Tensor(), 1, tw::float16); });
@@ -81,10 +80,10 @@ struct MatMulPow2Scaled : OpTest {
   static constexpr std::string_view op = "MatMulPow2Scaled";
   static void meanings(auto& m) { m[op] = scaled(MatMul::value); }
   static void numbers(auto& list) {
-    list.real("matmul_pow2scaled.log2_scale", list.from(-32, 31), [](const auto& s, double n) {
+    list.real("matmul_pow2scaled.log2_scale", list.from(-32, 31), [](auto& s, auto n) {
       return ops::matmul_pow2scaled(s.tensor({36, 8}, tw::float8_143), s.tensor({36, 8}, tw::float8_143).T(), n);
     });
-    list.real("matmul_pow2scaled.available_memory_proportion", list.part, [](const auto& s, double n) {
+    list.real("matmul_pow2scaled.available_memory_proportion", list.part, [](auto& s, auto n) {
       return ops::matmul_pow2scaled(s.tensor({36, 8}, tw::float8_143), s.tensor({36, 8}, tw::float8_143).T(), 1, n);
     });
   }
@@ -109,10 +108,10 @@ struct ConvPow2Scaled : OpTest {
     m["ConvTransposePow2Scaled"] = scaled(ConvTranspose::value);
   }
   static void numbers(auto& list) {
-    list.real("conv_pow2scaled.log2_scale", list.from(-32, 31), [](const auto& s, double n) {
+    list.real("conv_pow2scaled.log2_scale", list.from(-32, 31), [](auto& s, auto n) {
       return ops::conv_pow2scaled(s.tensor({2, 4, 6, 6}, tw::float8_143), s.tensor({4, 4, 3, 3}, tw::float8_143), n);
     });
-    list.real("conv_transpose_pow2scaled.log2_scale", list.from(-32, 31), [](const auto& s, double n) {
+    list.real("conv_transpose_pow2scaled.log2_scale", list.from(-32, 31), [](auto& s, auto n) {
       return ops::conv_transpose_pow2scaled(s.tensor({2, 4, 6, 6}, tw::float8_143), s.tensor({4, 4, 3, 3}, tw::float8_143), n);
     });
   }

@@ -107,7 +107,7 @@ struct Cholesky : OpTest {
   }
   static constexpr void compared(In<second_of_matrices>, const auto& c) {
     const auto with_diagonal = [](Tensor a) { return a + a.ir().constant(tw::eye(), {3, 3}, a.dtype()) * 3; };
-    c.add("cholesky", [=](Tensor x) { return ops::cholesky(with_diagonal(x.matmul(x.transpose({0, 2, 1})))); }, f64({2, 3, 3}));
+    c.add("cholesky", [=](Tensor x) { return ops::cholesky(with_diagonal(x.matmul(x.transpose({0, 2, 1})))); }, f64(2, 3, 3));
   }
 };
 
@@ -164,7 +164,7 @@ struct SolveTriangular : OpTest {
                         ops::solve_triangular(a, b, {.upper = true, .unitriangular = true}),
                         ops::solve_triangular(a, b, {.unitriangular = true}));
         },
-        f64({3, 3}), f64({2, 3, 2}));
+        f64(3, 3), f64(2, 3, 2));
   }
 };
 
@@ -206,9 +206,8 @@ struct Solve : OpTest {
   }
   static constexpr void compared(In<second_of_matrices>, const auto& c) {
     const auto with_diagonal = [](Tensor a) { return a + a.ir().constant(tw::eye(), {3, 3}, a.dtype()) * 3; };
-    c.add("solve", [=](Tensor a, Tensor b) { return ops::solve(with_diagonal(a), b); }, f64({2, 3, 3}), f64({3, 2}));
-    c.add(
-        "solve_vector", [=](Tensor a, Tensor b) { return ops::solve(ops::flip(with_diagonal(a), 0), b); }, f64({3, 3}), f64({3}));
+    c.add("solve", [=](Tensor a, Tensor b) { return ops::solve(with_diagonal(a), b); }, f64(2, 3, 3), f64(3, 2));
+    c.add("solve_vector", [=](Tensor a, Tensor b) { return ops::solve(ops::flip(with_diagonal(a), 0), b); }, f64(3, 3), f64(3));
   }
 };
 

@@ -7,7 +7,7 @@ namespace op_tests {
 /// Also of smoothed labels and weights of classes.
 struct CrossEntropy : OpTest {
   static constexpr std::string_view op = "CrossEntropy";
-  static constexpr auto cross_entropy(const tw::NllOptions& options) {
+  static constexpr auto cross_entropy(const tw::NllOptions& options = {}) {
     return [options](Tensor x, Tensor labels) { return ops::cross_entropy(x, labels, options); };
   }
   static constexpr auto cross_entropy_by(tw::Reduction reduction) { return cross_entropy({.reduction = reduction}); }
@@ -75,90 +75,83 @@ struct CrossEntropy : OpTest {
     m["WeightedCrossEntropy"] = weighted;
   }
   static constexpr void compared(In<softmax_and_losses>, const auto& c) {
-    c.add(
-        "cross_entropy", [](Tensor x, Tensor labels) { return ops::cross_entropy(x, labels, {.ignore_index = 0}); }, f32({4, 3}),
-        i32({4}));
+    c.add("cross_entropy", cross_entropy({.ignore_index = 0}), f32(4, 3), i32(4));
     c.add_forward(
         "cross_entropy_with_grad", [](Tensor x, Tensor labels) { return both(ops::cross_entropy_with_grad(x, labels, 4)); },
-        f32({4, 3}), i32({4}));
+        f32(4, 3), i32(4));
   }
   static constexpr void compared(In<networks_in_float64>, const auto& c) {
-    c.add("double_cross_entropy", cross_entropy({.ignore_index = 0}), f64({4, 3}), i32({4}));
+    c.add("double_cross_entropy", cross_entropy({.ignore_index = 0}), f64(4, 3), i32(4));
   }
   static constexpr void compared(In<networks_in_float16>, const auto& c) {
-    c.add("half_cross_entropy", cross_entropy({.reduction = tw::Reduction::sum}), f16({4, 3}), i32({4}));
-    c.add_forward("half_cross_entropy_with_grad", cross_entropy_with_grad({.reduction = tw::Reduction::sum}), f16({4, 3}),
-                  i32({4}), f32({}));
+    c.add("half_cross_entropy", cross_entropy({.reduction = tw::Reduction::sum}), f16(4, 3), i32(4));
+    c.add_forward("half_cross_entropy_with_grad", cross_entropy_with_grad({.reduction = tw::Reduction::sum}), f16(4, 3), i32(4),
+                  f32());
   }
   static constexpr void compared(In<other_networks>, const auto& c) {
-    c.add("cross_entropy_sum", cross_entropy({.reduction = tw::Reduction::sum}), f32({4, 3}), i32({4}));
-    c.add_forward("cross_entropy_with_grad_uint32", cross_entropy_with_grad({.reduction = tw::Reduction::sum}), f32({4, 3}),
-                  u32({4}), f32({}));
-    c.add_forward("cross_entropy_with_grad_tensor", cross_entropy_with_grad({}), f32({4, 3}), i32({4}), f32({}));
-    c.add_forward("double_cross_entropy_with_grad", cross_entropy_with_grad({.reduction = tw::Reduction::none}), f64({4, 3}),
-                  i32({4}), f64({}));
+    c.add("cross_entropy_sum", cross_entropy({.reduction = tw::Reduction::sum}), f32(4, 3), i32(4));
+    c.add_forward("cross_entropy_with_grad_uint32", cross_entropy_with_grad({.reduction = tw::Reduction::sum}), f32(4, 3), u32(4),
+                  f32());
+    c.add_forward("cross_entropy_with_grad_tensor", cross_entropy_with_grad({}), f32(4, 3), i32(4), f32());
+    c.add_forward("double_cross_entropy_with_grad", cross_entropy_with_grad({.reduction = tw::Reduction::none}), f64(4, 3),
+                  i32(4), f64());
   }
   static constexpr void compared(In<smooth_losses>, const auto& c) {
     using enum tw::Reduction;
-    c.add("ce_mean_smoothed", cross_entropy_of(0, {.label_smoothing = 0.1}), c.real({6, 3}), i32({6}));
-    c.add("ce_none_smoothed", cross_entropy_of(0, {.reduction = none, .label_smoothing = 0.5}), c.real({2, 3, 40}), i32({2, 3}));
-    c.add("ce_mean_weight", cross_entropy_of(3, {}), c.real({6, 3}), i32({6}));
-    c.add("ce_sum_weight", cross_entropy_of(40, {.reduction = sum}), c.real({4, 40}), i32({4}));
-    c.add("ce_none_weight", cross_entropy_of(5, {.reduction = none}), c.real({5, 5}), i32({5}));
-    c.add("ce_mean_both", cross_entropy_of(5, {.label_smoothing = 0.25}), c.real({5, 5}), i32({5}));
-    c.add("ce_sum_both", cross_entropy_of(40, {.reduction = sum, .label_smoothing = 0.1}), c.real({4, 40}), i32({4}));
-    c.add("ce_mean_ignored", cross_entropy_of(3, {.ignore_index = 1, .label_smoothing = 0.2}), c.real({2, 4, 3}), i32({2, 4}));
+    c.add("ce_mean_smoothed", cross_entropy_of(0, {.label_smoothing = 0.1}), c.real({6, 3}), i32(6));
+    c.add("ce_none_smoothed", cross_entropy_of(0, {.reduction = none, .label_smoothing = 0.5}), c.real({2, 3, 40}), i32(2, 3));
+    c.add("ce_mean_weight", cross_entropy_of(3, {}), c.real({6, 3}), i32(6));
+    c.add("ce_sum_weight", cross_entropy_of(40, {.reduction = sum}), c.real({4, 40}), i32(4));
+    c.add("ce_none_weight", cross_entropy_of(5, {.reduction = none}), c.real({5, 5}), i32(5));
+    c.add("ce_mean_both", cross_entropy_of(5, {.label_smoothing = 0.25}), c.real({5, 5}), i32(5));
+    c.add("ce_sum_both", cross_entropy_of(40, {.reduction = sum, .label_smoothing = 0.1}), c.real({4, 40}), i32(4));
+    c.add("ce_mean_ignored", cross_entropy_of(3, {.ignore_index = 1, .label_smoothing = 0.2}), c.real({2, 4, 3}), i32(2, 4));
     c.add("ce_mean_smoothed_ignored", cross_entropy_of(0, {.ignore_index = -100, .label_smoothing = 0.2}), c.real({4, 3}),
-          i32({4}));
-    c.add("ce_smoothed_away", cross_entropy_of(5, {.label_smoothing = 1}), c.real({4, 5}), i32({4}));
+          i32(4));
+    c.add("ce_smoothed_away", cross_entropy_of(5, {.label_smoothing = 1}), c.real({4, 5}), i32(4));
   }
   static constexpr void compared(In<losses_at_their_edges>, const auto& c) {
     using enum tw::Reduction;
-    c.add("ce_weight", cross_entropy_of(3, {.reduction = none}), c.real({4, 3}), i32({4}));
-    c.add("ce_smoothed", cross_entropy_of(0, {.reduction = none, .label_smoothing = 0.1}), c.real({4, 3}), i32({4}));
-    c.add("ce_both", cross_entropy_of(3, {.reduction = none, .label_smoothing = 0.1}), c.real({4, 3}), i32({4}));
-    c.add("ce_no_weight", cross_entropy_of(5, {}), c.real({4, 5}), i32({4}));
+    c.add("ce_weight", cross_entropy_of(3, {.reduction = none}), c.real({4, 3}), i32(4));
+    c.add("ce_smoothed", cross_entropy_of(0, {.reduction = none, .label_smoothing = 0.1}), c.real({4, 3}), i32(4));
+    c.add("ce_both", cross_entropy_of(3, {.reduction = none, .label_smoothing = 0.1}), c.real({4, 3}), i32(4));
+    c.add("ce_no_weight", cross_entropy_of(5, {}), c.real({4, 5}), i32(4));
   }
   static constexpr void compared(In<losses_of_many_rows>, const auto& c) {
-    c.add("ce_mean", cross_entropy_of(5, {.ignore_index = 2, .label_smoothing = 0.25}), c.real({130, 5}), i32({130}));
-    c.add("ce_none", cross_entropy_of(5, {.reduction = tw::Reduction::none}), c.real({5, 26, 5}), i32({5, 26}));
+    c.add("ce_mean", cross_entropy_of(5, {.ignore_index = 2, .label_smoothing = 0.25}), c.real({130, 5}), i32(130));
+    c.add("ce_none", cross_entropy_of(5, {.reduction = tw::Reduction::none}), c.real({5, 26, 5}), i32(5, 26));
   }
   static constexpr void compared(In<views_of_lines>, const auto& c) {
     c.add(
-        "view_cross_entropy", [](Tensor t, Tensor labels) { return ops::cross_entropy(t.T(), labels[every_second]); },
-        f32({5, 9}), i32({18}));
+        "view_cross_entropy", [](Tensor t, Tensor labels) { return ops::cross_entropy(t.T(), labels[every_second]); }, f32(5, 9),
+        i32(18));
   }
   static constexpr void compared(In<lines_of_one>, const auto& c) {
-    c.add("one_cross_entropy", cross_entropy({}), f32({1, 1}), i32({1}));
-    c.add("line_cross_entropy", cross_entropy({}), f32({5}), i32({}));
+    c.add("one_cross_entropy", cross_entropy({}), f32(1, 1), i32(1));
+    c.add("line_cross_entropy", cross_entropy({}), f32(5), i32());
   }
   static constexpr void compared(In<second_of_losses>, const auto& c) {
     const auto of_labels = [](auto loss) {
       return [loss](Tensor x) { return loss(x, x.ir().constant({2, 0, 1, 2}, {4}, tw::int32)); };
     };
-    c.add("cross_entropy",
-          of_labels([](Tensor logits, Tensor labels) { return ops::cross_entropy(logits, labels, {.ignore_index = 1}); }),
-          f64({4, 3}));
-    c.add("cross_entropy_none", of_labels([](Tensor logits, Tensor labels) {
-            return ops::cross_entropy(logits, labels, {.reduction = tw::Reduction::none});
-          }),
-          f64({4, 3}));
-    c.add("cross_entropy_weight", of_labels(cross_entropy_of(3, {.ignore_index = 0, .label_smoothing = 0.25})), f64({4, 3}));
+    c.add("cross_entropy", of_labels(cross_entropy({.ignore_index = 1})), f64(4, 3));
+    c.add("cross_entropy_none", of_labels(cross_entropy({.reduction = tw::Reduction::none})), f64(4, 3));
+    c.add("cross_entropy_weight", of_labels(cross_entropy_of(3, {.ignore_index = 0, .label_smoothing = 0.25})), f64(4, 3));
   }
   static constexpr void compared(In<losses_at_edges>, const auto& c) {
     const auto with_grad = [](Tensor x, Tensor labels) {
       const auto both = ops::cross_entropy_with_grad(x, labels);
       return std::array{both.loss, both.gradient};
     };
-    c.add("cross_entropy_none", cross_entropy_by(tw::Reduction::none), c.real({4, 3}), i32({4}));
-    c.add("cross_entropy_sum", cross_entropy_by(tw::Reduction::sum), c.real({4, 3}), i32({4}));
-    c.add_forward("cross_entropy_with_grad", with_grad, c.real({4, 3}), i32({4}));
+    c.add("cross_entropy_none", cross_entropy_by(tw::Reduction::none), c.real({4, 3}), i32(4));
+    c.add("cross_entropy_sum", cross_entropy_by(tw::Reduction::sum), c.real({4, 3}), i32(4));
+    c.add_forward("cross_entropy_with_grad", with_grad, c.real({4, 3}), i32(4));
   }
   static constexpr void compared(In<float16_at_edges>, const auto& c) {
-    c.add("cross_entropy_scaled", cross_entropy_by(tw::Reduction::none), c.real({4, 3}), i32({4}));
+    c.add("cross_entropy_scaled", cross_entropy_by(tw::Reduction::none), c.real({4, 3}), i32(4));
   }
   static constexpr void compared(In<exact_functions_and_losses>, const auto& c) {
-    c.add("exact_cross_entropy", [](Tensor t, Tensor l) { return ops::cross_entropy(t, l); }, f64({4, 3}), i32({4}));
+    c.add("exact_cross_entropy", cross_entropy(), f64(4, 3), i32(4));
   }
   static constexpr void edges(const auto& c) {
     const auto cross_entropy = [](const tw::NllOptions& options) {
@@ -187,16 +180,16 @@ struct CrossEntropy : OpTest {
             smoothed, f32(2, 8, 10), i32(2, 8), f16(10));
   }
   static void numbers(auto& list) {
-    list.real("cross_entropy_with_grad.loss_scaling", list.finite_only, [](const auto& s, double n) {
+    list.real("cross_entropy_with_grad.loss_scaling", list.finite_only, [](auto& s, auto n) {
       return ops::cross_entropy_with_grad(s.x.reshape({8, 36}), s.tensor({8}, tw::int32), n).gradient;
     });
-    list.whole("NllOptions.ignore_index", list.everything, [](const auto& s, std::int64_t n) {
+    list.whole("NllOptions.ignore_index", list.everything, [](auto& s, auto n) {
       return ops::cross_entropy(s.x.reshape({8, 36}), s.tensor({8}, tw::int32), {.ignore_index = n});
     });
-    list.whole("CrossEntropyOptions.ignore_index", list.everything, [](const auto& s, std::int64_t n) {
+    list.whole("CrossEntropyOptions.ignore_index", list.everything, [](auto& s, auto n) {
       return ops::cross_entropy(s.x.reshape({8, 36}), s.tensor({8}, tw::int32), {.ignore_index = n, .label_smoothing = 0.5});
     });
-    list.real("CrossEntropyOptions.label_smoothing", list.part, [](const auto& s, double n) {
+    list.real("CrossEntropyOptions.label_smoothing", list.part, [](auto& s, auto n) {
       return ops::cross_entropy(s.x.reshape({8, 36}), s.tensor({8}, tw::int32), {.label_smoothing = n});
     });
   }

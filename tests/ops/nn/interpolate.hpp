@@ -58,7 +58,7 @@ struct Interpolate : OpTest {
     using enum tw::CoordinateMode;
     using enum tw::NearestMode;
     const auto add = [&](std::string_view name, const tw::InterpolateOptions& options, double rows, double columns) {
-      c.add(name, [=](Tensor x) { return ops::interpolate(x, {1, 1, rows, columns}, options); }, c.real({2, 1, 7, 9}));
+      c.add(name, interpolate({1, 1, rows, columns}, options), c.real({2, 1, 7, 9}));
     };
     add("interpolate_fewer", {}, 0.6, 0.5);
     add("interpolate_fewer_floor", {.nearest_mode = floor, .coordinate_transformation_mode = asymmetric}, 0.5, 0.3);
@@ -84,14 +84,11 @@ struct Interpolate : OpTest {
     return Step{ops::interpolate(x.tensor, scales), x.elements};
   }
   static constexpr void edges(const auto& c) {
-    c.add("interpolate", [](Tensor x) { return ops::interpolate(x, {1, 1, 3}); }, c.real({1, 2, 4}));
-    c.add(
-        "interpolate_linear", [](Tensor x) { return ops::interpolate(x, {1, 1, 2}, {.mode = tw::ResizeMode::linear}); },
-        c.real({1, 2, 4}));
+    c.add("interpolate", interpolate({1, 1, 3}), c.real({1, 2, 4}));
+    c.add("interpolate_linear", interpolate({1, 1, 2}, {.mode = tw::ResizeMode::linear}), c.real({1, 2, 4}));
   }
   static void numbers(auto& list) {
-    list.real("interpolate.scale_factor", list.any_outcome,
-              [](const auto& s, double n) { return ops::interpolate(s.x, {1, 1, n, 1}); });
+    list.real("interpolate.scale_factor", list.any_outcome, [](auto& s, auto n) { return ops::interpolate(s.x, {1, 1, n, 1}); });
   }
   static constexpr void handles(auto& list) {
     list.add("interpolate", [] { (void)ops::interpolate(Tensor()); });
@@ -105,44 +102,44 @@ struct Interpolate : OpTest {
     const auto linear = [](tw::CoordinateMode coordinates) {
       return tw::InterpolateOptions{.mode = tw::ResizeMode::linear, .coordinate_transformation_mode = coordinates};
     };
-    c.add("interpolate", interpolate({1, 1, 2, 3}), f32({1, 2, 4, 5}));
-    c.add("interpolate_ceil", interpolate({1, 1, 1.5, 2.5}, nearest(ceil, asymmetric)), f32({2, 2, 3, 5}));
-    c.add("interpolate_floor", interpolate({1, 1, 1.75}, nearest(floor, asymmetric)), f32({2, 2, 5}));
-    c.add("interpolate_round_ceil", interpolate({1, 1, 2, 2}, nearest(round_prefer_ceil, align_corners)), f32({1, 2, 3, 4}));
-    c.add("interpolate_round_floor", interpolate({1, 1, 2, 2}, nearest(round_prefer_floor, asymmetric)), f32({1, 2, 3, 4}));
-    c.add("interpolate_round_half", interpolate({1, 1, 2, 2}, nearest(round_prefer_ceil, asymmetric)), f32({1, 2, 3, 4}));
-    c.add("interpolate_tf", interpolate({1, 1, 2.5}, nearest(floor, tf_half_pixel_for_nn)), f32({1, 3, 4}));
-    c.add("interpolate_channels", interpolate({2, 1.5, 1}), f32({2, 3, 4}));
-    c.add("interpolate_linear", interpolate({1, 1, 2, 1.25}, linear(half_pixel)), f32({1, 1, 2, 37}));
-    c.add("interpolate_linear_1d", interpolate({1, 1, 2.5}, linear(asymmetric)), f32({2, 3, 7}));
-    c.add("interpolate_linear_corners", interpolate({1, 1, 3, 1.5}, linear(align_corners)), f32({2, 2, 3, 4}));
-    c.add("interpolate_linear_3d", interpolate({1, 1, 2, 1.5, 1.25}, linear(pytorch_half_pixel)), f32({1, 2, 2, 3, 4}));
-    c.add("interpolate_linear_one", interpolate({1, 1, 1.5, 2}, linear(pytorch_half_pixel)), f32({1, 2, 1, 3}));
-    c.add("interpolate_cubic", interpolate({1, 1, 2, 1.5}, {.mode = tw::ResizeMode::cubic}), f32({1, 2, 4, 5}));
+    c.add("interpolate", interpolate({1, 1, 2, 3}), f32(1, 2, 4, 5));
+    c.add("interpolate_ceil", interpolate({1, 1, 1.5, 2.5}, nearest(ceil, asymmetric)), f32(2, 2, 3, 5));
+    c.add("interpolate_floor", interpolate({1, 1, 1.75}, nearest(floor, asymmetric)), f32(2, 2, 5));
+    c.add("interpolate_round_ceil", interpolate({1, 1, 2, 2}, nearest(round_prefer_ceil, align_corners)), f32(1, 2, 3, 4));
+    c.add("interpolate_round_floor", interpolate({1, 1, 2, 2}, nearest(round_prefer_floor, asymmetric)), f32(1, 2, 3, 4));
+    c.add("interpolate_round_half", interpolate({1, 1, 2, 2}, nearest(round_prefer_ceil, asymmetric)), f32(1, 2, 3, 4));
+    c.add("interpolate_tf", interpolate({1, 1, 2.5}, nearest(floor, tf_half_pixel_for_nn)), f32(1, 3, 4));
+    c.add("interpolate_channels", interpolate({2, 1.5, 1}), f32(2, 3, 4));
+    c.add("interpolate_linear", interpolate({1, 1, 2, 1.25}, linear(half_pixel)), f32(1, 1, 2, 37));
+    c.add("interpolate_linear_1d", interpolate({1, 1, 2.5}, linear(asymmetric)), f32(2, 3, 7));
+    c.add("interpolate_linear_corners", interpolate({1, 1, 3, 1.5}, linear(align_corners)), f32(2, 2, 3, 4));
+    c.add("interpolate_linear_3d", interpolate({1, 1, 2, 1.5, 1.25}, linear(pytorch_half_pixel)), f32(1, 2, 2, 3, 4));
+    c.add("interpolate_linear_one", interpolate({1, 1, 1.5, 2}, linear(pytorch_half_pixel)), f32(1, 2, 1, 3));
+    c.add("interpolate_cubic", interpolate({1, 1, 2, 1.5}, {.mode = tw::ResizeMode::cubic}), f32(1, 2, 4, 5));
     c.add("interpolate_cubic_corners",
           interpolate({1, 1, 1.5, 3}, {.mode = tw::ResizeMode::cubic, .coordinate_transformation_mode = align_corners}),
-          f32({1, 2, 3, 2}));
+          f32(1, 2, 3, 2));
   }
   static constexpr void compared(In<networks_in_tiles>, const auto& c) {
-    c.add("interpolate_linear", interpolate({1, 1, 2, 1.25}, {.mode = tw::ResizeMode::linear}), f32({1, 1, 2, 37}));
+    c.add("interpolate_linear", interpolate({1, 1, 2, 1.25}, {.mode = tw::ResizeMode::linear}), f32(1, 1, 2, 37));
   }
   static constexpr void compared(In<networks_in_float64>, const auto& c) {
-    c.add("interpolate_double", interpolate({1, 1, 2, 1.5}, {.mode = tw::ResizeMode::cubic}), f64({1, 2, 4, 5}));
+    c.add("interpolate_double", interpolate({1, 1, 2, 1.5}, {.mode = tw::ResizeMode::cubic}), f64(1, 2, 4, 5));
   }
   static constexpr void compared(In<networks_in_float16>, const auto& c) {
-    c.add("interpolate_half", interpolate({1, 1, 2, 1.5}, {.mode = tw::ResizeMode::linear}), f16({1, 2, 4, 5}));
+    c.add("interpolate_half", interpolate({1, 1, 2, 1.5}, {.mode = tw::ResizeMode::linear}), f16(1, 2, 4, 5));
   }
   static constexpr void compared(In<views_of_resized_images>, const auto& c) {
     const auto turned = [](Tensor t) { return ops::identity(t.T()).T(); };
     c.add(
         "interpolate_linear", [=](Tensor t) { return interpolate({1, 1, 2, 1.25}, {.mode = tw::ResizeMode::linear})(turned(t)); },
-        f32({1, 1, 2, 37}));
+        f32(1, 1, 2, 37));
   }
   static constexpr void compared(In<images_of_one>, const auto& c) {
-    c.add("one_interpolate", interpolate({1, 1, 3, 2}, {.mode = tw::ResizeMode::linear}), f32({1, 1, 1, 1}));
+    c.add("one_interpolate", interpolate({1, 1, 3, 2}, {.mode = tw::ResizeMode::linear}), f32(1, 1, 1, 1));
   }
   static constexpr void compared(In<interpolated_halves>, const auto& c) {
-    c.add("interpolate", interpolate({1, 1, 2, 3}), f16({1, 2, 4, 5}));
+    c.add("interpolate", interpolate({1, 1, 2, 3}), f16(1, 2, 4, 5));
   }
   static constexpr void compared(In<second_of_pools>, const auto& c) {
     c.add(
@@ -150,14 +147,14 @@ struct Interpolate : OpTest {
         [](Tensor x) {
           return joined_squares(ops::interpolate(x, {1, 1, 2}, {.mode = tw::ResizeMode::linear}), ops::interpolate(x, {1, 1, 3}));
         },
-        f64({1, 2, 3}));
+        f64(1, 2, 3));
   }
   static constexpr void compared(In<exact_networks>, const auto& c) {
     const auto resized = [](tw::ResizeMode mode) {
       return [=](Tensor x) { return ops::interpolate(x, {1, 1, 2, 1.5}, {.mode = mode}); };
     };
-    c.add("exact_interpolate", resized(tw::ResizeMode::linear), f64({1, 2, 3, 4}));
-    c.add("exact_interpolate_cubic", resized(tw::ResizeMode::cubic), f64({1, 2, 3, 4}));
+    c.add("exact_interpolate", resized(tw::ResizeMode::linear), f64(1, 2, 3, 4));
+    c.add("exact_interpolate_cubic", resized(tw::ResizeMode::cubic), f64(1, 2, 3, 4));
   }
 };
 

@@ -41,7 +41,7 @@ struct BinaryCrossEntropy : OpTest {
     c.add("bce", binary_cross_entropy<Weights::none>(), c.real({130, 5}), c.real({130, 5}));
   }
   static constexpr void compared(In<second_of_losses>, const auto& c) {
-    c.add("bce", binary_cross_entropy<Weights::pos_weight>(), f64({2, 3}), f64({2, 3}), f64({3}));
+    c.add("bce", binary_cross_entropy<Weights::pos_weight>(), f64(2, 3), f64(2, 3), f64(3));
   }
   static constexpr void edges(const auto& c) {
     using enum tw::Reduction;
@@ -97,10 +97,10 @@ struct Losses : OpTest {
     c.add("kl_none", kl({.reduction = none}), c.real({7}), c.real({7}));
     c.add("kl_mean_log", kl({.log_target = true}), c.real({3, 5}), c.real({3, 5}));
     c.add("kl_none_log", kl({.log_target = true, .reduction = none}), c.real({6}), c.real({6}));
-    c.add("cosine_mean", cosine(), c.real({6, 5}), c.real({6, 5}), i32({6}));
-    c.add("cosine_sum_margin", cosine({.margin = 0.25, .reduction = sum}), c.real({9, 3}), c.real({9, 3}), i32({9}));
-    c.add("cosine_none", cosine({.margin = -0.5, .reduction = none}), c.real({2, 3, 4}), c.real({2, 3, 4}), i32({2, 3}));
-    c.add("cosine_line", cosine(), c.real({9}), c.real({9}), i32({}));
+    c.add("cosine_mean", cosine(), c.real({6, 5}), c.real({6, 5}), i32(6));
+    c.add("cosine_sum_margin", cosine({.margin = 0.25, .reduction = sum}), c.real({9, 3}), c.real({9, 3}), i32(9));
+    c.add("cosine_none", cosine({.margin = -0.5, .reduction = none}), c.real({2, 3, 4}), c.real({2, 3, 4}), i32(2, 3));
+    c.add("cosine_line", cosine(), c.real({9}), c.real({9}), i32());
   }
   static constexpr void compared(In<losses_with_kinks>, const auto& c) {
     using enum tw::Reduction;
@@ -127,7 +127,7 @@ struct Losses : OpTest {
     c.add("kl_zeros", kl_of_zeros, c.real({5}));
     c.add("mse_far", mse(mean), c.real({4}), c.real({4}));
     c.add("huber_far", huber({}), c.real({4}), c.real({4}));
-    c.add("cosine_zeros", cosine(), c.real({3, 2}), c.real({3, 2}), i32({3}));
+    c.add("cosine_zeros", cosine(), c.real({3, 2}), c.real({3, 2}), i32(3));
   }
   static constexpr void compared(In<losses_of_many_rows>, const auto& c) {
     c.add("huber", huber({}), c.real({130, 5}), c.real({130, 5}));
@@ -139,14 +139,14 @@ struct Losses : OpTest {
           return joined(ops::mse_loss(a, t), ops::pow(ops::l1_loss(a, t), 2), ops::smooth_l1_loss(a, t, {.beta = 0.3}),
                         ops::huber_loss(a, t, {.delta = 0.55}));
         },
-        f64({2, 3}), f64({2, 3}));
-    c.add("kl", kl({}), f64({2, 3}), f64({2, 3}));
+        f64(2, 3), f64(2, 3));
+    c.add("kl", kl({}), f64(2, 3), f64(2, 3));
     c.add(
         "cosine",
         [](Tensor a, Tensor b) {
           return ops::cosine_embedding_loss(a, b, a.ir().constant({1, -1}, {2}, tw::int32), {.margin = -0.75});
         },
-        f64({2, 3}), f64({2, 3}));
+        f64(2, 3), f64(2, 3));
   }
   static constexpr void edges(const auto& c) {
     using enum tw::Reduction;
@@ -169,11 +169,11 @@ struct Losses : OpTest {
   }
   static void numbers(auto& list) {
     list.real("SmoothL1Options.beta", {0, 0x1.fffffep127},
-              [](const auto& s, double n) { return ops::smooth_l1_loss(s.x, s.x, {.beta = n}); });
+              [](auto& s, auto n) { return ops::smooth_l1_loss(s.x, s.x, {.beta = n}); });
     list.real("HuberOptions.delta", {0, 0x1.fffffep127, false, true},
-              [](const auto& s, double n) { return ops::huber_loss(s.x, s.x, {.delta = n}); });
+              [](auto& s, auto n) { return ops::huber_loss(s.x, s.x, {.delta = n}); });
     list.real("CosineEmbeddingOptions.margin", {-1, 1},
-              [](const auto& s, double n) { return ops::cosine_embedding_loss(s.x, s.x, s.tensor({2, 4, 6}), {.margin = n}); });
+              [](auto& s, auto n) { return ops::cosine_embedding_loss(s.x, s.x, s.tensor({2, 4, 6}), {.margin = n}); });
   }
   static constexpr void handles(auto& list) {
     list.add("mse_loss", [] { (void)ops::mse_loss(Tensor(), Tensor()); });

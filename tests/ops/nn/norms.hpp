@@ -34,85 +34,61 @@ struct Norms : OpTest {
   }
   static void meanings(auto& m) { m[op] = value; }
   static constexpr void compared(In<normalisation>, const auto& c) {
-    c.add("layer_norm", layer_norm(1e-5), f32({4, 5}), f32({5}), f32({5}));
-    c.add("layer_norm_long", layer_norm(0.125), f32({2, 3, 37}), f32({37}), f32({37}));
-    c.add("layer_norm_line", layer_norm(1e-5), f32({16}), f32({16}), f32({16}));
+    c.add("layer_norm", layer_norm(1e-5), f32(4, 5), f32(5), f32(5));
+    c.add("layer_norm_long", layer_norm(0.125), f32(2, 3, 37), f32(37), f32(37));
+    c.add("layer_norm_line", layer_norm(1e-5), f32(16), f32(16), f32(16));
     c.add(
-        "layer_norm_transposed", [](Tensor x, Tensor w, Tensor b) { return ops::layer_norm(x.T(), w, b); }, f32({4, 5}), f32({4}),
-        f32({4}));
-    c.add("group_norm", group_norm(2, 1e-5), f32({3, 6}), f32({6}), f32({6}));
-    c.add("group_norm_images", group_norm(2, 0.125), f32({2, 4, 3, 7}), f32({4}), f32({4}));
+        "layer_norm_transposed", [](Tensor x, Tensor w, Tensor b) { return ops::layer_norm(x.T(), w, b); }, f32(4, 5), f32(4),
+        f32(4));
+    c.add("group_norm", group_norm(2, 1e-5), f32(3, 6), f32(6), f32(6));
+    c.add("group_norm_images", group_norm(2, 0.125), f32(2, 4, 3, 7), f32(4), f32(4));
   }
   static constexpr void compared(In<half_precision_norms_and_updates>, const auto& c) {
-    c.add(
-        "half_layer_norm", [](Tensor x, Tensor w, Tensor b) { return ops::layer_norm(x, w, b); }, f16({4, 19}), f16({19}),
-        f16({19}));
-    c.add(
-        "half_group_norm", [](Tensor x, Tensor w, Tensor b) { return ops::group_norm(x, w, b, 1); }, f16({2, 3, 5}), f16({3}),
-        f16({3}));
+    c.add("half_layer_norm", layer_norm(), f16(4, 19), f16(19), f16(19));
+    c.add("half_group_norm", group_norm(1), f16(2, 3, 5), f16(3), f16(3));
   }
   static constexpr void compared(In<networks_in_float64>, const auto& c) {
-    c.add("double_layer_norm", layer_norm(0.125), f64({4, 19}), f64({19}), f64({19}));
-    c.add("double_group_norm", group_norm(2, 0.125), f64({2, 4, 3, 5}), f64({4}), f64({4}));
+    c.add("double_layer_norm", layer_norm(0.125), f64(4, 19), f64(19), f64(19));
+    c.add("double_group_norm", group_norm(2, 0.125), f64(2, 4, 3, 5), f64(4), f64(4));
   }
   static constexpr void compared(In<bfloat16_norm>, const auto& c) {
-    c.add(
-        "bfloat16_layer_norm", [](Tensor x, Tensor weight, Tensor bias) { return ops::layer_norm(x, weight, bias); },
-        c.real({3, 37}), c.real({37}), c.real({37}));
+    c.add("bfloat16_layer_norm", layer_norm(), c.real({3, 37}), c.real({37}), c.real({37}));
   }
   static constexpr void compared(In<views_of_lines>, const auto& c) {
     c.add(
         "view_layer_norm", [](Tensor t, Tensor w, Tensor b) { return ops::layer_norm(t.T(), w[every_second], b[back], 0.125); },
-        f32({19, 5}), f32({38}), f32({19}));
+        f32(19, 5), f32(38), f32(19));
   }
   static constexpr void compared(In<views_of_images>, const auto& c) {
     c.add(
         "view_group_norm",
         [](Tensor t, Tensor w, Tensor b) { return ops::group_norm(t.transpose({0, 2, 1}), w[every_second], b[back], 2, 0.125); },
-        f32({3, 5, 4}), f32({8}), f32({4}));
+        f32(3, 5, 4), f32(8), f32(4));
   }
   static constexpr void compared(In<lines_of_one>, const auto& c) {
-    c.add("one_layer_norm", layer_norm(0.125), f32({3, 1}), f32({1}), f32({1}));
-    c.add("one_group_norm", group_norm(2, 0.125), f32({1, 2}), f32({2}), f32({2}));
+    c.add("one_layer_norm", layer_norm(0.125), f32(3, 1), f32(1), f32(1));
+    c.add("one_group_norm", group_norm(2, 0.125), f32(1, 2), f32(2), f32(2));
   }
   static constexpr void compared(In<second_of_norms>, const auto& c) {
-    c.add(
-        "layer_norm", [](Tensor x, Tensor w, Tensor b) { return ops::layer_norm(x, w, b, 0.125); }, f64({2, 3, 5}), f64({5}),
-        f64({5}));
-    c.add(
-        "group_norm", [](Tensor x, Tensor w, Tensor b) { return ops::group_norm(x, w, b, 2, 0.0625); }, f64({2, 4, 3}), f64({4}),
-        f64({4}));
+    c.add("layer_norm", layer_norm(0.125), f64(2, 3, 5), f64(5), f64(5));
+    c.add("group_norm", group_norm(2, 0.0625), f64(2, 4, 3), f64(4), f64(4));
   }
   static constexpr void compared(In<float16_at_edges>, const auto& c) {
     c.add("layer_norm_constant", layer_norm(1e-12), c.real({2, 4}), c.real({4}), c.real({4}));
     c.add("layer_norm_small", layer_norm(1e-12), c.real({2, 4}), c.real({4}), c.real({4}));
   }
   static constexpr void compared(In<bfloat16_at_edges>, const auto& c) {
-    c.add(
-        "layer_norm_mean", [](Tensor x, Tensor w, Tensor b) { return ops::layer_norm(x, w, b); }, c.real({1, 4}), c.real({4}),
-        c.real({4}));
-    c.add(
-        "group_norm_mean", [](Tensor x, Tensor w, Tensor b) { return ops::group_norm(x, w, b, 2); }, c.real({1, 4, 2}),
-        c.real({4}), c.real({4}));
+    c.add("layer_norm_mean", layer_norm(), c.real({1, 4}), c.real({4}), c.real({4}));
+    c.add("group_norm_mean", group_norm(2), c.real({1, 4, 2}), c.real({4}), c.real({4}));
   }
   static constexpr void compared(In<exact_networks>, const auto& c) {
-    c.add(
-        "exact_layer_norm", [](Tensor x, Tensor w, Tensor b) { return ops::layer_norm(x, w, b, 0.125); }, f64({3, 7}), f64({7}),
-        f64({7}));
-    c.add(
-        "exact_group_norm", [](Tensor x, Tensor w, Tensor b) { return ops::group_norm(x, w, b, 2, 0.125); }, f64({2, 4, 3}),
-        f64({4}), f64({4}));
+    c.add("exact_layer_norm", layer_norm(0.125), f64(3, 7), f64(7), f64(7));
+    c.add("exact_group_norm", group_norm(2, 0.125), f64(2, 4, 3), f64(4), f64(4));
   }
   static constexpr void edges(const auto& c) {
-    c.add(
-        "layer_norm", [](Tensor t, Tensor a, Tensor b) { return ops::layer_norm(t, a, b); }, c.real({3, 4}), c.real({4}),
-        c.real({4}));
-    c.add(
-        "layer_norm_small_epsilon", [](Tensor t, Tensor a, Tensor b) { return ops::layer_norm(t, a, b, 1e-12); }, c.real({3, 4}),
-        c.real({4}), c.real({4}));
-    c.add(
-        "group_norm", [](Tensor t, Tensor a, Tensor b) { return ops::group_norm(t, a, b, 2); }, c.real({2, 4, 2}), c.real({4}),
-        c.real({4}));
+    c.add("layer_norm", layer_norm(), c.real({3, 4}), c.real({4}), c.real({4}));
+    c.add("layer_norm_small_epsilon", layer_norm(1e-12), c.real({3, 4}), c.real({4}), c.real({4}));
+    c.add("group_norm", group_norm(2), c.real({2, 4, 2}), c.real({4}), c.real({4}));
   }
   static constexpr void shapes(const auto& s) {
     s.result(f32(2, 8, 10), layer_norm(), f32(2, 8, 10), f32(10), f32(10));
@@ -136,11 +112,11 @@ struct Norms : OpTest {
   }
   static void numbers(auto& list) {
     list.real("layer_norm.eps", list.not_negative,
-              [](const auto& s, double n) { return ops::layer_norm(s.x, s.tensor({6}), s.tensor({6}), n); });
+              [](auto& s, auto n) { return ops::layer_norm(s.x, s.tensor({6}), s.tensor({6}), n); });
     list.whole("group_norm.num_groups", {1, 1},
-               [](const auto& s, std::int64_t n) { return ops::group_norm(s.x, s.tensor({4}), s.tensor({4}), n); });
+               [](auto& s, auto n) { return ops::group_norm(s.x, s.tensor({4}), s.tensor({4}), n); });
     list.real("group_norm.eps", list.not_negative,
-              [](const auto& s, double n) { return ops::group_norm(s.x, s.tensor({4}), s.tensor({4}), 2, n); });
+              [](auto& s, auto n) { return ops::group_norm(s.x, s.tensor({4}), s.tensor({4}), 2, n); });
   }
   static constexpr void handles(auto& list) {
     list.add("layer_norm", [] { (void)ops::layer_norm(Tensor(), Tensor(), Tensor()); });

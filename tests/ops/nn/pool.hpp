@@ -56,49 +56,48 @@ struct MaxPool : OpTest {
     m[op] = pooling([](const Line& all) { return *std::ranges::max_element(all); });
   }
   static constexpr void compared(In<convolutions>, const auto& c) {
-    c.add("max_pool", max_pool({2, 2}, {.stride = {2, 2}}), f32({2, 2, 4, 34}));
-    c.add("max_pool_odd", max_pool({2, 2}, {.stride = {2, 2}}), f32({2, 3, 7, 5}));
-    c.add("max_pool_gaps", max_pool({2, 1}, {.stride = {3, 2}}), f32({2, 3, 7, 5}));
-    c.add("max_pool_overlap", max_pool({3, 3}, {.stride = {2, 2}, .padding = {1, 1, 1, 1}}), f32({2, 3, 7, 6}));
-    c.add("max_pool_dilation", max_pool({2, 3}, {.dilation = {3, 2}}), f32({2, 3, 7, 6}));
-    c.add("max_pool_ceil", max_pool({2, 2}, {.stride = {2, 3}, .ceil_mode = true}), f32({2, 3, 7, 6}));
-    c.add("max_pool_same", max_pool({2, 3}, {.stride = {2, 1}, .auto_pad = tw::PadType::same_upper}), f32({2, 3, 5, 6}));
-    c.add("max_pool_1d", max_pool({3}, {.stride = {3}}), f32({2, 3, 10}));
-    c.add("max_pool_3d", max_pool({2, 2, 2}, {.stride = {2, 2, 1}}), f32({2, 2, 4, 5, 3}));
+    c.add("max_pool", max_pool({2, 2}, {.stride = {2, 2}}), f32(2, 2, 4, 34));
+    c.add("max_pool_odd", max_pool({2, 2}, {.stride = {2, 2}}), f32(2, 3, 7, 5));
+    c.add("max_pool_gaps", max_pool({2, 1}, {.stride = {3, 2}}), f32(2, 3, 7, 5));
+    c.add("max_pool_overlap", max_pool({3, 3}, {.stride = {2, 2}, .padding = {1, 1, 1, 1}}), f32(2, 3, 7, 6));
+    c.add("max_pool_dilation", max_pool({2, 3}, {.dilation = {3, 2}}), f32(2, 3, 7, 6));
+    c.add("max_pool_ceil", max_pool({2, 2}, {.stride = {2, 3}, .ceil_mode = true}), f32(2, 3, 7, 6));
+    c.add("max_pool_same", max_pool({2, 3}, {.stride = {2, 1}, .auto_pad = tw::PadType::same_upper}), f32(2, 3, 5, 6));
+    c.add("max_pool_1d", max_pool({3}, {.stride = {3}}), f32(2, 3, 10));
+    c.add("max_pool_3d", max_pool({2, 2, 2}, {.stride = {2, 2, 1}}), f32(2, 2, 4, 5, 3));
   }
   static constexpr void compared(In<half_convolutions>, const auto& c) {
-    c.add("half_max_pool", max_pool({2, 2}, {.stride = {2, 2}}), f16({2, 3, 4, 5}));
+    c.add("half_max_pool", max_pool({2, 2}, {.stride = {2, 2}}), f16(2, 3, 4, 5));
     // of equal elements the first gets the gradient, and the others nothing
-    c.add("max_pool_ties", max_pool({2, 2}, {.stride = {2, 2}}), f32({1, 1, 2, 6}));
-    c.add("max_pool_ties_overlap", max_pool({2, 2}, {}), f32({1, 1, 3, 3}));
+    c.add("max_pool_ties", max_pool({2, 2}, {.stride = {2, 2}}), f32(1, 1, 2, 6));
+    c.add("max_pool_ties_overlap", max_pool({2, 2}, {}), f32(1, 1, 3, 3));
   }
   static constexpr void compared(In<pools_with_gaps>, const auto& c) {
-    c.add("max_pool_out_pads", max_pool({2, 2}, {.stride = {2, 2}, .out_pads = {1, 0, 2, 1}}), f32({2, 3, 6, 5}));
+    c.add("max_pool_out_pads", max_pool({2, 2}, {.stride = {2, 2}, .out_pads = {1, 0, 2, 1}}), f32(2, 3, 6, 5));
     c.add("max_pool_in_dilations", max_pool({3, 4}, {.stride = {2, 1}, .padding = {1, 0, 1, 0}, .in_dilations = {2, 3}}),
-          f32({2, 2, 4, 3}));
-    c.add("max_pool_gaps_1d", max_pool({3}, {.padding = {1, 1}, .out_pads = {0, 2}, .in_dilations = {2}}), f32({2, 2, 7}));
+          f32(2, 2, 4, 3));
+    c.add("max_pool_gaps_1d", max_pool({3}, {.padding = {1, 1}, .out_pads = {0, 2}, .in_dilations = {2}}), f32(2, 2, 7));
     c.add("max_pool_gaps_3d",
           max_pool({2, 2, 2}, {.padding = {0, 0, 0, 0, 1, 0}, .out_pads = {1, 0, 0, 0, 0, 1}, .in_dilations = {1, 2, 1}}),
-          f32({1, 2, 3, 2, 4}));
+          f32(1, 2, 3, 2, 4));
   }
   static constexpr void compared(In<networks_in_tiles>, const auto& c) {
-    c.add("max_pool_out_pads", max_pool({2, 2}, {.stride = {2, 2}, .out_pads = {1, 0, 2, 1}}), f32({2, 3, 6, 5}));
+    c.add("max_pool_out_pads", max_pool({2, 2}, {.stride = {2, 2}, .out_pads = {1, 0, 2, 1}}), f32(2, 3, 6, 5));
   }
   static constexpr void compared(In<networks_in_float64>, const auto& c) {
-    c.add("max_pool_gaps_double", max_pool({2, 2}, {.out_pads = {1, 0, 0, 1}, .in_dilations = {2, 1}}), f64({2, 2, 4, 3}));
-    c.add("double_max_pool", max_pool({3, 3}, {.stride = {2, 2}, .padding = {1, 1, 1, 1}}), f64({1, 2, 7, 6}));
-    c.add("double_max_pool_tiles", max_pool({2, 2}, {.stride = {2, 2}}), f64({1, 2, 4, 19}));
+    c.add("max_pool_gaps_double", max_pool({2, 2}, {.out_pads = {1, 0, 0, 1}, .in_dilations = {2, 1}}), f64(2, 2, 4, 3));
+    c.add("double_max_pool", max_pool({3, 3}, {.stride = {2, 2}, .padding = {1, 1, 1, 1}}), f64(1, 2, 7, 6));
+    c.add("double_max_pool_tiles", max_pool({2, 2}, {.stride = {2, 2}}), f64(1, 2, 4, 19));
   }
   static constexpr void compared(In<networks_in_float16>, const auto& c) {
-    c.add("max_pool_gaps_half", max_pool({2, 2}, {.out_pads = {1, 0, 0, 1}, .in_dilations = {2, 1}}), f16({2, 2, 4, 3}));
+    c.add("max_pool_gaps_half", max_pool({2, 2}, {.out_pads = {1, 0, 0, 1}, .in_dilations = {2, 1}}), f16(2, 2, 4, 3));
   }
   static constexpr void compared(In<views_of_images>, const auto& c) {
     c.add(
-        "view_max_pool", [](Tensor t) { return ops::max_pool(channels_first(t), {2, 2}, {.stride = {2, 2}}); },
-        f32({2, 5, 6, 3}));
+        "view_max_pool", [](Tensor t) { return ops::max_pool(channels_first(t), {2, 2}, {.stride = {2, 2}}); }, f32(2, 5, 6, 3));
   }
   static constexpr void compared(In<images_of_one>, const auto& c) {
-    c.add("one_max_pool", max_pool({1, 1}, {}), f32({1, 1, 1, 1}));
+    c.add("one_max_pool", max_pool({1, 1}, {}), f32(1, 1, 1, 1));
   }
   static constexpr void compared(In<second_of_pools>, const auto& c) {
     const auto squared = [](auto op) {
@@ -107,15 +106,10 @@ struct MaxPool : OpTest {
         return y * y;
       };
     };
-    c.add("max_pool", squared([](Tensor x) {
-            return ops::max_pool(x, {2, 3}, {.stride = {1, 2}, .padding = {0, 1, 0, 1}, .ceil_mode = true});
-          }),
-          f64({1, 2, 3, 4}));
-    c.add("max_pool_line", squared([](Tensor x) { return ops::max_pool(x, {2}, {.stride = {2}}); }), f64({1, 2, 5}));
+    c.add("max_pool", squared(max_pool({2, 3}, {.stride = {1, 2}, .padding = {0, 1, 0, 1}, .ceil_mode = true})), f64(1, 2, 3, 4));
+    c.add("max_pool_line", squared(max_pool({2}, {.stride = {2}})), f64(1, 2, 5));
   }
-  static constexpr void edges(const auto& c) {
-    c.add("max_pool", [](Tensor x) { return ops::max_pool(x, {2, 2}); }, c.real({1, 2, 3, 4}));
-  }
+  static constexpr void edges(const auto& c) { c.add("max_pool", max_pool({2, 2}), c.real({1, 2, 3, 4})); }
   static constexpr void shapes(const auto& s) {
     s.result(f32(2, 3, 6, 4), max_pool({2, 3}), f32(2, 3, 7, 6));
     s.result(f16(2, 3, 3, 2), max_pool({2, 2}, {.stride = {2, 3}}), f16(2, 3, 7, 6));
@@ -132,28 +126,18 @@ struct MaxPool : OpTest {
             max_pool({2, 2}, {.padding = {0, 2, 0, 0}}), f32(2, 3, 7, 6));
   }
   static void numbers(auto& list) {
-    list.whole("PoolOptions.stride", list.any_outcome, [](const auto& s, std::int64_t n) { return with(s, {.stride = {n, 1}}); });
-    list.whole("PoolOptions.stride", list.any_outcome, [](const auto& s, std::int64_t n) { return with(s, {.stride = {1, n}}); });
-    list.whole("PoolOptions.padding", list.any_outcome,
-               [](const auto& s, std::int64_t n) { return with(s, {.padding = {n, 0, 0, 0}}); });
-    list.whole("PoolOptions.padding", list.any_outcome,
-               [](const auto& s, std::int64_t n) { return with(s, {.padding = {0, n, 0, 0}}); });
-    list.whole("PoolOptions.out_pads", list.any_outcome,
-               [](const auto& s, std::int64_t n) { return with(s, {.out_pads = {n, 0, 0, 0}}); });
-    list.whole("PoolOptions.out_pads", list.any_outcome,
-               [](const auto& s, std::int64_t n) { return with(s, {.out_pads = {0, n, 0, 0}}); });
-    list.whole("PoolOptions.dilation", list.any_outcome,
-               [](const auto& s, std::int64_t n) { return with(s, {.dilation = {n, 1}}); });
-    list.whole("PoolOptions.dilation", list.any_outcome,
-               [](const auto& s, std::int64_t n) { return with(s, {.dilation = {1, n}}); });
-    list.whole("PoolOptions.in_dilations", list.any_outcome,
-               [](const auto& s, std::int64_t n) { return with(s, {.in_dilations = {n, 1}}); });
-    list.whole("PoolOptions.in_dilations", list.any_outcome,
-               [](const auto& s, std::int64_t n) { return with(s, {.in_dilations = {1, n}}); });
-    list.whole("max_pool.kernel_size", list.any_outcome,
-               [](const auto& s, std::int64_t n) { return ops::max_pool(s.x, {n, 2}); });
-    list.whole("max_pool.kernel_size", list.any_outcome,
-               [](const auto& s, std::int64_t n) { return ops::max_pool(s.x, {2, n}); });
+    list.whole("PoolOptions.stride", list.any_outcome, [](auto& s, auto n) { return with(s, {.stride = {n, 1}}); });
+    list.whole("PoolOptions.stride", list.any_outcome, [](auto& s, auto n) { return with(s, {.stride = {1, n}}); });
+    list.whole("PoolOptions.padding", list.any_outcome, [](auto& s, auto n) { return with(s, {.padding = {n, 0, 0, 0}}); });
+    list.whole("PoolOptions.padding", list.any_outcome, [](auto& s, auto n) { return with(s, {.padding = {0, n, 0, 0}}); });
+    list.whole("PoolOptions.out_pads", list.any_outcome, [](auto& s, auto n) { return with(s, {.out_pads = {n, 0, 0, 0}}); });
+    list.whole("PoolOptions.out_pads", list.any_outcome, [](auto& s, auto n) { return with(s, {.out_pads = {0, n, 0, 0}}); });
+    list.whole("PoolOptions.dilation", list.any_outcome, [](auto& s, auto n) { return with(s, {.dilation = {n, 1}}); });
+    list.whole("PoolOptions.dilation", list.any_outcome, [](auto& s, auto n) { return with(s, {.dilation = {1, n}}); });
+    list.whole("PoolOptions.in_dilations", list.any_outcome, [](auto& s, auto n) { return with(s, {.in_dilations = {n, 1}}); });
+    list.whole("PoolOptions.in_dilations", list.any_outcome, [](auto& s, auto n) { return with(s, {.in_dilations = {1, n}}); });
+    list.whole("max_pool.kernel_size", list.any_outcome, [](auto& s, auto n) { return ops::max_pool(s.x, {n, 2}); });
+    list.whole("max_pool.kernel_size", list.any_outcome, [](auto& s, auto n) { return ops::max_pool(s.x, {2, n}); });
   }
   static constexpr void handles(auto& list) {
     list.add("max_pool", [] { (void)ops::max_pool(Tensor(), {2}); });
@@ -168,39 +152,37 @@ struct AveragePool : OpTest {
     m[op] = pooling([](const Line& all) { return Sum::value(all) / real(all.size()); });
   }
   static constexpr void compared(In<convolutions>, const auto& c) {
-    c.add("average_pool", average_pool({2, 2}, {.stride = {2, 2}}), f32({2, 3, 6, 8}));
-    c.add("average_pool_padding", average_pool({3, 2}, {.stride = {2, 1}, .padding = {1, 1, 1, 1}}), f32({2, 3, 6, 5}));
-    c.add("average_pool_ceil", average_pool({2, 2}, {.stride = {2, 3}, .ceil_mode = true}), f32({2, 3, 7, 6}));
-    c.add("average_pool_1d", average_pool({4}, {}), f32({2, 3, 20}));
-    c.add("average_pool_3d", average_pool({2, 2, 2}, {.stride = {1, 2, 1}}), f32({2, 2, 3, 4, 3}));
+    c.add("average_pool", average_pool({2, 2}, {.stride = {2, 2}}), f32(2, 3, 6, 8));
+    c.add("average_pool_padding", average_pool({3, 2}, {.stride = {2, 1}, .padding = {1, 1, 1, 1}}), f32(2, 3, 6, 5));
+    c.add("average_pool_ceil", average_pool({2, 2}, {.stride = {2, 3}, .ceil_mode = true}), f32(2, 3, 7, 6));
+    c.add("average_pool_1d", average_pool({4}, {}), f32(2, 3, 20));
+    c.add("average_pool_3d", average_pool({2, 2, 2}, {.stride = {1, 2, 1}}), f32(2, 2, 3, 4, 3));
   }
   static constexpr void compared(In<half_convolutions>, const auto& c) {
-    c.add("half_average_pool", average_pool({2, 2}, {.padding = {1, 1, 1, 1}}), f16({2, 3, 4, 5}));
+    c.add("half_average_pool", average_pool({2, 2}, {.padding = {1, 1, 1, 1}}), f16(2, 3, 4, 5));
   }
   static constexpr void compared(In<pools_with_gaps>, const auto& c) {
-    c.add("average_pool_dilation", average_pool({2, 3}, {.padding = {1, 2, 1, 1}, .dilation = {3, 2}}), f32({1, 2, 7, 6}));
-    c.add("average_pool_dilation_stride", average_pool({3}, {.stride = {2}, .padding = {2, 1}, .dilation = {2}}),
-          f32({1, 3, 13}));
+    c.add("average_pool_dilation", average_pool({2, 3}, {.padding = {1, 2, 1, 1}, .dilation = {3, 2}}), f32(1, 2, 7, 6));
+    c.add("average_pool_dilation_stride", average_pool({3}, {.stride = {2}, .padding = {2, 1}, .dilation = {2}}), f32(1, 3, 13));
     c.add("average_pool_gaps", average_pool({2, 3}, {.padding = {0, 1, 0, 1}, .out_pads = {0, 1, 2, 0}, .in_dilations = {2, 2}}),
-          f32({2, 2, 4, 3}));
+          f32(2, 2, 4, 3));
   }
   static constexpr void compared(In<networks_in_tiles>, const auto& c) {
     c.add("average_pool_gaps", average_pool({2, 3}, {.padding = {0, 1, 0, 1}, .out_pads = {0, 1, 2, 0}, .in_dilations = {2, 2}}),
-          f32({2, 2, 4, 3}));
+          f32(2, 2, 4, 3));
   }
   static constexpr void compared(In<networks_in_float64>, const auto& c) {
-    c.add("average_pool_gaps_double", average_pool({2, 2}, {.out_pads = {1, 0, 0, 1}, .in_dilations = {2, 1}}),
-          f64({2, 2, 4, 3}));
-    c.add("double_average_pool", average_pool({3, 3}, {.stride = {2, 2}, .padding = {1, 1, 1, 1}}), f64({1, 2, 7, 6}));
+    c.add("average_pool_gaps_double", average_pool({2, 2}, {.out_pads = {1, 0, 0, 1}, .in_dilations = {2, 1}}), f64(2, 2, 4, 3));
+    c.add("double_average_pool", average_pool({3, 3}, {.stride = {2, 2}, .padding = {1, 1, 1, 1}}), f64(1, 2, 7, 6));
   }
   static constexpr void compared(In<networks_in_float16>, const auto& c) {
-    c.add("average_pool_gaps_half", average_pool({2, 2}, {.out_pads = {1, 0, 0, 1}, .in_dilations = {2, 1}}), f16({2, 2, 4, 3}));
+    c.add("average_pool_gaps_half", average_pool({2, 2}, {.out_pads = {1, 0, 0, 1}, .in_dilations = {2, 1}}), f16(2, 2, 4, 3));
   }
   static constexpr void compared(In<views_of_images>, const auto& c) {
-    c.add("view_average_pool", [](Tensor t) { return ops::average_pool(channels_first(t), {2, 2}); }, f32({2, 5, 6, 3}));
+    c.add("view_average_pool", [](Tensor t) { return ops::average_pool(channels_first(t), {2, 2}); }, f32(2, 5, 6, 3));
   }
   static constexpr void compared(In<images_of_one>, const auto& c) {
-    c.add("one_average_pool", average_pool({1, 1}, {}), f32({1, 1, 1, 1}));
+    c.add("one_average_pool", average_pool({1, 1}, {}), f32(1, 1, 1, 1));
   }
   static constexpr void compared(In<second_of_pools>, const auto& c) {
     const auto squared = [](auto op) {
@@ -209,27 +191,20 @@ struct AveragePool : OpTest {
         return y * y;
       };
     };
-    c.add("average_pool",
-          squared([](Tensor x) { return ops::average_pool(x, {2, 3}, {.stride = {1, 2}, .padding = {0, 1, 0, 1}}); }),
-          f64({1, 2, 3, 4}));
+    c.add("average_pool", squared(average_pool({2, 3}, {.stride = {1, 2}, .padding = {0, 1, 0, 1}})), f64(1, 2, 3, 4));
   }
   static constexpr void compared(In<exact_networks>, const auto& c) {
-    c.add("exact_average_pool", [](Tensor x) { return ops::average_pool(x, {3, 1}); }, f64({1, 2, 5, 3}));
+    c.add("exact_average_pool", average_pool({3, 1}), f64(1, 2, 5, 3));
   }
-  static constexpr void edges(const auto& c) {
-    c.add("average_pool", [](Tensor x) { return ops::average_pool(x, {2, 2}); }, c.real({1, 2, 3, 4}));
-  }
+  static constexpr void edges(const auto& c) { c.add("average_pool", average_pool({2, 2}), c.real({1, 2, 3, 4})); }
   static constexpr void shapes(const auto& s) {
-    s.result(f32(2, 3, 3, 4, 5), [](Tensor x) { return ops::average_pool(x, {2, 2, 2}); }, f32(2, 3, 4, 5, 6));
-    s.error(
-        "AveragePool: stride (0, 1): numbers from 1 to 1048576 expected, in graph",
-        [](Tensor x) { return ops::average_pool(x, {2, 2}, {.stride = {0, 1}}); }, f32(2, 3, 7, 6));
+    s.result(f32(2, 3, 3, 4, 5), average_pool({2, 2, 2}), f32(2, 3, 4, 5, 6));
+    s.error("AveragePool: stride (0, 1): numbers from 1 to 1048576 expected, in graph", average_pool({2, 2}, {.stride = {0, 1}}),
+            f32(2, 3, 7, 6));
   }
   static void numbers(auto& list) {
-    list.whole("average_pool.kernel_size", list.any_outcome,
-               [](const auto& s, std::int64_t n) { return ops::average_pool(s.x, {n, 2}); });
-    list.whole("average_pool.kernel_size", list.any_outcome,
-               [](const auto& s, std::int64_t n) { return ops::average_pool(s.x, {2, n}); });
+    list.whole("average_pool.kernel_size", list.any_outcome, [](auto& s, auto n) { return ops::average_pool(s.x, {n, 2}); });
+    list.whole("average_pool.kernel_size", list.any_outcome, [](auto& s, auto n) { return ops::average_pool(s.x, {2, n}); });
   }
   static constexpr void handles(auto& list) {
     list.add("average_pool", [] { (void)ops::average_pool(Tensor(), {2}); });

@@ -47,21 +47,20 @@ struct RoiAlign : OpTest {
   }
   static void meanings(auto& m) { m[op] = value; }
   static constexpr void compared(In<images>, const auto& c) {
-    c.add("roi_align", roi_align({.output_size = {2, 3}, .spatial_scale = 0.75, .sampling_ratio = 2}), f32({2, 3, 6, 7}),
-          i32({4, 4}), i32({4}));
-    c.add("roi_align_adaptive", roi_align({.output_size = {2, 2}, .spatial_scale = 0.5}), f32({2, 2, 6, 7}), i32({4, 4}),
-          i32({4}));
+    c.add("roi_align", roi_align({.output_size = {2, 3}, .spatial_scale = 0.75, .sampling_ratio = 2}), f32(2, 3, 6, 7), i32(4, 4),
+          i32(4));
+    c.add("roi_align_adaptive", roi_align({.output_size = {2, 2}, .spatial_scale = 0.5}), f32(2, 2, 6, 7), i32(4, 4), i32(4));
   }
   static constexpr void compared(In<networks_in_tiles>, const auto& c) {
-    c.add("roi_align", roi_align({.output_size = {2, 3}, .spatial_scale = 0.75, .sampling_ratio = 2}), f32({2, 3, 6, 7}),
-          i32({4, 4}), i32({4}));
+    c.add("roi_align", roi_align({.output_size = {2, 3}, .spatial_scale = 0.75, .sampling_ratio = 2}), f32(2, 3, 6, 7), i32(4, 4),
+          i32(4));
   }
   static constexpr void compared(In<networks_in_float64>, const auto& c) {
-    c.add("roi_align_double", roi_align({.output_size = {1, 2}, .sampling_ratio = 1}), f64({2, 2, 5, 6}), i32({4, 4}), i32({4}));
+    c.add("roi_align_double", roi_align({.output_size = {1, 2}, .sampling_ratio = 1}), f64(2, 2, 5, 6), i32(4, 4), i32(4));
   }
   static constexpr void compared(In<networks_in_float16>, const auto& c) {
-    c.add("roi_align_half", roi_align({.output_size = {2, 2}, .spatial_scale = 0.5, .sampling_ratio = 2}), f16({2, 2, 5, 6}),
-          i32({4, 4}), i32({4}));
+    c.add("roi_align_half", roi_align({.output_size = {2, 2}, .spatial_scale = 0.5, .sampling_ratio = 2}), f16(2, 2, 5, 6),
+          i32(4, 4), i32(4));
   }
   static constexpr void compared(In<views_of_resized_images>, const auto& c) {
     const auto turned = [](Tensor t) { return ops::identity(t.T()).T(); };
@@ -71,14 +70,14 @@ struct RoiAlign : OpTest {
           return ops::roi_align(turned(t), turned(rois.cast(tw::float32)), index[all],
                                 {.output_size = {2, 3}, .spatial_scale = 0.75, .sampling_ratio = 2});
         },
-        f32({2, 3, 6, 7}), i32({4, 4}), i32({4}));
+        f32(2, 3, 6, 7), i32(4, 4), i32(4));
   }
   static constexpr void compared(In<images_of_one>, const auto& c) {
-    c.add("one_roi_align", roi_align({.output_size = {2, 2}}), f32({1, 1, 1, 1}), i32({1, 4}), i32({1}));
+    c.add("one_roi_align", roi_align({.output_size = {2, 2}}), f32(1, 1, 1, 1), i32(1, 4), i32(1));
   }
   static constexpr void compared(In<other_index_dtypes>, const auto& c) {
-    c.add("roi_align", roi_align({.output_size = {2, 3}, .spatial_scale = 0.75, .sampling_ratio = 2}), f32({2, 3, 6, 7}),
-          i32({4, 4}), u32({4}));
+    c.add("roi_align", roi_align({.output_size = {2, 3}, .spatial_scale = 0.75, .sampling_ratio = 2}), f32(2, 3, 6, 7), i32(4, 4),
+          u32(4));
   }
   static constexpr void compared(In<second_of_pools>, const auto& c) {
     const auto squared = [](auto op) {
@@ -92,7 +91,7 @@ struct RoiAlign : OpTest {
             return ops::roi_align(x, boxes, x.ir().constant({0, 0}, {2}, tw::int32),
                                   {.output_size = {2, 2}, .sampling_ratio = 2});
           }),
-          f64({1, 1, 4, 4}));
+          f64(1, 1, 4, 4));
   }
   static constexpr void compared(In<exact_networks>, const auto& c) {
     c.add(
@@ -100,7 +99,7 @@ struct RoiAlign : OpTest {
         [](Tensor x, Tensor rois, Tensor index) {
           return ops::roi_align(x, rois.cast(tw::float64), index, {.output_size = {2, 2}, .sampling_ratio = 1});
         },
-        f64({1, 2, 5, 6}), i32({1, 4}), i32({1}));
+        f64(1, 2, 5, 6), i32(1, 4), i32(1));
   }
   static constexpr void edges(const auto& c) {
     c.add(
@@ -111,13 +110,13 @@ struct RoiAlign : OpTest {
         c.real({1, 2, 4, 4}), c.ints({1, 4}), c.ints({1}));
   }
   static void numbers(auto& list) {
-    list.whole("RoiAlignOptions.output_size", list.any_outcome, [](const auto& s, std::int64_t n) {
+    list.whole("RoiAlignOptions.output_size", list.any_outcome, [](auto& s, auto n) {
       return ops::roi_align(s.x, s.tensor({3, 4}), s.tensor({3}, tw::int32), {.output_size = {2, n}});
     });
-    list.real("RoiAlignOptions.spatial_scale", list.above_0, [](const auto& s, double n) {
+    list.real("RoiAlignOptions.spatial_scale", list.above_0, [](auto& s, auto n) {
       return ops::roi_align(s.x, s.tensor({3, 4}), s.tensor({3}, tw::int32), {.spatial_scale = n});
     });
-    list.whole("RoiAlignOptions.sampling_ratio", list.any_outcome, [](const auto& s, std::int64_t n) {
+    list.whole("RoiAlignOptions.sampling_ratio", list.any_outcome, [](auto& s, auto n) {
       return ops::roi_align(s.x, s.tensor({3, 4}), s.tensor({3}, tw::int32), {.sampling_ratio = n});
     });
   }

@@ -55,7 +55,7 @@ struct RandomUniform : OpTest {
     uniform("uniform_wide", {5, 13}, -0.1, 0.3, tw::float64);
   }
   static constexpr void compared(In<views_at_indices>, const auto& c) {
-    c.add_forward("view_uniform", [](Tensor s) { return ops::random_uniform(s[1], {5, 19}, -2, 3); }, u32({2, 2}));
+    c.add_forward("view_uniform", [](Tensor s) { return ops::random_uniform(s[1], {5, 19}, -2, 3); }, u32(2, 2));
   }
   static constexpr void compared(In<some_random_numbers>, const auto& c) {
     c.add_forward("uniform", [](Tensor seed) { return ops::random_uniform(seed, {3, 5, 7}, -2, 3); }, seed_spec);
@@ -80,11 +80,11 @@ struct RandomUniform : OpTest {
   }
   static void numbers(auto& list) {
     list.whole("random_uniform.shape", list.any_outcome,
-               [](const auto& s, std::int64_t n) { return ops::random_uniform(s.tensor({2}, tw::uint32), {n, 2}); });
+               [](auto& s, auto n) { return ops::random_uniform(s.tensor({2}, tw::uint32), {n, 2}); });
     list.real("random_uniform.low", {-0x1.fffffep127, 1, true, false},
-              [](const auto& s, double n) { return ops::random_uniform(s.tensor({2}, tw::uint32), {3}, n); });
+              [](auto& s, auto n) { return ops::random_uniform(s.tensor({2}, tw::uint32), {3}, n); });
     list.real("random_uniform.high", {0, 0x1.fffffep127, false},
-              [](const auto& s, double n) { return ops::random_uniform(s.tensor({2}, tw::uint32), {3}, 0, n); });
+              [](auto& s, auto n) { return ops::random_uniform(s.tensor({2}, tw::uint32), {3}, 0, n); });
   }
   static constexpr void handles(auto& list) {
     list.add("random_uniform", [] { (void)ops::random_uniform(Tensor(), Shape{2}); });
@@ -134,15 +134,15 @@ struct RandomNormal : OpTest {
   static constexpr void shapes(const auto& s) {
     s.result(f16(4), of_shape({4}, 0, 1, tw::float16), seed_spec);
     s.result(spec_of(tw::float64, {4}), of_shape({4}, 0, 0, tw::float64), seed_spec);
-    s.error("RandomNormal: seed (1, 2) uint32: (2,) uint32 expected, in graph", of_shape({2}, 0, 1), u32({1, 2}));
+    s.error("RandomNormal: seed (1, 2) uint32: (2,) uint32 expected, in graph", of_shape({2}, 0, 1), u32(1, 2));
   }
   static void numbers(auto& list) {
     list.whole("random_normal.shape", list.any_outcome,
-               [](const auto& s, std::int64_t n) { return ops::random_normal(s.tensor({2}, tw::uint32), {n, 2}); });
+               [](auto& s, auto n) { return ops::random_normal(s.tensor({2}, tw::uint32), {n, 2}); });
     list.real("random_normal.mean", list.as_float32,
-              [](const auto& s, double n) { return ops::random_normal(s.tensor({2}, tw::uint32), {3}, n); });
+              [](auto& s, auto n) { return ops::random_normal(s.tensor({2}, tw::uint32), {3}, n); });
     list.real("random_normal.std", {0, 0x1.fffffep127},
-              [](const auto& s, double n) { return ops::random_normal(s.tensor({2}, tw::uint32), {3}, 0, n); });
+              [](auto& s, auto n) { return ops::random_normal(s.tensor({2}, tw::uint32), {3}, 0, n); });
   }
   static constexpr void handles(auto& list) {
     list.add("random_normal", [] { (void)ops::random_normal(Tensor(), Shape{2}); });
@@ -168,19 +168,19 @@ struct Dropout : OpTest {
     };
   }
   static constexpr void compared(In<dropouts>, const auto& c) {
-    c.add("dropout", drop(0.3), f32({9, 23}), seed_spec);
-    c.add("dropout_of_few", drop(0.5), f32({5}), seed_spec);
-    c.add("dropout_nothing", drop(0), f32({5, 3}), seed_spec);
-    c.add("dropout_wide", drop(0.3), f64({9, 23}), seed_spec);
+    c.add("dropout", drop(0.3), f32(9, 23), seed_spec);
+    c.add("dropout_of_few", drop(0.5), f32(5), seed_spec);
+    c.add("dropout_nothing", drop(0), f32(5, 3), seed_spec);
+    c.add("dropout_wide", drop(0.3), f64(9, 23), seed_spec);
   }
   static constexpr void compared(In<other_dropouts_and_seeds>, const auto& c) {
-    c.add("dropout_half", drop(0.3), f16({9, 23}), seed_spec);
-    c.add_forward("dropout_special", drop(0.5), f32({4, 6}), seed_spec);
+    c.add("dropout_half", drop(0.3), f16(9, 23), seed_spec);
+    c.add_forward("dropout_special", drop(0.5), f32(4, 6), seed_spec);
   }
   static constexpr void compared(In<views_at_indices>, const auto& c) {
-    c.add("view_dropout", [](Tensor t, Tensor s) { return ops::dropout(t.T(), s[1], 0.25); }, f32({19, 5}), u32({2, 2}));
+    c.add("view_dropout", [](Tensor t, Tensor s) { return ops::dropout(t.T(), s[1], 0.25); }, f32(19, 5), u32(2, 2));
   }
-  static constexpr void compared(In<some_random_numbers>, const auto& c) { c.add("dropout", drop(0.3), f32({9, 23}), seed_spec); }
+  static constexpr void compared(In<some_random_numbers>, const auto& c) { c.add("dropout", drop(0.3), f32(9, 23), seed_spec); }
   static constexpr void compared(In<few_elements>, const auto& c) { c.add("dropout", drop(0.25), c.real(), seed_spec); }
   static constexpr void shapes(const auto& s) {
     s.result(f16(2, 3), drop(0.5), f16(2, 3), seed_spec);
@@ -189,8 +189,7 @@ struct Dropout : OpTest {
     s.error("Dropout: p -0.1: a number of at least 0, and below 1, expected, in graph", drop(-0.1), f32(2), seed_spec);
   }
   static void numbers(auto& list) {
-    list.real("dropout.p", list.probability,
-              [](const auto& s, double n) { return ops::dropout(s.x, s.tensor({2}, tw::uint32), n); });
+    list.real("dropout.p", list.probability, [](auto& s, auto n) { return ops::dropout(s.x, s.tensor({2}, tw::uint32), n); });
   }
   static constexpr void handles(auto& list) {
     list.add("dropout", [] { (void)ops::dropout(Tensor(), Tensor(), 1); });
@@ -208,17 +207,17 @@ struct ShapedDropout : OpTest {
     };
   }
   static constexpr void compared(In<dropouts>, const auto& c) {
-    c.add("dropout_rows", drop_shaped({9, 1}, 0.4), f32({9, 4}), seed_spec);
-    c.add("dropout_columns", drop_shaped({9}, 0.4), f32({3, 9}), seed_spec);
-    c.add("dropout_columns_wide", drop_shaped({9}, 0.4), f64({3, 9}), seed_spec);
-    c.add("dropout_all", drop_shaped({}, 0.4), f32({2, 3}), seed_spec);
-    c.add("dropout_shaped_fully", drop_shaped({9, 23}, 0.3), f32({9, 23}), seed_spec);
+    c.add("dropout_rows", drop_shaped({9, 1}, 0.4), f32(9, 4), seed_spec);
+    c.add("dropout_columns", drop_shaped({9}, 0.4), f32(3, 9), seed_spec);
+    c.add("dropout_columns_wide", drop_shaped({9}, 0.4), f64(3, 9), seed_spec);
+    c.add("dropout_all", drop_shaped({}, 0.4), f32(2, 3), seed_spec);
+    c.add("dropout_shaped_fully", drop_shaped({9, 23}, 0.3), f32(9, 23), seed_spec);
   }
   static constexpr void compared(In<other_dropouts_and_seeds>, const auto& c) {
-    c.add("dropout_columns_half", drop_shaped({9}, 0.4), f16({3, 9}), seed_spec);
+    c.add("dropout_columns_half", drop_shaped({9}, 0.4), f16(3, 9), seed_spec);
   }
   static constexpr void compared(In<some_random_numbers>, const auto& c) {
-    c.add("dropout_columns", drop_shaped({9}, 0.4), f32({3, 9}), seed_spec);
+    c.add("dropout_columns", drop_shaped({9}, 0.4), f32(3, 9), seed_spec);
   }
   static constexpr void shapes(const auto& s) {
     s.result(f16(2, 3), drop_shaped({2, 1}, 0.5), f16(2, 3), seed_spec);
@@ -229,11 +228,10 @@ struct ShapedDropout : OpTest {
             drop_shaped({3, 2}, 0.5), f32(2), seed_spec);
   }
   static void numbers(auto& list) {
-    list.whole("shaped_dropout.shape", {1, 1}, [](const auto& s, std::int64_t n) {
-      return ops::shaped_dropout(s.x, s.tensor({2}, tw::uint32), {n, 4, 6, 6}, 0.5);
-    });
+    list.whole("shaped_dropout.shape", {1, 1},
+               [](auto& s, auto n) { return ops::shaped_dropout(s.x, s.tensor({2}, tw::uint32), {n, 4, 6, 6}, 0.5); });
     list.real("shaped_dropout.ratio", list.probability,
-              [](const auto& s, double n) { return ops::shaped_dropout(s.x, s.tensor({2}, tw::uint32), {2, 1, 6, 6}, n); });
+              [](auto& s, auto n) { return ops::shaped_dropout(s.x, s.tensor({2}, tw::uint32), {2, 1, 6, 6}, n); });
   }
   static constexpr void handles(auto& list) {
     list.add("shaped_dropout", [] { (void)ops::shaped_dropout(Tensor(), Tensor(), Shape{2}, 1); });
@@ -255,8 +253,8 @@ struct CreateRandomSeed : OpTest {
     c.add_forward(
         "seed_of_large_number", [](Tensor seed) { return ops::create_random_seed(seed, (std::int64_t{1} << 40) + 7); },
         seed_spec);
-    c.add_forward("seed_of_int32", by_tensor, seed_spec, i32({}));
-    c.add_forward("seed_of_uint32", by_tensor, seed_spec, u32({}));
+    c.add_forward("seed_of_int32", by_tensor, seed_spec, i32());
+    c.add_forward("seed_of_uint32", by_tensor, seed_spec, u32());
     c.add_forward("seed_of_int64", by_tensor, seed_spec, spec_of(tw::int64, {}));
     c.add_forward("seed_of_uint64", by_tensor, seed_spec, spec_of(tw::uint64, {}));
   }
@@ -280,10 +278,9 @@ struct CreateRandomSeed : OpTest {
   }
   static void numbers(auto& list) {
     list.whole("create_random_seed.modifier", list.everything,
-               [](const auto& s, std::int64_t n) { return ops::create_random_seed(s.tensor({2}, tw::uint32), n); });
-    list.narrow("split_random_seed.n", list.any_outcome, [](const auto& s, std::int64_t n) {
-      return ops::split_random_seed(s.tensor({2}, tw::uint32), static_cast<int>(n))[0];
-    });
+               [](auto& s, auto n) { return ops::create_random_seed(s.tensor({2}, tw::uint32), n); });
+    list.narrow("split_random_seed.n", list.any_outcome,
+                [](auto& s, auto n) { return ops::split_random_seed(s.tensor({2}, tw::uint32), static_cast<int>(n))[0]; });
   }
   static constexpr void handles(auto& list) {
     list.add("create_random_seed", [] { (void)ops::create_random_seed(Tensor(), 1); });

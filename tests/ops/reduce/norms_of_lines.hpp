@@ -71,7 +71,7 @@ struct LogSumExp : ReductionTest<LogSumExp> {
     return {{x.elements.low, x.elements.high + 0.4 * static_cast<double>(count) + 1}};
   }
   static constexpr void compared(In<lines_of_one>, const auto& c) {
-    c.add("one_logsumexp", [](Tensor x) { return ops::logsumexp(x, 1); }, f32({3, 1}));
+    c.add("one_logsumexp", [](Tensor x) { return ops::logsumexp(x, 1); }, f32(3, 1));
   }
 };
 

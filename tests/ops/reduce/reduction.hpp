@@ -92,7 +92,7 @@ struct ReductionTest : OpTest {
   }
   static void numbers(auto& list) {
     const std::string function(D::function);
-    list.whole(function + ".axes", {-4, 3}, [](const auto& s, std::int64_t n) { return D::call(s.x, {n}, false); });
+    list.whole(function + ".axes", {-4, 3}, [](auto& s, auto n) { return D::call(s.x, {n}, false); });
   }
   static constexpr void handles(auto& list) {
     list.add(D::function, [] { (void)all(Tensor()); });

@@ -32,10 +32,10 @@ struct ReduceMax : ExtremeTest<ReduceMax> {
     c.add(in_tiles, "rows", over<1>, {5, 34});
   }
   static constexpr void compared(In<views_of_lines>, const auto& c) {
-    c.add("view_max", [](Tensor t) { return ops::max(t.T(), 1); }, f32({7, 19}));
+    c.add("view_max", [](Tensor t) { return ops::max(t.T(), 1); }, f32(7, 19));
   }
   static constexpr void compared(In<lines_of_one>, const auto& c) {
-    c.add("one_max", [](Tensor x) { return ops::max(x, 0); }, f32({1, 5}));
+    c.add("one_max", [](Tensor x) { return ops::max(x, 0); }, f32(1, 5));
   }
 };
 struct ReduceMin : ExtremeTest<ReduceMin> {

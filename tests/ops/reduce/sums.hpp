@@ -29,10 +29,10 @@ struct Sum : ReductionTest<Sum> {
   }
   static constexpr Result elements(const Known& x, std::int64_t count, bool) { return random_programs::times(x.elements, count); }
   static constexpr void compared(In<views_of_lines>, const auto& c) {
-    c.add("view_sum", [](Tensor t) { return t[{tw::all, odd_ones}].sum(0); }, f32({5, 38}));
+    c.add("view_sum", [](Tensor t) { return t[{tw::all, odd_ones}].sum(0); }, f32(5, 38));
   }
   static constexpr void compared(In<lines_of_one>, const auto& c) {
-    c.add("one_sum", [](Tensor x) { return ops::sum(x, 1); }, f32({3, 1, 5}));
+    c.add("one_sum", [](Tensor x) { return ops::sum(x, 1); }, f32(3, 1, 5));
   }
   static constexpr void handles(auto& list) {
     ReductionTest::handles(list);
@@ -78,7 +78,7 @@ struct SumSquare : ReductionTest<SumSquare> {
   static void numbers(auto& list) {
     ReductionTest::numbers(list);
     list.real("grad_reduce_square_add.loss_scaling", list.above_0,
-              [](const auto& s, double n) { return ops::grad_reduce_square_add(s.x, n); });
+              [](auto& s, auto n) { return ops::grad_reduce_square_add(s.x, n); });
   }
   static constexpr void handles(auto& list) {
     ReductionTest::handles(list);

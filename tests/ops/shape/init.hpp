@@ -21,7 +21,7 @@ struct Init : OpTest {
           ops::copy_var_update_(ops::slice_(result, 2, -1), u);
           return result;
         },
-        f32({2, 3}));
+        f32(2, 3));
   }
 };
 

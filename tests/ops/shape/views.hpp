@@ -14,9 +14,7 @@ struct Reshape : OpTest {
   static constexpr auto reshaped(const Shape& shape) {
     return [shape](Tensor x) { return x.reshape(shape); };
   }
-  static constexpr void compared(In<functions_and_reductions>, const auto& c) {
-    c.add("reshape", [](Tensor x) { return x.reshape({3, -1}); }, f32({2, 6}));
-  }
+  static constexpr void compared(In<functions_and_reductions>, const auto& c) { c.add("reshape", reshaped({3, -1}), f32(2, 6)); }
   static constexpr void shapes(const auto& s) {
     s.result(f32(1, 784), reshaped({-1, 784}), f32(28, 28));
     s.result(f32(2, 5, 2), reshaped({2, -1, 2}), f32(4, 5));
@@ -50,8 +48,8 @@ struct Transpose : OpTest {
     return [permutation](Tensor x) { return x.transpose(permutation); };
   }
   static constexpr void compared(In<functions_and_reductions>, const auto& c) {
-    c.add("transpose", [](Tensor x) { return x.transpose({2, 0, 1}); }, f32({2, 3, 4}));
-    c.add("transpose_reversed", [](Tensor x) { return x.T(); }, f32({2, 3, 4}));
+    c.add("transpose", transposed({2, 0, 1}), f32(2, 3, 4));
+    c.add("transpose_reversed", [](Tensor x) { return x.T(); }, f32(2, 3, 4));
   }
   static constexpr void shapes(const auto& s) {
     s.result(f32(4, 3, 2), [](Tensor x) { return x.T(); }, f32(2, 3, 4));
@@ -74,7 +72,7 @@ struct Detach : OpTest {
   static constexpr std::string_view op = "Detach";
   static void meanings(auto& m) { m.view({op, "DetachInplace"}, same_number); }
   static constexpr void compared(In<other_gradients>, const auto& c) {
-    c.add("detach", [](Tensor x) { return x * x.detach(); }, f32({2, 3}));
+    c.add("detach", [](Tensor x) { return x * x.detach(); }, f32(2, 3));
   }
   static constexpr void shapes(const auto& s) { s.result(f16(2, 3), ops::detach, f16(2, 3)); }
   static constexpr void handles(auto& list) {
@@ -95,12 +93,8 @@ struct Expand : OpTest {
   static constexpr auto expanded(const Shape& shape) {
     return [shape](Tensor x) { return ops::expand(x, shape); };
   }
-  static constexpr void compared(In<functions_and_reductions>, const auto& c) {
-    c.add("expand", [](Tensor x) { return ops::expand(x, {2, 3, 4}); }, f32({3, 1}));
-  }
-  static constexpr void edges(const auto& c) {
-    c.add("expand", [](Tensor x) { return ops::expand(x, {8, 3}); }, c.real({3}));
-  }
+  static constexpr void compared(In<functions_and_reductions>, const auto& c) { c.add("expand", expanded({2, 3, 4}), f32(3, 1)); }
+  static constexpr void edges(const auto& c) { c.add("expand", expanded({8, 3}), c.real({3})); }
   static constexpr void shapes(const auto& s) {
     s.result(f32(5, 2, 3), expanded({5, 2, 3}), f32(2, 1));
     s.result(f32(4), expanded({4}), f32());

@@ -44,59 +44,60 @@ struct Adam : OpTest {
   }
   static void meanings(auto& m) { m[op] = value; }
   static constexpr void compared(In<optimisers>, const auto& c) {
+    const TensorSpec t = f32(3, 19), scalar = f32();
     const auto corrected = [](Tensor m, Tensor v, Tensor step) {
       return ops::adam_updater(m, v, {.time_step = step, .beta1 = 0.9, .beta2 = 0.875});
     };
-    c.add_forward("adam", [](Tensor m, Tensor v) { return ops::adam_updater(m, v); }, f32({3, 19}), f32({3, 19}));
-    c.add_forward("adam_corrected", corrected, f32({3, 19}), f32({3, 19}), f32({}));
+    c.add_forward("adam", [](Tensor m, Tensor v) { return ops::adam_updater(m, v); }, t, t);
+    c.add_forward("adam_corrected", corrected, t, t, scalar);
     c.add_forward(
         "adam_decay",
         [](Tensor m, Tensor v, Tensor w, Tensor step) {
           return ops::adam_updater(m, v, {.weight = w, .time_step = step, .weight_decay = 0.125, .beta1 = 0.9, .beta2 = 0.875});
         },
-        f32({3, 19}), f32({3, 19}), f32({3, 19}), f32({}));
+        t, t, t, scalar);
     c.add_forward(
         "adam_tensors",
         [](Tensor m, Tensor v, Tensor w, Tensor step, Tensor decay, Tensor beta1, Tensor beta2) {
           return ops::lamb_updater(m, v, {.weight = w, .time_step = step, .weight_decay = decay, .beta1 = beta1, .beta2 = beta2});
         },
-        f32({2, 3}), f32({2, 3}), f32({2, 3}), f32({}), f32({}), f32({}), f32({1}));
+        f32(2, 3), f32(2, 3), f32(2, 3), scalar, scalar, scalar, f32(1));
     c.add_forward(
         "adamax",
         [](Tensor m, Tensor v, Tensor w, Tensor step) {
           return ops::adamax_updater(m, v, {.weight = w, .time_step = step, .weight_decay = 0.125});
         },
-        f32({3, 19}), f32({3, 19}), f32({3, 19}), f32({}));
+        t, t, t, scalar);
   }
   static constexpr void compared(In<adam_in>, const auto& c) {
+    const TensorSpec scalar = c.real({});
     c.add_forward(
         "_adam_all",
         [](Tensor m, Tensor v, Tensor w, Tensor step, Tensor decay, Tensor beta1, Tensor beta2, Tensor epsilon) {
           return ops::adam_updater(
               m, v, {.weight = w, .time_step = step, .weight_decay = decay, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon});
         },
-        c.real({3, 19}), c.real({3, 19}), c.real({3, 19}), c.real({}), c.real({}), c.real({}), TensorSpec{{1}, c.dtype},
-        c.real({}));
+        c.real({3, 19}), c.real({3, 19}), c.real({3, 19}), scalar, scalar, scalar, TensorSpec{{1}, c.dtype}, scalar);
   }
   static constexpr void compared(In<half_precision_norms_and_updates>, const auto& c) {
+    const TensorSpec scalar = f32();
     c.add_forward(
         "half_adam",
         [](Tensor m, Tensor v, Tensor step) {
           return ops::adam_updater(m, v, {.time_step = step, .beta1 = 0.9, .beta2 = 0.875});
         },
-        f16({3, 19}), f32({3, 19}), f32({}));
+        f16(3, 19), f32(3, 19), scalar);
     c.add_forward(
         "half_adam_tensors",
         [](Tensor m, Tensor v, Tensor w, Tensor step, Tensor decay, Tensor beta1, Tensor beta2, Tensor epsilon) {
           return ops::adam_updater(
               m, v, {.weight = w, .time_step = step, .weight_decay = decay, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon});
         },
-        f16({3, 19}), f32({3, 19}), f32({3, 19}), f32({}), f16({}), f32({}), f32({1}), f32({}));
+        f16(3, 19), f32(3, 19), f32(3, 19), scalar, f16(), scalar, f32(1), scalar);
   }
   static constexpr void compared(In<views_of_elements>, const auto& c) {
     c.add_forward(
-        "view_adam", [](Tensor m, Tensor v) { return ops::adam_updater(m.T(), v[{all, every_second}]); }, f32({19, 5}),
-        f32({5, 38}));
+        "view_adam", [](Tensor m, Tensor v) { return ops::adam_updater(m.T(), v[{all, every_second}]); }, f32(19, 5), f32(5, 38));
   }
   static constexpr void compared(In<float_arithmetic>, const auto& c) {
     c.add_forward(
@@ -104,7 +105,7 @@ struct Adam : OpTest {
         [](Tensor m, Tensor v, Tensor w, Tensor step) {
           return ops::adam_updater(m, v, {.weight = w, .time_step = step, .weight_decay = 0.125, .beta1 = 0.9, .beta2 = 0.875});
         },
-        c.real({3, 7}), c.real({3, 7}), c.real({3, 7}), f32({}));
+        c.real({3, 7}), c.real({3, 7}), c.real({3, 7}), f32());
   }
   static constexpr void compared(In<few_elements>, const auto& c) {
     c.add_forward("adam", [](Tensor m, Tensor v) { return ops::adam_updater(m, v); }, c.real(), c.real());
@@ -140,11 +141,10 @@ struct Adam : OpTest {
         [](Tensor m, Tensor v) { return ops::adamax_updater(m, v, {}); }, f32(2), f32(2));
   }
   static void numbers(auto& list) {
-    list.real("AdamOptions.weight_decay", list.not_negative,
-              [](const auto& s, double n) { return with(s, {.weight_decay = n}); });
-    list.real("AdamOptions.beta1", list.probability, [](const auto& s, double n) { return with(s, {.beta1 = n}); });
-    list.real("AdamOptions.beta2", list.probability, [](const auto& s, double n) { return with(s, {.beta2 = n}); });
-    list.real("AdamOptions.epsilon", list.not_negative, [](const auto& s, double n) { return with(s, {.epsilon = n}); });
+    list.real("AdamOptions.weight_decay", list.not_negative, [](auto& s, auto n) { return with(s, {.weight_decay = n}); });
+    list.real("AdamOptions.beta1", list.probability, [](auto& s, auto n) { return with(s, {.beta1 = n}); });
+    list.real("AdamOptions.beta2", list.probability, [](auto& s, auto n) { return with(s, {.beta2 = n}); });
+    list.real("AdamOptions.epsilon", list.not_negative, [](auto& s, auto n) { return with(s, {.epsilon = n}); });
   }
   static constexpr void handles(auto& list) {
     list.add("adam_updater", [] { (void)ops::adam_updater(Tensor(), Tensor()); });
@@ -160,16 +160,16 @@ struct LambSquare : OpTest {
     };
   }
   static constexpr void compared(In<optimisers>, const auto& c) {
-    c.add_forward("lamb_square", ops::lamb_square, f32({3, 19}));
-    c.add_forward("lamb_square_large", ops::lamb_square, f32({40, 67}));
-    c.add_forward("lamb_square_transposed", [](Tensor x) { return ops::lamb_square(x.transpose({2, 0, 1})); }, f32({5, 3, 4}));
-    c.add_forward("lamb_square_scalar", ops::lamb_square, f32({}));
+    c.add_forward("lamb_square", ops::lamb_square, f32(3, 19));
+    c.add_forward("lamb_square_large", ops::lamb_square, f32(40, 67));
+    c.add_forward("lamb_square_transposed", [](Tensor x) { return ops::lamb_square(x.transpose({2, 0, 1})); }, f32(5, 3, 4));
+    c.add_forward("lamb_square_scalar", ops::lamb_square, f32());
   }
   static constexpr void compared(In<double_updates>, const auto& c) {
-    c.add_forward("double_lamb_square", ops::lamb_square, f64({7, 50}));
+    c.add_forward("double_lamb_square", ops::lamb_square, f64(7, 50));
   }
   static constexpr void compared(In<half_precision_norms_and_updates>, const auto& c) {
-    c.add_forward("half_lamb_square", ops::lamb_square, f16({7, 50}));
+    c.add_forward("half_lamb_square", ops::lamb_square, f16(7, 50));
   }
   static constexpr void compared(In<float_lines_and_indices>, const auto& c) {
     c.add_forward("floats_lamb_square", ops::lamb_square, c.real({5, 7}));
@@ -198,27 +198,29 @@ struct AdamVarUpdate : OpTest {
   }
   static void meanings(auto& m) { m[op] = value; }
   static constexpr void compared(In<optimisers>, const auto& c) {
+    const TensorSpec small = f32(2, 3), scalar = f32();
     c.add_forward(
         "adam_var_update",
         [](Tensor w, Tensor x, Tensor r1, Tensor r2, Tensor learning_rate, Tensor limit) {
           return ops::adam_var_update(w, x, r1, r2, learning_rate, limit);
         },
-        f32({2, 3}), f32({2, 3}), f32({}), f32({}), f32({}), f32({}));
+        small, small, scalar, scalar, scalar, scalar);
     c.add_forward(
         "adam_var_update_zero", [](Tensor w, Tensor x, Tensor r1, Tensor r2) { return ops::adam_var_update(w, x, r1, r2, 0.5); },
-        f32({2, 3}), f32({2, 3}), f32({}), f32({}));
+        small, small, scalar, scalar);
     c.add_forward(
         "adam_var_update_numbers",
-        [](Tensor w, Tensor x, Tensor r1, Tensor r2) { return ops::adam_var_update(w, x, r1, r2, 0.5, 0.75); }, f32({2, 3}),
-        f32({2, 3}), f32({}), f32({}));
+        [](Tensor w, Tensor x, Tensor r1, Tensor r2) { return ops::adam_var_update(w, x, r1, r2, 0.5, 0.75); }, small, small,
+        scalar, scalar);
   }
   static constexpr void compared(In<adam_in>, const auto& c) {
+    const TensorSpec scalar = c.real({});
     c.add_forward(
         "_adam_var_update",
         [](Tensor w, Tensor x, Tensor r1, Tensor r2, Tensor learning_rate, Tensor limit) {
           return ops::adam_var_update(w, x, r1, r2, learning_rate, limit);
         },
-        c.real({2, 3}), c.real({2, 3}), c.real({}), c.real({}), c.real({}), c.real({}));
+        c.real({2, 3}), c.real({2, 3}), scalar, scalar, scalar, scalar);
   }
   static constexpr void compared(In<float_arithmetic>, const auto& c) {
     c.add_forward(
@@ -235,10 +237,9 @@ struct AdamVarUpdate : OpTest {
         [](Tensor t, Tensor r) { return ops::adam_var_update(t, t, r, r, 0.5); }, f32(2), f32(2));
   }
   static void numbers(auto& list) {
-    list.real("adam_var_update.learning_rate", list.not_negative, [](const auto& s, double n) {
-      return ops::adam_var_update(s.tensor({3}), s.tensor({3}), s.tensor({}), s.tensor({}), n);
-    });
-    list.real("adam_var_update.max_weight_norm", list.whole_not_negative, [](const auto& s, double n) {
+    list.real("adam_var_update.learning_rate", list.not_negative,
+              [](auto& s, auto n) { return ops::adam_var_update(s.tensor({3}), s.tensor({3}), s.tensor({}), s.tensor({}), n); });
+    list.real("adam_var_update.max_weight_norm", list.whole_not_negative, [](auto& s, auto n) {
       return ops::adam_var_update(s.tensor({3}), s.tensor({3}), s.tensor({}), s.tensor({}), 1, n);
     });
   }
