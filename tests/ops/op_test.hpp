@@ -1,5 +1,6 @@
 #pragma once
-// All that is tested of an op is one struct in one file of this folder. Its members, and who runs them:
+// All that is tested of an op is one struct in one file of this folder; ops of one header share a file. Its members, and who runs
+// them:
 //
 //   op               the op's name                                   coverage, edges/ops, random_programs/ops
 //   meanings(m)      what it computes, in float64                    random programs, and the values of `cases`
@@ -94,7 +95,6 @@ enum class Program : std::uint8_t {
   convolutions,
   half_convolutions,
   other_gradients,
-  choices_of_each_form,
   without_steps,
   signed_integers,
   of_precision,
@@ -114,7 +114,6 @@ enum class Program : std::uint8_t {
   indexed_dtypes,
   indexed_gradients,
   sparse_accumulations,
-  some_indexing,
   lines,
   indices,
   half_reductions,
@@ -129,7 +128,6 @@ enum class Program : std::uint8_t {
   normalisation_of_batches,
   images,
   pools_with_gaps,
-  networks_in_tiles,
   networks_in_float64,
   networks_in_float16,
   other_networks,
@@ -153,7 +151,6 @@ enum class Program : std::uint8_t {
   indices_of_one,
   other_index_dtypes,
   interpolated_halves,
-  some_random_numbers,
   second_of_functions,
   second_of_shapes,
   second_of_products,

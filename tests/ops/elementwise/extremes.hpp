@@ -31,9 +31,6 @@ struct Maximum : ExtremeOfTwoTest<Maximum> {
   static constexpr void compared(In<choices>, const auto& c) {
     c.add("maximum_of_three", [](Tensor x, Tensor y, Tensor z) { return ops::maximum(x, y, z); }, f32(3, 5), f32(5), f32(3, 1));
   }
-  static constexpr void compared(In<choices_of_each_form>, const auto& c) {
-    c.add("maximum_outer", of_tensors, f32(4, 1), f32(1, 19));
-  }
   static constexpr void compared(In<views_of_elements>, const auto& c) {
     c.add(
         "view_maximum", [](Tensor a, Tensor b) { return ops::maximum(a.T(), b[{tw::all, every_second}]); }, f32(19, 5),

@@ -25,12 +25,6 @@ struct Where : OpTest {
         "mask_as_number", [](Tensor a, Tensor b) { return ops::greater(a, b).cast(tw::float32) * b + a; }, f32(3, 19),
         f32(3, 19));
   }
-  static constexpr void compared(In<choices_of_each_form>, const auto& c) {
-    c.add(
-        "masked",
-        [](Tensor a, Tensor b) { return ops::where(ops::greater(a, b), a * b, ops::where(ops::less_equal(a, -1.03), b, a)); },
-        f32(3, 19), f32(3, 19));
-  }
   static constexpr void compared(In<without_steps>, const auto& c) { c.add("where_ignores", where, bools(3), f32(3), f32(3)); }
   static constexpr void compared(In<of_precision>, const auto& c) {
     c.add(

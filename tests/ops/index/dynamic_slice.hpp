@@ -73,10 +73,6 @@ struct DynamicSlice : OpTest {
     c.add("dynamic_slice", dynamic_slice({2, 0}, {3, 2}), c.real({4, 3, 7}), i32(2));
     c.add("dynamic_update", dynamic_update({1}, {9}), c.real({5, 40}), i32(1), c.real({5, 9}));
   }
-  static constexpr void compared(In<some_indexing>, const auto& c) {
-    c.add("dynamic_slice_two", dynamic_slice({2, 0}, {3, 2}), f32(4, 3, 7), u32(2));
-    c.add("dynamic_update_columns", dynamic_update({1}, {9}), f32(5, 40), i32(1), f32(5, 9));
-  }
   static constexpr void compared(In<views_at_indices>, const auto& c) {
     const auto second = tw::slice(1, 2);
     c.add(

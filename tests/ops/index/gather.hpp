@@ -53,12 +53,6 @@ struct Gather : OpTest {
     c.add("groupedgather", grouped(1, 2), c.real({2, 7, 3}), i32(2, 4));
     c.add("tied_gather", tied(1), c.real({2, 7}), i32(5));
   }
-  static constexpr void compared(In<some_indexing>, const auto& c) {
-    c.add("gather_middle", gather(1), f32(2, 7, 3), i32(2, 2));
-    c.add("gather_many", gather(), f32(40, 3), i32(70));
-    c.add("gather_wide", gather(), f32(3, 520), i32(4));
-    c.add("groupedgather", grouped(1, 2), f32(2, 7, 3), i32(2, 4));
-  }
   static constexpr void compared(In<views_at_indices>, const auto& c) {
     c.add("view_gather", [](Tensor t, Tensor i) { return ops::gather(t.T(), i.T()); }, f32(7, 19), i32(3, 4));
   }

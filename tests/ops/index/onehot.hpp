@@ -37,7 +37,6 @@ struct OneHot : OpTest {
       c.add_forward(tw::text("onehot_of_", tw::to_text(dtype)).view(), four, i32(5), spec_of(dtype, {2}));
   }
   static constexpr void compared(In<indexed_gradients>, const auto& c) { c.add("onehot", onehot(5, 0), i32(2, 3), c.real({2})); }
-  static constexpr void compared(In<some_indexing>, const auto& c) { c.add("onehot_first", onehot(5, 0), i32(2, 3), f32(2)); }
   static constexpr void compared(In<views_at_indices>, const auto& c) {
     c.add(
         "view_onehot", [](Tensor i, Tensor values) { return ops::onehot(i.T(), 5, values[tw::slice(2, tw::none, -2)]); },

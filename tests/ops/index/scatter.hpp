@@ -51,11 +51,6 @@ struct Scatter : OpTest {
   static constexpr void compared(In<indexed_gradients>, const auto& c) {
     c.add("scatter", along(-1), c.real({2, 3, 9}), u32(2, 3, 4), c.real({2, 3, 4}));
   }
-  static constexpr void compared(In<some_indexing>, const auto& c) {
-    c.add("scatter_part", along(1), f32(3, 5), i32(2, 3), f32(3, 4));
-    c.add("scatter_vector", along(), f32(20), i32(17), f32(17));
-    c.add_forward("scatter_repeated", along(), f32(4, 3), i32(5), f32(5, 3));
-  }
   static constexpr void compared(In<views_at_indices>, const auto& c) {
     c.add(
         "view_scatter", [](Tensor t, Tensor i, Tensor v) { return ops::scatter(t.T(), i.T(), v[{all, every_second}]); },
@@ -164,10 +159,6 @@ struct ScatterReduce : OpTest {
     c.add("scatter_max", reduced(max, {.axis = 1}), c.real({3, 6}), i32(3, 6), c.real({3, 4}));
     c.add("scatter_min", reduced(min, {.axis_size = 4}), c.real({6, 5}), i32(6));
   }
-  static constexpr void compared(In<some_indexing>, const auto& c) {
-    using enum tw::ScatterReduction;
-    c.add("scatter_max_initial", reduced(max, {.axis = 1}), f32(3, 6), i32(3, 6), f32(3, 4));
-  }
   static constexpr void compared(In<views_at_indices>, const auto& c) {
     c.add(
         "view_scatter_sum",
@@ -262,9 +253,6 @@ struct SparseAccumulate : OpTest {
                   i32(4));
     c.add_forward("sparse_accumulate_of_half", accumulate(0, 1), f32(7, 19), f16(4, 19), i32(4));
     c.add_forward("sparse_accumulate_float16", accumulate(0, 0.5), f16(7, 19), f32(4, 19), i32(4));
-  }
-  static constexpr void compared(In<some_indexing>, const auto& c) {
-    c.add_forward("sparse_accumulate", accumulated(), f32(7, 19), f32(2, 3, 19), i32(2, 3));
   }
   static constexpr void compared(In<views_at_indices>, const auto& c) {
     c.add_forward(

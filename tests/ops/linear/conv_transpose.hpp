@@ -78,11 +78,6 @@ struct ConvTranspose : OpTest {
     c.add("conv_transpose_3d", conv_transpose({.stride = {1, 2, 1}, .padding = {1, 0, 1, 0, 1, 1}}), f32(2, 2, 3, 2, 3),
           f32(2, 3, 2, 3, 3));
   }
-  static constexpr void compared(In<networks_in_tiles>, const auto& c) {
-    c.add("conv_transpose_stride", conv_transpose({.stride = {2, 2}, .padding = {1, 1, 1, 1}}), f32(1, 2, 3, 4), f32(2, 3, 4, 4));
-    c.add("conv_transpose_groups", conv_transpose({.stride = {2, 2}, .padding = {1, 1, 1, 1}, .groups = 2}), f32(1, 4, 3, 2),
-          f32(4, 3, 4, 4));
-  }
   static constexpr void compared(In<networks_in_float64>, const auto& c) {
     c.add("conv_transpose_double", conv_transpose({.stride = {2, 2}, .padding = {1, 1, 1, 1}}), f64(2, 3, 3, 4), f64(3, 2, 4, 3));
   }

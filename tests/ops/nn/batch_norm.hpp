@@ -32,10 +32,6 @@ struct BatchNorm : OpTest {
     c.add("batch_norm_inference", batch_norm_inference, f32(3, 4, 3, 3), f32(4), f32(4), f32(4), f32(4));
     c.add("batch_norm_inference_rows", batch_norm_inference, f32(7, 5), f32(5), f32(5), f32(5), f32(5));
   }
-  static constexpr void compared(In<networks_in_tiles>, const auto& c) {
-    c.add("batch_norm", batch_norm(), f32(3, 4, 3, 3), f32(4), f32(4), i32(4), i32(4));
-    c.add("batch_norm_inference", batch_norm_inference, f32(3, 4, 3, 3), f32(4), f32(4), f32(4), f32(4));
-  }
   static constexpr void compared(In<networks_in_float64>, const auto& c) {
     c.add("batch_norm_double", batch_norm({}, tw::float64), f64(3, 2, 2, 3, 2), f64(2), f64(2), i32(2), i32(2));
     c.add("batch_norm_inference_double", batch_norm_inference, f64(2, 3, 2, 3, 2), f64(3), f64(3), f64(3), f64(3));

@@ -120,9 +120,6 @@ struct Interpolate : OpTest {
           interpolate({1, 1, 1.5, 3}, {.mode = tw::ResizeMode::cubic, .coordinate_transformation_mode = align_corners}),
           f32(1, 2, 3, 2));
   }
-  static constexpr void compared(In<networks_in_tiles>, const auto& c) {
-    c.add("interpolate_linear", interpolate({1, 1, 2, 1.25}, {.mode = tw::ResizeMode::linear}), f32(1, 1, 2, 37));
-  }
   static constexpr void compared(In<networks_in_float64>, const auto& c) {
     c.add("interpolate_double", interpolate({1, 1, 2, 1.5}, {.mode = tw::ResizeMode::cubic}), f64(1, 2, 4, 5));
   }

@@ -81,9 +81,6 @@ struct MaxPool : OpTest {
           max_pool({2, 2, 2}, {.padding = {0, 0, 0, 0, 1, 0}, .out_pads = {1, 0, 0, 0, 0, 1}, .in_dilations = {1, 2, 1}}),
           f32(1, 2, 3, 2, 4));
   }
-  static constexpr void compared(In<networks_in_tiles>, const auto& c) {
-    c.add("max_pool_out_pads", max_pool({2, 2}, {.stride = {2, 2}, .out_pads = {1, 0, 2, 1}}), f32(2, 3, 6, 5));
-  }
   static constexpr void compared(In<networks_in_float64>, const auto& c) {
     c.add("max_pool_gaps_double", max_pool({2, 2}, {.out_pads = {1, 0, 0, 1}, .in_dilations = {2, 1}}), f64(2, 2, 4, 3));
     c.add("double_max_pool", max_pool({3, 3}, {.stride = {2, 2}, .padding = {1, 1, 1, 1}}), f64(1, 2, 7, 6));
@@ -164,10 +161,6 @@ struct AveragePool : OpTest {
   static constexpr void compared(In<pools_with_gaps>, const auto& c) {
     c.add("average_pool_dilation", average_pool({2, 3}, {.padding = {1, 2, 1, 1}, .dilation = {3, 2}}), f32(1, 2, 7, 6));
     c.add("average_pool_dilation_stride", average_pool({3}, {.stride = {2}, .padding = {2, 1}, .dilation = {2}}), f32(1, 3, 13));
-    c.add("average_pool_gaps", average_pool({2, 3}, {.padding = {0, 1, 0, 1}, .out_pads = {0, 1, 2, 0}, .in_dilations = {2, 2}}),
-          f32(2, 2, 4, 3));
-  }
-  static constexpr void compared(In<networks_in_tiles>, const auto& c) {
     c.add("average_pool_gaps", average_pool({2, 3}, {.padding = {0, 1, 0, 1}, .out_pads = {0, 1, 2, 0}, .in_dilations = {2, 2}}),
           f32(2, 2, 4, 3));
   }

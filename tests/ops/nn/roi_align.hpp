@@ -51,10 +51,6 @@ struct RoiAlign : OpTest {
           i32(4));
     c.add("roi_align_adaptive", roi_align({.output_size = {2, 2}, .spatial_scale = 0.5}), f32(2, 2, 6, 7), i32(4, 4), i32(4));
   }
-  static constexpr void compared(In<networks_in_tiles>, const auto& c) {
-    c.add("roi_align", roi_align({.output_size = {2, 3}, .spatial_scale = 0.75, .sampling_ratio = 2}), f32(2, 3, 6, 7), i32(4, 4),
-          i32(4));
-  }
   static constexpr void compared(In<networks_in_float64>, const auto& c) {
     c.add("roi_align_double", roi_align({.output_size = {1, 2}, .sampling_ratio = 1}), f64(2, 2, 5, 6), i32(4, 4), i32(4));
   }

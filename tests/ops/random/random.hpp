@@ -57,9 +57,6 @@ struct RandomUniform : OpTest {
   static constexpr void compared(In<views_at_indices>, const auto& c) {
     c.add_forward("view_uniform", [](Tensor s) { return ops::random_uniform(s[1], {5, 19}, -2, 3); }, u32(2, 2));
   }
-  static constexpr void compared(In<some_random_numbers>, const auto& c) {
-    c.add_forward("uniform", [](Tensor seed) { return ops::random_uniform(seed, {3, 5, 7}, -2, 3); }, seed_spec);
-  }
   static constexpr void compared(In<few_elements>, const auto& c) {
     c.add_forward("uniform", [&](Tensor s) { return ops::random_uniform(s, c.shape, -2, 3); }, seed_spec);
   }
@@ -128,9 +125,6 @@ struct RandomNormal : OpTest {
     normal("normal_half", {1, 65}, -1, 0.3, tw::float16);
     normal("normal_wide", {7, 11}, 0.1, 0.7, tw::float64);
   }
-  static constexpr void compared(In<some_random_numbers>, const auto& c) {
-    c.add_forward("normal", [](Tensor seed) { return ops::random_normal(seed, {13, 15}); }, seed_spec);
-  }
   static constexpr void shapes(const auto& s) {
     s.result(f16(4), of_shape({4}, 0, 1, tw::float16), seed_spec);
     s.result(spec_of(tw::float64, {4}), of_shape({4}, 0, 0, tw::float64), seed_spec);
@@ -180,7 +174,6 @@ struct Dropout : OpTest {
   static constexpr void compared(In<views_at_indices>, const auto& c) {
     c.add("view_dropout", [](Tensor t, Tensor s) { return ops::dropout(t.T(), s[1], 0.25); }, f32(19, 5), u32(2, 2));
   }
-  static constexpr void compared(In<some_random_numbers>, const auto& c) { c.add("dropout", drop(0.3), f32(9, 23), seed_spec); }
   static constexpr void compared(In<few_elements>, const auto& c) { c.add("dropout", drop(0.25), c.real(), seed_spec); }
   static constexpr void shapes(const auto& s) {
     s.result(f16(2, 3), drop(0.5), f16(2, 3), seed_spec);
@@ -215,9 +208,6 @@ struct ShapedDropout : OpTest {
   }
   static constexpr void compared(In<other_dropouts_and_seeds>, const auto& c) {
     c.add("dropout_columns_half", drop_shaped({9}, 0.4), f16(3, 9), seed_spec);
-  }
-  static constexpr void compared(In<some_random_numbers>, const auto& c) {
-    c.add("dropout_columns", drop_shaped({9}, 0.4), f32(3, 9), seed_spec);
   }
   static constexpr void shapes(const auto& s) {
     s.result(f16(2, 3), drop_shaped({2, 1}, 0.5), f16(2, 3), seed_spec);

@@ -10,7 +10,10 @@ constexpr void functions(Ir& ir) { add_cases<Program::functions>({ir, tw::float3
 constexpr void powers(Ir& ir) { add_cases<Program::powers>({ir, tw::float32, {2, 19}}); }
 constexpr void choices(Ir& ir) { add_cases<Program::choices>({ir, tw::float32, {}}); }
 /// Of the above: what is cut and planned in another way.
-constexpr void choices_of_each_form(Ir& ir) { add_cases<Program::choices_of_each_form>({ir}); }
+constexpr void choices_of_each_form(Ir& ir) {
+  constexpr std::string_view names[] = {"maximum_outer", "masked"};
+  add_some<Program::choices>(ir, names);
+}
 constexpr void in_place(Ir& ir) {
   add_cases<Program::in_place_of_product>({ir, tw::float32, {3, 19}, "", "_inplace"});
   add_cases<Program::in_place_of_input>({ir, tw::float32, {3, 19}, "", "_inplace"});  // the caller keeps an input by value

@@ -36,6 +36,9 @@ constexpr void other_index_dtypes(Ir& ir) { add_cases<Program::other_index_dtype
 /// Sums of at most six elements, which half precision rounds once.
 constexpr void interpolated_halves(Ir& ir) { add_cases<Program::interpolated_halves>({ir}); }
 /// Random numbers and dropout, for machines on which their work is cut in other ways.
-constexpr void some_random_numbers(Ir& ir) { add_cases<Program::some_random_numbers>({ir}); }
+constexpr void some_random_numbers(Ir& ir) {
+  constexpr std::string_view names[] = {"uniform", "normal", "dropout", "dropout_columns"};
+  add_some<Program::random_numbers, Program::dropouts>(ir, names);
+}
 
 }  // namespace op_cases

@@ -48,6 +48,13 @@ constexpr void embedding(Ir& ir) {
 }
 
 /// One case of each kind of work, for machines on which it is cut in other ways.
-constexpr void some_indexing(Ir& ir) { add_cases<Program::some_indexing>({ir}); }
+constexpr void some_indexing(Ir& ir) {
+  constexpr std::string_view names[] = {"gather_middle",          "gather_many",      "gather_wide",
+                                        "groupedgather",          "scatter_part",     "scatter_vector",
+                                        "scatter_max_initial",    "scatter_repeated", "dynamic_slice_two",
+                                        "dynamic_update_columns", "onehot_first",     "sparse_accumulate"};
+  add_some<Program::gathers, Program::scatters, Program::scattered_extremes, Program::indexed_slices,
+           Program::sparse_accumulations>(ir, names);
+}
 
 }  // namespace op_cases

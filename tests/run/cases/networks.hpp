@@ -12,7 +12,13 @@ constexpr void images(Ir& ir) { add_cases<Program::images>({ir}); }
 constexpr void pools_with_gaps(Ir& ir) { add_cases<Program::pools_with_gaps>({ir}); }
 
 /// Of the above: one of each kind of work, for machines on which it is cut.
-constexpr void networks_in_tiles(Ir& ir) { add_cases<Program::networks_in_tiles>({ir}); }
+constexpr void networks_in_tiles(Ir& ir) {
+  constexpr std::string_view names[] = {"conv_transpose_stride", "conv_transpose_groups", "batch_norm",
+                                        "batch_norm_inference",  "interpolate_linear",    "roi_align",
+                                        "max_pool_out_pads",     "average_pool_gaps"};
+  add_some<Program::transposed_convolutions, Program::normalisation_of_batches, Program::images, Program::pools_with_gaps>(ir,
+                                                                                                                           names);
+}
 
 constexpr void networks_in_float64(Ir& ir) { add_cases<Program::networks_in_float64>({ir}); }
 /// Results and gradients with the rounding of half precision.

@@ -1,5 +1,5 @@
 // labels: none
-// Shapes, dtypes and errors of ops with indices that are known in the run.
+// Deprecated options of ops with indices, and plans of large tables.
 #include "../../support/op_results.hpp"
 #include "tilewright/tilewright.hpp"
 

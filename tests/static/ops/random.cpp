@@ -1,25 +1,19 @@
 // labels: none
-// Random ops: specs of results, messages, what is planned, and what can be computed when a program is compiled.
+// Random numbers that can be computed when a program is compiled.
 #include "tilewright/ops/random/random.hpp"
 
-#include "../../support/op_results.hpp"
-#include "tilewright/module/create_graph.hpp"
 #include "tilewright/session/seeds.hpp"
 
 namespace tw = tilewright;
-namespace ops = tw::ops;
-using namespace op_results;
-using tw::DType, tw::Ir, tw::Shape, tw::Tensor, tw::TensorSpec, tw::Text;
 
 // ---- Philox and seeds are constant expressions
 static_assert(tw::philox({}, {}) == tw::PhiloxCounter{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
 static_assert(tw::uint64_to_two_uint32(0x0123456789abcdef) == std::array<std::uint32_t, 2>{0x01234567, 0x89abcdef});
 static_assert(tw::two_uint32_to_uint64(0x01234567u, 0x89abcdefu) == 0x0123456789abcdef);
 
-// ---- results
 static_assert([] {
-  Ir ir;
-  return ops::split_random_seed(ir.constant({1, 2}, {2}, tw::uint32), 300).size() == 300;
+  tw::Ir ir;
+  return tw::ops::split_random_seed(ir.constant({1, 2}, {2}, tw::uint32), 300).size() == 300;
 }());
 
 // ---- numbers of the dtype

@@ -1,5 +1,5 @@
 // labels: none
-// Shapes and dtypes of reductions and of ops along one axis, and the errors of what they do not take.
+// How reductions are planned, and that indices stop gradients.
 #include "../../support/op_results.hpp"
 #include "../programs/models.hpp"
 

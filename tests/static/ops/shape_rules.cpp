@@ -1,5 +1,5 @@
 // labels: quick
-// Shapes and dtypes of every op's results, and the errors of operands that do not fit.
+// Numbers beside tensors, and errors that name a place in a model. Shapes of ops stand in tests/ops.
 #include "../../support/op_results.hpp"
 #include "../programs/models.hpp"
 

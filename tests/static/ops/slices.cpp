@@ -1,5 +1,5 @@
 // labels: none
-// Slices, concats and splits: shapes, errors, and what the planner makes of them.
+// What the planner makes of slices, concats and splits.
 #include "../../support/programs.hpp"
 #include "../../support/same.hpp"
 #include "../programs/models.hpp"
