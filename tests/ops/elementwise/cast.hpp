@@ -8,7 +8,7 @@ struct Cast : OpTest {
   static constexpr auto cast(DType dtype) {
     return [dtype](Tensor x) { return x.cast(dtype); };
   }
-/// An element in another dtype. What a narrower integer does not hold wraps around, when it is stored.
+  /// An element in another dtype. What a narrower integer does not hold wraps around, when it is stored.
   static double converted(double x, tw::DType from, tw::DType to) {
     if (to == tw::boolean) return x != 0;
     if (!tw::is_int(to) || !tw::is_floating_point(from)) return x;

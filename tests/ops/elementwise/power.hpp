@@ -60,7 +60,7 @@ struct PowNumber : OpTest {
   static constexpr void handles(auto& list) {
     list.add("pow", [] { (void)ops::pow(Tensor(), 1); });
   }
-/// Of zeros, infinities and NaN.
+  /// Of zeros, infinities and NaN.
   static constexpr auto powers_of = [](Tensor x) {
     std::array<Tensor, 18> results;
     for (std::size_t i = 0; i < 9; ++i) {

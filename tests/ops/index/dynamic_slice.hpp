@@ -6,7 +6,7 @@ namespace op_tests {
 /// And of updates of such slices.
 struct DynamicSlice : OpTest {
   static constexpr std::string_view op = "DynamicSlice";
-/// Where the slice of a dynamic op begins, by axis.
+  /// Where the slice of a dynamic op begins, by axis.
   static Index begin_of_slice(const tw::Node& node, const Array& t, const Array& starts) {
     const auto attributes = tw::unpack<tw::DynamicSliceAttributes>(node.attributes);
     Index result(at(t.rank()), 0);

@@ -19,7 +19,7 @@ Meaning scaled(F product) {
 
 struct Pow2ScaleThenCast : OpTest {
   static constexpr std::string_view op = "Pow2ScaleThenCast";
-/// The nearest number of 8 bits, ties to even; NaN beyond the largest.
+  /// The nearest number of 8 bits, ties to even; NaN beyond the largest.
   static double to_float8(double x, tw::DType dtype) {
     const int mantissa = dtype == tw::float8_143 ? 3 : 2, bias = dtype == tw::float8_143 ? 8 : 16;
     const double largest = dtype == tw::float8_143 ? 240 : 57344;

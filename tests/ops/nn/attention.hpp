@@ -13,7 +13,7 @@ struct Attention : OpTest {
       return ops::scaled_dot_product_attention(q, k, v, mask, options);
     };
   }
-/// Attention with dropout, whose last input is the seed; with a mask before it or without.
+  /// Attention with dropout, whose last input is the seed; with a mask before it or without.
   static constexpr auto dropped_attention(const tw::AttentionOptions& options) {
     return [options](Tensor q, Tensor k, Tensor v, Tensor seed) {
       tw::AttentionOptions given = options;
@@ -28,7 +28,7 @@ struct Attention : OpTest {
       return ops::scaled_dot_product_attention(q, k, v, mask, given);
     };
   }
-/// Of the parts of one projection (batch, length, 3, heads, width): views, which are not copied.
+  /// Of the parts of one projection (batch, length, 3, heads, width): views, which are not copied.
   static constexpr Tensor attention_of_parts(Tensor x) {
     const auto part = [&](std::int64_t i) { return x[{tw::all, tw::all, i}].transpose({0, 2, 1, 3}); };
     const Tensor y = ops::scaled_dot_product_attention(part(0), part(1), part(2), {.is_causal = true});
@@ -111,9 +111,6 @@ struct Attention : OpTest {
         f32(2, 4, 3, 2), f32(2, 2, 4, 2), f32(2, 2, 4, 2));
   }
   static constexpr void edges(const auto& c) {
-    const auto attention = [](const tw::AttentionOptions& options) {
-      return [options](Tensor q, Tensor k, Tensor v) { return ops::scaled_dot_product_attention(q, k, v, options); };
-    };
     c.add("attention", attention({}), c.real({1, 1, 4, 2}), c.real({1, 1, 4, 2}), c.real({1, 1, 4, 2}));
     c.add("attention_causal", attention({.is_causal = true}), c.real({1, 1, 4, 2}), c.real({1, 1, 4, 2}), c.real({1, 1, 4, 2}));
     c.add("attention_masked", masked_attention(), c.real({1, 1, 4, 2}), c.real({1, 1, 4, 2}), c.real({1, 1, 4, 2}),

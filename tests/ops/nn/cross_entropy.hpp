@@ -17,7 +17,7 @@ struct CrossEntropy : OpTest {
     };
   }
   static constexpr auto both(const tw::LossAndGradient& results) { return NllLoss::both(results); }
-/// Cross entropy; `classes` above 0: with the weights of make_losses.py, of so many classes, as constants.
+  /// Cross entropy; `classes` above 0: with the weights of make_losses.py, of so many classes, as constants.
   static constexpr auto cross_entropy_of(int classes, const tw::CrossEntropyOptions& given) {
     return [classes, given](Tensor x, Tensor labels) {
       tw::CrossEntropyOptions options = given;
@@ -30,7 +30,7 @@ struct CrossEntropy : OpTest {
       return ops::cross_entropy(x, labels, options);
     };
   }
-/// The loss of logits and labels and, if the op has it, the gradient of the logits.
+  /// The loss of logits and labels and, if the op has it, the gradient of the logits.
   static std::vector<Array> value(const tw::Node& node, Inputs inputs, Specs outputs) {
     std::vector<Array> with_probabilities(inputs.begin(), inputs.end());
     Array& rows = with_probabilities[0];
@@ -42,7 +42,7 @@ struct CrossEntropy : OpTest {
     }
     return NllLoss::value(node, with_probabilities, outputs);
   }
-/// The loss of logits, smoothed labels and weights of classes.
+  /// The loss of logits, smoothed labels and weights of classes.
   static std::vector<Array> weighted(const tw::Node& node, Inputs inputs, Specs outputs) {
     const auto attributes = tw::unpack<tw::WeightedCrossEntropy::Attributes>(node.attributes);
     const Array &logits = inputs[0], &labels = inputs[1];
@@ -154,9 +154,6 @@ struct CrossEntropy : OpTest {
     c.add("exact_cross_entropy", cross_entropy(), f64(4, 3), i32(4));
   }
   static constexpr void edges(const auto& c) {
-    const auto cross_entropy = [](const tw::NllOptions& options) {
-      return [options](Tensor t, Tensor of) { return ops::cross_entropy(t, of, options); };
-    };
     c.add("cross_entropy_none", cross_entropy({.reduction = tw::Reduction::none}), c.real({4, 3}), c.ints({4}));
     c.add("cross_entropy_sum", cross_entropy({.reduction = tw::Reduction::sum}), c.real({4, 3}), c.ints({4}));
     c.add("cross_entropy_mean", cross_entropy({}), c.real({4, 3}), c.ints({4}));

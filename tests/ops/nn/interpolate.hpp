@@ -7,7 +7,7 @@ struct Interpolate : OpTest {
   static constexpr std::string_view op = "Resize";
   static constexpr Input input = Input::real;
   static constexpr bool has_cases = true;
-/// ONNX's Resize along one axis.
+  /// ONNX's Resize along one axis.
   static Line resized(const Line& line, const tw::ResizeAttributes& attributes) {
     using enum tw::CoordinateMode;
     const auto& [axis, in, out, scale, options] = attributes;

@@ -5,7 +5,7 @@ namespace op_tests {
 
 struct BinaryCrossEntropy : OpTest {
   static constexpr std::string_view op = "BinaryCrossEntropy";
-/// The binary cross entropy with the weights that are inputs.
+  /// The binary cross entropy with the weights that are inputs.
   enum class Weights : std::uint8_t { none, weight, pos_weight, both };
   template <Weights weights>
   static constexpr auto binary_cross_entropy(tw::Reduction reduction = tw::Reduction::mean) {

@@ -7,7 +7,7 @@ struct NllLoss : OpTest {
   static constexpr std::string_view op = "Nll";
   static constexpr auto both(const tw::LossAndGradient& results) { return std::array{results.loss, results.gradient}; }
   static constexpr auto nll_loss = [](Tensor p, Tensor labels) { return ops::nll_loss(p, labels); };
-/// The loss of probabilities and labels and, if the op has it, the gradient of what the probabilities are the softmax of.
+  /// The loss of probabilities and labels and, if the op has it, the gradient of what the probabilities are the softmax of.
   static std::vector<Array> value(const tw::Node& node, Inputs inputs, Specs outputs) {
     const auto attributes = tw::unpack<tw::NllAttributes>(node.attributes);
     const Array &probabilities = inputs[0], &labels = inputs[1];

@@ -12,7 +12,7 @@ struct Norms : OpTest {
   static constexpr auto group_norm(std::int64_t num_groups, double eps = 1e-5) {
     return [=](Tensor x, Tensor w, Tensor b) { return ops::group_norm(x, w, b, num_groups, eps); };
   }
-/// Normalisation of lines, or of groups of channels.
+  /// Normalisation of lines, or of groups of channels.
   static std::vector<Array> value(const tw::Node& node, Inputs inputs, Specs outputs) {
     const auto [groups, eps] = tw::unpack<tw::NormAttributes>(node.attributes);
     const Array& x = inputs[0];

@@ -37,7 +37,6 @@ struct Softmax : OpTest {
     c.add("view_softmax", [](Tensor t) { return ops::softmax(t.T()); }, f32(19, 5));
   }
   static constexpr void compared(In<lines_of_one>, const auto& c) {
-    const auto softmax = [](int axis) { return [axis](Tensor x) { return ops::softmax(x, axis); }; };
     c.add("one_softmax", softmax(1), f32(3, 1));
     c.add("line_softmax", softmax(0), f32(7));
   }

@@ -89,7 +89,7 @@ struct RandomUniform : OpTest {
 };
 struct RandomNormal : OpTest {
   static constexpr std::string_view op = "RandomNormal";
-/// By pairs of elements 16 apart: a radius of the first one's bits, an angle of the second one's.
+  /// By pairs of elements 16 apart: a radius of the first one's bits, an angle of the second one's.
   static std::vector<Array> value(const tw::Node& node, Inputs inputs, Specs outputs) {
     const auto attributes = tw::unpack<tw::RandomNormal::Attributes>(node.attributes);
     const Words words(inputs[0]);
@@ -147,7 +147,7 @@ struct Dropout : OpTest {
   static constexpr auto drop(double p) {
     return [=](Tensor x, Tensor seed) { return ops::dropout(x, seed, p); };
   }
-/// The mask of `shape`, broadcast to x, times x.
+  /// The mask of `shape`, broadcast to x, times x.
   static Array dropped(const Array& x, const Array& seed, const tw::Shape& shape, double p) {
     const Words words(seed);
     Array mask(tw::TensorSpec{shape, x.spec.dtype}), result = x.copy();

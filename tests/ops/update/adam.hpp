@@ -6,7 +6,7 @@ namespace op_tests {
 
 struct Adam : OpTest {
   static constexpr std::string_view op = "AdamUpdater";
-/// The step, and the time step if there is one.
+  /// The step, and the time step if there is one.
   static std::vector<Array> value(const tw::Node& node, Inputs inputs, Specs outputs) {
     using Given = tw::AdamInputs;
     const auto attributes = tw::unpack<tw::AdamAttributes>(node.attributes);
@@ -184,7 +184,7 @@ struct LambSquare : OpTest {
 };
 struct AdamVarUpdate : OpTest {
   static constexpr std::string_view op = "AdamVarUpdate";
-/// Inputs t, x, the squares of their norms, and perhaps the learning rate and the largest norm.
+  /// Inputs t, x, the squares of their norms, and perhaps the learning rate and the largest norm.
   static std::vector<Array> value(const tw::Node& node, Inputs inputs, Specs) {
     const auto attributes = tw::unpack<tw::AdamVarUpdate::Attributes>(node.attributes);
     std::size_t next = 4;
