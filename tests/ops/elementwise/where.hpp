@@ -41,8 +41,8 @@ struct Where : OpTest {
     c.add("outer_where", where, bools(4, 1, 1), f32(3, 1), f32(1, 7));
   }
   static constexpr void edges(const auto& c) {
-    c.add("where", where, c.bools(8), c.real({8}), c.real({8}));
-    c.add("where_row", where, c.bools(3, 4), c.real({4}), c.real({3, 1}));
+    c.add("where", where, bools(8), c.real({8}), c.real({8}));
+    c.add("where_row", where, bools(3, 4), c.real({4}), c.real({3, 1}));
   }
   static constexpr void shapes(const auto& s) {
     s.result(f16(4, 5, 3), where, bools(4, 1, 1), f16(5, 1), f16(3));

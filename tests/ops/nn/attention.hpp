@@ -113,8 +113,7 @@ struct Attention : OpTest {
   static constexpr void edges(const auto& c) {
     c.add("attention", attention({}), c.real({1, 1, 4, 2}), c.real({1, 1, 4, 2}), c.real({1, 1, 4, 2}));
     c.add("attention_causal", attention({.is_causal = true}), c.real({1, 1, 4, 2}), c.real({1, 1, 4, 2}), c.real({1, 1, 4, 2}));
-    c.add("attention_masked", masked_attention(), c.real({1, 1, 4, 2}), c.real({1, 1, 4, 2}), c.real({1, 1, 4, 2}),
-          c.bools(1, 4));
+    c.add("attention_masked", masked_attention(), c.real({1, 1, 4, 2}), c.real({1, 1, 4, 2}), c.real({1, 1, 4, 2}), bools(1, 4));
   }
   static constexpr void shapes(const auto& s) {
     s.result(f32(2, 4, 5, 6), of_queries_and_keys, f32(2, 4, 5, 6), f32(2, 4, 7, 6));

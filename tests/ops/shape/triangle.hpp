@@ -31,7 +31,7 @@ struct Triangle : OpTest {
     upper("triu_of_nothing", std::numeric_limits<int>::max(), {4, 3});
     c.add("tril_of_view", [](Tensor x) { return ops::tril(x.transpose({1, 0}), 1); }, c.real({5, 3}));
     c.add_forward("triu_of_integers", [](Tensor x) { return ops::triu(x, 1); }, c.ints({3, 4}));
-    c.add_forward("tril_of_bools", [](Tensor x) { return ops::tril(x, 1); }, c.bools(3, 4));
+    c.add_forward("tril_of_bools", [](Tensor x) { return ops::tril(x, 1); }, bools(3, 4));
   }
   static constexpr void shapes(const auto& s) {
     s.result(f32(2, 3, 4), [](Tensor x) { return ops::tril(x, -1); }, f32(2, 3, 4));
