@@ -76,8 +76,8 @@ ELSEWHERE = {
     "DropoutMask": "run/ops/random.cpp",
     "DropoutProduct": "run/ops/random.cpp",
     "Float8ToFloat": "run/programs/float8.cpp",
-    "GridSampleGrad": "ops/grid_sample.hpp",
-    "GridSampleGridGrad": "ops/grid_sample.hpp",
+    "GridSampleGrad": "ops/nn/grid_sample.hpp",
+    "GridSampleGridGrad": "ops/nn/grid_sample.hpp",
     "HostLoad": "run/sessions/sessions.cpp",
     "InitUndefined": "run/ops/slices.cpp",
     "MatMulPow2Scaled": "run/programs/float8.cpp",
@@ -114,7 +114,7 @@ NO_ROW = {"BiasAdd", "GatherElements", "GeluSlope", "LogSumExpShare", "SelectEqu
           "ReplicatedReduceScatter"}
 
 # Those that have a file of their own in tests/ops, some beside programs.
-IN_FILES = {name: f"ops/{path.name}" for path in sorted((TESTS / "ops").glob("*.hpp"))
+IN_FILES = {name: str(path.relative_to(TESTS)) for path in sorted((TESTS / "ops").rglob("*.hpp"))
             for name in re.findall(r'string_view op = "(\w+)"', path.read_text())}
 
 # Templates that are ops, of which an instance is looked at: no op derives from them, and no alias names one of them.

@@ -1,12 +1,14 @@
 #pragma once
-// All that is tested of an op is one struct in one file of this folder. Its members, and who runs them:
+// All that is tested of an op is one struct in one file of this folder; ops of one header share a file. Its members, and who runs
+// them:
 //
 //   op               the op's name                                   coverage, edges/ops, random_programs/ops
 //   meanings(m)      what it computes, in float64                    random programs, and the values of `cases`
 //   cases(c)         programs of one op: c.add(name, op, inputs...), and c.add_forward without a gradient
 //                                                                    run/ops/ops_in_files
-//   fixtures(c)      c.add(program, name, op), whose values are those of tests/reference
-//                                                                    programs of run/cases
+//   compared(In<program>, c)         c.add(name, op, inputs...), whose values are those of tests/reference
+//                                                                    that program of run/cases
+//   fixtures(c)      rows: c.add(program, name, op), of several programs
 //   edges(c)         c.add(name, op, inputs...), whose values are those of tests/reference/edge_values.txt
 //                                                                    edges
 //   shapes(s)        s.result(spec, op, inputs...), s.error(text, op, inputs...)
@@ -19,18 +21,23 @@
 // Inputs of cases are odd multiples of 1/32 from -2 to 2, so that no element is where a function jumps. Inputs of cases that
 // end in `_edges` are numbers at the edges of the dtype, NaN among them; such a case has one input, and `slope(x)`, its
 // derivative, is a member.
+#include <array>
 #include <cmath>
 #include <optional>
 
 #include "../random_programs/known.hpp"
+#include "../random_programs/semantics_common.hpp"
 
 namespace op_tests {
 
 namespace tw = tilewright;
 namespace ops = tw::ops;
+using random_programs::Array, random_programs::Index, random_programs::index_of, random_programs::number_of;
 using random_programs::Elements, random_programs::Input, random_programs::Known, random_programs::Random;
 using random_programs::larger, random_programs::smaller;
-using tw::DType, tw::Tensor, tw::TensorSpec;
+using tw::all, tw::ellipsis, tw::none;
+using namespace random_programs::meaning;  // what `meanings` are made of
+using tw::DType, tw::Shape, tw::Tensor, tw::TensorSpec;
 
 using Function = Tensor (*)(Tensor);
 using Function2 = Tensor (*)(Tensor, Tensor);
@@ -73,9 +80,100 @@ enum class Program : std::uint8_t {
   in_tiles,
   in_parts,
   in_place_of_input,
-  in_place_of_product
+  in_place_of_product,
+  matrices_and_arithmetic,
+  functions_and_reductions,
+  softmax_and_losses,
+  half_precision,
+  integers_and_casts,
+  normalisation,
+  variable_updates,
+  optimisers,
+  adam_in,
+  double_updates,
+  half_precision_norms_and_updates,
+  convolutions,
+  half_convolutions,
+  other_gradients,
+  without_steps,
+  signed_integers,
+  of_precision,
+  doubles,
+  halves,
+  doubles_without_steps,
+  slices,
+  readers_of_slices,
+  concats,
+  parts_in_place,
+  parts_of_other_dtypes,
+  gathers,
+  scatters,
+  scattered_extremes,
+  scattered_ties,
+  indexed_slices,
+  indexed_dtypes,
+  indexed_gradients,
+  sparse_accumulations,
+  lines,
+  indices,
+  half_reductions,
+  double_reductions,
+  reductions_of_other_dtypes,
+  reductions_in_tiles,
+  losses_in_parts,
+  random_numbers,
+  dropouts,
+  other_dropouts_and_seeds,
+  transposed_convolutions,
+  normalisation_of_batches,
+  images,
+  pools_with_gaps,
+  networks_in_float64,
+  networks_in_float16,
+  other_networks,
+  products_of_integers,
+  smooth_losses,
+  losses_with_kinks,
+  losses_at_their_edges,
+  losses_of_many_rows,
+  attentions,
+  attentions_in_blocks,
+  attentions_in_half,
+  bfloat16_norm,
+  bfloat16_attention,
+  views_of_elements,
+  views_of_lines,
+  views_of_images,
+  views_of_resized_images,
+  views_at_indices,
+  lines_of_one,
+  images_of_one,
+  indices_of_one,
+  other_index_dtypes,
+  interpolated_halves,
+  second_of_functions,
+  second_of_shapes,
+  second_of_products,
+  second_of_matrices,
+  second_of_pools,
+  second_of_norms,
+  second_of_attention,
+  second_of_losses,
+  losses_at_edges,
+  float16_at_edges,
+  bfloat16_at_edges,
+  float_arithmetic,
+  float_lines_and_indices,
+  exact_functions_and_losses,
+  exact_networks,
+  few_outer,
+  more_of_integers
 };
 using enum Program;
+inline constexpr Program last_program_of_rows = in_place_of_product;
+/// The program that `fixtures` adds to.
+template <Program>
+struct In {};
 
 /// A case of a program, of the function's name and the program's shape, or of others.
 struct Row {
@@ -94,22 +192,48 @@ struct Step {
   Elements elements;
 };
 
-constexpr TensorSpec f32(auto... extents) { return {{extents...}, tw::float32}; }
-constexpr TensorSpec i32(auto... extents) { return {{extents...}, tw::int32}; }
-constexpr TensorSpec bools(auto... extents) { return {{extents...}, tw::boolean}; }
+/// Of f32(2, 3), or f32(2, 3).
+template <DType dtype>
+struct SpecOf {
+  constexpr TensorSpec operator()(auto... extents) const { return {{extents...}, dtype}; }
+  constexpr TensorSpec operator()(const Shape& shape) const { return {shape, dtype}; }
+};
+inline constexpr SpecOf<tw::float16> f16;
+inline constexpr SpecOf<tw::float32> f32;
+inline constexpr SpecOf<tw::float64> f64;
+inline constexpr SpecOf<tw::int32> i32;
+inline constexpr SpecOf<tw::uint32> u32;
+inline constexpr SpecOf<tw::boolean> bools;
+/// Of any dtype.
+constexpr TensorSpec spec_of(DType dtype, const Shape& shape) { return {shape, dtype}; }
+inline constexpr TensorSpec seed_spec{{2}, tw::uint32};
+inline constexpr DType moved_dtypes[] = {tw::boolean, tw::int8,   tw::int16,  tw::int32,   tw::int64,  tw::uint8,
+                                         tw::uint16,  tw::uint32, tw::uint64, tw::float16, tw::float64};
+inline constexpr DType integer_dtypes[] = {tw::int8,  tw::int16,  tw::int32,  tw::int64,
+                                           tw::uint8, tw::uint16, tw::uint32, tw::uint64};
 
 /// Base of all tests: nothing.
 struct OpTest {
   static constexpr Input input = Input::none;
   static constexpr bool has_cases = false, changes_input = false;  ///< whether there are `cases` and `random_in_place`
+  static void meanings(auto&) {}
   static constexpr void cases(const auto&) {}
   static constexpr void fixtures(const auto&) {}
   static constexpr void edges(const auto&) {}
+  static constexpr void shapes(const auto&) {}
   static constexpr void numbers(auto&) {}
+  static constexpr void handles(auto&) {}
   static constexpr std::optional<Step> random(const Known&, Random&, bool) { return std::nullopt; }
   static constexpr std::optional<Step> random_in_place(const Known&, Random&) { return std::nullopt; }
   static constexpr std::optional<Step> random_of_two(const Known&, const Known&, Random&, bool) { return std::nullopt; }
 };
+
+constexpr auto back = tw::slice(none, none, -1), every_second = tw::slice(none, none, 2), odd_ones = tw::slice(1, none, 2);
+/// The elements of all tensors in a line.
+constexpr Tensor joined(std::same_as<Tensor> auto... tensors) { return ops::concat({ops::flatten(tensors)...}); }
+constexpr Tensor joined_squares(std::same_as<Tensor> auto... tensors) { return joined(tensors * tensors...); }
+/// Images whose channels stand behind their pixels in memory.
+constexpr Tensor channels_first(Tensor x) { return x.transpose({0, 3, 1, 2}); }
 
 enum class Takes : std::uint8_t { floating_point, numbers, all };
 

@@ -106,7 +106,12 @@ Meaning reduction(F combine) {
 
 /// By op name.
 struct Meanings : std::map<std::string_view, Meaning> {
-  using map::map;
+  std::map<std::string_view, Interpreter::ViewMeaning> views{};
+
+  /// f(node, index, shape of the input, shape of the view): the number of the input's element at the index of the view.
+  void view(std::initializer_list<std::string_view> names, const Interpreter::ViewMeaning& f) {
+    for (const std::string_view op : names) views[op] = f;
+  }
   void unary(std::string_view op, auto f) { (*this)[op] = meaning::unary(f); }
   void binary(std::string_view op, auto f) { (*this)[op] = meaning::binary(f); }
   void reduction(std::string_view op, auto f) { (*this)[op] = meaning::reduction(f); }

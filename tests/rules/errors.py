@@ -25,7 +25,7 @@ def listed_errors():
 
 def expected_texts():
     """Of each case, and of each whole program, as one line; of each file of tests/ops."""
-    yield from (re.sub(r'"\s+"', "", program.read_text()) for program in PROGRAMS.with_name("ops").glob("*.hpp"))
+    yield from (re.sub(r'"\s+"', "", program.read_text()) for program in PROGRAMS.with_name("ops").rglob("*.hpp"))
     for program in PROGRAMS.rglob("*.cpp"):
         text = program.read_text()
         for case in re.split(r"^// CASE ", text, flags=re.MULTILINE)[1:] or [text]:

@@ -21,7 +21,7 @@ def functions():
 
 def main():
     tested = set(re.findall(r'^    \{"(\w+)",', (TESTS / "run/programs/no_handles.cpp").read_text(), re.MULTILINE))
-    for path in (TESTS / "ops").glob("*.hpp"):  # their members `handles`, or those of functions of one tensor
+    for path in (TESTS / "ops").rglob("*.hpp"):  # their members `handles`, or those of functions of one tensor
         for struct in path.read_text().split("\nstruct "):
             names = re.findall(r'(?:list\.add\(| function = )"(\w+)"', struct)
             tested |= set(names) | ({f"{name}_" for name in names} if " in_place = " in struct else set())

@@ -164,9 +164,9 @@ def ends_of(path):
 
 
 def main():
-    programs = [path for folder in ("run/wrong_numbers", "ops") for path in sorted((TESTS / folder).glob("*.?pp"))]
+    programs = [path for folder in ("run/wrong_numbers", "ops") for path in sorted((TESTS / folder).rglob("*.?pp"))]
     tested = {name for program in programs for name in re.findall(r'\(\s*"([A-Za-z][^\s".]*\.\w+)"', program.read_text())}
-    for path in sorted((TESTS / "ops").glob("*.hpp")):
+    for path in sorted((TESTS / "ops").rglob("*.hpp")):
         tested |= {name + end for member, end in ends_of(path) for name in re.findall(rf' {member} = "(\S+)"', path.read_text())}
     public = public_numbers()
     excepted = {name for pattern in EXCEPTIONS for name in public if re.fullmatch(pattern, name)}

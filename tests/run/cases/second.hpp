@@ -1,10 +1,11 @@
 #pragma once
 // The cases of tests/reference/ops_second.txt: derivatives in forward mode, and second derivatives.
-#include "losses.hpp"
-#include "op_case.hpp"
+#include "of_ops.hpp"
 #include "tilewright/derivatives/jvp.hpp"
 
 namespace op_cases {
+
+using op_tests::joined, op_tests::joined_squares;
 
 /// The gradient of an op as a differentiable case. Its inputs are those of the op, x, the gradient of the result, dy, and numbers
 /// u in the shapes of x; its result y0 is the sum of u dx. The stream y1 has the same number from forward mode: the sum of dy and
@@ -37,9 +38,15 @@ constexpr void twice(Ir& ir, std::string_view name, Op op, const Specs&... input
   Case(ir, text.view()).store("y", 1, ops::sum(tangent * given[count]));
 }
 
-/// The elements of all tensors in a line.
-constexpr auto joined(std::same_as<Tensor> auto... tensors) { return ops::concat({ops::flatten(tensors)...}); }
-constexpr auto joined_squares(std::same_as<Tensor> auto... tensors) { return joined(tensors * tensors...); }
+/// Adds those of ops' files.
+struct SecondCases {
+  Ir& ir;
+  constexpr void add(std::string_view name, auto op, const auto&... inputs) const { twice(ir, name, op, inputs...); }
+};
+template <Program program>
+constexpr void add_second(Ir& ir) {
+  add_compared<program>(SecondCases{ir});
+}
 
 constexpr void second_of_functions(Ir& ir) {
   twice(
@@ -66,7 +73,6 @@ constexpr void second_of_functions(Ir& ir) {
         return joined(a + b, (a - b) * a, a / b, ops::fmod(a, 0.71) * a, ops::scaled_add(a, b * a, {.b = 1}));
       },
       f64({2, 3}), f64({3}));
-  twice(ir, "pow", [](Tensor x, Tensor e) { return ops::pow(x, e); }, f64({2, 3}), f64({3}));
   twice(
       ir, "choices",
       [](Tensor a, Tensor b) {
@@ -74,6 +80,7 @@ constexpr void second_of_functions(Ir& ir) {
         return joined(ops::maximum(a, b) * a, ops::minimum(a, b) * b, ops::where(condition, a * a, a * b));
       },
       f64({2, 3}), f64({3}));
+  add_second<Program::second_of_functions>(ir);
 }
 
 constexpr void second_of_reductions(Ir& ir) {
@@ -137,148 +144,21 @@ constexpr void second_of_shapes(Ir& ir) {
                               ops::dynamic_update(t, numbers({1}, {1}), ops::slice(x, 0, 1), {0}, {1}));
       },
       f64({2, 3}), f64({3, 3}));
-  twice(
-      ir, "onehot",
-      [](Tensor values) {
-        const Tensor y = ops::onehot(values.ir().constant({1, 5, 1}, {3}, tw::int32), 3, values);
-        return y * y;
-      },
-      f64({2}));
+  add_second<Program::second_of_shapes>(ir);
 }
 
-constexpr void second_of_products(Ir& ir) {
-  twice(ir, "matmul", [](Tensor a, Tensor b) { return ops::matmul(a, b); }, f64({2, 3, 2}), f64({2, 4}));
-  twice(
-      ir, "conv",
-      [](Tensor x, Tensor w) {
-        return ops::conv(x, w, {.stride = {2, 1}, .padding = {1, 0, 1, 0}, .dilation = {1, 2}, .groups = 2});
-      },
-      f64({2, 4, 4, 5}), f64({2, 2, 3, 2}));
-  twice(ir, "conv_line", [](Tensor x, Tensor w) { return ops::conv(x, w); }, f64({1, 2, 5}), f64({3, 2, 2}));
-  twice(
-      ir, "conv_transpose",
-      [](Tensor x, Tensor w) {
-        return ops::conv_transpose(x, w, {.stride = {2, 1}, .padding = {1, 0, 1, 0}, .output_padding = {1, 0}});
-      },
-      f64({1, 2, 3, 3}), f64({2, 2, 3, 2}));
-}
+constexpr void second_of_products(Ir& ir) { add_second<Program::second_of_products>(ir); }
 
-constexpr void second_of_matrices(Ir& ir) {
-  const auto with_diagonal = [](Tensor a) { return a + a.ir().constant(tw::eye(), {3, 3}, a.dtype()) * 3; };
-  twice(ir, "cholesky", [=](Tensor x) { return ops::cholesky(with_diagonal(x.matmul(x.transpose({0, 2, 1})))); }, f64({2, 3, 3}));
-  twice(ir, "solve", [=](Tensor a, Tensor b) { return ops::solve(with_diagonal(a), b); }, f64({2, 3, 3}), f64({3, 2}));
-  twice(
-      ir, "solve_vector", [=](Tensor a, Tensor b) { return ops::solve(ops::flip(with_diagonal(a), 0), b); }, f64({3, 3}),
-      f64({3}));
-  twice(
-      ir, "solve_triangular",
-      [=](Tensor x, Tensor b) {
-        const Tensor a = with_diagonal(x);
-        return joined(ops::solve_triangular(a, b), ops::solve_triangular(a, b, {.upper = true}),
-                      ops::solve_triangular(a, b.transpose({0, 2, 1}), {.left = false}),
-                      ops::solve_triangular(a, b, {.upper = true, .unitriangular = true}),
-                      ops::solve_triangular(a, b, {.unitriangular = true}));
-      },
-      f64({3, 3}), f64({2, 3, 2}));
-}
+constexpr void second_of_matrices(Ir& ir) { add_second<Program::second_of_matrices>(ir); }
 
-constexpr void second_of_pools(Ir& ir) {
-  const auto squared = [](auto op) {
-    return [op](Tensor x) {
-      const Tensor y = op(x);
-      return y * y;
-    };
-  };
-  twice(ir, "average_pool",
-        squared([](Tensor x) { return ops::average_pool(x, {2, 3}, {.stride = {1, 2}, .padding = {0, 1, 0, 1}}); }),
-        f64({1, 2, 3, 4}));
-  twice(ir, "max_pool", squared([](Tensor x) {
-          return ops::max_pool(x, {2, 3}, {.stride = {1, 2}, .padding = {0, 1, 0, 1}, .ceil_mode = true});
-        }),
-        f64({1, 2, 3, 4}));
-  twice(ir, "max_pool_line", squared([](Tensor x) { return ops::max_pool(x, {2}, {.stride = {2}}); }), f64({1, 2, 5}));
-  twice(
-      ir, "interpolate",
-      [](Tensor x) {
-        return joined_squares(ops::interpolate(x, {1, 1, 2}, {.mode = tw::ResizeMode::linear}), ops::interpolate(x, {1, 1, 3}));
-      },
-      f64({1, 2, 3}));
-  twice(ir, "roi_align", squared([](Tensor x) {
-          const Tensor boxes = x.ir().constant({0, 0.5, 3, 2.25, 1, 1, 2.5, 3.5}, {2, 4}, tw::float64);
-          return ops::roi_align(x, boxes, x.ir().constant({0, 0}, {2}, tw::int32), {.output_size = {2, 2}, .sampling_ratio = 2});
-        }),
-        f64({1, 1, 4, 4}));
-}
+constexpr void second_of_pools(Ir& ir) { add_second<Program::second_of_pools>(ir); }
 
-constexpr void second_of_norms(Ir& ir) {
-  twice(ir, "softmax", [](Tensor x) { return joined(ops::softmax(x, 0), ops::softmax(x)); }, f64({3, 4}));
-  twice(
-      ir, "layer_norm", [](Tensor x, Tensor w, Tensor b) { return ops::layer_norm(x, w, b, 0.125); }, f64({2, 3, 5}), f64({5}),
-      f64({5}));
-  twice(
-      ir, "group_norm", [](Tensor x, Tensor w, Tensor b) { return ops::group_norm(x, w, b, 2, 0.0625); }, f64({2, 4, 3}),
-      f64({4}), f64({4}));
-  twice(
-      ir, "batch_norm", [](Tensor x, Tensor w, Tensor b) { return ops::batch_norm(x, w, b, b * 0, b * 0, {.eps = 0.125}); },
-      f64({3, 2, 2}), f64({2}), f64({2}));
-  twice(
-      ir, "batch_norm_inference",
-      [](Tensor x, Tensor w, Tensor b) {
-        const auto fixed = [&](const tw::List<double>& values) { return x.ir().constant(values, {2}, tw::float64); };
-        const Tensor y = ops::batch_norm_inference(x, w, b, fixed({0.25, -0.5}), fixed({0.5, 2}), 0.125);
-        return y * y;
-      },
-      f64({3, 2, 2}), f64({2}), f64({2}));
-}
+constexpr void second_of_norms(Ir& ir) { add_second<Program::second_of_norms>(ir); }
 
-constexpr void second_in_float32(Ir& ir) {
-  twice(
-      ir, "attention",
-      [](Tensor q, Tensor k, Tensor v) {
-        const Tensor mask = q.ir().constant({1, 1, 1, 0, 1, 1, 1, 1}, {2, 4}, tw::boolean);
-        return ops::scaled_dot_product_attention(q, k, v, mask,
-                                                 {.is_causal = true, .alignment = tw::CausalAlignment::lower_right, .window = 3});
-      },
-      f32({2, 4, 3, 2}), f32({2, 2, 4, 2}), f32({2, 2, 4, 2}));
-  twice(
-      ir, "cast",
-      [](Tensor x) {
-        const Tensor y = x.cast(tw::float64);
-        return (y * y * y).cast(tw::float32);
-      },
-      f32({5}));
-}
+// The cases of tests/reference/ops_second.txt: derivatives in forward mode, and second derivatives.
+#include "of_ops.hpp"
+#include "tilewright/derivatives/jvp.hpp"
 
-constexpr void second_of_losses(Ir& ir) {
-  const auto of_labels = [](auto loss) {
-    return [loss](Tensor x) { return loss(x, x.ir().constant({2, 0, 1, 2}, {4}, tw::int32)); };
-  };
-  const auto x = f64({4, 3}), y = f64({2, 3});
-  twice(ir, "cross_entropy",
-        of_labels([](Tensor logits, Tensor labels) { return ops::cross_entropy(logits, labels, {.ignore_index = 1}); }), x);
-  twice(ir, "cross_entropy_none", of_labels([](Tensor logits, Tensor labels) {
-          return ops::cross_entropy(logits, labels, {.reduction = Reduction::none});
-        }),
-        x);
-  twice(ir, "cross_entropy_weight", of_labels(cross_entropy_of(3, {.ignore_index = 0, .label_smoothing = 0.25})), x);
-  twice(ir, "nll", of_labels([](Tensor p, Tensor labels) { return ops::nll_loss(p, labels, {.reduction = Reduction::sum}); }), x);
-  twice(ir, "nll_of_logarithms",
-        of_labels([](Tensor logs, Tensor labels) { return ops::pow(ops::nll_loss(logs, labels, {.log_prob = true}), 2); }), x);
-  twice(ir, "bce", binary_cross_entropy<Weights::pos_weight>(), y, y, f64({3}));
-  twice(
-      ir, "losses",
-      [](Tensor a, Tensor t) {
-        return joined(ops::mse_loss(a, t), ops::pow(ops::l1_loss(a, t), 2), ops::smooth_l1_loss(a, t, {.beta = 0.3}),
-                      ops::huber_loss(a, t, {.delta = 0.55}));
-      },
-      y, y);
-  twice(ir, "kl", kl({}), y, y);
-  twice(
-      ir, "cosine",
-      [](Tensor a, Tensor b) {
-        return ops::cosine_embedding_loss(a, b, a.ir().constant({1, -1}, {2}, tw::int32), {.margin = -0.75});
-      },
-      y, y);
-}
+constexpr void second_of_losses(Ir& ir) { add_second<Program::second_of_losses>(ir); }
 
 }  // namespace op_cases

@@ -49,9 +49,10 @@ Values random_values(const Session& session) {
 template <tw::DType dtype>
 constexpr void for_threads(tw::Ir& ir) {
   const auto rows = [](std::int64_t heads, std::int64_t count) { return tw::TensorSpec{{3, heads, count, 9}, dtype}; };
-  op_cases::differentiable(ir, "causal", op_cases::dropped_attention({.is_causal = true, .window = 40, .dropout_p = 0.25}),
-                           rows(4, 140), rows(4, 140), rows(4, 140), op_cases::attention_seed);
-  op_cases::differentiable(ir, "groups", op_cases::masked_attention(), rows(4, 70), rows(2, 131), rows(2, 131),
+  op_cases::differentiable(ir, "causal",
+                           op_tests::Attention::dropped_attention({.is_causal = true, .window = 40, .dropout_p = 0.25}),
+                           rows(4, 140), rows(4, 140), rows(4, 140), op_tests::seed_spec);
+  op_cases::differentiable(ir, "groups", op_tests::Attention::masked_attention(), rows(4, 70), rows(2, 131), rows(2, 131),
                            op_cases::bools({3, 131}));
 }
 /// The bytes of all results on some threads.
@@ -92,14 +93,15 @@ constexpr std::int64_t length = 70, width = 8;
 template <tw::DType dtype>
 constexpr void high_scores(tw::Ir& ir) {
   const tw::TensorSpec spec{{1, 1, length, width}, dtype};
-  op_cases::differentiable(ir, "high", op_cases::attention({.is_causal = true, .scale = 1.0}), spec, spec, spec);
+  op_cases::differentiable(ir, "high", op_tests::Attention::attention({.is_causal = true, .scale = 1.0}), spec, spec, spec);
 }
 constexpr std::int64_t window = 20;
 constexpr double dropped = 0.25;
 constexpr void high_scores_in_a_window(tw::Ir& ir) {
   const auto spec = op_cases::f32({1, 1, length, width});
-  const auto op = op_cases::dropped_attention({.is_causal = true, .scale = 1.0, .window = window, .dropout_p = dropped});
-  op_cases::differentiable(ir, "high", op, spec, spec, spec, op_cases::attention_seed);
+  const auto op = op_tests::Attention::dropped_attention(
+      {.is_causal = true, .scale = 1.0, .window = window, .dropout_p = dropped});
+  op_cases::differentiable(ir, "high", op, spec, spec, spec, op_tests::seed_spec);
 }
 
 using Matrix = std::vector<double>;  // (length, width)

@@ -130,7 +130,7 @@ constexpr int count_attention(std::int64_t queries, std::int64_t keys, bool repl
   Ir ir;
   tw::replaces_composed_forms(ir, replaces);
   const TensorSpec kv{{batch, heads, keys, width}, dtype}, of_queries{{batch, heads, queries, width}, dtype};
-  const tw::Graph graph = ir.create_graph(form, of_queries, kv, kv, bools({batch, keys}), attention_seed);
+  const tw::Graph graph = ir.create_graph(form, of_queries, kv, kv, bools({batch, keys}), op_tests::seed_spec);
   tw::replace_composed_forms(ir, graph.id());
   int count = 0;
   for (const tw::Node& node : ir.tables.record(graph.id()).nodes) count += node.op->name == "ScaledDotProductAttention";
@@ -175,7 +175,7 @@ constexpr auto add_form(Ir& ir) {
   tw::replaces_composed_forms(ir, replaces);
   return [&ir](std::string_view name, auto form, std::int64_t queries, std::int64_t keys) {
     const auto rows = [](std::int64_t count) { return TensorSpec{{batch, heads, count, width}, dtype}; };
-    differentiable(ir, name, form, rows(queries), rows(keys), rows(keys), bools({batch, keys}), attention_seed);
+    differentiable(ir, name, form, rows(queries), rows(keys), rows(keys), bools({batch, keys}), op_tests::seed_spec);
   };
 }
 template <bool replaces, tw::DType dtype>

@@ -29,17 +29,20 @@ namespace {
 
 constexpr void zeros_of_losses(Ir& ir) {
   using enum Reduction;
-  differentiable(ir, "kl", kl({.reduction = none}), f32({3}), f32({3}));
-  differentiable(ir, "kl_log", kl({.log_target = true, .reduction = none}), f32({2}), f32({2}));
-  differentiable(ir, "bce", binary_cross_entropy<Weights::weight>(none), f32({4}), f32({4}), f32({4}));
+  using op_tests::BinaryCrossEntropy, op_tests::CrossEntropy, op_tests::Losses;
+  differentiable(ir, "kl", Losses::kl({.reduction = none}), f32({3}), f32({3}));
+  differentiable(ir, "kl_log", Losses::kl({.log_target = true, .reduction = none}), f32({2}), f32({2}));
+  differentiable(ir, "bce", BinaryCrossEntropy::binary_cross_entropy<BinaryCrossEntropy::Weights::weight>(none), f32({4}),
+                 f32({4}), f32({4}));
   const auto of_positives = [](Tensor x, Tensor w) {
     return ops::binary_cross_entropy_with_logits(x, x.ir().constant({1}, {2}, x.dtype()), {.pos_weight = w, .reduction = none});
   };
   differentiable(ir, "bce_positive", of_positives, f32({2}), f32({2}));
-  differentiable(ir, "ce", cross_entropy_of(5, {.reduction = sum}), f32({2, 5}), i32({2}));
-  differentiable(ir, "ce_smoothed", cross_entropy_of(5, {.label_smoothing = 0.25}), f32({5}), i32({}));
-  differentiable(ir, "ce_no_weight", cross_entropy_of(5, {}), f32({2, 5}), i32({2}));
-  differentiable(ir, "ce_none_counts", cross_entropy_of(0, {.ignore_index = 7, .label_smoothing = 0.25}), f32({2, 5}), i32({2}));
+  differentiable(ir, "ce", CrossEntropy::cross_entropy_of(5, {.reduction = sum}), f32({2, 5}), i32({2}));
+  differentiable(ir, "ce_smoothed", CrossEntropy::cross_entropy_of(5, {.label_smoothing = 0.25}), f32({5}), i32({}));
+  differentiable(ir, "ce_no_weight", CrossEntropy::cross_entropy_of(5, {}), f32({2, 5}), i32({2}));
+  differentiable(ir, "ce_none_counts", CrossEntropy::cross_entropy_of(0, {.ignore_index = 7, .label_smoothing = 0.25}),
+                 f32({2, 5}), i32({2}));
 }
 constexpr double inf = std::numeric_limits<double>::infinity();
 const double log4 = std::log(4.0);

@@ -13,21 +13,13 @@ constexpr Text gradient_failure(auto function, const auto&... specs) {
   return support::failure([&](Ir& ir) { tw::autodiff(ir.create_graph(function, specs...)); });
 }
 
-constexpr auto where = [](Tensor c, Tensor a, Tensor b) { return ops::where(c, a, b); };
-
 }  // namespace
 
 // ---- results
 static_assert(result([](Tensor a, Tensor b) { return a & !b; }, f32(2, 1), i32(3)) == bools(2, 3));
-static_assert(result(where, bools(4, 1, 1), f16(5, 1), f16(3)) == f16(4, 5, 3));
-static_assert(result([](Tensor c, Tensor x) { return ops::where(c, 1, x); }, i32(2), i32(3, 2)) == i32(3, 2));
 static_assert(result([](Tensor a, Tensor b) { return ops::maximum(a, b, a); }, f32(2, 1), f32(3)) == f32(2, 3));
 static_assert(result([](Tensor x) { return ops::maximum(x); }, f32(3)) == f32(3), "the maximum of one is itself");
 static_assert(result(ops::mul, f16(2, 3), f32()) == f16(2, 3) && result(ops::mul, f32(1, 1), f16(3)) == f16(1, 3));
-
-// ---- errors
-TW_SAME(failure(where, bools(2), f32(2), i32(2)), "Where: (2,) float32 and (2,) int32: equal dtypes expected, in graph");
-TW_SAME(failure(where, bools(4), f32(2), f32(2)), "Where: (4,) and (2,): shapes that broadcast expected, in graph");
 TW_SAME(failure(ops::mul, f16(3), f32(3)), "Mul: (3,) float16 and (3,) float32: equal dtypes expected, in graph");
 TW_SAME(failure(ops::mul, f32(3), f16()), "Mul: (3,) float32 and () float16: equal dtypes expected, in graph");
 

@@ -1,44 +1,11 @@
 // labels: none
-// Shapes and dtypes of reductions and of ops along one axis, and the errors of what they do not take.
+// How reductions are planned, and that indices stop gradients.
 #include "../../support/op_results.hpp"
 #include "../programs/models.hpp"
 
 using tw::DType, tw::Ir, tw::Shape, tw::Tensor, tw::TensorSpec, tw::Text;
 namespace ops = tw::ops;
 using namespace op_results;
-
-static_assert(result([](Tensor x) { return ops::argmax(x); }, f32(2, 3)) == i32(3));
-static_assert(result([](Tensor x) { return ops::argmin(x, -1, true); }, f32(2, 3)) == i32(2, 1));
-TW_SAME(failure([](Tensor x) { return ops::argmax(x); }, f32()),
-        "ArgMax: axis 0 of a scalar: a tensor with axes expected, in graph");
-TW_SAME(failure([](Tensor x) { return ops::argmin(x, -3); }, f32(2, 3)),
-        "ArgMin: axis -3 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
-static_assert(result([](Tensor x) { return ops::cumsum(x, -1); }, i32(2, 3)) == i32(2, 3));
-TW_SAME(failure([](Tensor x) { return ops::cumsum(x); }, f32()),
-        "CumSum: axis 0 of a scalar: a tensor with axes expected, in graph");
-TW_SAME(failure([](Tensor x) { return ops::cumsum(x, 1); }, f32(2)),
-        "CumSum: axis 1 of a tensor of rank 1: an axis from -1 to 0 expected, in graph");
-static_assert(result([](Tensor x) { return ops::topk(x, 2).values; }, f32(2, 3)) == f32(2, 2));
-static_assert(result([](Tensor x) { return ops::topk(x, 1, 0).indices; }, f32(2, 3)) == i32(1, 3));
-TW_SAME(failure([](Tensor x) { return ops::topk(x, 4).values; }, f32(2, 3)),
-        "TopK: 4 of axis 1 of (2, 3) float32: from 1 to 3 expected, in graph");
-TW_SAME(failure([](Tensor x) { return ops::topk(x, 1, 2).values; }, f32(2, 3)),
-        "TopK: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
-TW_SAME(failure([](Tensor x) { return ops::argmin(x); }, f32((std::int64_t{1} << 32) + 1)),
-        "ArgMin: (4294967297,) float32 along axis 0: at most 4294967296 elements, the indices of uint32, expected, in graph");
-TW_SAME(failure([](Tensor x) { return ops::topk(x, 1).indices; }, f32((std::int64_t{1} << 31) + 1)),
-        "TopK: (2147483649,) float32 along axis 0: at most 2147483648 elements, the indices of int32, expected, in graph");
-static_assert(result([](Tensor x) { return ops::argmax(x); }, f32(std::int64_t{1} << 31, 4)) == i32(4));
-static_assert(result([](Tensor x) { return ops::argmax(x); }, f32((std::int64_t{1} << 31) + 1, 4)) ==
-              TensorSpec{{4}, tw::uint32});
-
-constexpr auto histogram(std::initializer_list<double> levels) {
-  return [levels = tw::List<double>(levels)](Tensor x) { return ops::histogram(x, levels); };
-}
-static_assert(result(histogram({0, 1, 2}), f32(2, 3)) == TensorSpec{{2}, tw::uint32});
-TW_SAME(failure(histogram({0}), f32(2)), "Histogram: 1 levels: at least 2 expected, in graph");
-TW_SAME(failure(histogram({0, 0.5, 0.5}), f32(2)), "Histogram: level 0.5 after 0.5: levels that increase expected, in graph");
-TW_SAME(failure(histogram({0, 1}), i32(2)), "Histogram: (2,) int32: float16, float32, float64 or bfloat16 expected, in graph");
 
 // Integers have no gradient, and indices and counts stop one.
 constexpr bool stops(auto function) {
