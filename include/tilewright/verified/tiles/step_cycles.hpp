@@ -87,11 +87,13 @@ class StepCyclesProof {
              "`: ", expected.*figure.of, " expected");
     expect(counted.waiting == 0, "counts ", counted.waiting, " in `waiting`: 0 expected");
   }
-  /// Returns whether a step's kernel may be the sum of a product's parts. Whether a product made them is not followed.
+  /// Returns whether a step may sum a product's parts. Whether a product made them is not followed.
   constexpr bool is_sum_of_parts(const Step& step) const {
     if (step.kind != StepKind::compute) return false;
     const SetStages stages(plan_, plan_.compute_sets[static_cast<std::size_t>(step.compute_set)]);
-    return stages[0].op == op_info<ReduceSum>.tag;
+    for (int s = 0; s < stages.count(); ++s)
+      if (stages[s].op == op_info<ReduceSum>.tag) return true;
+    return false;
   }
   /// Returns the cycles of a step, without streaming memory. `of_parts`: sums are those of a product's parts.
   constexpr CycleUse cycles_of(const StepRecord& record, std::size_t at, bool of_parts = false) {
@@ -150,7 +152,8 @@ class StepCyclesProof {
     Vertex& vertex = vertices_[static_cast<std::size_t>(number_of_set)];
     if (vertex.tensors == tensors && vertex.of_parts == of_parts) return vertex;
     load(number_of_set);
-    if (of_parts) draft_.operations[0].op = &internal::detail::sum_of_products;
+    for (Operation& each : draft_.operations)
+      if (of_parts && each.op == &op_info<ReduceSum>) each.op = &internal::detail::sum_of_products;
     vertex = {.tensors = tensors, .of_parts = of_parts};
     const internal::detail::CycleCounter formulas(draft_, target_);
     const Group& group = draft_.groups[0];
