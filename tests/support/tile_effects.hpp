@@ -29,8 +29,7 @@ class TileEffects {
       const StepMoves& each = plan.moves[i];
       for (const TileExchange* moved : {&each.before, &each.after})
         add(moved->bytes_in, moved->pair_bytes_in, moved->bytes_out, moved->fragments, moved->sends, moved->total_bytes);
-      add(each.local_bytes, each.transposed_before, each.transposed_after, each.host_in, each.host_out, each.set, each.from_set,
-          banks_of(i, each.banks));
+      add(each.local_bytes, each.transposed_bytes, each.host_in, each.host_out, each.set, each.from_set, banks_of(i, each.banks));
     }
     cycles(plan.cycles);
     for (const auto& use : plan.step_cycles) cycles(use);

@@ -47,8 +47,7 @@ struct TileExchange {
 struct StepMoves {
   TileExchange before{}, after{};
   std::int64_t local_bytes = 0;  ///< copied on a tile for a call: arguments with equal layouts in the called body
-  /// Transposed by a tile before and after a product, see TransposedOperands: whole blocks, which all tiles share
-  std::int64_t transposed_before = 0, transposed_after = 0;
+  std::int64_t transposed_bytes = 0;  ///< by a tile before a product, see TransposedOperands: whole blocks
   std::int64_t host_in = 0, host_out = 0;  ///< bytes of streams, from the host and to it
   int set = -1;  ///< tiles that run it, in TileSets; -1: those of the bodies that it calls
   int from_set = -1;  ///< of a copy from other tiles: the set whose memory it reads; otherwise -1

@@ -65,11 +65,6 @@ constexpr void layer_with_gradients(tw::Ir& ir) {
   support::store("dx", dy.matmul(w.transpose({1, 0})));
   support::store("dw", x.transpose({1, 0}).matmul(dy));
 }
-template <int rows, int columns>
-constexpr void wide_layer(tw::Ir& ir) {
-  support::store("y",
-                 support::variable(ir, "x", {rows, 4096}, float16).matmul(support::variable(ir, "w", {4096, columns}, float16)));
-}
 
 // ---- their steps
 
@@ -103,20 +98,11 @@ TEST_CASE("cuts of images with more elements than 32 bits count") {
 }
 TEST_CASE("operands whose terms are not neighbours are transposed") {
   const auto before = [](int product) {
-    return step_of(layer_with_gradients, "MatMul", tw::gc200, product).moves.transposed_before;
+    return step_of(layer_with_gradients, "MatMul", tw::gc200, product).moves.transposed_bytes;
   };
   CHECK(before(0) == 0);  // variables lie as their first product reads them
   CHECK(before(1) == 512);  // of w: each tile has at most one of its blocks
   CHECK(before(2) == 2 * 512);  // of x and dy, whose sum is over the batch
-}
-TEST_CASE("operands are swapped where few rows meet many columns") {
-  const FoundStep swapped = step_of(wide_layer<16, 4096>, "MatMul", tw::gc200);
-  CHECK(swapped.moves.transposed_before == 0);
-  CHECK(swapped.moves.transposed_after == 512);
-  const tw::internal::ProductProblem problem{.rows = 16, .inner = 4096, .columns = 4096, .partial_bytes = 4};
-  const auto machine = tw::internal::product_machine(tw::gc200);
-  CHECK(4 * swapped.cycles.total() < 3 * tw::internal::partition_product(problem, machine).cycles.total());
-  CHECK(step_of(wide_layer<16, 16>, "MatMul", tw::gc200).moves.transposed_after == 0);
 }
 
 }  // namespace

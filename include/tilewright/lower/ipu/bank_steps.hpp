@@ -165,7 +165,6 @@ constexpr bool find_product_step(const TileDraft& draft, const TileMap& map, con
   const Member& member = group.members[product];
   result.op = draft.operation(member).op;
   const ProductVertex vertex = product_vertex(draft, target, static_cast<std::size_t>(g), member);
-  if (vertex.swapped) std::swap(result.x, result.y);
   for (const OperandBanks banks :
        {OperandBanks::same, OperandBanks::same_pair, OperandBanks::different, OperandBanks::interleaved}) {
     result.unit_cycles[static_cast<int>(banks)] = vertex.unit_cycles(banks);

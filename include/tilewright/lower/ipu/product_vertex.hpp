@@ -15,7 +15,6 @@ struct ProductVertex {
   ProductProblem problem{};
   ProductPartition part{};  ///< of which only the tile's share is set
   AmpModel unit{};
-  bool swapped = false;  ///< whether its operands are swapped: see ProductPartition
 
   constexpr std::int64_t cycles(ProductMethod method, OperandBanks banks) const {
     ProductPartition by_method = part;
@@ -41,8 +40,7 @@ constexpr bool is_product_vertex(const Operation& operation) {
   return (formula == CostFormula::product || formula == CostFormula::convolution) && operation.input_count == 2 &&
          operation.operands.size() == 3;
 }
-/// Returns what a vertex of group g computes of such a member. Operands are swapped if this saves more than it takes to transpose
-/// the result.
+/// Returns what a vertex of group g computes of such a member.
 constexpr ProductVertex product_vertex(const TileDraft& draft, const Target& target, std::size_t g, const Member& member) {
   const Operation& operation = draft.operation(member);
   const DType partials = dtype_of_parts(*operation.op, operation.attributes, operation.operands[2].spec.dtype);
@@ -62,13 +60,7 @@ constexpr ProductVertex product_vertex(const TileDraft& draft, const Target& tar
       case ProductAxis::other: break;
     }
   }
-  if (result.problem.is_convolution) return result;
-  ProductVertex swapped = result;
-  swapped.swapped = true;
-  std::swap(swapped.part.tile_rows, swapped.part.tile_columns);
-  const std::int64_t transposing = transposing_cycles(product_machine(target), operation.operands[2].spec.nelms(),
-                                                      result.problem.element_bytes);
-  return swapped.least_cycles() + transposing < result.least_cycles() ? swapped : result;
+  return result;
 }
 
 }  // namespace tilewright::internal

@@ -40,8 +40,9 @@ class CycleCounter {
     }
     if (result.compute > 0) add_sync(result);
     for (const Member& member : draft_.groups[g].members)
-      if (const Operation& operation = draft_.operation(member); TransposedOperands::is_matrix_product(operation)) {
-        add_transpositions(operation, moves, result);
+      if (const Operation& operation = draft_.operation(member);
+          moves.transposed_bytes > 0 && TransposedOperands::is_matrix_product(operation)) {
+        add_transposition(operation, moves.transposed_bytes, result);
         break;
       }
     if (moves.local_bytes > 0) result.compute += copy_cycles(model_, moves.local_bytes);
@@ -233,18 +234,15 @@ class CycleCounter {
   }
 
  public:
-  /// Adds transpositions of operands of a product and of its result: for each, an exchange of blocks, and a compute set.
-  constexpr void add_transpositions(const Operation& product, const StepMoves& moves, CycleUse& result) const {
-    for (const std::int64_t bytes : {moves.transposed_before, moves.transposed_after}) {
-      if (bytes == 0) continue;
-      const CycleCount exchange = exchange_cycles(
-          model_, tile_exchange_cycles(model_, {.in = bytes, .out = bytes, .fragments = bytes / transposed_block_bytes}));
-      result.exchange += exchange.cycles;
-      result.assumed += exchange.assumed;
-      result.compute += transpose_cycles(size_of(product.operands[0].spec.dtype), bytes);
-      add_sync(result);
-      add_sync(result);
-    }
+  /// Adds the transposition of a product's operands: an exchange of blocks, and a compute set.
+  constexpr void add_transposition(const Operation& product, std::int64_t bytes, CycleUse& result) const {
+    const CycleCount exchange = exchange_cycles(
+        model_, tile_exchange_cycles(model_, {.in = bytes, .out = bytes, .fragments = bytes / transposed_block_bytes}));
+    result.exchange += exchange.cycles;
+    result.assumed += exchange.assumed;
+    result.compute += transpose_cycles(size_of(product.operands[0].spec.dtype), bytes);
+    add_sync(result);
+    add_sync(result);
   }
   /// Returns the operations of a product: a multiplication and an addition for each element of the iteration space.
   constexpr std::int64_t flops_of(const Operation& operation) const {

@@ -74,8 +74,7 @@ class MoveCounter {
     const std::int64_t vertices = draft_.cuts[g].partition.vertices;
     const std::int64_t of_tile = tiles.grid.places.on_a_tile(sets_);
     moves.set = tiles.grid.places.set;
-    moves.transposed_before = transposed_.before(g);
-    moves.transposed_after = transposed_.after(g);
+    moves.transposed_bytes = transposed_.before(g);
     for (const TileOperand& operand : tiles.operands) {
       if (operand.access == TileAccess::local) continue;
       if (draft_.tiles.layouts[operand.storage].places.set != moves.set)

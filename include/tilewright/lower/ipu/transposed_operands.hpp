@@ -45,16 +45,6 @@ class TransposedOperands {
     }
     return bytes;
   }
-  /// Returns the bytes of results that a tile transposes after group g, because operands are swapped.
-  constexpr std::int64_t after(std::size_t g) const {
-    std::int64_t bytes = 0;
-    for (const Member& member : draft_.groups[g].members) {
-      const Operation& operation = draft_.operation(member);
-      if (is_matrix_product(operation) && product_vertex(draft_, target_, g, member).swapped)
-        bytes += transposed_bytes(operation.operands[2].spec.nelms() * size_of(operation.operands[0].spec.dtype), target_.tiles);
-    }
-    return bytes;
-  }
 
  private:
   /// Smallest distances in memory of elements along the axes of the sum, and along others; 0: there are no such axes.

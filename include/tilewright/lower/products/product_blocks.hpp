@@ -186,15 +186,14 @@ constexpr ProductCut cut_product_on_tiles(const OpInfo& op, std::span<const Tens
   const auto memory_proportion = ipu_rules_of(op).memory_proportion;
   const double given = memory_proportion ? memory_proportion(attributes) : -1;
   const ProductPartition& part = partitions.find(problem, given < 0 ? default_memory_proportion : given);
-  detail::ProductGrains grains = detail::grains_of(part.swapped ? problem.swapped() : problem, partitions.machine(), part.method);
-  if (part.swapped) std::swap(grains.rows, grains.columns);
-  return {part, grains, problem.is_convolution, partitions.machine().tiles};
+  return {part, detail::grains_of(problem, partitions.machine(), part.method), problem.is_convolution,
+          partitions.machine().tiles};
 }
 /// Sets the blocks of a product's work, or of a slice's.
 constexpr void set_blocks(Work& work, const ProductCut& cut) {
   detail::set_blocks(work, ProductAxis::group, cut.part.group_parts, 1);
   if (cut.is_convolution) detail::set_even_rows(work, cut.part.row_parts);
-  else detail::set_blocks(work, ProductAxis::row, cut.part.row_parts, cut.grains.rows);
+  else detail::set_blocks(work, ProductAxis::row, cut.part.row_parts, 1);
   detail::set_blocks(work, ProductAxis::column, cut.part.column_parts, cut.grains.columns);
   const std::int64_t parts = cut.tiles / (cut.part.tiles() / cut.part.inner_parts);
   // with all tiles, not only those of the partition: parts then have fewer images, and the code of their exchange is shorter

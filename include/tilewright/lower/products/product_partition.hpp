@@ -40,9 +40,6 @@ inline constexpr std::int64_t slice_estimate = 1000;
 /// A candidate is priced only if its estimate exceeds the lowest by at most this part of it, because no estimate is lower than
 /// the price by more. [8: none; 24 and 32: encoders]
 inline constexpr std::int64_t estimate_error = 16;
-/// Operands are swapped if this saves at least this part of a product's cycles, because other steps follow its cut. [4: none;
-/// 16: GRUs of 1,024 units]
-inline constexpr std::int64_t least_saved_by_swapping = 8;
 /// A number above all numbers of cycles and bytes.
 inline constexpr std::int64_t unlimited = (std::numeric_limits<std::int64_t>::max)() / 4;
 
@@ -311,27 +308,11 @@ class ProductPartitions {
       const ProductPartition slices = partition_product(problem, machine_, available_memory_proportion);
       if (slices.temporary_bytes < best.temporary_bytes) best = slices;
     }
-    if (!problem.is_convolution) swap_operands(problem, available_memory_proportion, best);
     known_.push_back({problem, available_memory_proportion, best});
     return known_.back().partition;
   }
 
  private:
-  /// Takes the best partition with swapped operands if it is faster, although the result has to be transposed: poplin's transform
-  /// swapOperands, chosen by cycles. Neighbours on a bus then have no operand alike, and the operand whose rows the unit reads is
-  /// often the larger one: a part leaves room for the banks between that and the sums.
-  constexpr void swap_operands(const ProductProblem& problem, double available_memory_proportion, ProductPartition& best) const {
-    ProductMachine machine = machine_;
-    machine.tiles_of_bus = 1;
-    const double banks = static_cast<double>(machine.bank_bytes) / static_cast<double>(machine.bytes_per_tile);
-    if (available_memory_proportion <= banks) return;
-    ProductPartition swapped = partition_product(problem.swapped(), machine, available_memory_proportion - banks, false);
-    swapped.cycles.slices = transposing_cycles(machine, problem.groups * problem.rows * problem.columns, problem.output_bytes);
-    const std::int64_t cycles = best.cycles.total(), saved = cycles - swapped.cycles.total();
-    if (swapped.fits < best.fits || saved * detail::least_saved_by_swapping < cycles) return;
-    best = swapped;
-    best.swap();
-  }
   struct Known {
     ProductProblem problem{};
     double proportion = 0;

@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 
 #include "tilewright/lower/namespace.hpp"
 #include "tilewright/target/ipu_product_banks.hpp"
@@ -15,7 +14,6 @@ struct ProductMachine {
   std::int64_t bytes_per_tile = 0;
   std::int64_t exchange_bytes = 4;  ///< received by a tile in a cycle
   std::int64_t tiles_of_bus = 1;  ///< neighbours that receive equal bytes at their joint rate
-  std::int64_t bank_bytes = 0;  ///< two banks: what lies between operands that may share none
   std::int64_t step_cycles = 0;  ///< of the barriers of a step and of its exchange, for the sum of parts
   AmpModel half{};    ///< of float16 with sums of float16
   AmpModel mixed{};   ///< of float16 with sums of float32
@@ -31,17 +29,10 @@ constexpr ProductMachine product_machine(const Target& target) {
           .bytes_per_tile = memory_of_tile(target),
           .exchange_bytes = model.exchange_bytes_per_cycle,
           .tiles_of_bus = model.tiles_per_exchange_bus,
-          .bank_bytes = 2 * model.memory_element_bytes,
           .step_cycles = 2 * model.sync_cycles + model.hop_cycles,
           .half = model.products.float16,
           .mixed = model.products.float16_float32,
           .single = model.products.float32};
-}
-
-/// Returns the cycles of a machine to transpose a tensor: all tiles get equal shares of its blocks.
-constexpr std::int64_t transposing_cycles(const ProductMachine& machine, std::int64_t elements, std::int64_t element_bytes) {
-  const std::int64_t bytes = transposed_bytes(elements * element_bytes, machine.tiles);
-  return machine.step_cycles + ceil_divide(bytes, machine.exchange_bytes) + transpose_cycles(element_bytes, bytes);
 }
 
 /// A spatial axis of a convolution, in positions of the result; `kernel`, `stride` and `dilation` in positions of the input.
@@ -75,13 +66,6 @@ struct ProductProblem {
   /// Returns the number of products for each position of the result.
   constexpr std::int64_t taps() const { return axes[0].taps() * axes[1].taps() * axes[2].taps(); }
   constexpr std::int64_t macs() const { return groups * rows * inner * columns * kernel_elements(); }
-  /// Returns the product of both operands transposed and in the other order, whose result is this one's transposed.
-  constexpr ProductProblem swapped() const {
-    ProductProblem result = *this;
-    result.rows = columns, result.columns = rows;
-    result.row_grain = column_grain, result.column_grain = row_grain;
-    return result;
-  }
   constexpr bool operator==(const ProductProblem&) const = default;
 };
 
@@ -111,19 +95,10 @@ struct ProductPartition {
   std::int64_t group_parts = 1, row_parts = 1, column_parts = 1, inner_parts = 1;
   std::int64_t column_slices = 1, inner_slices = 1;
   std::int64_t tile_groups = 1, tile_rows = 1, tile_inner = 1, tile_columns = 1;  ///< of a tile in a slice, in whole grains
-  /// Whether operands are swapped: the unit holds blocks of the first one, and processes columns of the second one. Rows and
-  /// columns of the parts are still those of the product
-  bool swapped = false;
   ReductionStages stages{};
   ProductCycles cycles{};
   std::int64_t temporary_bytes = 0;  ///< of a tile, while a slice is computed
   bool fits = false;  ///< whether the temporary bytes are within the given share of the tile's memory
-
-  constexpr void swap() {
-    swapped = !swapped;
-    std::swap(row_parts, column_parts);
-    std::swap(tile_rows, tile_columns);
-  }
 
   constexpr std::int64_t tiles() const { return group_parts * row_parts * column_parts * inner_parts; }
   constexpr std::int64_t slices() const { return column_slices * inner_slices; }
@@ -136,7 +111,7 @@ namespace detail {
 /// Grains of the division, and the method: see ProductProblem and ProductMethod.
 struct ProductGrains {
   const AmpModel* amp = nullptr;
-  std::int64_t inner = 1, columns = 1, rows = 1;
+  std::int64_t inner = 1, columns = 1;
 };
 
 constexpr std::int64_t common_multiple(std::int64_t a, std::int64_t b) {

@@ -133,7 +133,7 @@ class RangesCheck {
     for (const TileExchange* const each : {&moves.before, &moves.after})
       if (!are_sizes(each->bytes_in, each->pair_bytes_in, each->bytes_out, each->fragments, each->sends, each->total_bytes))
         return false;
-    return are_sizes(moves.local_bytes, moves.transposed_before, moves.transposed_after, moves.host_in, moves.host_out) &&
+    return are_sizes(moves.local_bytes, moves.transposed_bytes, moves.host_in, moves.host_out) &&
            are_rows(moves.set, moves.from_set) && moves.banks <= OperandBanks::interleaved;
   }
   constexpr void check_totals(const auto& plan) {

@@ -132,18 +132,18 @@ class StepCyclesProof {
       phases_.end(moves.set);
       if (moves.from_set >= 0) phases_.end(moves.from_set);
     }
-    if (moves.transposed_before + moves.transposed_after > 0) add_transpositions(step, moves, use);
+    if (moves.transposed_bytes > 0) add_transposition(step, moves.transposed_bytes, use);
     if (moves.local_bytes > 0) add(&CycleUse::compute, copy_cycles(model_, moves.local_bytes));
     for (const std::int64_t bytes : {moves.host_in, moves.host_out}) add(&CycleUse::host, host_cycles(model_, {&bytes, 1}));
     return use;
   }
-  /// Adds the transpositions of a product's operands, of which the plan states the bytes.
-  constexpr void add_transpositions(const Step& step, const StepMoves& moves, CycleUse& use) {
+  /// Adds the transposition of a product's operands, of which the plan states the bytes.
+  constexpr void add_transposition(const Step& step, std::int64_t bytes, CycleUse& use) {
     if (step.kind == StepKind::compute) {
       load(step.compute_set);
       for (const Operation& each : draft_.operations)
         if (TransposedOperands::is_matrix_product(each))
-          return internal::detail::CycleCounter(draft_, target_).add_transpositions(each, moves, use);
+          return internal::detail::CycleCounter(draft_, target_).add_transposition(each, bytes, use);
     }
     expect(false, "transposed operands of a step without a product: none expected");
   }
