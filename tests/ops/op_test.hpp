@@ -157,7 +157,7 @@ enum class Program : std::uint8_t {
   second_of_matrices,
   second_of_pools,
   second_of_norms,
-  second_of_attention,
+  second_in_float32,
   second_of_losses,
   losses_at_edges,
   float16_at_edges,

@@ -36,6 +36,15 @@ struct Cast : OpTest {
     c.add("view_cast", [](Tensor t) { return t.T().cast(tw::float16); }, f32(19, 5));
   }
   static constexpr void compared(In<few_elements>, const auto& c) { c.add("cast", cast(tw::float16), c.real()); }
+  static constexpr void compared(In<second_in_float32>, const auto& c) {
+    c.add(
+        "cast",
+        [](Tensor x) {
+          const Tensor y = x.cast(tw::float64);
+          return (y * y * y).cast(tw::float32);
+        },
+        f32(5));
+  }
   static constexpr void edges(const auto& c) {
     c.add("cast", [](Tensor t) { return ops::cast(ops::cast(t, tw::float32), t.dtype()); }, c.real({8}));
   }

@@ -100,7 +100,7 @@ struct Attention : OpTest {
     c.add("bfloat16_attention", attention({.is_causal = true}), c.real({1, 2, 9, 16}), c.real({1, 2, 9, 16}),
           c.real({1, 2, 9, 16}));
   }
-  static constexpr void compared(In<second_of_attention>, const auto& c) {
+  static constexpr void compared(In<second_in_float32>, const auto& c) {
     c.add(
         "attention",
         [](Tensor q, Tensor k, Tensor v) {

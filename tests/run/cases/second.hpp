@@ -155,9 +155,7 @@ constexpr void second_of_pools(Ir& ir) { add_second<Program::second_of_pools>(ir
 
 constexpr void second_of_norms(Ir& ir) { add_second<Program::second_of_norms>(ir); }
 
-// The cases of tests/reference/ops_second.txt: derivatives in forward mode, and second derivatives.
-#include "of_ops.hpp"
-#include "tilewright/derivatives/jvp.hpp"
+constexpr void second_in_float32(Ir& ir) { add_second<Program::second_in_float32>(ir); }
 
 constexpr void second_of_losses(Ir& ir) { add_second<Program::second_of_losses>(ir); }
 

@@ -49,7 +49,7 @@ class StepCyclesProof {
   /// A vertex of a compute set, with operands that are all in the same bank.
   struct Vertex {
     int tensors = -1;  ///< operands on tiles; -1: it is not counted yet
-    bool of_parts = false;  ///< whether its sum is counted as that of a product's parts
+    bool of_parts = false;  ///< whether its sum adds the parts of a product
     CycleCount cycles{};
     std::int64_t flops = 0;  ///< of all vertices
     bool has_banks = false;  ///< whether it has one product, whose sums are not only in registers: its operands are in banks
