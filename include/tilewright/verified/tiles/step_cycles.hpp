@@ -49,7 +49,7 @@ class StepCyclesProof {
   /// A vertex of a compute set, with operands that are all in the same bank.
   struct Vertex {
     int tensors = -1;  ///< operands on tiles; -1: it is not counted yet
-    bool of_parts = false;  ///< whether its sum adds the parts of a product
+    unsigned of_parts = 0;  ///< bits of its sums that are counted as those of a product's parts
     CycleCount cycles{};
     std::int64_t flops = 0;  ///< of all vertices
     bool has_banks = false;  ///< whether it has one product, whose sums are not only in registers: its operands are in banks
@@ -80,23 +80,32 @@ class StepCyclesProof {
     if (!can_count(record, at)) return;
     const CycleUse& counted = plan_.step_cycles[at];
     CycleUse expected = cycles_of(record, at);
-    if (counted.compute != expected.compute && is_sum_of_parts(plan_.steps[at])) expected = cycles_of(record, at, true);
+    if (counted.compute != expected.compute && plan_.steps[at].kind == StepKind::compute)
+      count_sums_of_parts(record, plan_.steps[at], counted.compute, expected);
     expected.remote = remote;
     for (const CycleFigure& figure : cycle_figures)
       expect(counted.*figure.of == expected.*figure.of, "counts ", counted.*figure.of, " in `", figure.name,
              "`: ", expected.*figure.of, " expected");
     expect(counted.waiting == 0, "counts ", counted.waiting, " in `waiting`: 0 expected");
   }
-  /// Returns whether a step may sum a product's parts. Whether a product made them is not followed.
-  constexpr bool is_sum_of_parts(const Step& step) const {
-    if (step.kind != StepKind::compute) return false;
+  /// Counts sums of a step as those of a product's parts, if the plan does. Whether a product made them is not followed.
+  constexpr void count_sums_of_parts(const StepRecord& record, const Step& step, std::int64_t counted, CycleUse& expected) {
+    const auto tensors = static_cast<int>(record.tile_operands.size());
+    const std::int64_t of_tile = sets_.on_a_tile(record.grid.places);
+    const CycleCount other = vertex_of(step.compute_set, tensors).cycles;
     const SetStages stages(plan_, plan_.compute_sets[static_cast<std::size_t>(step.compute_set)]);
-    for (int s = 0; s < stages.count(); ++s)
-      if (stages[s].op == op_info<ReduceSum>.tag) return true;
-    return false;
+    int sums = 0;
+    for (int s = 0; s < stages.count(); ++s) sums += stages[s].op == op_info<ReduceSum>.tag ? 1 : 0;
+    for (unsigned of_parts = 1; of_parts < 1u << (std::min)(sums, 4); ++of_parts) {
+      const CycleCount more = of_tile * (vertex_of(step.compute_set, tensors, of_parts).cycles + -1 * other);
+      if (expected.compute + more.cycles != counted) continue;
+      expected.compute += more.cycles;
+      expected.assumed += more.assumed;
+      return;
+    }
   }
-  /// Returns the cycles of a step, without streaming memory. `of_parts`: sums are those of a product's parts.
-  constexpr CycleUse cycles_of(const StepRecord& record, std::size_t at, bool of_parts = false) {
+  /// Returns the cycles of a step, without streaming memory.
+  constexpr CycleUse cycles_of(const StepRecord& record, std::size_t at) {
     const Step& step = plan_.steps[at];
     const StepMoves& moves = plan_.moves[at];
     CycleUse use;
@@ -107,7 +116,7 @@ class StepCyclesProof {
     if (step.kind == StepKind::collective && plan_.replicas > 1)
       use.collectives = plan_.compute_sets[static_cast<std::size_t>(step.compute_set)].traffic.cycles;
     if (step.kind == StepKind::compute) {
-      const Vertex& vertex = vertex_of(step.compute_set, static_cast<int>(record.tile_operands.size()), of_parts);
+      const Vertex& vertex = vertex_of(step.compute_set, static_cast<int>(record.tile_operands.size()));
       const std::int64_t of_tile = sets_.on_a_tile(record.grid.places);
       use.flops = vertex.flops;
       add(&CycleUse::compute, of_tile * vertex.cycles);
@@ -147,13 +156,18 @@ class StepCyclesProof {
     }
     expect(false, "transposed operands of a step without a product: none expected");
   }
-  /// Returns the cycles of a vertex. Ops that are formulas are one loop over its elements.
-  constexpr const Vertex& vertex_of(int number_of_set, int tensors, bool of_parts) {
+  /// Returns the cycles of a vertex. Ops that are formulas are one loop over its elements. `of_parts`: bits of the sums, in their
+  /// order, that add the parts of a product.
+  constexpr const Vertex& vertex_of(int number_of_set, int tensors, unsigned of_parts = 0) {
     Vertex& vertex = vertices_[static_cast<std::size_t>(number_of_set)];
     if (vertex.tensors == tensors && vertex.of_parts == of_parts) return vertex;
     load(number_of_set);
-    for (Operation& each : draft_.operations)
-      if (of_parts && each.op == &op_info<ReduceSum>) each.op = &internal::detail::sum_of_products;
+    unsigned sum = 1;
+    for (Operation& each : draft_.operations) {
+      if (each.op != &op_info<ReduceSum>) continue;
+      if ((of_parts & sum) != 0) each.op = &internal::detail::sum_of_products;
+      sum *= 2;
+    }
     vertex = {.tensors = tensors, .of_parts = of_parts};
     const internal::detail::CycleCounter formulas(draft_, target_);
     const Group& group = draft_.groups[0];
