@@ -49,7 +49,7 @@ class StepCyclesProof {
   /// A vertex of a compute set, with operands that are all in the same bank.
   struct Vertex {
     int tensors = -1;  ///< operands on tiles; -1: it is not counted yet
-    unsigned of_parts = 0;  ///< bits of its sums that are counted as those of a product's parts
+    unsigned of_parts = 0;  ///< bits of its sums that add the parts of a product
     CycleCount cycles{};
     std::int64_t flops = 0;  ///< of all vertices
     bool has_banks = false;  ///< whether it has one product, whose sums are not only in registers: its operands are in banks
@@ -88,7 +88,7 @@ class StepCyclesProof {
              "`: ", expected.*figure.of, " expected");
     expect(counted.waiting == 0, "counts ", counted.waiting, " in `waiting`: 0 expected");
   }
-  /// Counts sums of a step as those of a product's parts, if the plan does. Whether a product made them is not followed.
+  /// Counts sums of a step that add the parts of a product, if the plan counts them so. Whether a product made them is not followed.
   constexpr void count_sums_of_parts(const StepRecord& record, const Step& step, std::int64_t counted, CycleUse& expected) {
     const auto tensors = static_cast<int>(record.tile_operands.size());
     const std::int64_t of_tile = sets_.on_a_tile(record.grid.places);
