@@ -88,7 +88,7 @@ class StepCyclesProof {
              "`: ", expected.*figure.of, " expected");
     expect(counted.waiting == 0, "counts ", counted.waiting, " in `waiting`: 0 expected");
   }
-  /// Counts sums of a step that add the parts of a product, if the plan counts them so. Whether a product made them is not followed.
+  /// Counts sums of a step that add the parts of a product, if the plan counts them so. Who made the parts is not followed.
   constexpr void count_sums_of_parts(const StepRecord& record, const Step& step, std::int64_t counted, CycleUse& expected) {
     const auto tensors = static_cast<int>(record.tile_operands.size());
     const std::int64_t of_tile = sets_.on_a_tile(record.grid.places);
