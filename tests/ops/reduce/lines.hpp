@@ -7,7 +7,10 @@ namespace op_tests {
 inline std::vector<std::size_t> ranking(const Line& line, bool largest) {
   std::vector<std::size_t> places(line.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
-  std::ranges::stable_sort(places, [&](std::size_t a, std::size_t b) { return largest ? line[a] > line[b] : line[a] < line[b]; });
+  std::ranges::sort(places, [&](std::size_t a, std::size_t b) {
+    if (line[a] == line[b]) return a < b;
+    return largest ? line[a] > line[b] : line[a] < line[b];
+  });
   return places;
 }
 
