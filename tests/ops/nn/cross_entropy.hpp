@@ -17,7 +17,7 @@ struct CrossEntropy : OpTest {
     };
   }
   static constexpr auto both(const tw::LossAndGradient& results) { return NllLoss::both(results); }
-  /// Cross entropy; `classes` above 0: with the weights of make_losses.py, of so many classes, as constants.
+  /// Cross entropy. With `classes` above 0, each class has a weight: the constants of make_losses.py.
   static constexpr auto cross_entropy_of(int classes, const tw::CrossEntropyOptions& given) {
     return [classes, given](Tensor x, Tensor labels) {
       tw::CrossEntropyOptions options = given;
