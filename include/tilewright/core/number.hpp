@@ -13,6 +13,7 @@
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/core/text.hpp"
 
 namespace tilewright {
@@ -59,8 +60,8 @@ class Numbers {
  public:
   constexpr Numbers() = default;
   constexpr Numbers(List<double> values) : list_(std::move(values)) {}
-  constexpr Numbers(const std::vector<double>& values) : Numbers(std::span<const double>(values)) {}
-  constexpr explicit Numbers(std::span<const double> values) : list_(values.data(), values.data() + checked(values.size())) {}
+  constexpr Numbers(const std::vector<double>& values) : Numbers(Span<const double>(values)) {}
+  constexpr explicit Numbers(Span<const double> values) : list_(values.data(), values.data() + checked(values.size())) {}
   constexpr Numbers(std::initializer_list<ExactNumber> numbers) { append(numbers.begin(), numbers.size()); }
   /// Creates numbers from a std::vector, std::array or std::span of integers.
   template <class Range>
@@ -76,7 +77,7 @@ class Numbers {
   constexpr std::size_t size() const { return has_rests_ ? list_.size() / 2 : list_.size(); }
   /// Returns a number, rounded to double if it has a rest.
   constexpr double operator[](std::size_t i) const { return has_rests_ ? list_[i] + list_[i + size()] : list_[i]; }
-  constexpr std::span<const double> values() const { return {list_.data(), size()}; }
+  constexpr Span<const double> values() const { return {list_.data(), size()}; }
   constexpr bool has_rests() const { return has_rests_; }
   /// Returns `count` numbers from index `first` on.
   constexpr Numbers part(std::size_t first, std::size_t count) const {
@@ -154,7 +155,7 @@ constexpr bool is_finite_as(double number, DType dtype) {
 
 /// Returns the index of the first number that does not fit the dtype, or -1. Integers and bool accept exact values only. Floating
 /// point rounds, but a finite number must not become infinite.
-constexpr std::ptrdiff_t find_unfit(std::span<const double> numbers, DType dtype) {
+constexpr std::ptrdiff_t find_unfit(Span<const double> numbers, DType dtype) {
   const double* const values = numbers.data();
   if (numbers.size() == 1 && (values[0] == 0 || values[0] == 1)) return -1;  // as most: all dtypes have these
   const NumberRange range = number_range(dtype);
@@ -175,7 +176,7 @@ constexpr std::ptrdiff_t find_unfit(std::span<const double> numbers, DType dtype
 
 /// Returns the first number that may have been rounded on its way through double to a 64-bit integer. Returns 0 if there is none,
 /// or for another dtype.
-constexpr double find_rounded(std::span<const double> numbers, DType dtype) {
+constexpr double find_rounded(Span<const double> numbers, DType dtype) {
   if (is_int(dtype) && size_of(dtype) == 8)
     for (const double number : numbers)
       if (number >= 0x1p53 || number <= -0x1p53) return number;

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "tilewright/core/memory/with_memory.hpp"
 #include "tilewright/core/text.hpp"
-#include "tilewright/core/with_memory.hpp"
 
 namespace tilewright::data {
 

@@ -24,8 +24,8 @@
 #include <utility>
 
 #include "tilewright/core/dtype.hpp"
+#include "tilewright/core/memory/with_memory.hpp"
 #include "tilewright/core/name.hpp"
-#include "tilewright/core/with_memory.hpp"
 #include "tilewright/core/xtensor.hpp"
 #include "tilewright/data/data_error.hpp"
 

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -11,7 +10,9 @@
 
 #include "tilewright/core/log/logger.hpp"
 #include "tilewright/core/log/print_stream.hpp"
+#include "tilewright/core/memory/owned.hpp"
 #include "tilewright/core/platform/cores.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/execute/arithmetic_mode.hpp"
 #include "tilewright/execute/fault_report.hpp"
 #include "tilewright/execute/held_replicas.hpp"
@@ -50,7 +51,7 @@ class Executor {
         all_(program_.replicas),
         logger_(Logger::from_environment(held.rank)),
         choice_(strict_ ? 1 : threads, usable_cores(), logger_.of(LogModule::threads)),
-        ipu_barriers_(std::make_unique<Barrier[]>(static_cast<std::size_t>(program.ipus))),
+        ipu_barriers_(new Barrier[static_cast<std::size_t>(program.ipus)]()),
         workers_(choice_.limit(), static_cast<std::size_t>(program.stack_bytes)) {
     if (threads == 0) choice_.begin_with(useful_threads(program_, choice_.limit()));
     recorder_ = Recorder::of(recorded_events, workers_.count(), program_.steps.data());
@@ -77,7 +78,7 @@ class Executor {
   /// replicas reached a collective, std::logic_error in a child process without the threads, and exceptions of ops. After an
   /// exception, later steps have not run, or not on all threads. `streams`: for each stream the host's memory for all elements
   /// of the run, [transfers, replicas] of them.
-  void run(std::span<const OperandAddress> streams) {
+  void run(Span<const OperandAddress> streams) {
     if (strict_) [[unlikely]]
       return run_strictly(BodyId::main, streams);
     root_ = BodyId::main;
@@ -111,13 +112,13 @@ class Executor {
     if (!locations_.empty()) program.locations = locations_;
     return program;
   }
-  [[gnu::cold]] static std::unique_ptr<StrictRunner> make_strict(const ProgramView& program, StrictMode strict) {
+  [[gnu::cold]] static Owned<StrictRunner> make_strict(const ProgramView& program, StrictMode strict) {
     if (!strict) return nullptr;
     if (program.tile_table.empty())
       throw std::invalid_argument("strict: the target has no tiles with memory of their own: a simulated IPU expected");
     return strict.factory()(program);
   }
-  [[gnu::cold]] void run_strictly(BodyId root, std::span<const OperandAddress> streams) {
+  [[gnu::cold]] void run_strictly(BodyId root, Span<const OperandAddress> streams) {
     const ArithmeticMode mode;
     try {
       missed_collective_ = !strict_->run(memory_.host(faults_.data()), root, streams);
@@ -377,7 +378,7 @@ class Executor {
   std::vector<Location> locations_;  // of the program for the held replicas; empty: those of the plan
   ProgramView program_;
   DistributedCollective distributed_;  // of the collective that runs
-  std::unique_ptr<StrictRunner> strict_;  // null: the fast mode
+  Owned<StrictRunner> strict_;  // null: the fast mode
   RunMemory memory_;
   std::vector<FaultRecord> faults_;  // by fault site
   ReplicaNumbers all_;
@@ -388,9 +389,9 @@ class Executor {
   int active_ = 1;
   Shares shares_;
   std::uint32_t shuffle_ = 0;
-  std::unique_ptr<Recorder> recorder_;  // null: nothing is recorded
+  Owned<Recorder> recorder_;  // null: nothing is recorded
   Barrier barrier_;  // of all workers
-  std::unique_ptr<Barrier[]> ipu_barriers_;  // of the workers of each IPU
+  Owned<Barrier[]> ipu_barriers_;  // of the workers of each IPU
   std::vector<WorkerState> states_;
   Workers workers_;  // last: its threads end before what they use
 };

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/lower/plan.hpp"
 
 namespace tilewright::internal {
@@ -134,7 +135,7 @@ struct FrozenPlan : PlanTotals {
   PoolRange tile_table{};  ///< of the characters
 
   constexpr std::string_view text(PoolRange range) const { return {characters.data() + range.first, range.count}; }
-  constexpr std::span<const double> numbers(PoolRange range) const { return {values.data() + range.first, range.count}; }
+  constexpr Span<const double> numbers(PoolRange range) const { return {values.data() + range.first, range.count}; }
   constexpr std::string_view variable_name(std::size_t i) const { return text(variables[i].name); }
   constexpr std::string_view constant_name(std::size_t i) const { return text(constants[i].name); }
   constexpr std::string_view stream_name(std::size_t i) const { return text(streams[i].name); }

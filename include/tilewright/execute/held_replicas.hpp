@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/lower/plan.hpp"
 
 namespace tilewright::internal {
@@ -37,7 +38,7 @@ class ReplicaTransport {
   /// calls it while the others wait. Allocates nothing.
   virtual DistributedCollective communicate(const Step& step, std::byte* const* held) = 0;
   /// Sends all pieces of the memory to every process; each process has those of its replicas.
-  virtual void share(std::byte* memory, std::span<const SharedPiece> pieces) = 0;
+  virtual void share(std::byte* memory, Span<const SharedPiece> pieces) = 0;
 };
 
 /// The replicas [first, first + count) of a program that an executor holds.
@@ -58,7 +59,7 @@ struct HeldReplicas {
 
 /// Returns the locations of operands if the host's arrays have the elements of `held` replicas of a program of `replicas`;
 /// nothing if it holds all.
-inline std::vector<Location> held_locations(std::span<const Location> locations, std::span<const std::int64_t> stream_bytes,
+inline std::vector<Location> held_locations(Span<const Location> locations, Span<const std::int64_t> stream_bytes,
                                             std::int64_t replicas, std::int64_t held) {
   if (held == replicas) return {};
   std::vector<Location> result(locations.begin(), locations.end());

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -248,9 +249,9 @@ inline constexpr std::int64_t stack_bytes = stack_of_plan<Program<build, target>
 ///
 /// Another kind of machine needs another trace, because a simulated IPU computes some forms and gradients by other ops. The
 /// tensors and graphs of an Ir point to it, so it must stay at its address.
-template <class Build>
-std::unique_ptr<Ir> trace(const Build& build, const Target& target = cpu) {
-  auto ir = std::make_unique<Ir>();
+template <class Build, class Traced = Ir>  // a parameter, so that only a caller's compiler instantiates the pointer
+std::unique_ptr<Traced> trace(const Build& build, const Target& target = cpu) {
+  auto ir = std::make_unique<Traced>();
   trace_for(target, build, *ir);
   return ir;
 }

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/execute/codelet.hpp"
 #include "tilewright/execute/frozen_plan.hpp"
 #include "tilewright/execute/operand_address.hpp"
@@ -27,41 +28,41 @@ class StrictRunner {
   virtual ~StrictRunner() = default;
   /// Runs a root body. `streams` are those of replica 0, empty for a body without streams. Returns whether all replicas reached
   /// all collectives. Throws StrictError.
-  virtual bool run(const HostMemory& host, BodyId root, std::span<const OperandAddress> streams) = 0;
+  virtual bool run(const HostMemory& host, BodyId root, Span<const OperandAddress> streams) = 0;
 };
 
 /// A frozen plan and its code, type-erased.
 struct ProgramView {
-  std::span<const Body> bodies;
-  std::span<const Step> steps;
-  std::span<const Location> locations;
-  std::span<const ComputeFunction> functions;
-  std::span<const std::int64_t> strides;
-  std::span<const std::int64_t> stream_bytes;
-  std::span<const FrozenRemoteBuffer> remote_buffers;
-  std::span<const FrozenFaultSite> fault_sites;
+  Span<const Body> bodies;
+  Span<const Step> steps;
+  Span<const Location> locations;
+  Span<const ComputeFunction> functions;
+  Span<const std::int64_t> strides;
+  Span<const std::int64_t> stream_bytes;
+  Span<const FrozenRemoteBuffer> remote_buffers;
+  Span<const FrozenFaultSite> fault_sites;
   std::string_view characters;  ///< the pool of texts
   MemoryUse memory{};  ///< of each replica
   int replicas = 1;
   int ipus = 1;  ///< of each replica
   std::int64_t stack_bytes = 0;  ///< bytes that a run needs on each thread
   // for variables and constants
-  std::span<const FrozenVariable> variables;
-  std::span<const FrozenConstant> constants;
-  std::span<const double> values;  ///< the pool
+  Span<const FrozenVariable> variables;
+  Span<const FrozenConstant> constants;
+  Span<const double> values;  ///< the pool
   BodyId after_upload = BodyId::none, before_download = BodyId::none;
-  std::span<const ComputeSet> compute_sets{};  ///< for the strict executor and useful_threads
+  Span<const ComputeSet> compute_sets{};  ///< for the strict executor and useful_threads
   // for the strict executor
-  std::span<const Stage> stages{};
-  std::span<const StageOperand> operands{};
+  Span<const Stage> stages{};
+  Span<const StageOperand> operands{};
   TileSets sets{};
-  std::span<const TileSetUse> tile_sets{};  ///< by number in `sets`
+  Span<const TileSetUse> tile_sets{};  ///< by number in `sets`
   std::string_view tile_table{};  ///< empty: the target is not a simulated IPU
 
-  std::span<std::byte* const> mapped{};  ///< the first rows of the mapped buffers, by number - 1; a session sets it
+  Span<std::byte* const> mapped{};  ///< the first rows of the mapped buffers, by number - 1; a session sets it
 
   std::string_view text(PoolRange range) const { return characters.substr(range.first, range.count); }
-  std::span<const double> numbers(PoolRange range) const { return values.subspan(range.first, range.count); }
+  Span<const double> numbers(PoolRange range) const { return values.subspan(range.first, range.count); }
 };
 
 }  // namespace tilewright::internal

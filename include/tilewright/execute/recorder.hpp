@@ -2,13 +2,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "tilewright/core/log/logger.hpp"
-#include "tilewright/core/with_memory.hpp"
+#include "tilewright/core/memory/owned.hpp"
+#include "tilewright/core/memory/with_memory.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/memory_error.hpp"
 #include "tilewright/execute/recording.hpp"
@@ -26,11 +26,11 @@ class Recorder {
 
   /// Returns a recorder, or null for a capacity of 0 events. Throws std::invalid_argument for a negative capacity and for more
   /// than most_room; MemoryError.
-  [[gnu::cold]] static std::unique_ptr<Recorder> of(std::int64_t room, int workers, const Step* first_step) {
+  [[gnu::cold]] static Owned<Recorder> of(std::int64_t room, int workers, const Step* first_step) {
     if (room < 0 || room > most_room)
       throw std::invalid_argument("recorded_events: " + std::to_string(room) + ": a number from 0 to " +
                                   std::to_string(most_room) + " expected");
-    return room == 0 ? nullptr : std::make_unique<Recorder>(room, workers, first_step);
+    return Owned<Recorder>(room == 0 ? nullptr : new Recorder(room, workers, first_step));
   }
   [[gnu::cold]] Recorder(std::int64_t room, int workers, const Step* first_step)
       : room_(room),

@@ -4,7 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "tilewright/core/with_memory.hpp"
+#include "tilewright/core/memory/with_memory.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/memory_error.hpp"
 #include "tilewright/execute/program_view.hpp"
@@ -106,7 +107,7 @@ class RunMemory {
   int replicas_;
   std::size_t stream_count_;
   std::int64_t variable_bytes_, remote_bytes_, frame_bytes_;  // of a replica
-  std::span<std::byte* const> mapped_;
+  Span<std::byte* const> mapped_;
   AlignedMemory variables_, constants_, remote_;
   AlignedMemory frame_;
   std::int64_t deepest_ = 1;  // of arguments, on the way to any body

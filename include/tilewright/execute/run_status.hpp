@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/execute/frozen_plan.hpp"
 #include "tilewright/operand/faults.hpp"
 
@@ -39,7 +40,7 @@ struct [[nodiscard]] RunStatus {
 };
 
 /// Writes the text of a status, which is that of the FaultError, as far as the memory holds it. Returns what was written.
-inline std::string_view write_text(const RunStatus& status, std::span<char> memory) {
+inline std::string_view write_text(const RunStatus& status, Span<char> memory) {
   std::size_t size = 0;
   const auto add = [&](std::string_view text) {
     const std::size_t count = (std::min)(text.size(), memory.size() - size);
@@ -60,7 +61,7 @@ inline std::string_view write_text(const RunStatus& status, std::span<char> memo
 
 namespace internal {
 /// Returns the facts of the first site with faults of a run, and discards all faults. `characters` are those of the sites' texts.
-inline RunStatus take_faults(std::span<FaultRecord> faults, std::span<const FrozenFaultSite> sites, std::string_view characters) {
+inline RunStatus take_faults(Span<FaultRecord> faults, Span<const FrozenFaultSite> sites, std::string_view characters) {
   const auto has_faults = [](const FaultRecord& record) { return record.count != 0; };
   const auto first = std::find_if(faults.begin(), faults.end(), has_faults);
   if (first == faults.end()) return {};

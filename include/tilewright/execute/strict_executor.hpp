@@ -20,7 +20,7 @@ class StrictExecutor final : public StrictRunner {
   /// Returns the tiles of a replica, which the first run makes.
   StrictMachine& machine(int replica) { return *machines_[static_cast<std::size_t>(replica)]; }
 
-  [[gnu::cold]] bool run(const HostMemory& host, BodyId root, std::span<const OperandAddress> streams) override {
+  [[gnu::cold]] bool run(const HostMemory& host, BodyId root, Span<const OperandAddress> streams) override {
     host_ = host;
     start();
     streams_.clear();
@@ -241,8 +241,8 @@ class StrictExecutor final : public StrictRunner {
   bool is_clean_ = false;  // shadows are poisoned
 };
 
-[[gnu::cold]] inline std::unique_ptr<StrictRunner> make_strict_executor(const ProgramView& program) {
-  return std::make_unique<StrictExecutor>(program);
+[[gnu::cold]] inline Owned<StrictRunner> make_strict_executor(const ProgramView& program) {
+  return Owned<StrictExecutor>(new StrictExecutor(program));
 }
 template <>
 constexpr StrictFactory strict_factory<bool>() {

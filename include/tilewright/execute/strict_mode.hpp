@@ -1,6 +1,7 @@
 #pragma once
 #include <concepts>
-#include <memory>
+
+#include "tilewright/core/memory/owned.hpp"
 
 namespace tilewright {
 
@@ -8,7 +9,7 @@ namespace internal {
 struct ProgramView;
 class StrictRunner;
 
-using StrictFactory = std::unique_ptr<StrictRunner> (*)(const ProgramView&);
+using StrictFactory = Owned<StrictRunner> (*)(const ProgramView&);
 
 /// Returns the factory of strict runners. <tilewright/execute/strict_executor.hpp> defines it for bool, the only T.
 template <class T>

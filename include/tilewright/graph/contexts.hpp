@@ -2,6 +2,7 @@
 #include <span>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/graph/callees.hpp"
 
 namespace tilewright::detail {
@@ -32,7 +33,7 @@ constexpr bool check_stream_context(Ir& ir, const Text& subject) {
   return false;
 }
 /// Checks that no input of an op comes from a later execution context than the op's. Fails if one does.
-constexpr bool check_input_contexts(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs) {
+constexpr bool check_input_contexts(Ir& ir, const OpInfo& op, Span<const Tensor> inputs) {
   if (ir.tables.current_graph != GraphId::main) return true;
   for (const Tensor& input : inputs) {
     const NodeId producer = ir.tables.record(input).producer;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/graph/contexts.hpp"
 #include "tilewright/graph/graph.hpp"
 #include "tilewright/graph/placements.hpp"
@@ -126,7 +127,7 @@ constexpr bool check_may_change(Ir& ir, const OpInfo& op, const Tensor& input) {
   }
   return true;
 }
-constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs) {
+constexpr bool check_inputs(Ir& ir, const OpInfo& op, Span<const Tensor> inputs) {
   for (const Tensor& input : inputs) {
     if (!input.valid()) {
       if (!ir.failed())
@@ -155,7 +156,7 @@ constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> in
   return op.modifies < 0 || check_may_change(ir, op, inputs[static_cast<std::size_t>(op.modifies)]);
 }
 /// Checks that the op computes with the dtypes of its operands; fails if not.
-constexpr bool check_arithmetic(Ir& ir, const OpInfo& op, std::span<const TensorSpec> operands) {
+constexpr bool check_arithmetic(Ir& ir, const OpInfo& op, Span<const TensorSpec> operands) {
   for (const TensorSpec& operand : operands) {
     if (has_arithmetic(operand.dtype) || (op.takes_float8 && is_float8(operand.dtype))) continue;
     if (is_complex(operand.dtype)) return check_spec(ir, op.name, "", operand);
@@ -186,7 +187,7 @@ constexpr bool hands_on_shard(const OpInfo& op, std::size_t input) {
 }
 /// Returns the meta shape that an output of the given shape gets from the inputs, an index in IrTables::meta_shapes, or -1. Fails
 /// if inputs are shards of tensors of different shapes.
-constexpr int find_meta_shape(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, const Shape& output) {
+constexpr int find_meta_shape(Ir& ir, const OpInfo& op, Span<const Tensor> inputs, const Shape& output) {
   int found = -1;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const TensorRecord& input = ir.tables.record(inputs[i]);
@@ -231,7 +232,7 @@ constexpr void run_op_created_hooks(Ir& ir, NodeId node) {
 }  // namespace detail
 
 /// Appends a node to the current graph with outputs of the given specs; returns its number.
-constexpr NodeId append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, std::span<const TensorSpec> outputs,
+constexpr NodeId append_node(Ir& ir, const OpInfo& op, Span<const Tensor> inputs, Span<const TensorSpec> outputs,
                              const PackedAttributes& attributes = {}, GraphId called_graph = GraphId::none,
                              const Placement& placement = {}) {
   if (std::is_constant_evaluated() && ir.tables.next_op_id > 32768)  // compilers show the line of the error, with its text
@@ -259,8 +260,7 @@ constexpr NodeId append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> i
 
 /// Checks the inputs, infers the outputs and appends the op to the current graph. After a failure nothing is appended
 /// and no tensors are returned.
-constexpr List<Tensor> emit_op(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs,
-                               const PackedAttributes& attributes = {}) {
+constexpr List<Tensor> emit_op(Ir& ir, const OpInfo& op, Span<const Tensor> inputs, const PackedAttributes& attributes = {}) {
   if (ir.failed() || !detail::check_inputs(ir, op, inputs)) return {};
   if (ir.tables.has_contexts && op.transfer && op.transfer(attributes).kind == TransferKind::stream &&
       !detail::check_stream_context(ir, text(op.name, ": a stream")))
@@ -290,7 +290,7 @@ constexpr List<Tensor> emit_op(Ir& ir, const OpInfo& op, std::span<const Tensor>
 
 /// Checks the inputs, infers the outputs and appends an op that changes input `modified` in place without an output as its alias.
 /// After a failure nothing is appended and no tensors are returned.
-constexpr List<Tensor> emit_modifying(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, int modified,
+constexpr List<Tensor> emit_modifying(Ir& ir, const OpInfo& op, Span<const Tensor> inputs, int modified,
                                       const PackedAttributes& attributes = {}) {
   auto results = emit_op(ir, op, inputs, attributes);
   if (results.empty() || !detail::check_may_change(ir, op, inputs[static_cast<std::size_t>(modified)])) return {};

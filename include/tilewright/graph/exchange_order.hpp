@@ -6,6 +6,7 @@
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/graph/call_site.hpp"
 
 namespace tilewright::detail {
@@ -45,9 +46,9 @@ class ExchangeOrder {
       exchange.clear();
       for (const Op& op : ops_)
         if (op.transfer && op.level == level) exchange.push_back(op.number);
-      if (!exchange.empty()) f(std::span<const NodeId>(exchange));
+      if (!exchange.empty()) f(Span<const NodeId>(exchange));
       for (const Op& op : ops_)
-        if (!op.transfer && op.level == level) f(std::span<const NodeId>(&op.number, 1));
+        if (!op.transfer && op.level == level) f(Span<const NodeId>(&op.number, 1));
     }
   }
 

@@ -39,7 +39,7 @@ struct GradientRule {
   GraphId graph = GraphId::none;  ///< the forward graph
   /// Appends to the current graph, which is the gradient graph, what computes the gradients of the forward graph's inputs from
   /// the provided gradients. Empty: the module has no build_grad.
-  MoveOnlyFunction<Gradients(ForwardValues&, std::span<const Tensor>)> build_grad{};
+  MoveOnlyFunction<Gradients(ForwardValues&, Span<const Tensor>)> build_grad{};
   GradientMethod method = GradientMethod::automatic;  ///< for callers
   std::optional<List<TensorId>> provided{};           ///< outputs whose gradients callers provide; nothing: all
   std::optional<List<TensorId>> required{};           ///< inputs whose gradients callers require; nothing: all

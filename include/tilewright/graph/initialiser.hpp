@@ -14,15 +14,16 @@
 #include "tilewright/core/random/normal.hpp"
 #include "tilewright/core/random/random.hpp"
 #include "tilewright/core/shape.hpp"
+#include "tilewright/core/span.hpp"
 
 namespace tilewright {
 
 /// Function that writes a variable's initial values; a and b are the initialiser's parameters.
-using FillFunction = void (*)(std::span<double> values, double a, double b, Random& random);
+using FillFunction = void (*)(Span<double> values, double a, double b, Random& random);
 
 /// Function that computes elements `first`, `first + 1` and so on of a tensor, in row-major order, from their positions; a and b
 /// are its parameters. It must be constexpr, because a trace evaluates a few elements.
-using GeneratorFunction = void (*)(std::span<double> values, std::int64_t first, const Shape& shape, double a, double b);
+using GeneratorFunction = void (*)(Span<double> values, std::int64_t first, const Shape& shape, double a, double b);
 
 /// Elements that are computed when a session is created. Neither the compiler nor the executable stores them.
 struct Generator {
@@ -60,14 +61,14 @@ constexpr List<double> sample(const Generator& generator, const Shape& shape) {
   return elements;
 }
 // fused() rounds once on every machine, where a product and a sum are rounded once or twice, as the compiler likes.
-inline void fill_normal(std::span<double> values, double mean, double deviation, Random& random) {
+inline void fill_normal(Span<double> values, double mean, double deviation, Random& random) {
   draw_normal(values, random);
   if (mean == 0)  // fma is slow where the machine has none
     for (auto& value : values) value *= deviation;
   else
     for (auto& value : values) value = fused(deviation, value, mean);
 }
-constexpr void write_range(std::span<double> values, std::int64_t first, const Shape&, double start, double step) {
+constexpr void write_range(Span<double> values, std::int64_t first, const Shape&, double start, double step) {
   for (double& value : values) {
     const auto place = static_cast<double>(first++);
     if (std::is_constant_evaluated()) value = start + step * place;
@@ -75,7 +76,7 @@ constexpr void write_range(std::span<double> values, std::int64_t first, const S
   }
 }
 /// Writes element(row, column) for the last two axes.
-constexpr void write_matrix(std::span<double> values, std::int64_t first, const Shape& shape, const auto& element) {
+constexpr void write_matrix(Span<double> values, std::int64_t first, const Shape& shape, const auto& element) {
   const std::int64_t columns = shape[-1], rows = shape[-2];
   std::int64_t column = first % columns, row = first / columns % rows;
   for (double& value : values) {
@@ -85,13 +86,13 @@ constexpr void write_matrix(std::span<double> values, std::int64_t first, const 
     if (++row == rows) row = 0;
   }
 }
-constexpr void write_eye(std::span<double> values, std::int64_t first, const Shape& shape, double diagonal, double) {
+constexpr void write_eye(Span<double> values, std::int64_t first, const Shape& shape, double diagonal, double) {
   write_matrix(values, first, shape, [&](std::int64_t row, std::int64_t column) { return row == column ? diagonal : 0; });
 }
-constexpr void write_causal_mask(std::span<double> values, std::int64_t first, const Shape& shape, double masked, double kept) {
+constexpr void write_causal_mask(Span<double> values, std::int64_t first, const Shape& shape, double masked, double kept) {
   write_matrix(values, first, shape, [&](std::int64_t row, std::int64_t column) { return column > row ? masked : kept; });
 }
-inline void fill_uniform(std::span<double> values, double low, double high, Random& random) {
+inline void fill_uniform(Span<double> values, double low, double high, Random& random) {
   for (auto& value : values) value = fused(high - low, random.uniform(), low);
 }
 /// Function without state of the indices of some axes: a lambda that captures nothing.
@@ -111,7 +112,7 @@ constexpr int index_count() {
 }
 /// Writes f(indices...) for the last axes.
 template <class F, int axes>
-constexpr void write_computed(std::span<double> values, std::int64_t first, const Shape& shape, double, double) {
+constexpr void write_computed(Span<double> values, std::int64_t first, const Shape& shape, double, double) {
   std::int64_t indices[axes]{};
   for (int i = axes; i-- > 0;) {
     indices[i] = first % shape[i - axes];
@@ -128,7 +129,7 @@ constexpr void write_computed(std::span<double> values, std::int64_t first, cons
   }
 }
 template <class F>
-void fill_drawn(std::span<double> values, double, double, Random& random) {
+void fill_drawn(Span<double> values, double, double, Random& random) {
   for (double& value : values) value = static_cast<double>(F()(random));
 }
 /// Returns why a generator does not fit a shape: too few axes, a NaN, or a range that is not finite. Empty: it fits.
@@ -173,11 +174,11 @@ constexpr Text random_fault(const Initialiser& initialiser, DType dtype) {
 [[nodiscard]] constexpr Initialiser full(ExactNumber value) { return {.values = {value}}; }
 /// Returns an initialiser with explicit values, row-major. Integers of 64 bits are exact.
 [[nodiscard]] constexpr Initialiser values(std::initializer_list<ExactNumber> values) { return {.values = values}; }
-[[nodiscard]] constexpr Initialiser values(std::span<const double> values) { return {.values = Numbers(values)}; }
+[[nodiscard]] constexpr Initialiser values(Span<const double> values) { return {.values = Numbers(values)}; }
 /// Returns an initialiser with the values of a std::vector, std::array or std::span of integers, row-major. Integers of 64 bits
 /// are exact.
 template <class Integers>
-  requires(std::constructible_from<Numbers, const Integers&> && !std::convertible_to<const Integers&, std::span<const double>>)
+  requires(std::constructible_from<Numbers, const Integers&> && !std::convertible_to<const Integers&, Span<const double>>)
 [[nodiscard]] constexpr Initialiser values(const Integers& values) {
   return {.values = values};
 }

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "tilewright/core/diagnostic.hpp"
-#include "tilewright/core/grow.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/number.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/core/text.hpp"
 #include "tilewright/graph/ir_tables.hpp"
 #include "tilewright/graph/kept_results.hpp"
@@ -202,7 +202,7 @@ class Ir {
 
  private:
   /// Checks that all numbers fit the dtype. Fails if not; the error names `what`.
-  constexpr bool check_numbers(std::string_view what, std::string_view name, std::span<const double> numbers, DType dtype) {
+  constexpr bool check_numbers(std::string_view what, std::string_view name, Span<const double> numbers, DType dtype) {
     const std::ptrdiff_t unfit = find_unfit(numbers, dtype);
     if (unfit < 0) return true;
     Text subject = what;

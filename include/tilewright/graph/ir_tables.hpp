@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "tilewright/core/diagnostic.hpp"
-#include "tilewright/core/grow.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/text.hpp"
 #include "tilewright/graph/name_table.hpp"

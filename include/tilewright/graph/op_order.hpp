@@ -2,6 +2,7 @@
 #include <span>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/graph/exchange_order.hpp"
 
 namespace tilewright::detail {
@@ -24,7 +25,7 @@ constexpr void for_each_op(const Ir& ir, GraphId graph, const F& f) {
   const auto count = NodeId(ir.tables.record(graph).nodes.size());
   NodeId next{};
   const auto go_on = [&](NodeId end) {
-    for (; next < end; next = NodeId(static_cast<int>(next) + 1)) f(std::span<const NodeId>(&next, 1));
+    for (; next < end; next = NodeId(static_cast<int>(next) + 1)) f(Span<const NodeId>(&next, 1));
   };
   for (const MergedExchanges& scope : ir.tables.merged_exchanges) {
     if (scope.graph != graph) continue;
@@ -36,7 +37,7 @@ constexpr void for_each_op(const Ir& ir, GraphId graph, const F& f) {
 }
 
 /// Merges several nodes of a graph to one with the number of the first, and all inputs and outputs.
-constexpr Node as_multi_exchange(const GraphRecord& graph, std::span<const NodeId> nodes) {
+constexpr Node as_multi_exchange(const GraphRecord& graph, Span<const NodeId> nodes) {
   const Node& first = graph.nodes[nodes[0]];
   Node result{.op = &multi_exchange_info, .id = first.id, .scope = first.scope};
   for (const NodeId number : nodes) {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/graph.hpp"
 
@@ -36,7 +37,7 @@ constexpr int placed_input(const OpInfo& op, const PackedAttributes& attributes)
 
 /// Returns where an op on the given inputs runs when it is appended: on the IPU of the scope if it names one, otherwise on that
 /// of its inputs. Fails if an input is elsewhere, and returns a placement on no IPU.
-constexpr Placement find_placement(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, const PackedAttributes& attributes) {
+constexpr Placement find_placement(Ir& ir, const OpInfo& op, Span<const Tensor> inputs, const PackedAttributes& attributes) {
   Placement placement = ir.tables.current_placement;
   const auto at = [&](const Tensor& input) -> const Placement& { return ir.tables.record(input).placement; };
   const auto follow = [&](const Tensor& input) {

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/graph/op_order.hpp"
 
 namespace tilewright {
@@ -56,7 +57,7 @@ class ValueNumbers {
     if (node.placement.ipu > 0 || node.placement.tile_set == TileSet::io) ops += text(" on ", to_text(node.placement));
     ops += "\n";
   };
-  detail::for_each_op(graph.ir(), graph.id(), [&](std::span<const NodeId> nodes) {
+  detail::for_each_op(graph.ir(), graph.id(), [&](Span<const NodeId> nodes) {
     if (nodes.size() == 1) print(record.nodes[nodes[0]]);
     else print(detail::as_multi_exchange(record, nodes));
   });

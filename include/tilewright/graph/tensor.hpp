@@ -9,7 +9,6 @@
 
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/flag.hpp"
-#include "tilewright/core/grow.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/number.hpp"
 #include "tilewright/core/tensor_spec.hpp"

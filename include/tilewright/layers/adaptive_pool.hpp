@@ -37,14 +37,14 @@ struct AdaptiveWindows {
   constexpr Tensor elements(Ir& ir) const {
     return ir.constant(Initialiser{.generator = {write_elements, static_cast<double>(in)}}, {out, longest()}, int32, "windows");
   }
-  static constexpr void write_means(std::span<double> values, std::int64_t first, const Shape& shape, double, double) {
+  static constexpr void write_means(Span<double> values, std::int64_t first, const Shape& shape, double, double) {
     const AdaptiveWindows windows{shape[1], shape[0]};
     tilewright::detail::write_matrix(values, first, shape, [&](std::int64_t i, std::int64_t at) {
       const std::int64_t begin = windows.begin(i), end = windows.end(i);
       return at >= begin && at < end ? 1.0 / static_cast<double>(end - begin) : 0;
     });
   }
-  static constexpr void write_elements(std::span<double> values, std::int64_t first, const Shape& shape, double in, double) {
+  static constexpr void write_elements(Span<double> values, std::int64_t first, const Shape& shape, double in, double) {
     const AdaptiveWindows windows{static_cast<std::int64_t>(in), shape[0]};
     tilewright::detail::write_matrix(values, first, shape, [&](std::int64_t i, std::int64_t k) {
       return static_cast<double>((std::min)(windows.begin(i) + k, windows.end(i) - 1));

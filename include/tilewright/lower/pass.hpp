@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/lower/draft/body_draft.hpp"
 
 namespace tilewright::internal {
@@ -50,7 +51,7 @@ struct Planning;  // memory/planned_program.hpp
 /// The planner of a kind of machine that maps nothing to tiles, such as the host: MachineKind::planner points to it.
 struct MachinePlanner {
   using Draft = BodyDraft;
-  std::span<const Pass> passes;  ///< over each body, in this order
+  Span<const Pass> passes;  ///< over each body, in this order
   void (*run)(Pass, BodyId, BodyDraft&, Planning&);  ///< one of them; run_shared has those that are equal for all machines
   /// Counts the figures of the plan after all bodies are planned; fails if the program needs more memory than the target has.
   void (*count)(const List<CodeUse>&, Planning&);

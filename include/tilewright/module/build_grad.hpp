@@ -58,7 +58,7 @@ constexpr int gradients_taken() {
 
 /// Appends a module's build_grad to the current graph, which is the gradient graph of `forward`.
 template <class M>
-constexpr GradientRule::Gradients run_build_grad(M& module, ModuleTrace& trace, Graph forward, std::span<const Tensor> dy) {
+constexpr GradientRule::Gradients run_build_grad(M& module, ModuleTrace& trace, Graph forward, Span<const Tensor> dy) {
   constexpr int taken = gradients_taken<M>();
   const std::string_view name = type_name<M>();
   const PathScope path(trace.ir, name);
@@ -92,7 +92,7 @@ constexpr void add_gradient_rule(const ModuleTrace& trace, const M& module, Grap
     M copy = module;
     adopt(copy, nullptr, "");
     auto run = [copy = std::move(copy), args = trace.args, aux = trace.aux, forward](ForwardValues& values,
-                                                                                     std::span<const Tensor> dy) mutable {
+                                                                                     Span<const Tensor> dy) mutable {
       GradientPhase phase{values};
       ModuleTrace gradient_trace{.ir = forward.ir(), .args = args, .aux = aux, .gradient = &phase};
       return run_build_grad(copy, gradient_trace, forward, dy);

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/graph/print.hpp"
 #include "tilewright/module/named_tensors.hpp"
 #include "tilewright/program/call_inputs.hpp"
@@ -26,7 +27,7 @@ class Callable {
  public:
   /// Calls the graph from the current graph, with tensors for its first inputs in order, and a map for the others.
   constexpr CallSiteInfo call_with_info(std::initializer_list<Tensor> inputs, const TensorMap& args = {}) const {
-    return static_cast<const D&>(*this).call_with_inputs(std::span(inputs.begin(), inputs.size()), args);
+    return static_cast<const D&>(*this).call_with_inputs(Span(inputs.begin(), inputs.size()), args);
   }
   template <std::convertible_to<Tensor>... Tensors>
   constexpr CallSiteInfo call_with_info(const Tensors&... inputs) const {
@@ -86,15 +87,15 @@ class BoundGraph : public Callable<BoundGraph> {
     return {graph_, all};
   }
   /// Calls the graph with tensors for the unbound inputs, in order.
-  constexpr CallSiteInfo call_with_inputs(std::span<const Tensor> inputs, const TensorMap& args) const {
+  constexpr CallSiteInfo call_with_inputs(Span<const Tensor> inputs, const TensorMap& args) const {
     return tilewright::call_with_info(graph_, {}, connect(inputs, args));
   }
   /// Returns the graph with the inputs of a call, as a branch of a conditional.
   constexpr Branch branch(std::initializer_list<Tensor> inputs = {}, const TensorMap& args = {}) const {
-    return {graph_, {}, connect(std::span(inputs.begin(), inputs.size()), args)};
+    return {graph_, {}, connect(Span(inputs.begin(), inputs.size()), args)};
   }
   /// Returns a map from all inputs of the graph to the tensors that a call passes for them.
-  constexpr TensorMap connect(std::span<const Tensor> inputs, const TensorMap& args) const {
+  constexpr TensorMap connect(Span<const Tensor> inputs, const TensorMap& args) const {
     TensorMap all = bind(args).args_;
     std::size_t next = 0, unbound = 0;
     for (const Tensor& input : graph_.inputs()) {
@@ -109,8 +110,7 @@ class BoundGraph : public Callable<BoundGraph> {
   }
   /// Returns a map from all inputs of the graph to the tensors of connect, and from its first outputs to `outputs`, in order.
   /// Fails for more tensors than the graph has outputs, and for one of another spec.
-  constexpr TensorMap subgraph_io_map(std::span<const Tensor> inputs, const TensorMap& args,
-                                      std::span<const Tensor> outputs) const {
+  constexpr TensorMap subgraph_io_map(Span<const Tensor> inputs, const TensorMap& args, Span<const Tensor> outputs) const {
     TensorMap all = connect(inputs, args);
     const List<Tensor> known = graph_.outputs();
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -125,7 +125,7 @@ class BoundGraph : public Callable<BoundGraph> {
   }
   constexpr TensorMap subgraph_io_map(std::initializer_list<Tensor> inputs, const TensorMap& args = {},
                                       std::initializer_list<Tensor> outputs = {}) const {
-    return subgraph_io_map(std::span(inputs.begin(), inputs.size()), args, std::span(outputs.begin(), outputs.size()));
+    return subgraph_io_map(Span(inputs.begin(), inputs.size()), args, Span(outputs.begin(), outputs.size()));
   }
 
  private:
@@ -136,7 +136,7 @@ class BoundGraph : public Callable<BoundGraph> {
 /// Calls a bound graph `count` times, as repeat_with_info does, with tensors for the unbound inputs.
 constexpr CallSiteInfo repeat_with_info(const BoundGraph& graph, std::int64_t count, std::initializer_list<Tensor> inputs = {},
                                         const TensorMap& args = {}) {
-  return repeat_with_info(graph.graph(), count, {}, graph.connect(std::span(inputs.begin(), inputs.size()), args));
+  return repeat_with_info(graph.graph(), count, {}, graph.connect(Span(inputs.begin(), inputs.size()), args));
 }
 constexpr CallSiteInfo repeat_with_info(const BoundGraph& graph, std::int64_t count, const detail::TensorRange auto& inputs,
                                         const TensorMap& args = {}) {
@@ -180,7 +180,7 @@ class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
   constexpr BoundGraph bind(const DotTree<Tensor>& tensors) const { return {graph_, args_.to_mapping(tensors)}; }
 
   /// Calls the graph with tensors for the first inputs.
-  constexpr CallSiteInfo call_with_inputs(std::span<const Tensor> inputs, const TensorMap& args) const {
+  constexpr CallSiteInfo call_with_inputs(Span<const Tensor> inputs, const TensorMap& args) const {
     return tilewright::call_with_info(graph_, inputs, args);
   }
 

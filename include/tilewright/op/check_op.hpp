@@ -75,9 +75,21 @@ constexpr Text group_problem(const OpInfo& op, const OpTemplates& has) {
   return {};
 }
 
-/// Returns what is wrong with the members that all ops have, whose types are in OpInfo.
+/// The members that all ops have, whose types are in OpInfo.
+struct OpMembers {
+  std::string_view name;
+  decltype(OpInfo::infer) infer;
+  decltype(OpInfo::gradient) gradient;
+  decltype(OpInfo::work) work;
+  decltype(OpInfo::view) view;
+  decltype(OpInfo::expand) expand;
+};
 template <class D>
-constexpr std::string_view rule_problem() {
+concept HasOpMembers = requires { OpMembers{D::name, D::infer, D::gradient, D::work, D::view, D::expand}; };
+
+/// Returns what is wrong with the members that all ops have.
+template <class D>
+constexpr std::string_view member_problem() {
   if constexpr (!requires { std::string_view(D::name); }) return "no name: `static constexpr std::string_view name` expected";
   else if constexpr (!requires { static_cast<decltype(OpInfo::infer)>(D::infer); })
     return "infer of another type, or not public: `static constexpr void infer(Inference&)` expected";
@@ -89,34 +101,33 @@ constexpr std::string_view rule_problem() {
   else if constexpr (!requires { static_cast<decltype(OpInfo::view)>(D::view); })
     return "view of another type, or not public: `static constexpr Layout view(const Shape& input, const Layout&, const Shape& "
            "output, const PackedAttributes&)` expected";
-  else if constexpr (!requires { static_cast<decltype(OpInfo::expand)>(D::expand); })
+  else
     return "expand of another type, or not public: `static constexpr List<OpPart> expand(std::span<const TensorSpec> operands, "
            "int input_count, const PackedAttributes&)` expected";
-  else return {};
 }
 
 /// Returns what is wrong with an op type, `<op>: <given>: <expected>`, or nothing.
 template <class D>
 constexpr Text op_problem() {
-  if constexpr (!rule_problem<D>().empty()) {
-    return problem_text<D>(rule_problem<D>());
+  if constexpr (!HasOpMembers<D>) {
+    return problem_text<D>(member_problem<D>());
   } else if constexpr (sizeof(typename D::Attributes) > 8 * PackedAttributes::capacity) {
     return problem_text<D>("Attributes of ", sizeof(typename D::Attributes), " bytes: at most ", PackedAttributes::capacity,
                            " members of 8 bytes expected");
   } else if constexpr (!__is_empty(typename D::Attributes) && !PackableAttributes<typename D::Attributes>) {
     return problem_text<D>("Attributes with members of other than 8 bytes: std::int64_t and double expected");
   } else {
-    constexpr bool no_compute = requires { requires __is_same(decltype(D::compute), const NotGiven); };
-    constexpr bool no_check = requires { requires __is_same(decltype(D::compute_checked), const NotGiven); };
-    constexpr bool no_epilogue = requires { requires __is_same(decltype(D::compute_with), const NotGiven); };
-    constexpr bool no_rows = requires { requires __is_same(decltype(D::compute_rows), const NotGiven); };
-    constexpr bool no_collective = requires { requires __is_same(decltype(D::run_collective), const NotGiven); };
-    constexpr bool no_formula = requires { requires __is_same(decltype(D::forward), const NotGiven); };
-    constexpr bool reads_rows = requires { requires op_object<D>.operator HostRules().reads_rows != nullptr; };
-    return group_problem(stated_op_info<D>, {!no_compute, !no_check, !no_epilogue, !no_rows, !no_collective, !no_formula,
-                                             reads_rows, D::differentiation});
+    return group_problem(stated_op_info<D>, {!requires { requires __is_same(decltype(D::compute), const NotGiven);
   }
-}
+  , !requires { requires __is_same(decltype(D::compute_checked), const NotGiven); },
+      !requires { requires __is_same(decltype(D::compute_with), const NotGiven); },
+      !requires { requires __is_same(decltype(D::compute_rows), const NotGiven); },
+      !requires { requires __is_same(decltype(D::run_collective), const NotGiven); },
+      !requires { requires __is_same(decltype(D::forward), const NotGiven); },
+      requires { requires op_object<D>.operator HostRules().reads_rows != nullptr; }, D::differentiation
+});
+}  // namespace detail
+}  // namespace tilewright
 
 template <class D>
 inline constexpr bool has_problem = !op_problem<D>().empty();

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/graph/gradient_rule.hpp"
 #include "tilewright/graph/graph.hpp"
 
@@ -14,7 +15,7 @@ struct GradientPart {
   PackedAttributes where{};
 };
 /// Function that joins the gradients of parts of a tensor to the gradient of the whole: their sum, and 0 elsewhere.
-using JoinRule = Tensor (*)(Ir&, const TensorSpec& whole, std::span<const GradientPart> parts);
+using JoinRule = Tensor (*)(Ir&, const TensorSpec& whole, Span<const GradientPart> parts);
 
 /// Context of a gradient rule while autodiff builds the gradient graph. It provides the forward op's tensors, as tensors of the
 /// gradient graph, and the gradients of its outputs. The rule sets the gradients of the inputs. All ops that the rule appends go

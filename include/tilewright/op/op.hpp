@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/graph/emit.hpp"
 #include "tilewright/op/check_op.hpp"
 #include "tilewright/op/gradient_context.hpp"
@@ -49,7 +50,7 @@ inline constexpr const OpInfo& op_info = checked_op_info<D>();
 
 /// Appends an op to the graph that is being built and returns all its outputs.
 template <class D>
-constexpr List<Tensor> apply_all(Ir& ir, std::span<const Tensor> inputs, const typename D::Attributes& attributes = {}) {
+constexpr List<Tensor> apply_all(Ir& ir, Span<const Tensor> inputs, const typename D::Attributes& attributes = {}) {
   if constexpr (__is_empty(typename D::Attributes)) return emit_op(ir, op_info<D>, inputs);
   else return emit_op(ir, op_info<D>, inputs, pack(attributes));
 }

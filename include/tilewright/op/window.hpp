@@ -3,6 +3,7 @@
 #include <span>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/op/op.hpp"
 #include "tilewright/op/planner_options.hpp"
 #include "tilewright/operand/window.hpp"
@@ -81,7 +82,7 @@ struct WindowsAttributes {
 
 namespace detail {
 /// Returns the list for a message.
-constexpr Text to_text(std::span<const std::int32_t> list) {
+constexpr Text to_text(Span<const std::int32_t> list) {
   Text result = "(";
   for (std::size_t i = 0; i < list.size(); ++i) {
     constexpr std::int32_t limit = WindowAttributes::limit;
@@ -123,7 +124,7 @@ constexpr kernel::Windows windows_of(const Shape& x, const Shape& kernel, const 
 }
 
 /// Checks that a list is empty, or has the expected number of elements, of which none is too small.
-constexpr bool check_list(Inference& op, const Shape& x, std::string_view what, std::span<const std::int32_t> list, int count,
+constexpr bool check_list(Inference& op, const Shape& x, std::string_view what, Span<const std::int32_t> list, int count,
                           int expected, std::int64_t least) {
   if (count == 0) return true;
   if (count != expected)

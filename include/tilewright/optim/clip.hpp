@@ -1,6 +1,7 @@
 #pragma once
 #include <span>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
 #include "tilewright/ops/elementwise/select.hpp"
@@ -13,7 +14,7 @@ namespace tilewright::optim {
 namespace detail {
 
 /// Returns the norm of all elements of all gradients, in float32.
-constexpr Tensor global_norm(std::span<const Tensor> gradients) {
+constexpr Tensor global_norm(Span<const Tensor> gradients) {
   List<Tensor> norms;
   for (const Tensor& gradient : gradients) norms.push_back(ops::l2(ops::cast(gradient, float32)).reshape({1}));
   return norms.size() == 1 ? norms[0].reshape({}) : ops::l2(ops::concat(norms, 0));
@@ -22,7 +23,7 @@ constexpr Tensor global_norm(std::span<const Tensor> gradients) {
 constexpr Tensor clip_factor(Tensor norm, double max_norm) { return ops::minimum(max_norm / (norm + 1e-6), 1); }
 
 /// Checks that the gradients can be clipped to the norm; fails if not.
-constexpr bool check_clip(std::span<const Tensor> gradients, double max_norm) {
+constexpr bool check_clip(Span<const Tensor> gradients, double max_norm) {
   if (gradients.empty()) TW_THROW TraceError("clip_by_global_norm: no gradients: at least one expected");
   if (max_norm > 0) return true;
   gradients[0].ir().fail(text("clip_by_global_norm: max_norm ", number_text(max_norm), ": above 0 expected"));
@@ -37,7 +38,7 @@ constexpr bool check_clip(std::span<const Tensor> gradients, double max_norm) {
 ///
 /// All gradients must be computed before the first is used, so all are in memory at the same time. Errors: max_norm not above 0;
 /// no gradients.
-constexpr Tensor clip_by_global_norm(std::span<Tensor> gradients, double max_norm) {
+constexpr Tensor clip_by_global_norm(Span<Tensor> gradients, double max_norm) {
   if (!detail::check_clip(gradients, max_norm)) return Tensor::invalid(gradients[0].ir());
   const Tensor norm = detail::global_norm(gradients), scale = detail::clip_factor(norm, max_norm);
   for (Tensor& gradient : gradients)

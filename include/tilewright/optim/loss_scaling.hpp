@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
 #include "tilewright/ops/elementwise/compare.hpp"
@@ -72,11 +73,11 @@ class LossScaler {
   /// the first update, so all are in memory at the same time. If gradients are clipped, the check for infinite and NaN values
   /// tests their norm. `skipped`, if given, appends ops that run instead of a skipped step.
   template <class Updates>
-  constexpr void step(std::span<Tensor> gradients, double max_norm, Updates&& updates) {
+  constexpr void step(Span<Tensor> gradients, double max_norm, Updates&& updates) {
     step(gradients, max_norm, updates, [] {});
   }
   template <class Updates, class Skipped>
-  constexpr void step(std::span<Tensor> gradients, double max_norm, Updates&& updates, Skipped&& skipped) {
+  constexpr void step(Span<Tensor> gradients, double max_norm, Updates&& updates, Skipped&& skipped) {
     if (ir_.failed() || (max_norm != 0 && !detail::check_clip(gradients, max_norm))) return;
     Tensor check, factor = 1 / scale_;  // check: a number that is finite if all gradients are
     if (max_norm != 0) {
@@ -106,7 +107,7 @@ class LossScaler {
   static constexpr double largest = 0x1p126;  // 1 / scale is no denormal number, which counts as 0
 
   /// Returns the sum of 0 x over all elements: NaN if an element is infinite or NaN.
-  static constexpr Tensor zero_if_finite(std::span<const Tensor> gradients) {
+  static constexpr Tensor zero_if_finite(Span<const Tensor> gradients) {
     Tensor sum;
     for (const Tensor& gradient : gradients) {
       const Tensor zero = ops::sum(ops::cast(gradient, float32) * 0);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tilewright/core/flag.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/optim/schedule.hpp"
 
 /// PyTorch's learning-rate schedulers, with its names of parameters and its defaults. A scheduler is a function object of the
@@ -75,9 +76,12 @@ struct MultiStepLR {
   double gamma = 0.1;  ///< factor of the rate at each change
   double operator()(std::int64_t step) const {
     detail::require_step("MultiStepLR: step", step);
-    for (const std::int64_t milestone : milestones) detail::require_step("MultiStepLR: a milestone of", milestone);
-    const auto reached = std::ranges::count_if(milestones, [&](std::int64_t milestone) { return milestone <= step; });
-    return detail::finite_rate("MultiStepLR: a rate of", lr * __builtin_pow(gamma, static_cast<double>(reached)));
+    double reached = 0;
+    for (const std::int64_t milestone : milestones) {
+      detail::require_step("MultiStepLR: a milestone of", milestone);
+      if (milestone <= step) ++reached;
+    }
+    return detail::finite_rate("MultiStepLR: a rate of", lr * __builtin_pow(gamma, reached));
   }
 };
 
@@ -341,7 +345,7 @@ struct ReduceLROnPlateau {
   std::int64_t cooldown = 0;  ///< epochs after a change that do not count
   double min_lr = 0, eps = 1e-8;  ///< lowest rate, and smallest change
 
-  double operator()(std::span<const double> metrics) const {
+  double operator()(Span<const double> metrics) const {
     validate();
     double rate = lr, best = mode == PlateauMode::min ? inf : -inf;
     std::int64_t bad_epochs = 0, cooldown_epochs = 0;

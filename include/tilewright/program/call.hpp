@@ -2,6 +2,7 @@
 #include <span>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/graph/call_site.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/emit.hpp"
@@ -29,7 +30,7 @@ constexpr bool leads_to(const Ir& ir, GraphId graph, GraphId caller) {
 }
 
 /// Returns the caller's tensor for every input of the graph, in order. Fails for missing, extra, repeated or unfit tensors.
-constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> positional, const TensorMap& args) {
+constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, Span<const Tensor> positional, const TensorMap& args) {
   const auto inputs = graph.inputs();
   List<int, TensorId> position(ir.tables.record(graph.id()).tensors.size(), -1);
   for (std::size_t i = 0; i < inputs.size(); ++i) position[inputs[i].number()] = static_cast<int>(i);
@@ -111,7 +112,7 @@ constexpr List<TensorSpec> specs_of(const List<Tensor>& tensors) {
 /// Calls a graph from the current graph. Inputs are positional, or found by the graph's input tensors in `args`. Every input must
 /// be passed once, with its shape and dtype. Recursion is an error, also through other graphs. In-place changes of inputs stay
 /// inside the graph, except for inputs by reference (TensorByRef).
-constexpr CallSiteInfo call_with_info(Graph graph, std::span<const Tensor> inputs, const TensorMap& args = {}) {
+constexpr CallSiteInfo call_with_info(Graph graph, Span<const Tensor> inputs, const TensorMap& args = {}) {
   Ir& ir = graph.ir();
   if (ir.failed() || !detail::check_call(ir, graph)) return {ir};
   const auto parents = detail::bind_inputs(ir, graph, inputs, args);
@@ -121,11 +122,11 @@ constexpr CallSiteInfo call_with_info(Graph graph, std::span<const Tensor> input
   return {ir, ir.tables.current_graph, node};
 }
 constexpr CallSiteInfo call_with_info(Graph graph, std::initializer_list<Tensor> inputs, const TensorMap& args = {}) {
-  return call_with_info(graph, std::span<const Tensor>(inputs.begin(), inputs.size()), args);
+  return call_with_info(graph, Span<const Tensor>(inputs.begin(), inputs.size()), args);
 }
 /// Calls a graph with the tensors of a list as its positional inputs: `call_with_info(graph, weights)`.
 constexpr CallSiteInfo call_with_info(Graph graph, const detail::TensorRange auto& inputs, const TensorMap& args = {}) {
-  return call_with_info(graph, std::span<const Tensor>(detail::list_of(inputs)), args);
+  return call_with_info(graph, Span<const Tensor>(detail::list_of(inputs)), args);
 }
 constexpr CallSiteInfo call_with_info(Graph graph, Tensor input, const TensorMap& args = {}) {
   return call_with_info(graph, {input}, args);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/graph/graph.hpp"
 #include "tilewright/program/number_or_tensor.hpp"
 
@@ -45,7 +46,7 @@ struct CallInput : NumberOrTensor {
 
 namespace detail {
 /// Returns the tensors for `expected` inputs of a graph, in order. A number becomes a constant of its input's dtype.
-constexpr List<Tensor> tensors_of(Graph graph, std::span<const CallInput> inputs, const List<Tensor>& expected) {
+constexpr List<Tensor> tensors_of(Graph graph, Span<const CallInput> inputs, const List<Tensor>& expected) {
   Ir& ir = graph.ir();
   List<Tensor> result;
   for (const CallInput& input : inputs) {
@@ -61,9 +62,7 @@ constexpr List<Tensor> tensors_of(Graph graph, std::span<const CallInput> inputs
   return result;
 }
 /// Returns the tensors of a call's positional inputs.
-constexpr List<Tensor> tensors_of(Graph graph, std::span<const CallInput> inputs) {
-  return tensors_of(graph, inputs, graph.inputs());
-}
+constexpr List<Tensor> tensors_of(Graph graph, Span<const CallInput> inputs) { return tensors_of(graph, inputs, graph.inputs()); }
 }  // namespace detail
 
 /// Positional inputs of a branch: tensors, numbers and lists of tensors, as for a call.

@@ -124,7 +124,7 @@ constexpr ConditionalSiteInfo conditional_with_info(Tensor condition, const Bran
   }
   if (ir.failed() || !detail::check_inputs(ir, detail::conditional_info, all)) return {ir};
   const auto then_inputs = static_cast<int>(then_branch.graph.inputs().size());
-  const NodeId node = append_node(ir, detail::conditional_info, all, std::span(then_outputs.data(), outputs),
+  const NodeId node = append_node(ir, detail::conditional_info, all, {then_outputs.data(), outputs},
                                   pack(ConditionalAttributes{then_inputs}), then_branch.graph.id());
   ir.tables.current().nodes[node].else_graph = else_branch.graph.id();
   detail::add_call_site(ir, then_branch.graph.id(), node, 1);

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "tilewright/core/grow.hpp"
 #include "tilewright/core/list.hpp"
 
 namespace tilewright {

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/program/call.hpp"
 
 namespace tilewright {
@@ -33,8 +34,7 @@ constexpr CallSiteInfo append_loop(Graph graph, const LoopAttributes& loop, cons
 /// persist. Returns the outputs of the last iteration, or the first N inputs if `count` is 0. Inputs are passed as for call.
 /// Errors: a negative count, or one above 2^48; more outputs than inputs; outputs that do not fit the inputs; a carried input by
 /// reference.
-constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, std::span<const Tensor> inputs,
-                                        const TensorMap& args = {}) {
+constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, Span<const Tensor> inputs, const TensorMap& args = {}) {
   Ir& ir = graph.ir();
   if (ir.failed() || !detail::check_call(ir, graph)) return {ir};
   const auto ins = graph.inputs(), outs = graph.outputs();
@@ -62,12 +62,12 @@ constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, std::sp
 }
 constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, std::initializer_list<Tensor> inputs,
                                         const TensorMap& args = {}) {
-  return repeat_with_info(graph, count, std::span<const Tensor>(inputs.begin(), inputs.size()), args);
+  return repeat_with_info(graph, count, Span<const Tensor>(inputs.begin(), inputs.size()), args);
 }
 /// Calls a graph `count` times with the tensors of a list as its positional inputs: `repeat_with_info(graph, 3, tensors)`.
 constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, const detail::TensorRange auto& inputs,
                                         const TensorMap& args = {}) {
-  return repeat_with_info(graph, count, std::span<const Tensor>(detail::list_of(inputs)), args);
+  return repeat_with_info(graph, count, Span<const Tensor>(detail::list_of(inputs)), args);
 }
 constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, Tensor input, const TensorMap& args = {}) {
   return repeat_with_info(graph, count, {input}, args);

@@ -12,6 +12,7 @@
 
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/core/random/random.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/execute/frozen_plan.hpp"
 #include "tilewright/graph/initialiser.hpp"
@@ -48,7 +49,7 @@ T rounded_down(double value) {
 }
 /// Writes values as write_values does. It is compiled for size, because each program has it for all dtypes.
 template <class T>
-[[gnu::cold]] void write_elements(std::size_t count, std::span<const double> values, T* elements, bool has_rests) {
+[[gnu::cold]] void write_elements(std::size_t count, Span<const double> values, T* elements, bool has_rests) {
   const std::size_t given = has_rests ? values.size() / 2 : values.size();
   const auto element = [&](std::size_t i) {
     if (!has_rests) return static_cast<T>(values[i]);
@@ -61,7 +62,7 @@ template <class T>
 /// Writes `count` values to memory in a dtype; one value fills all elements. With `has_rests`, the rests of all numbers follow
 /// after all values, as in Numbers.
 template <FillNeeds needs = FillNeeds{}>
-void write_values(DType dtype, std::size_t count, std::span<const double> values, std::byte* memory, bool has_rests = false) {
+void write_values(DType dtype, std::size_t count, Span<const double> values, std::byte* memory, bool has_rests = false) {
   if (needs.has(float32) && dtype == float32 && !has_rests) {
     float* const elements = reinterpret_cast<float*>(memory);
     if (values.size() == 1) std::fill_n(elements, count, static_cast<float>(values[0]));
@@ -74,7 +75,7 @@ void write_values(DType dtype, std::size_t count, std::span<const double> values
 }
 /// Writes uniform numbers, rounded down in half precision, because rounding to nearest can give the upper bound.
 template <FillNeeds needs = FillNeeds{}>
-void write_uniform(DType dtype, std::span<const double> values, std::byte* memory) {
+void write_uniform(DType dtype, Span<const double> values, std::byte* memory) {
   const auto write = [&]<class T>(std::type_identity<T>) {
     for (std::size_t i = 0; i < values.size(); ++i) reinterpret_cast<T*>(memory)[i] = rounded_down<T>(values[i]);
   };
@@ -88,11 +89,11 @@ struct UnfitNumber {
   double number = 0;
   DType dtype{};
 };
-inline UnfitNumber find_unfit_of(std::string_view function, std::span<const double> values, DType dtype) {
+inline UnfitNumber find_unfit_of(std::string_view function, Span<const double> values, DType dtype) {
   const std::ptrdiff_t unfit = find_unfit(values, dtype);
   return unfit < 0 ? UnfitNumber{} : UnfitNumber{function, values[static_cast<std::size_t>(unfit)], dtype};
 }
-inline void scale_values(std::span<double> values, double scale) {
+inline void scale_values(Span<double> values, double scale) {
   if (scale == 1) return;
   for (double& value : values) value *= scale;
 }
@@ -102,7 +103,7 @@ template <FillNeeds needs = FillNeeds{}>
   double block[1024];  // which stays in the nearest cache
   const auto count = static_cast<std::size_t>(spec.nelms());
   for (std::size_t first = 0; first < count; first += std::size(block)) {
-    const std::span values(block, (std::min)(std::size(block), count - first));
+    const Span values(block, (std::min)(std::size(block), count - first));
     generator.write(values, static_cast<std::int64_t>(first), spec.shape, generator.a, generator.b);
     scale_values(values, generator.scale);
     if (needs.checks && generator.is_checked_later)
@@ -113,7 +114,7 @@ template <FillNeeds needs = FillNeeds{}>
 }
 /// Writes a constant. `values`: its numbers, if it has no generator.
 template <FillNeeds needs = FillNeeds{}>
-[[nodiscard, gnu::cold]] UnfitNumber fill_constant(const internal::FrozenConstant& constant, std::span<const double> values,
+[[nodiscard, gnu::cold]] UnfitNumber fill_constant(const internal::FrozenConstant& constant, Span<const double> values,
                                                    std::byte* memory) {
   if (constant.generator.write) return write_generator<needs>(constant.generator, constant.spec, memory);
   write_values<needs>(constant.spec.dtype, static_cast<std::size_t>(constant.spec.nelms()), values, memory, constant.has_rests);
@@ -122,7 +123,7 @@ template <FillNeeds needs = FillNeeds{}>
 /// Writes the initial values of a variable, of all groups of replicas, up to numbers that do not fit. Random values continue with
 /// `random`. `given`: the numbers of an initialiser with explicit values.
 template <FillNeeds needs = FillNeeds{}>
-[[nodiscard, gnu::cold]] UnfitNumber fill_variable(const internal::FrozenVariable& variable, std::span<const double> given,
+[[nodiscard, gnu::cold]] UnfitNumber fill_variable(const internal::FrozenVariable& variable, Span<const double> given,
                                                    std::byte* elements, Random& random) {
   const auto& distribution = variable.distribution;
   const DType dtype = variable.spec.dtype;
@@ -140,7 +141,7 @@ template <FillNeeds needs = FillNeeds{}>
   }
   double block[1024];  // which stays in the nearest cache
   for (std::size_t first = 0; variable.fill && first < count; first += std::size(block)) {
-    const std::span values(block, (std::min)(std::size(block), count - first));
+    const Span values(block, (std::min)(std::size(block), count - first));
     variable.fill(values, variable.a, variable.b, random);
     scale_values(values, variable.scale);
     if (needs.checks && variable.fill != fill_uniform && variable.fill != fill_normal)

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tilewright/core/number.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/core/text/name_pattern.hpp"
 #include "tilewright/session/arrays/cast_elements.hpp"
@@ -35,7 +36,7 @@ class LoadError : public std::runtime_error {
         file_(file),
         tensor_(tensor) {}
   /// Lists the problems of several tensors of a file. Each text comes from `problem`.
-  LoadError(std::string_view function, std::string_view file, std::span<const std::string> problems)
+  LoadError(std::string_view function, std::string_view file, Span<const std::string> problems)
       : std::runtime_error(std::string(function) + ": " + std::string(file) + ": " + std::to_string(problems.size()) +
                            " tensors: " + joined(problems)),
         file_(file) {}
@@ -58,7 +59,7 @@ class LoadError : public std::runtime_error {
       if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
     return text.size() > longest ? result + "..." : result;
   }
-  static std::string joined(std::span<const std::string> problems) {
+  static std::string joined(Span<const std::string> problems) {
     std::string text;
     for (const std::string& problem : problems) text += (text.empty() ? "" : "; ") + problem;
     return text;
@@ -107,7 +108,7 @@ namespace detail {
 /// Collects the tensors that do not fit a session's variables.
 class Mismatches {
  public:
-  explicit Mismatches(std::span<const HostTensor> variables) : variables_(variables) {}
+  explicit Mismatches(Span<const HostTensor> variables) : variables_(variables) {}
 
   void add(std::string_view tensor, std::string found, std::string expected) {
     problems_.push_back({std::string(tensor), std::move(found), std::move(expected)});
@@ -136,7 +137,7 @@ class Mismatches {
     return text;
   }
 
-  std::span<const HostTensor> variables_;
+  Span<const HostTensor> variables_;
   std::vector<Problem> problems_{};
 };
 
@@ -160,7 +161,7 @@ inline bool is_convertible(const HostTensor& tensor, DType dtype) {
 
 /// Elements for the variables of a session.
 struct MatchedTensors {
-  std::vector<std::span<const std::byte>> bytes{};  ///< of each variable; none: it keeps its value
+  std::vector<Span<const std::byte>> bytes{};  ///< of each variable; none: it keeps its value
   std::vector<std::vector<std::byte>> converted{};  ///< memory of those that had another dtype
 };
 /// Converts elements to the dtype of a variable. Adds a problem if a number is outside of its range.
@@ -175,15 +176,17 @@ std::vector<std::byte> converted(const Tensor& tensor, const TensorSpec& expecte
 /// Finds the bytes for each variable by name, and converts them to its dtype if needed. A variable without a tensor gets no
 /// bytes, if the policy allows that it is missing. Throws LoadError. A template, as `converted` and `cast_elements` are: programs
 /// that load nothing do not compile conversions.
-template <class Variables = std::span<const HostTensor>>
+template <class Variables = Span<const HostTensor>>
 MatchedTensors match_tensors(const Variables& variables, const HostTensors& given, const LoadPolicy& policy) {
   Mismatches mismatches(variables);
   std::unordered_map<std::string_view, std::size_t> index_of;
   for (std::size_t v = 0; v < variables.size(); ++v) index_of.emplace(variables[v].name, v);
   std::vector<const HostTensor*> found(variables.size(), nullptr);
-  for (const std::string_view pattern : policy.only)
-    if (std::ranges::none_of(variables, [&](const HostTensor& each) { return matches_pattern(pattern, each.name); }))
-      mismatches.add(pattern, "no variable's name", "");
+  for (const std::string_view pattern : policy.only) {
+    bool has_match = false;
+    for (const HostTensor& each : variables) has_match = has_match || matches_pattern(pattern, each.name);
+    if (!has_match) mismatches.add(pattern, "no variable's name", "");
+  }
   for (const HostTensor& tensor : given.tensors) {
     if (!policy.loads(tensor.name)) continue;
     const auto entry = index_of.find(tensor.name);
@@ -203,7 +206,7 @@ MatchedTensors match_tensors(const Variables& variables, const HostTensors& give
       mismatches.add(variables[v].name, "no tensor of this name", to_text(variables[v].spec).string());
   mismatches.report(given.source);
 
-  MatchedTensors result{.bytes = std::vector<std::span<const std::byte>>(variables.size())};
+  MatchedTensors result{.bytes = std::vector<Span<const std::byte>>(variables.size())};
   for (std::size_t v = 0; v < variables.size(); ++v) {
     if (!found[v]) continue;
     const TensorSpec& expected = variables[v].spec;

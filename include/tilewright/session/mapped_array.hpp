@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tilewright/core/map_mode.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/session/host_array.hpp"
 
@@ -25,14 +26,14 @@ class FileMapping;
 class MappedArray {
  public:
   /// `elements`: a part of the file's bytes.
-  MappedArray(std::string path, MapMode mode, const TensorSpec& spec, std::span<std::byte> elements,
+  MappedArray(std::string path, MapMode mode, const TensorSpec& spec, Span<std::byte> elements,
               std::shared_ptr<const internal::FileMapping> file)
       : path_(std::move(path)), mode_(mode), spec_(spec), elements_(elements), file_(std::move(file)) {}
 
   const std::string& path() const { return path_; }
   MapMode mode() const { return mode_; }
   const TensorSpec& spec() const { return spec_; }
-  std::span<const std::byte> bytes() const { return elements_; }
+  Span<const std::byte> bytes() const { return elements_; }
   /// Returns the elements, for example `array.elements<float>()`. They end with the last copy of the array. Throws
   /// std::invalid_argument for another type than the dtype's.
   template <detail::HostNumber T>
@@ -70,7 +71,7 @@ class MappedArray {
   std::string path_;
   MapMode mode_;
   TensorSpec spec_;
-  std::span<std::byte> elements_;
+  Span<std::byte> elements_;
   std::shared_ptr<const internal::FileMapping> file_;
 };
 

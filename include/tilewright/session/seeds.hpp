@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "tilewright/core/memory/with_memory.hpp"
 #include "tilewright/core/philox.hpp"
 #include "tilewright/core/text.hpp"
-#include "tilewright/core/with_memory.hpp"
 #include "tilewright/core/xtensor.hpp"
 #include "tilewright/execute/memory_error.hpp"
 

@@ -4,13 +4,14 @@
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/map.hpp>
 #include <boost/hana/pair.hpp>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "tilewright/core/memory/owned.hpp"
 #include "tilewright/core/name.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/execute/program.hpp"
 #include "tilewright/ops/memory/print_tensor_code.hpp"
 #include "tilewright/session/context.hpp"
@@ -71,7 +72,7 @@ class Session {
   /// Creates a session of some of the replicas.
   // cold functions do this work; inlined, they would make code of a caller cold, too
   [[gnu::noinline]] Session(const SessionOptions& options, const internal::HeldReplicas& held)
-      : state_(std::make_unique<State>(options, held)) {
+      : state_(new State(options, held)) {
     state_->core.begin(device, std::is_same_v<internal::Optimisation, Optimised>);
   }
 
@@ -359,14 +360,12 @@ class Session {
   }
   /// Starts a call that uses memory. All such calls begin here.
   ExclusiveUse begin(const char* call) const { return {state(call).in_use, call}; }
-  std::span<const std::byte> variable_memory() const {
+  Span<const std::byte> variable_memory() const {
     return {state_->core.variables(), static_cast<std::size_t>(plan.memory.variables)};
   }
-  std::span<const std::byte> remote_memory() const {
-    return {state_->core.remote(), static_cast<std::size_t>(plan.memory.remote)};
-  }
+  Span<const std::byte> remote_memory() const { return {state_->core.remote(), static_cast<std::size_t>(plan.memory.remote)}; }
   /// `outputs`: the session's own outputs if the run writes to them.
-  void execute(StreamMemory<program::plan>& streams, std::span<const std::byte> outputs) {
+  void execute(StreamMemory<program::plan>& streams, Span<const std::byte> outputs) {
     state_->input_copies.replace_shared(streams, {outputs, variable_memory(), remote_memory()});
     state_->core.run(streams);
   }
@@ -392,7 +391,7 @@ class Session {
     else values[v] = detail::host_data<detail::VariableArray<program::plan, v>, "write_variable_data">(array);
   }
 
-  std::unique_ptr<State> state_;  // the host copy of variables, a cache of the device's values, changes in const functions too
+  internal::Owned<State> state_;  // the host copy of variables, a cache of the device's values, changes in const functions too
 };
 
 }  // namespace tilewright

@@ -1,11 +1,12 @@
 #pragma once
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string_view>
 
 #include "tilewright/core/built_with.hpp"
 #include "tilewright/core/log/logger.hpp"
+#include "tilewright/core/memory/owned.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/execute/held_replicas.hpp"
 #include "tilewright/execute/program_view.hpp"
 #include "tilewright/execute/recording.hpp"
@@ -43,7 +44,7 @@ class SessionCore {
   std::byte* remote() const;
   std::byte* constants() const;
   /// Runs the program once, as Executor::run does. The host copy of variables becomes stale.
-  void run(std::span<const internal::OperandAddress> streams);
+  void run(Span<const internal::OperandAddress> streams);
 
   // functions of VariableCopies
   bool is_attached() const;
@@ -56,13 +57,13 @@ class SessionCore {
   Transfers transfers() const;
   void mark_stale();
   void refresh();
-  void write(std::span<const std::byte* const> values);
+  void write(Span<const std::byte* const> values);
   std::byte* device_data(std::size_t v) const;
   std::byte* host_data(std::size_t v) const;
 
  private:
   struct Parts;
-  std::unique_ptr<Parts> parts_;
+  internal::Owned<Parts> parts_;
 };
 
 }  // namespace tilewright::detail

@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/core/span.hpp"
 #include "tilewright/execute/executor.hpp"
 #include "tilewright/session/arrays/given_arrays.hpp"
 #include "tilewright/session/initial_values.hpp"
@@ -31,7 +32,7 @@ struct SessionCore<Build>::Parts {
 template <class Build>
 [[gnu::cold, gnu::noinline]] SessionCore<Build>::SessionCore(const SessionOptions& options, const internal::ProgramView& program,
                                                              const internal::HeldReplicas& held)
-    : parts_(std::make_unique<Parts>(options, program, held)) {}
+    : parts_(new Parts(options, program, held)) {}
 template <class Build>
 [[gnu::noinline]] SessionCore<Build>::~SessionCore() = default;
 template <class Build>
@@ -85,7 +86,7 @@ std::byte* SessionCore<Build>::constants() const {
   return parts_->executor.constants();
 }
 template <class Build>
-[[gnu::noinline]] void SessionCore<Build>::run(std::span<const internal::OperandAddress> streams) {
+[[gnu::noinline]] void SessionCore<Build>::run(Span<const internal::OperandAddress> streams) {
   parts_->copies.mark_stale();
   parts_->executor.run(streams);
 }
@@ -131,7 +132,7 @@ template <class Build>
   parts_->copies.refresh();
 }
 template <class Build>
-[[gnu::noinline]] void SessionCore<Build>::write(std::span<const std::byte* const> values) {
+[[gnu::noinline]] void SessionCore<Build>::write(Span<const std::byte* const> values) {
   parts_->copies.write(values);
 }
 template <class Build>

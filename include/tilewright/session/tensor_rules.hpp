@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "tilewright/core/flag.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/core/text/name_pattern.hpp"
 #include "tilewright/session/host_tensor.hpp"
 
@@ -95,7 +95,7 @@ class TensorRules {
 
 namespace detail {
 
-inline std::string fill_pattern(std::string_view pattern, std::span<const std::string_view> stars) {
+inline std::string fill_pattern(std::string_view pattern, Span<const std::string_view> stars) {
   std::string name;
   for (const char c : pattern) {
     if (c != '*' || stars.empty()) {
@@ -108,7 +108,7 @@ inline std::string fill_pattern(std::string_view pattern, std::span<const std::s
   return name;
 }
 /// Returns the transposed elements of a matrix, of `size` bytes each.
-inline std::vector<std::byte> transposed_elements(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t columns,
+inline std::vector<std::byte> transposed_elements(Span<const std::byte> bytes, std::int64_t rows, std::int64_t columns,
                                                   std::size_t size) {
   std::vector<std::byte> result(bytes.size());
   constexpr std::int64_t block = 16;  // of which lines of source and result stay in a cache
@@ -124,8 +124,7 @@ inline std::vector<std::byte> transposed_elements(std::span<const std::byte> byt
 /// Tensors with their names and the memory of elements that rules moved.
 struct MappedTensors {
   std::string source{};  // for errors
-  std::vector<std::unique_ptr<const std::string>> names{};  // tensors refer to them
-  std::vector<std::vector<std::byte>> memory{};
+  std::vector<std::vector<std::byte>> memory{};  // of names and elements, to which tensors refer
   std::vector<HostTensor> tensors{};
 
   operator HostTensors() const { return {source, tensors}; }
@@ -133,7 +132,7 @@ struct MappedTensors {
 
 /// Appends what a rule makes of a tensor. Throws LoadError.
 inline void apply_rule(MappedTensors& result, const HostTensor& tensor, const TensorRule& rule,
-                       std::span<const std::string_view> stars, const auto& fail) {
+                       Span<const std::string_view> stars, const auto& fail) {
   TensorSpec spec = tensor.spec;
   if (rule.part_count != 1) {
     if (spec.shape.rank == 0 || rule.part_count < 1 || rule.part < 0 || rule.part >= rule.part_count ||
@@ -143,18 +142,21 @@ inline void apply_rule(MappedTensors& result, const HostTensor& tensor, const Te
     spec.shape[0] /= rule.part_count;
   }
   const auto size = static_cast<std::size_t>(spec.bytes());
-  std::span<const std::byte> bytes = tensor.bytes.subspan(static_cast<std::size_t>(rule.part) * size, size);
+  Span<const std::byte> bytes = tensor.bytes.subspan(static_cast<std::size_t>(rule.part) * size, size);
   if (rule.is_transposed) {
     if (spec.shape.rank != 2) fail("two axes to transpose");
     bytes = result.memory.emplace_back(
         transposed_elements(bytes, spec.shape[0], spec.shape[1], static_cast<std::size_t>(size_of(spec.dtype))));
     std::swap(spec.shape[0], spec.shape[1]);
   }
-  result.names.push_back(std::make_unique<const std::string>(fill_pattern(*rule.variable, stars)));
-  result.tensors.push_back({*result.names.back(), spec, bytes, tensor.log2_scale, tensor.may_round});
+  const std::string name = fill_pattern(*rule.variable, stars);
+  const auto* const characters = reinterpret_cast<const std::byte*>(name.data());
+  const std::vector<std::byte>& kept = result.memory.emplace_back(characters, characters + name.size());
+  result.tensors.push_back(
+      {{reinterpret_cast<const char*>(kept.data()), kept.size()}, spec, bytes, tensor.log2_scale, tensor.may_round});
 }
 /// Renames and reshapes tensors by rules, see map_tensors.
-inline MappedTensors apply_rules(std::string_view function, const HostTensors& given, std::span<const TensorRule> rules) {
+inline MappedTensors apply_rules(std::string_view function, const HostTensors& given, Span<const TensorRule> rules) {
   MappedTensors result{.source = std::string(given.source)};
   const TensorRule unchanged = renamed("*", "*");
   for (HostTensor tensor : given.tensors) {
@@ -172,7 +174,7 @@ inline MappedTensors apply_rules(std::string_view function, const HostTensors& g
       apply_rule(result, tensor, unchanged, {&tensor.name, 1}, fail);
       continue;
     }
-    const auto stars = *match_pattern(first->tensor, tensor.name);
+    const auto stars = texts_of_stars(first->tensor, tensor.name);
     for (const TensorRule& rule : rules)
       if (!rule.is_cast && rule.tensor == first->tensor && rule.variable) apply_rule(result, tensor, rule, stars, fail);
   }

@@ -3,6 +3,7 @@
 #include <span>
 #include <string_view>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 
 namespace tilewright {
@@ -11,7 +12,7 @@ namespace tilewright {
 struct HostTensor {
   std::string_view name{};
   TensorSpec spec{};
-  std::span<const std::byte> bytes{};
+  Span<const std::byte> bytes{};
   int log2_scale = 0;  ///< float8: scale of pow2scale_then_cast that made the elements, for files
   bool may_round = false;  ///< whether load_tensors may round the elements to the variable's dtype: the rule cast()
 };
@@ -19,7 +20,7 @@ struct HostTensor {
 /// Tensors and their source for errors, such as the path of a file.
 struct HostTensors {
   std::string_view source{};
-  std::span<const HostTensor> tensors{};
+  Span<const HostTensor> tensors{};
 };
 
 }  // namespace tilewright

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/executor.hpp"
 #include "tilewright/session/arrays/given_arrays.hpp"
@@ -86,7 +87,7 @@ class VariableCopies {
   /// program has ops that run after an upload, these ops need the host's values of all variables. In this case, the call
   /// fetches a stale host copy first, and copies all variables. `values`: the contiguous elements of each variable, or null
   /// for a variable that keeps its values.
-  void write(std::span<const std::byte* const> values) {
+  void write(Span<const std::byte* const> values) {
     if (has_upload_ops()) refresh();
     make_host_copy();
     for (std::size_t v = 0; v < count(); ++v)

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/core/text.hpp"
 #include "tilewright/target/target.hpp"
 
@@ -28,7 +29,7 @@ inline constexpr Device devices[] = {
 }
 
 /// Returns the names of those of `targets` that have one: "cpu, ipu_model, gc200".
-[[nodiscard]] constexpr Text device_names(std::span<const Target> targets) {
+[[nodiscard]] constexpr Text device_names(Span<const Target> targets) {
   Text names;
   for (const Device& device : devices) {
     bool found = false;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/target/cycle_count.hpp"
 #include "tilewright/target/ipu_model.hpp"
 
@@ -46,7 +47,7 @@ constexpr CycleCount exchange_cycles(const IpuModel& model, const CycleCount& sl
   return slowest_tile.cycles == 0 ? CycleCount() : slowest_tile + CycleCount(model.hop_cycles);
 }
 /// Returns the cycles of a phase with its barrier: sync + max over tiles of max(payload, control) + hop.
-constexpr CycleCount exchange_phase_cycles(const IpuModel& model, std::span<const TileTraffic> tiles) {
+constexpr CycleCount exchange_phase_cycles(const IpuModel& model, Span<const TileTraffic> tiles) {
   CycleCount slowest;
   for (const TileTraffic& tile : tiles) slowest = longer(slowest, tile_exchange_cycles(model, tile));
   return sync_cycles(model) + exchange_cycles(model, slowest);
@@ -54,7 +55,7 @@ constexpr CycleCount exchange_phase_cycles(const IpuModel& model, std::span<cons
 
 namespace detail {
 /// Returns the path's cycles, and how many of them rest on guessed numbers.
-constexpr CycleCount path_cycles(const OffChipPath& path, std::span<const std::int64_t> transfers, std::int64_t clock_hz) {
+constexpr CycleCount path_cycles(const OffChipPath& path, Span<const std::int64_t> transfers, std::int64_t clock_hz) {
   const std::int64_t all = path.cycles(transfers, clock_hz);
   if (all == 0) return {};
   const CycleCount begin = CycleCount(path.sync_cycles) + CycleCount(path.latency_cycles);
@@ -64,12 +65,12 @@ constexpr CycleCount path_cycles(const OffChipPath& path, std::span<const std::i
 
 /// Returns the cycles of stream elements that are loaded or stored together: sync + latency + clock x bytes / bandwidth, with
 /// 1,024-byte packets over 32 exchange blocks. Published: HostSliceTensor.cpp; the latency is assumed.
-constexpr CycleCount host_cycles(const IpuModel& model, std::span<const std::int64_t> transfers) {
+constexpr CycleCount host_cycles(const IpuModel& model, Span<const std::int64_t> transfers) {
   return detail::path_cycles(model.host, transfers, model.clock_hz);
 }
 /// Returns the cycles of rows of remote buffers, or code, that are loaded or stored together: sync + latency + clock x bytes /
 /// bandwidth of the path to streaming memory. Assumed: 10 GB/s, and that loads and stores do not overlap.
-constexpr CycleCount streaming_memory_cycles(const IpuModel& model, std::span<const std::int64_t> transfers) {
+constexpr CycleCount streaming_memory_cycles(const IpuModel& model, Span<const std::int64_t> transfers) {
   return detail::path_cycles(model.streaming_memory, transfers, model.clock_hz);
 }
 

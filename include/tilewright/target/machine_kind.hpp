@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "tilewright/core/dtype.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/graph/tracing.hpp"
 
 namespace tilewright {
@@ -16,7 +17,7 @@ struct MachinePlanner;  // lower/pass.hpp
 struct MachineKind {
   std::string_view name;  ///< in messages: "the host". No two kinds have the same
   Rewrites rewrites{};  ///< of graphs that are traced for it; a program may forbid them
-  std::span<const DType> absent{};  ///< dtypes that it does not have: a live tensor of one is an error
+  Span<const DType> absent{};  ///< dtypes that it does not have: a live tensor of one is an error
   std::string_view instead{};  ///< in that error, the dtypes that are expected
   /// Passes of its planner; null for host and simulated IPU, whose planners lower/lower.hpp knows.
   const internal::MachinePlanner* planner = nullptr;

@@ -7,6 +7,7 @@
 #include "tilewright/core/figures/figure.hpp"
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 
 namespace tilewright {
 
@@ -22,9 +23,9 @@ struct OffChipPath {
   /// Returns the cycles of a machine's clock for one transfer of `bytes` bytes, or for several parallel transfers: sync + latency
   /// + clock x (bytes of the fullest block / (bandwidth / blocks)). 0 for no bytes.
   constexpr std::int64_t cycles(std::int64_t bytes, std::int64_t clock_hz) const {
-    return cycles(std::span<const std::int64_t>(&bytes, 1), clock_hz);
+    return cycles(Span<const std::int64_t>(&bytes, 1), clock_hz);
   }
-  constexpr std::int64_t cycles(std::span<const std::int64_t> transfers, std::int64_t clock_hz) const {
+  constexpr std::int64_t cycles(Span<const std::int64_t> transfers, std::int64_t clock_hz) const {
     if (bytes_per_second == 0) return 0;
     const std::int64_t fullest = fullest_block(transfers);
     if (fullest == 0) return 0;
@@ -36,7 +37,7 @@ struct OffChipPath {
  private:
   /// Returns the bytes of the fullest block. The blocks take full packets in turn; then the rest of each transfer, the largest
   /// first, goes to the block with the fewest bytes.
-  constexpr std::int64_t fullest_block(std::span<const std::int64_t> transfers) const {
+  constexpr std::int64_t fullest_block(Span<const std::int64_t> transfers) const {
     std::int64_t packets = 0;
     List<std::int64_t> rests;
     for (const std::int64_t bytes : transfers) {

@@ -3,6 +3,7 @@
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/module/graph_with_named_args.hpp"
 #include "tilewright/op/gradient_context.hpp"
@@ -170,8 +171,7 @@ class Differentiator final : public GradientContext::Builder {
   /// Builds the gradient graph by the build_grad of the graph's module.
   constexpr void run_build_grad(const List<Tensor>& provided) {
     const GradientRule& rule = *find_gradient_rule(ir_, forward_);
-    for (const auto& [tensor, gradient] : rule.build_grad(*this, {provided.data(), provided.size()}))
-      add_gradient(tensor, gradient);
+    for (const auto& [tensor, gradient] : rule.build_grad(*this, provided)) add_gradient(tensor, gradient);
   }
   /// Marks the tensors whose gradients lead to a required one, and counts the readers of each.
   constexpr void find_needed(const List<TensorId>& required) {
@@ -226,7 +226,7 @@ class Differentiator final : public GradientContext::Builder {
     sum = sum.valid() ? sum + gradient : gradient;
   }
   /// JoinRule for gradients of a whole tensor in half precision: adds three or more in float32 and rounds once.
-  static constexpr Tensor sum_of_halves(Ir&, const TensorSpec& whole, std::span<const GradientPart> parts) {
+  static constexpr Tensor sum_of_halves(Ir&, const TensorSpec& whole, Span<const GradientPart> parts) {
     Tensor sum = parts[0].gradient;
     if (parts.size() > 2) sum = ops::cast(sum, float32);
     for (std::size_t i = 1; i < parts.size(); ++i) sum = sum + ops::cast(parts[i].gradient, sum.dtype());

@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "tilewright/core/grow.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/op_info/op_info.hpp"
 #include "tilewright/graph/op_info/packed_attributes.hpp"

@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tilewright/core/grow.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 

@@ -2,7 +2,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -88,12 +87,19 @@ class LogLevels {
     for (const std::string_view name : log_level_names) (message += " ") += name;
     throw std::invalid_argument(message.string());
   }
+  struct FileToRead {
+    std::FILE* handle;
+    ~FileToRead() {
+      if (handle) std::fclose(handle);
+    }
+  };
   [[gnu::noinline, gnu::cold]] static std::string content_of(const std::string& name) {
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "r"), std::fclose);
+    const FileToRead file{std::fopen(name.c_str(), "r")};
     std::string content;
     char part[512];
-    for (std::size_t size = 1; file && size > 0; content.append(part, size)) size = std::fread(part, 1, sizeof part, file.get());
-    if (!file || std::ferror(file.get()))
+    for (std::size_t size = 1; file.handle && size > 0; content.append(part, size))
+      size = std::fread(part, 1, sizeof part, file.handle);
+    if (!file.handle || std::ferror(file.handle))
       throw std::runtime_error(
           text("TILEWRIGHT_LOG_CONFIG: '", name, "': module=LEVEL lines or a file that can be read expected").string());
     return content;

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "tilewright/core/log/log_levels.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/core/text.hpp"
 
 namespace tilewright {
@@ -81,7 +82,7 @@ class Logger {
     std::optional<std::int64_t> number{};
   };
   /// Writes a line. Neither a template nor inlined, because a rarely called function should compile quickly.
-  [[gnu::noinline]] void write_line(LogLevel level, std::span<const Piece> pieces) const {
+  [[gnu::noinline]] void write_line(LogLevel level, Span<const Piece> pieces) const {
     char line[512];
     std::size_t size = 0;
     const auto add = [&](std::string_view characters) { size += characters.copy(line + size, sizeof line - 1 - size); };

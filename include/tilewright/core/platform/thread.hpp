@@ -1,11 +1,11 @@
 #pragma once
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "tilewright/core/memory/owned.hpp"
 #include "tilewright/core/platform/platform.hpp"
 
 namespace tilewright::internal {
@@ -18,7 +18,7 @@ class Thread {
  public:
   /// Throws std::system_error if the system cannot create the thread.
   [[gnu::cold]] Thread(std::size_t stack_bytes, std::function<void()> function) {
-    auto own = std::make_unique<std::function<void()>>(std::move(function));
+    Owned<std::function<void()>> own(new std::function<void()>(std::move(function)));
     pthread_attr_t attributes;
     validate(::pthread_attr_init(&attributes));
     std::size_t usual = 0;
@@ -45,7 +45,7 @@ class Thread {
     if (error != 0) throw std::system_error(error, std::generic_category());
   }
   static void* run(void* function) {
-    const std::unique_ptr<std::function<void()>> own(static_cast<std::function<void()>*>(function));
+    const Owned<std::function<void()>> own(static_cast<std::function<void()>*>(function));
     (*own)();
     return nullptr;
   }

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "tilewright/core/random/random.hpp"
+#include "tilewright/core/span.hpp"
 
 namespace tilewright {
 
@@ -59,7 +60,7 @@ constexpr float with_sign(float size, std::uint32_t sign) {
 /// Their bits are equal on every machine, however the compiler vectorises or contracts: all operations are conversions, sums,
 /// products and square roots, which IEEE 754 rounds in one way, and products in sums are exact. (-ffast-math breaks this
 /// guarantee.)
-inline void draw_normal(std::span<double> values, Random& random) {
+inline void draw_normal(Span<double> values, Random& random) {
   constexpr std::size_t most = 128;
   std::uint32_t high[most], low[most];
   float radii[most], cosines[most], sines[most];

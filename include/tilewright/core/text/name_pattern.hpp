@@ -1,26 +1,9 @@
 #pragma once
 #include <cstddef>
-#include <optional>
 #include <string_view>
 #include <vector>
 
 namespace tilewright::detail {
-
-/// Returns the texts that the `*` of a pattern match in a name; nothing if the name does not match. The first ones match as
-/// little as possible.
-inline std::optional<std::vector<std::string_view>> match_pattern(std::string_view pattern, std::string_view name) {
-  const std::size_t star = pattern.find('*');
-  if (star == pattern.npos) return pattern == name ? std::optional(std::vector<std::string_view>{}) : std::nullopt;
-  if (!name.starts_with(pattern.substr(0, star))) return std::nullopt;
-  name.remove_prefix(star);
-  pattern.remove_prefix(star + 1);
-  for (std::size_t length = 0; length <= name.size(); ++length)
-    if (auto rest = match_pattern(pattern, name.substr(length))) {
-      rest->insert(rest->begin(), name.substr(0, length));
-      return rest;
-    }
-  return std::nullopt;
-}
 
 /// Returns whether a name matches a pattern.
 constexpr bool matches_pattern(std::string_view pattern, std::string_view name) {
@@ -41,6 +24,20 @@ constexpr bool matches_pattern(std::string_view pattern, std::string_view name) 
   }
   while (p < pattern.size() && pattern[p] == '*') ++p;
   return p == pattern.size();
+}
+
+/// Returns the texts that the `*` of a pattern match in a name, which must match it. The first ones match as little as possible.
+inline std::vector<std::string_view> texts_of_stars(std::string_view pattern, std::string_view name) {
+  std::vector<std::string_view> texts;
+  for (std::size_t star = pattern.find('*'); star != pattern.npos; star = pattern.find('*')) {
+    pattern.remove_prefix(star + 1);
+    name.remove_prefix(star);
+    std::size_t length = 0;
+    while (!matches_pattern(pattern, name.substr(length))) ++length;
+    texts.push_back(name.substr(0, length));
+    name.remove_prefix(length);
+  }
+  return texts;
 }
 
 }  // namespace tilewright::detail

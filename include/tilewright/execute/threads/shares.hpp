@@ -2,9 +2,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
-#include "tilewright/core/with_memory.hpp"
+#include "tilewright/core/memory/owned.hpp"
+#include "tilewright/core/memory/with_memory.hpp"
 #include "tilewright/execute/memory_error.hpp"
 
 namespace tilewright::internal {
@@ -37,7 +37,7 @@ class Shares {
   /// Throws MemoryError.
   explicit Shares(int workers = 0)
       : shares_(tilewright::detail::with_memory(
-            0, [workers] { return std::make_unique<Share[]>(static_cast<std::size_t>(workers)); },
+            0, [workers] { return Owned<Share[]>(new Share[static_cast<std::size_t>(workers)]()); },
             [workers] { return MemoryError("shares of threads", workers * static_cast<std::int64_t>(sizeof(Share))); })),
         workers_(workers) {}
 
@@ -98,7 +98,7 @@ class Shares {
   struct alignas(64) Share {
     std::atomic<std::uint64_t> rests[places]{};
   };
-  std::unique_ptr<Share[]> shares_;  // by worker
+  Owned<Share[]> shares_;  // by worker
   int workers_;
   std::uint32_t ticket_ = 0;
 };

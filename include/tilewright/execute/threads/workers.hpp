@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "tilewright/core/memory/owned.hpp"
 #include "tilewright/core/platform/platform.hpp"
 #include "tilewright/core/platform/thread.hpp"
 #include "tilewright/core/text.hpp"
@@ -81,7 +81,7 @@ class Workers {
   [[gnu::cold]] explicit Workers(int count, std::size_t stack_bytes = 0) : forks_(fork_count()) {
     try {
       for (int i = 1; i < count; ++i) {  // one by one: `count` may be more than there is memory for
-        Door& door = *doors_.emplace_back(std::make_unique<Door>());
+        Door& door = *doors_.emplace_back(Owned<Door>(new Door));
         door.thread.emplace(stack_bytes, [this, i, &door] { serve(i, door); });
       }
     } catch (const std::exception& error) {
@@ -161,7 +161,7 @@ class Workers {
   std::atomic<bool> has_failed_{false};
   std::exception_ptr failure_;  // of the first call that threw
   Barrier done_;
-  std::vector<std::unique_ptr<Door>> doors_;  // the last member, so that threads end before the members that they use
+  std::vector<Owned<Door>> doors_;  // the last member, so that threads end before the members that they use
 };
 
 }  // namespace tilewright::internal

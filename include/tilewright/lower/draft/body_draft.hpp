@@ -101,7 +101,8 @@ constexpr List<TensorSpec> operand_specs(const Operation& operation) {
 inline constexpr std::int64_t channel_grain = 16;
 /// Returns the iteration space of an op from its operands.
 constexpr Work work_of(const Operation& operation) {
-  Work work = tilewright::work_of(*operation.op, operand_specs(operation), operation.input_count, operation.attributes);
+  const List<TensorSpec> specs = operand_specs(operation);
+  Work work = tilewright::work_of(*operation.op, {specs.data(), specs.size()}, operation.input_count, operation.attributes);
   for (std::size_t o = 0; o < operation.operands.size(); ++o) {
     const Value& value = operation.operands[o];
     if (value.spec.shape.rank != 4 || !is_channels_last(value.spec.shape, value.layout.strides)) continue;

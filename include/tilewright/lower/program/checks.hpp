@@ -5,6 +5,7 @@
 
 #include <span>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/lower/program/dead_code.hpp"
 #include "tilewright/target/target.hpp"
@@ -63,7 +64,7 @@ constexpr void check_placements(const Ir& ir, const LiveCode& live, const Target
 
 namespace detail {
 /// Returns the first tensor of one of these dtypes among a node's inputs and results, or none.
-constexpr TensorId tensor_of(std::span<const DType> dtypes, const GraphRecord& record, const Node& node) {
+constexpr TensorId tensor_of(Span<const DType> dtypes, const GraphRecord& record, const Node& node) {
   for (const auto* tensors : {&node.inputs, &node.outputs})
     for (const TensorId tensor : *tensors)
       for (const DType dtype : dtypes)

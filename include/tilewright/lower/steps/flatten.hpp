@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/graph/op_order.hpp"
 #include "tilewright/lower/memory/planned_program.hpp"
 #include "tilewright/lower/products/convolution_blocks.hpp"
@@ -53,7 +54,7 @@ class Flattener {
  private:
   constexpr void flatten_nodes(GraphValues& graph) {
     const List<bool, NodeId>& lives = live_.nodes[graph.graph];
-    for_each_op(ir_, graph.graph, [&](std::span<const NodeId> nodes) {
+    for_each_op(ir_, graph.graph, [&](Span<const NodeId> nodes) {
       if (nodes.size() > 1) flatten_exchange(graph, nodes, lives);
       else if (lives[nodes[0]] && is_in_body(graph, nodes[0])) flatten_node(graph, nodes[0]);
     });
@@ -62,7 +63,7 @@ class Flattener {
   constexpr bool is_in_body(const GraphValues& graph, NodeId n) const {
     return !ir_.tables.has_contexts || graph.graph != GraphId::main || graph.record.nodes[n].context == context_;
   }
-  constexpr void flatten_exchange(GraphValues& graph, std::span<const NodeId> nodes, const List<bool, NodeId>& lives) {
+  constexpr void flatten_exchange(GraphValues& graph, Span<const NodeId> nodes, const List<bool, NodeId>& lives) {
     List<NodeId> live_nodes;
     for (const NodeId n : nodes)
       if (lives[n] && is_in_body(graph, n)) live_nodes.push_back(n);
@@ -145,7 +146,7 @@ class Flattener {
     List<TensorSpec> operands;
     for (const auto* tensors : {&node.inputs, &node.outputs})
       for (const TensorId tensor : *tensors) operands.push_back(graph.spec(tensor));
-    const auto parts = parts_of(node, {operands.data(), operands.size()});
+    const auto parts = parts_of(node, operands);
     List<TensorId> tensors = node.inputs;
     const bool was_in_blocks = is_in_blocks_;
     if (!node.op->expand) is_in_blocks_ = true;
@@ -161,7 +162,8 @@ class Flattener {
     is_in_blocks_ = was_in_blocks;
     return !parts.empty();
   }
-  constexpr List<OpPart> parts_of(const Node& node, std::span<const TensorSpec> operands) {
+  constexpr List<OpPart> parts_of(const Node& node, const List<TensorSpec>& specs) {
+    const std::span<const TensorSpec> operands(specs.data(), specs.size());
     if (node.op->expand) return node.op->expand(operands, static_cast<int>(node.inputs.size()), node.attributes);
     if (is_in_blocks_) return {};
     if (const TileRule expand = ipu_rules_of(*node.op).expand)

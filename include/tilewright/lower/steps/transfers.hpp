@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/lower/steps/copies.hpp"
 
 namespace tilewright::internal::detail {
@@ -28,7 +29,7 @@ class TransferLowerer {
   }
   /// Adds transfers of one exchange consecutively. Copies that make operands dense come before them, and copies of received rows
   /// after them. Loads and stores of host streams in the main graph are not separate transfers.
-  constexpr void add_exchange(GraphValues& graph, std::span<const NodeId> nodes) {
+  constexpr void add_exchange(GraphValues& graph, Span<const NodeId> nodes) {
     List<Operation> transfers, afterwards;
     for (const NodeId n : nodes) lower(graph, graph.record.nodes[n], transfers, afterwards);
     for (Operation& transfer : transfers) {

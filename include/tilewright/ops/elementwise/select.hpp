@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/core/span.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"
 
 namespace tilewright {
@@ -56,7 +57,7 @@ struct Minimum : ExtremeOp<Minimum, false> {
 
 namespace detail {
 template <class D>
-constexpr Tensor fold(std::span<const Tensor> tensors) {
+constexpr Tensor fold(Span<const Tensor> tensors) {
   if (tensors.empty()) TW_THROW TraceError("maximum, minimum: no tensors: at least one expected");
   Tensor result = tensors[0];
   for (std::size_t i = 1; i < tensors.size(); ++i) result = apply<D>({result, tensors[i]});
@@ -83,18 +84,18 @@ namespace ops {
 /// NumPy. Gradients of two tensors: dy for the larger one; half of dy for each if they are equal; dy for both if one is NaN, as
 /// in PyTorch. With more than two tensors, the op takes the maximum of the first two, then of this result and the third, and so
 /// on.
-[[nodiscard]] constexpr Tensor maximum(std::span<const Tensor> tensors) { return detail::fold<Maximum>(tensors); }
+[[nodiscard]] constexpr Tensor maximum(Span<const Tensor> tensors) { return detail::fold<Maximum>(tensors); }
 [[nodiscard]] constexpr Tensor maximum(Tensor first, std::convertible_to<Tensor> auto... others) {
   const Tensor all[] = {first, others...};
-  return maximum(std::span<const Tensor>(all));
+  return maximum(Span<const Tensor>(all));
 }
 [[nodiscard]] constexpr Tensor maximum(Tensor a, detail::Number auto b) { return detail::apply_to<Maximum>(a, b); }
 /// Returns the smallest of several tensors, element by element; NaN where one of them is NaN, as in PyTorch. Equal dtypes; shapes
 /// broadcast as in NumPy. Gradients follow the rules of maximum.
-[[nodiscard]] constexpr Tensor minimum(std::span<const Tensor> tensors) { return detail::fold<Minimum>(tensors); }
+[[nodiscard]] constexpr Tensor minimum(Span<const Tensor> tensors) { return detail::fold<Minimum>(tensors); }
 [[nodiscard]] constexpr Tensor minimum(Tensor first, std::convertible_to<Tensor> auto... others) {
   const Tensor all[] = {first, others...};
-  return minimum(std::span<const Tensor>(all));
+  return minimum(Span<const Tensor>(all));
 }
 [[nodiscard]] constexpr Tensor minimum(Tensor a, detail::Number auto b) { return detail::apply_to<Minimum>(a, b); }
 }  // namespace ops

@@ -86,7 +86,7 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
     }
     if (attributes.output_shape_count == x.shape.rank &&
         (attributes.output_shape[0] != result[0] || attributes.output_shape[1] != result[1]))
-      return op.fail("output_shape ", detail::to_text(std::span(attributes.output_shape).first(std::size_t(x.shape.rank))), ": ",
+      return op.fail("output_shape ", detail::to_text({attributes.output_shape.data(), std::size_t(x.shape.rank)}), ": ",
                      result[0], " and ", result[1], " for samples and channels expected");
     op.output({result, x.dtype});
   }

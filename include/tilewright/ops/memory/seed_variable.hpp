@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "tilewright/core/philox.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/ops/memory/remote.hpp"
 #include "tilewright/program/replicated_variable.hpp"
 #include "tilewright/program/scopes.hpp"
@@ -35,8 +36,7 @@ constexpr SeedVariable seed_variable(Ir& ir, Number seed, ReplicaGrouping groupi
   for (std::uint32_t group = 0; group < groups; ++group)
     for (const std::uint32_t word : detail::host_seed(static_cast<std::uint64_t>(seed), 0, group)) words.push_back(word);
   const RemoteBuffer buffer = ir.remote_buffer({2}, uint32, 1);
-  const Tensor variable = ir.remote_variable(values(std::span<const double>(words)), buffer, 0, name,
-                                             {.replica_grouping = grouping});
+  const Tensor variable = ir.remote_variable(values(Span<const double>(words)), buffer, 0, name, {.replica_grouping = grouping});
   const auto on_device = [&] {
     const auto upload = execution_context(ir, ExecutionContext::WeightsFromHostFragment);
     return ops::remote_load(buffer, 0);

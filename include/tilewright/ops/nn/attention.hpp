@@ -154,8 +154,7 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
     if (reads_y) inputs.push_back(y);
     for (const Tensor& x : {op.output(1), dy}) inputs.push_back(x);
     for (int i = 3; i < op.input_count(); ++i) inputs.push_back(op.input(i));
-    const auto gradients = apply_all<ScaledDotProductAttentionGrad>(op.ir(), {inputs.begin(), inputs.end()},
-                                                                    op.attributes<Attributes>());
+    const auto gradients = apply_all<ScaledDotProductAttentionGrad>(op.ir(), inputs, op.attributes<Attributes>());
     for (int i = 0; i < 3; ++i) {
       const Tensor gradient = at_or_invalid(op.ir(), gradients, static_cast<std::size_t>(i));
       op.input_gradient(i, gradient.valid() ? ops::cast(gradient, op.input_spec(i).dtype) : gradient);

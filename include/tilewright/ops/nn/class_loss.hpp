@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/operand/faults.hpp"
 #include "tilewright/operand/view.hpp"
 #include "tilewright/ops/elementwise/compare.hpp"
@@ -231,7 +232,7 @@ struct LossAndGradient {
 namespace detail {
 /// Applies a ClassLossWithGrad.
 template <class D>
-constexpr LossAndGradient loss_and_gradient(std::span<const Tensor> inputs, const NllAttributes& attributes) {
+constexpr LossAndGradient loss_and_gradient(Span<const Tensor> inputs, const NllAttributes& attributes) {
   const auto results = apply_all<D>(inputs[0].ir(), inputs, attributes);
   return {at_or_invalid(inputs[0].ir(), results, 0), at_or_invalid(inputs[0].ir(), results, 1)};
 }

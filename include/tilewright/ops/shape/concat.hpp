@@ -1,6 +1,7 @@
 #pragma once
 #include <span>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/ops/shape/slice_and_concat.hpp"
 
 namespace tilewright {
@@ -11,30 +12,30 @@ struct Splits {
   std::int64_t count = 0;  ///< 0: `lengths` are given
   constexpr Splits(int parts) : count(parts) {}
   constexpr Splits(std::initializer_list<std::int64_t> extents) : lengths(extents) {}
-  constexpr Splits(std::span<const std::int64_t> extents) : lengths(extents.begin(), extents.end()) {}
+  constexpr Splits(Span<const std::int64_t> extents) : lengths(extents.begin(), extents.end()) {}
 };
 
 namespace ops {
 /// Concatenates tensors along an axis; a single tensor is copied. All tensors have the same dtype, which can be any, and equal
 /// extents along the other axes. The op copies, but an op that computes an input writes it directly to its place where possible.
 /// Gradient: slices of dy, which are views. Errors: no tensors; different dtypes, ranks or extents; an axis out of range.
-[[nodiscard]] constexpr Tensor concat(std::span<const Tensor> tensors, int axis = 0) {
+[[nodiscard]] constexpr Tensor concat(Span<const Tensor> tensors, int axis = 0) {
   if (tensors.empty()) TW_THROW TraceError("Concat: no tensors: at least one expected");
   Ir& ir = tensors[0].ir();
   return at_or_invalid(ir, apply_all<Concat>(ir, tensors, {axis}), 0);
 }
 [[nodiscard]] constexpr Tensor concat(std::initializer_list<Tensor> tensors, int axis = 0) {
-  return concat(std::span<const Tensor>(tensors.begin(), tensors.size()), axis);
+  return concat(Span<const Tensor>(tensors.begin(), tensors.size()), axis);
 }
 /// Concatenates tensors along an axis, like concat, and refuses in-place ops on the result. PopXL's concat_ is an alias; here the
 /// result is a copy, because separate inputs cannot form one tensor without a copy. Later changes of inputs do not change it.
-constexpr Tensor concat_(std::span<const Tensor> tensors, int axis = 0) {
+constexpr Tensor concat_(Span<const Tensor> tensors, int axis = 0) {
   if (tensors.empty()) TW_THROW TraceError("ConcatInplace: no tensors: at least one expected");
   Ir& ir = tensors[0].ir();
   return at_or_invalid(ir, apply_all<ConcatInplace>(ir, tensors, {axis}), 0);
 }
 constexpr Tensor concat_(std::initializer_list<Tensor> tensors, int axis = 0) {
-  return concat_(std::span<const Tensor>(tensors.begin(), tensors.size()), axis);
+  return concat_(Span<const Tensor>(tensors.begin(), tensors.size()), axis);
 }
 /// Splits x along an axis into equal parts, or into parts of the given extents. The sum of these is the axis's extent. x: any
 /// dtype. The parts are slices, which are views. Gradient: the concatenation of the parts' gradients. Errors: a number that does

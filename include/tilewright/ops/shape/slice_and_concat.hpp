@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tilewright/core/items.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"
 #include "tilewright/ops/shape/init.hpp"
 
@@ -70,7 +71,7 @@ struct SliceOp : Op<D> {
 };
 
 namespace detail {
-constexpr Tensor join_slices(Ir& ir, const TensorSpec& whole, std::span<const GradientPart> parts);
+constexpr Tensor join_slices(Ir& ir, const TensorSpec& whole, Span<const GradientPart> parts);
 }  // namespace detail
 
 /// Elements at equal steps: a view.
@@ -183,7 +184,7 @@ namespace detail {
 /// one concat too. The gradients of other slices are padded and added.
 class SliceJoiner {
  public:
-  constexpr SliceJoiner(Ir& ir, const TensorSpec& whole, std::span<const GradientPart> parts) : ir_(ir), whole_(whole) {
+  constexpr SliceJoiner(Ir& ir, const TensorSpec& whole, Span<const GradientPart> parts) : ir_(ir), whole_(whole) {
     for (const GradientPart& part : parts) rest_.push_back({part.gradient, unpack<SliceAttributes>(part.where)});
   }
   constexpr Tensor run() {
@@ -270,7 +271,7 @@ class SliceJoiner {
     return concatenated(pieces, {axis, last_first ? 1 : 0});
   }
   constexpr Tensor concatenated(const List<Tensor>& pieces, const Concat::Attributes& attributes) const {
-    return at_or_invalid(ir_, apply_all<Concat>(ir_, std::span<const Tensor>(pieces.data(), pieces.size()), attributes), 0);
+    return at_or_invalid(ir_, apply_all<Concat>(ir_, Span<const Tensor>(pieces.data(), pieces.size()), attributes), 0);
   }
   constexpr Tensor interleaved(const List<Part>& parts, int axis) const {
     std::int64_t outer = 1, inner = 1;
@@ -284,7 +285,7 @@ class SliceJoiner {
   TensorSpec whole_;
   List<Part> rest_{};
 };
-constexpr Tensor join_slices(Ir& ir, const TensorSpec& whole, std::span<const GradientPart> parts) {
+constexpr Tensor join_slices(Ir& ir, const TensorSpec& whole, Span<const GradientPart> parts) {
   return SliceJoiner(ir, whole, parts).run();
 }
 }  // namespace detail

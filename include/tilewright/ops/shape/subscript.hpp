@@ -2,6 +2,7 @@
 // x[...]: see Tensor.
 #include <span>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/ops/elementwise/select.hpp"
 #include "tilewright/ops/index/gather.hpp"
 #include "tilewright/ops/shape/slice.hpp"
@@ -11,7 +12,7 @@ namespace tilewright {
 
 namespace detail {
 /// Returns the attributes of x[...]; nothing after a failure.
-constexpr std::optional<SliceAttributes> subscript_attributes(Tensor x, std::span<const TensorIndex> indices) {
+constexpr std::optional<SliceAttributes> subscript_attributes(Tensor x, Span<const TensorIndex> indices) {
   const auto fail = [&](const auto&... pieces) {
     x.ir().fail(text("Slice: ", tilewright::to_text(x.spec()), pieces..., " expected"));
     return std::nullopt;
@@ -42,7 +43,7 @@ constexpr std::optional<SliceAttributes> subscript_attributes(Tensor x, std::spa
   }
   return slice;
 }
-constexpr Tensor subscript(Tensor x, std::span<const TensorIndex> indices) {
+constexpr Tensor subscript(Tensor x, Span<const TensorIndex> indices) {
   if (!x.is_usable()) return x;
   const auto attributes = subscript_attributes(x, indices);
   return attributes ? apply<Slice>({x}, *attributes) : Tensor::invalid(x.ir());

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "tilewright/core/dtype.hpp"
+#include "tilewright/core/span.hpp"
 
 /// Conversion of a tensor's elements to a dtype that is known at run time only, for tensors that are loaded.
 namespace tilewright::detail {
@@ -33,9 +34,9 @@ inline constexpr std::size_t cast_block = 1024;  // elements on the way, which s
 template <class Wide>
 struct CastCalls {
   /// Reads elements. Returns the index of the first one that Wide does not hold, or their number.
-  std::size_t (*read)(const std::byte*, std::span<Wide>) = nullptr;
+  std::size_t (*read)(const std::byte*, Span<Wide>) = nullptr;
   /// Rounds and writes elements. Returns the index of the first one outside of the dtype's range, or their number.
-  std::size_t (*write)(std::span<const Wide>, std::byte*) = nullptr;
+  std::size_t (*write)(Span<const Wide>, std::byte*) = nullptr;
 };
 template <class Wide>
 CastCalls<Wide> cast_calls(DType dtype) {
@@ -43,7 +44,7 @@ CastCalls<Wide> cast_calls(DType dtype) {
     constexpr bool is_real = std::is_same_v<T, float> || is_half_type<T> || (std::is_same_v<T, double> && sizeof(Wide) == 8);
     constexpr bool is_whole = std::is_integral_v<T> && !std::is_same_v<T, bool>;
     if constexpr (std::is_floating_point_v<Wide> ? is_real : is_whole) {
-      return {[](const std::byte* from, std::span<Wide> to) {
+      return {[](const std::byte* from, Span<Wide> to) {
                 for (std::size_t i = 0; i < to.size(); ++i) {
                   T element;
                   std::memcpy(&element, from + i * sizeof(T), sizeof(T));
@@ -53,7 +54,7 @@ CastCalls<Wide> cast_calls(DType dtype) {
                 }
                 return to.size();
               },
-              [](std::span<const Wide> from, std::byte* to) {
+              [](Span<const Wide> from, std::byte* to) {
                 for (std::size_t i = 0; i < from.size(); ++i) {
                   if constexpr (is_whole)
                     if (!std::in_range<T>(from[i])) return i;
@@ -71,13 +72,13 @@ CastCalls<Wide> cast_calls(DType dtype) {
 }
 
 template <class Wide>
-std::optional<std::size_t> cast_by(std::span<const std::byte> from, DType from_dtype, std::byte* to, DType to_dtype) {
+std::optional<std::size_t> cast_by(Span<const std::byte> from, DType from_dtype, std::byte* to, DType to_dtype) {
   const CastCalls<Wide> source = cast_calls<Wide>(from_dtype), target = cast_calls<Wide>(to_dtype);
   const auto from_size = static_cast<std::size_t>(size_of(from_dtype)), to_size = static_cast<std::size_t>(size_of(to_dtype));
   const std::size_t count = from.size() / from_size;
   std::array<Wide, cast_block> block;
   for (std::size_t first = 0; first < count; first += cast_block) {
-    const std::span<Wide> part = std::span(block).first((std::min)(cast_block, count - first));
+    const Span<Wide> part = Span(block).first((std::min)(cast_block, count - first));
     const std::size_t read = source.read(from.data() + first * from_size, part);
     const std::size_t written = target.write(part.first(read), to + first * to_size);
     if (written != part.size()) return first + written;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/execute/program_view.hpp"
 #include "tilewright/session/arrays/replica_parts.hpp"
 #include "tilewright/session/given_array.hpp"
@@ -30,7 +31,7 @@ class GivenArrays {
   GivenArrays() = default;
   /// Throws std::invalid_argument for an array of another spec, of an unknown name or of a name twice, for a variable of given()
   /// or a mapped buffer without an array, and for a read-only file whose rows the program stores.
-  [[gnu::cold]] GivenArrays(const internal::ProgramView& program, std::span<const GivenArray> arrays) {
+  [[gnu::cold]] GivenArrays(const internal::ProgramView& program, Span<const GivenArray> arrays) {
     for (const GivenArray& array : arrays) take(program, array);
     for (std::size_t v = 0; v < program.variables.size(); ++v)
       if (program.variables[v].is_given && of(v) == nullptr)
@@ -105,8 +106,9 @@ class GivenArrays {
     if (buffer.is_stored && array.mode() == MapMode::read_only)
       fail(array.title(),
            " is mapped read-only, and the program stores rows: MapMode::copy_on_write or MapMode::shared expected");
-    rows_.resize(
-        static_cast<std::size_t>(std::ranges::count_if(program.remote_buffers, [](auto& each) { return each.mapping > 0; })));
+    std::size_t mapped = 0;
+    for (const internal::FrozenRemoteBuffer& each : program.remote_buffers) mapped += each.mapping > 0;
+    rows_.resize(mapped);
     std::byte*& rows = rows_[static_cast<std::size_t>(buffer.mapping) - 1];
     if (rows) fail(array.title(), " twice: each name once expected");
     rows = array.mapped();  // the program stores none if it must not

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/execute/operand_address.hpp"
 #include "tilewright/session/host_array.hpp"
 #include "tilewright/session/names.hpp"
@@ -40,7 +41,7 @@ void set_stream(StreamMemory<plan>& memory, const NamedArgument<StreamName, Arra
 
 /// Returns the elements of the host's array for a stream, for `replicas` replicas.
 template <const auto& plan>
-std::span<const std::byte> array_of(const StreamMemory<plan>& memory, std::size_t stream, std::int64_t replicas) {
+Span<const std::byte> array_of(const StreamMemory<plan>& memory, std::size_t stream, std::int64_t replicas) {
   return {memory[stream].get(), static_cast<std::size_t>(array_bytes(plan, stream, replicas))};
 }
 
@@ -48,7 +49,7 @@ std::span<const std::byte> array_of(const StreamMemory<plan>& memory, std::size_
 /// `variables`. `variables`: the memory of the session's variables, in blocks.
 template <const auto& plan, NameText what>
 void check_apart(const StreamMemory<plan>& memory, std::int64_t replicas,
-                 std::initializer_list<std::span<const std::byte>> variables) {
+                 std::initializer_list<Span<const std::byte>> variables) {
   const auto array = [&](std::size_t i) { return array_of<plan>(memory, i, replicas); };
   const auto fail = [](std::size_t i, const Text& other) {
     throw std::invalid_argument(

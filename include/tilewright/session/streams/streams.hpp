@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/lower/plan.hpp"
 
@@ -28,7 +29,7 @@ namespace detail {
 constexpr std::int64_t array_bytes(const auto& plan, std::size_t stream, std::int64_t replicas) {
   return TensorSpec{host_shape(plan, stream, replicas), plan.streams[stream].spec.dtype}.bytes();
 }
-inline bool share_memory(std::span<const std::byte> a, std::span<const std::byte> b) {
+inline bool share_memory(Span<const std::byte> a, Span<const std::byte> b) {
   return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
 }
 /// Returns the offsets, in bytes, of the host's arrays in one block of memory, for all streams of a frozen plan in one direction.

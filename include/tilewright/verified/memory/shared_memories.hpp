@@ -1,7 +1,7 @@
 #pragma once
 #include <utility>
 
-#include "tilewright/core/grow.hpp"
+#include "tilewright/core/list.hpp"
 #include "tilewright/verified/memory/recalled_memory.hpp"
 
 namespace tilewright::internal::proof::detail {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tilewright/core/grow.hpp"
+#include "tilewright/core/list.hpp"
 #include "tilewright/verified/memory/segments.hpp"
 
 namespace tilewright::internal::proof::detail {
