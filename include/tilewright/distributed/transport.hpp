@@ -126,7 +126,7 @@ class Transport final : public ReplicaTransport {
     return items_of(step, collective);
   }
 
-  void share(std::byte* memory, std::span<const SharedPiece> pieces) override {
+  void share(std::byte* memory, Span<const SharedPiece> pieces) override {
     meet({.kind = CallSite::fetch, .run = run_, .sequence = ++sequence_});
     std::vector<std::byte> packed;
     for (int rank = 0; rank < processes_.count(); ++rank) {
