@@ -25,13 +25,13 @@ struct Collective : Base<D> {
 template <class D>
 constexpr bool traces() {
   tw::Ir ir;
-  tw::apply<D>({ir.constant({1, 2}, {2})});
+  tw::authoring::apply<D>({ir.constant({1, 2}, {2})});
   return true;
 }
 
 template <class D>
 constexpr void differentiate(tw::Ir& ir) {
-  tw::autodiff(ir.create_graph([](tw::Tensor x) { return tw::apply<D>({x}); }, tw::TensorSpec{{2}, tw::float32}));
+  tw::autodiff(ir.create_graph([](tw::Tensor x) { return tw::authoring::apply<D>({x}); }, tw::TensorSpec{{2}, tw::float32}));
 }
 
 /// An op with all that is asked for.

@@ -39,14 +39,19 @@ struct ByTag {
 ///   constexpr operator Effects() const { return Effects{.modifies = 0}; }
 ///
 /// docs/extend/op-members.md lists all members. Families (op/elementwise.hpp, ops/reduce/sum.hpp) define all except a few lines
-/// of an op. A missing member, or one of another type, is a compile error (op/check_op.hpp).
+/// of an op. authoring::apply makes a missing member, or one of another type, a compile error (op/check_op.hpp).
 template <class D, class Defaults = OpDefaults>
 struct Op : Defaults {
   friend constexpr auto op_of(ByTag<&op_tag<D>>) { return std::type_identity<D>{}; }
 };
 
+/// The description of an op. The ops of the library are not checked in each program; authoring::apply checks those of users.
 template <class D>
+#ifndef TILEWRIGHT_CHECK_ALL_OPS  // a test defines it
+inline constexpr const OpInfo& op_info = detail::stated_op_info<D>;
+#else
 inline constexpr const OpInfo& op_info = checked_op_info<D>();
+#endif
 
 /// Appends an op to the graph that is being built and returns all its outputs.
 template <class D>

@@ -67,12 +67,26 @@ using tilewright::ViewSpec;
 namespace math = tilewright::math;
 
 // how it becomes a part of a graph
-using tilewright::apply;
-using tilewright::apply_all;
 using tilewright::at_or_invalid;
 using tilewright::broadcast;
 using tilewright::op_info;
 using tilewright::pack;
 using tilewright::unpack;
+
+/// Appends an op with one output. A missing member of the op, or one of another type, is a compile error. (Both functions have a
+/// constraint, so that they are better than the library's own, which check nothing, where `using` declares both.)
+template <class D>
+  requires true
+constexpr Tensor apply(std::initializer_list<Tensor> inputs, const typename D::Attributes& attributes = {}) {
+  static_cast<void>(checked_op_info<D>());
+  return tilewright::apply<D>(inputs, attributes);
+}
+/// Appends an op and returns all its outputs. Checks the op as `apply` does.
+template <class D>
+  requires true
+constexpr List<Tensor> apply_all(Ir& ir, Span<const Tensor> inputs, const typename D::Attributes& attributes = {}) {
+  static_cast<void>(checked_op_info<D>());
+  return tilewright::apply_all<D>(ir, inputs, attributes);
+}
 
 }  // namespace tilewright::authoring
