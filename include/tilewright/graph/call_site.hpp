@@ -4,6 +4,7 @@
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/graph/graph.hpp"
 #include "tilewright/graph/ids.hpp"
 #include "tilewright/graph/op_info/layout.hpp"
@@ -33,7 +34,7 @@ constexpr bool is_plain_call(const Node& node) {
 }
 
 /// Returns the tensor of which a tensor is an alias (itself if it is none), and its layout in that tensor.
-constexpr std::pair<TensorId, Layout> aliased_tensor(const Ir& ir, GraphId graph, TensorId tensor) {
+constexpr Pair<TensorId, Layout> aliased_tensor(const Ir& ir, GraphId graph, TensorId tensor) {
   const GraphRecord& record = ir.tables.record(graph);
   const TensorRecord& known = record.tensors[tensor];
   if (known.producer != NodeId::none) {

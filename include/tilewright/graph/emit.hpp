@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/core/span.hpp"
 #include "tilewright/graph/contexts.hpp"
 #include "tilewright/graph/graph.hpp"
@@ -92,7 +93,7 @@ constexpr Text place_of(const Tensor& tensor, const Ir& ir) {
 }
 /// Returns two things: the layout that views give a tensor in its graph, and the smaller tensor whose memory the tensor repeats.
 /// The second is none if each element has its own place in memory.
-constexpr std::pair<Layout, TensorId> repeated_tensor(const GraphRecord& record, TensorId tensor) {
+constexpr Pair<Layout, TensorId> repeated_tensor(const GraphRecord& record, TensorId tensor) {
   const TensorRecord& known = record.tensors[tensor];
   const Node* const node = known.producer == NodeId::none ? nullptr : &record.nodes[known.producer];
   const TensorId input = !node ? TensorId::none : node->op->view ? node->inputs[0] : aliased_input(*node, tensor);

@@ -6,6 +6,7 @@
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/core/span.hpp"
 #include "tilewright/graph/call_site.hpp"
 
@@ -33,7 +34,7 @@ class ExchangeOrder {
     return count;
   }
   /// Returns a load or store that cannot be in the first exchange, and one that must come before it.
-  constexpr std::pair<const Node*, const Node*> obstacle() const {
+  constexpr Pair<const Node*, const Node*> obstacle() const {
     for (const Op& op : ops_)
       if (op.transfer && op.level > 1) return {&node(op), &node(ops_[op.after])};
     return {nullptr, nullptr};
@@ -88,7 +89,7 @@ class ExchangeOrder {
     later.after = earlier.transfer ? a : earlier.after;
   }
   constexpr bool is_in_sequence(NodeId before, NodeId after) const {
-    return has_item(record_.sequence, std::pair{before, after});
+    return has_item(record_.sequence, Pair{before, after});
   }
   static constexpr bool share(const List<TensorId>& some, const List<TensorId>& others) {
     for (const TensorId tensor : some)

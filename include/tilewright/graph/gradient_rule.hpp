@@ -6,6 +6,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/move_only_function.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/graph/ids.hpp"
 
 namespace tilewright {
@@ -34,7 +35,7 @@ class ForwardValues {
 /// Wishes of those who trace a graph for its gradient graph.
 struct GradientRule {
   /// Gradients of inputs of a forward graph.
-  using Gradients = List<std::pair<TensorId, Tensor>>;
+  using Gradients = List<Pair<TensorId, Tensor>>;
 
   GraphId graph = GraphId::none;  ///< the forward graph
   /// Appends to the current graph, which is the gradient graph, what computes the gradients of the forward graph's inputs from

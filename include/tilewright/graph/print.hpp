@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/core/span.hpp"
 #include "tilewright/graph/op_order.hpp"
 
@@ -37,7 +38,7 @@ class ValueNumbers {
 /// names) and outputs, then a line for every op. A line has type, number, called graph, inputs and outputs, options that differ
 /// from the default, and the IPU or IO tiles on which the op runs if that is not IPU 0. Loads and stores of one exchange are
 /// shown as one MultiExchange, with the number of the first.
-[[nodiscard]] constexpr Text print_schedule(Graph graph, const List<std::pair<TensorId, Text>>& input_names = {}) {
+[[nodiscard]] constexpr Text print_schedule(Graph graph, const List<Pair<TensorId, Text>>& input_names = {}) {
   const GraphRecord& record = graph.ir().tables.record(graph.id());
   detail::ValueNumbers value(record);
   List<Text, TensorId> names(record.tensors.size());

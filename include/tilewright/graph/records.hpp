@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/core/text.hpp"
 #include "tilewright/graph/execution_context.hpp"
 #include "tilewright/graph/ids.hpp"
@@ -68,7 +69,7 @@ enum class ExpectedConnectionType : std::uint8_t {
 /// A gradient graph, and the tensors of its forward graph that its inputs and outputs stand for.
 struct GradientRecord {
   GraphId graph = GraphId::none;  ///< the gradient graph; none: does not exist
-  List<std::pair<ExpectedConnectionType, TensorId>> inputs{};
+  List<Pair<ExpectedConnectionType, TensorId>> inputs{};
   List<TensorId> outputs{};  ///< forward tensors: output i of the gradient graph is the gradient of outputs[i]
   bool is_default = false;  ///< whether autodiff of a caller made it from the graph's ops
 };
@@ -81,7 +82,7 @@ struct FurtherGradient {
 /// Hash table with open addressing: slots hold a name's hash and the number of the record with this name, or -1 if the slot is
 /// empty.
 template <class Number>
-using NameTable = List<std::pair<std::size_t, Number>>;
+using NameTable = List<Pair<std::size_t, Number>>;
 
 struct GraphRecord {
   Text name;  ///< name; empty: the main graph
@@ -91,8 +92,8 @@ struct GraphRecord {
   List<TensorId> outputs{};
   List<int> by_reference{};                       ///< positions of the inputs by reference: a call's changes reach the caller
   int activations = 0;                            ///< number of activations: last outputs, added for gradient graphs
-  List<std::pair<GraphId, NodeId>> call_sites{};  ///< (graph, node) of every call of this graph
-  List<std::pair<NodeId, NodeId>> sequence{};     ///< (node, later node) edges of in_sequence
+  List<Pair<GraphId, NodeId>> call_sites{};  ///< (graph, node) of every call of this graph
+  List<Pair<NodeId, NodeId>> sequence{};     ///< (node, later node) edges of in_sequence
   GradientRecord gradient{};  ///< gradient graph that autodiff of a caller made
   List<FurtherGradient> further_gradients{};  ///< for callers whose gradients reach activations: derivatives of higher order
   NameTable<TensorId> name_table{};  ///< the named tensors

@@ -11,6 +11,7 @@
 #include "tilewright/core/flag.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/number.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/graph/absent_from_tensors.hpp"
 #include "tilewright/graph/ids.hpp"
@@ -176,7 +177,7 @@ struct MapEntry {
 /// as value becomes a constant of the key's dtype in the graph that is being built: `{{weight, w}, {scale, 0.5}}`.
 class TensorMap {
  public:
-  using Entry = std::pair<Tensor, Tensor>;
+  using Entry = Pair<Tensor, Tensor>;
   constexpr TensorMap() = default;
   constexpr TensorMap(std::initializer_list<MapEntry> entries);
   /// Returns an empty map for gradients, whose errors mention gradients.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/graph/ir.hpp"
 
 namespace tilewright {
@@ -32,7 +33,7 @@ class TensorsByName {
 
  private:
   Ir* ir_;
-  List<std::pair<std::string_view, Tensor>> entries_{};
+  List<Pair<std::string_view, Tensor>> entries_{};
 };
 
 }  // namespace tilewright

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tilewright/core/pair.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/operand/faults.hpp"
 #include "tilewright/operand/view.hpp"
@@ -35,7 +36,7 @@ inline void for_each_matrix(F&& f, V... views) {
   constexpr int count = sizeof...(V);
   constexpr ViewSpec specs[]{V::spec...};
   constexpr auto batch = [&] {
-    std::pair<Shape, std::array<std::array<std::int64_t, max_rank>, std::size_t(count)>> result{};
+    Pair<Shape, std::array<std::array<std::int64_t, max_rank>, std::size_t(count)>> result{};
     for (int axis = 0; axis < specs[0].shape.rank - 2; ++axis) {
       result.first.push_back(specs[0].shape[axis]);
       for (int o = 0; o < count; ++o)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tilewright/core/items.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/module/graph_with_named_args.hpp"
 #include "tilewright/module/module.hpp"
 
@@ -24,7 +25,7 @@ class Adoption {
 
  private:
   M& module_;
-  std::pair<ModuleTrace*, Text> before_;
+  Pair<ModuleTrace*, Text> before_;
 };
 
 /// Calls f(tensor) for each tensor of a build function's result: a tensor, or a tuple, pair or range of tensors. Returns false

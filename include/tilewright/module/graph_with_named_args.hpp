@@ -4,6 +4,7 @@
 #include <span>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/core/span.hpp"
 #include "tilewright/graph/print.hpp"
 #include "tilewright/module/named_tensors.hpp"
@@ -186,7 +187,7 @@ class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
 
   /// Returns the graph as text: its named inputs, then one line for every op.
   constexpr Text print_schedule() const {
-    List<std::pair<TensorId, Text>> names;
+    List<Pair<TensorId, Text>> names;
     for (const auto& [name, input] : args_.to_dict()) names.push_back({input.number(), name});
     return tilewright::print_schedule(graph_, names);
   }

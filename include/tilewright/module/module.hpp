@@ -13,6 +13,7 @@
 #endif
 
 #include "tilewright/core/diagnostic.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/core/text/type_name.hpp"
 #include "tilewright/module/graph_arguments.hpp"
 #include "tilewright/module/module_trace.hpp"
@@ -152,7 +153,7 @@ class ModuleBase {
   }
 
   /// For create_graph: returns the arguments of the last adopt.
-  constexpr std::pair<detail::ModuleTrace*, Text> adopted_by() const { return {trace_, prefix_}; }
+  constexpr Pair<detail::ModuleTrace*, Text> adopted_by() const { return {trace_, prefix_}; }
 
  protected:
   constexpr void note_call() {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/program/remote_buffer.hpp"
 #include "tilewright/program/replica_grouping.hpp"
 
@@ -42,9 +43,9 @@ struct ShardedBufferOptions {
 namespace detail {
 
 /// Returns the distribution of a variable over the replicas, and the group of each replica (empty: one group).
-constexpr std::pair<Distribution, List<int>> distribute(const Ir& ir, const Shape& shape, const ReplicaGrouping& grouping,
+constexpr Pair<Distribution, List<int>> distribute(const Ir& ir, const Shape& shape, const ReplicaGrouping& grouping,
                                                         RetrievalMode mode = RetrievalMode::one_per_group) {
-  std::pair<Distribution, List<int>> result;
+  Pair<Distribution, List<int>> result;
   result.first.shape = shape;
   result.first.all_replicas = mode == RetrievalMode::all_replicas && ir.replication_factor() > 1;
   if (!grouping.valid() || grouping.num_groups() == 1) return result;

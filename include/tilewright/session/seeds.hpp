@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tilewright/core/memory/with_memory.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/core/philox.hpp"
 #include "tilewright/core/text.hpp"
 #include "tilewright/core/xtensor.hpp"
@@ -49,7 +50,7 @@ template <std::integral T>
 inline xt::xtensor<std::uint32_t, 4> create_seeds(T seed, const SeedOptions& options = {}) {
   const std::uint64_t key = two_uint32_to_uint64(uint64_to_two_uint32(seed));  // which checks it
   std::array<std::size_t, 4> shape{0, 0, 0, 2};
-  const std::pair<const char*, std::int64_t> counts[] = {{"batches_per_step", options.batches_per_step},
+  const Pair<const char*, std::int64_t> counts[] = {{"batches_per_step", options.batches_per_step},
                                                          {"gradient_accumulation_factor", options.gradient_accumulation_factor},
                                                          {"replicas", options.replicas}};
   for (std::size_t i = 0; i < 3; ++i) {

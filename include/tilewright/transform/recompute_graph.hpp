@@ -3,6 +3,7 @@
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/module/graph_with_named_args.hpp"
 #include "tilewright/transform/calls/called_gradients.hpp"
 
@@ -48,7 +49,7 @@ namespace tilewright {
   }
   const List<int> by_reference = ir.tables.record(record.graph).by_reference;
   const auto gradient_inputs = info.graph().inputs();
-  List<std::pair<Tensor, Tensor>> renamed;  // inputs of the gradient graph, and of the new one
+  List<Pair<Tensor, Tensor>> renamed;  // inputs of the gradient graph, and of the new one
   for (std::size_t i = 0; i < gradient_inputs.size(); ++i) {
     if (i >= record.inputs.size()) {
       const bool by_ref = has_item(by_reference, static_cast<int>(i));

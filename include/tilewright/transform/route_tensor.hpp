@@ -57,7 +57,7 @@ class TensorRoute {
   /// Returns the calls of a graph; a conditional that calls it for true and for false is two.
   constexpr List<Site> sites_of(GraphId graph) {
     List<Site> sites;
-    List<std::pair<GraphId, NodeId>> seen;
+    List<Pair<GraphId, NodeId>> seen;
     for (const auto& site : ir_.tables.record(graph).call_sites) {
       if (has_item(seen, site)) continue;
       seen.push_back(site);

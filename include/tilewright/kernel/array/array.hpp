@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tilewright/core/diagnostic.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/kernel/array/rows.hpp"
 #include "tilewright/operand/view.hpp"
 
@@ -138,7 +139,7 @@ constexpr int row_axis(const ViewSpec& view) {
 template <Shape shape, int axis, class F>
 inline void for_each_row(F&& f) {
   static constexpr auto others = [] {
-    std::pair<Shape, std::array<int, max_rank>> result{};
+    Pair<Shape, std::array<int, max_rank>> result{};
     for (int other = -shape.rank; other < 0; ++other) {
       if (other == axis) continue;
       result.second[static_cast<std::size_t>(result.first.rank)] = other;

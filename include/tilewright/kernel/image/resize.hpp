@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "tilewright/core/pair.hpp"
 #include "tilewright/operand/resize.hpp"
 #include "tilewright/operand/view.hpp"
 
@@ -92,7 +93,7 @@ inline void resize_axis(X x, Y y) {
   constexpr bool along_last = axis == Y::shape.rank - 1;
   constexpr std::int64_t run = along_last ? 1 : Y::shape[-1], x_run = X::spec.stride(-1), y_run = Y::spec.stride(-1);
   constexpr auto loops = [] {
-    std::pair<Shape, std::array<std::array<std::int64_t, max_rank>, 2>> result{};
+    Pair<Shape, std::array<std::array<std::int64_t, max_rank>, 2>> result{};
     for (int other = 0; other < Y::shape.rank; ++other) {
       if (other == axis || (!along_last && other == Y::shape.rank - 1)) continue;
       result.second[0][static_cast<std::size_t>(result.first.rank)] = X::spec.stride(other);

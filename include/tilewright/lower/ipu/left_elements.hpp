@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/lower/ipu/operand_cut.hpp"
 
 namespace tilewright::internal {
@@ -47,8 +48,8 @@ class LeftElements {
     bool is_local = false;
   };
   /// Numbers of the first and the last element of the storage that an operand has.
-  static constexpr std::pair<std::int64_t, std::int64_t> range_of(const OperandCut& cut) {
-    std::pair<std::int64_t, std::int64_t> range{cut.offset, cut.offset};
+  static constexpr Pair<std::int64_t, std::int64_t> range_of(const OperandCut& cut) {
+    Pair<std::int64_t, std::int64_t> range{cut.offset, cut.offset};
     for (const LayoutAxis& axis : cut.axes) (axis.stride < 0 ? range.first : range.second) += axis.stride * (axis.extent - 1);
     return range;
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/lower/draft/body_draft.hpp"
 
 namespace tilewright::internal {
@@ -45,7 +46,7 @@ struct CompiledSet {
   }
 
  private:
-  List<std::pair<StorageId, int>> scratch_{};  // storages and their offsets
+  List<Pair<StorageId, int>> scratch_{};  // storages and their offsets
 };
 
 /// Finds equal compute sets of a plan, by hash.
@@ -176,7 +177,7 @@ class ComputeSets {
     return (total + set.collective_items - 1) / set.collective_items;
   }
   constexpr void grow() {
-    const auto old = std::exchange(table_, List<std::pair<std::size_t, int>>(2 * table_.size() + 32, {0, -1}));
+    const auto old = std::exchange(table_, List<Pair<std::size_t, int>>(2 * table_.size() + 32, {0, -1}));
     for (const auto& entry : old) {
       if (entry.second < 0) continue;
       std::size_t slot = entry.first % table_.size();
@@ -185,7 +186,7 @@ class ComputeSets {
     }
   }
 
-  List<std::pair<std::size_t, int>> table_{};  // (hash, number of the set; -1: free), open addressing, at most half full
+  List<Pair<std::size_t, int>> table_{};  // (hash, number of the set; -1: free), open addressing, at most half full
   std::int64_t largest_vertex_ = 0;
 };
 

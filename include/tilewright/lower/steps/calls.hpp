@@ -4,6 +4,7 @@
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/lower/steps/copies.hpp"
 
@@ -60,7 +61,7 @@ class CallLowerer {
     GraphValues inlined(ir_, node.called_graph);
     make_modified_writable(caller, node);
     List<StorageId> given_storages;
-    List<std::pair<Value, Value>> changed_copies;  // of views, and where they go
+    List<Pair<Value, Value>> changed_copies;  // of views, and where they go
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       Value given = copier_.value(caller, node.inputs[i]);
       given_storages.push_back(given.storage);

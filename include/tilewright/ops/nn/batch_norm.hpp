@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/core/pair.hpp"
 #include "tilewright/ops/collective/differs_by_replica.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
@@ -95,7 +96,7 @@ struct BatchNormOptions {
 namespace detail {
 /// Checks that x has channels and that the other tensors, (channels,), fit it. Fails with what is wrong if not.
 constexpr bool check_batch_norm(std::string_view name, Tensor x,
-                                std::initializer_list<std::pair<std::string_view, Tensor>> others) {
+                                std::initializer_list<Pair<std::string_view, Tensor>> others) {
   if (!x.valid()) return false;
   Ir& ir = x.ir();
   const auto fail = [&](const Text& message) { return ir.fail(text(name, ": ", message)), false; };

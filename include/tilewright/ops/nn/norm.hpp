@@ -1,6 +1,7 @@
 #pragma once
 #include <utility>
 
+#include "tilewright/core/pair.hpp"
 #include "tilewright/op/op.hpp"
 #include "tilewright/operand/norm_block.hpp"
 #include "tilewright/operand/sum_lengths.hpp"
@@ -39,7 +40,7 @@ struct NormOp : Op<D> {
   template <int count, class... V, class F>
   static void for_each_row(F&& f) {
     constexpr auto loops = [] {
-      std::pair<Shape, std::array<std::array<std::int64_t, max_rank>, sizeof...(V)>> result{};
+      Pair<Shape, std::array<std::array<std::int64_t, max_rank>, sizeof...(V)>> result{};
       const std::array<ViewSpec, sizeof...(V)> views{V::spec...};
       for (int axis = 0; axis < count; ++axis) {
         for (std::size_t o = 0; o < views.size(); ++o) result.second[o][static_cast<std::size_t>(axis)] = views[o].stride(axis);

@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/core/pair.hpp"
 #include "tilewright/op/elementwise.hpp"
 #include "tilewright/operand/view.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"
@@ -32,7 +33,7 @@ struct LineOp : Op<D> {
   static void for_each_line(F&& f) {
     constexpr auto count = static_cast<int>(sizeof...(V));
     constexpr auto loops = [] {
-      std::pair<Shape, std::array<std::array<std::int64_t, max_rank>, sizeof...(V)>> result{};
+      Pair<Shape, std::array<std::array<std::int64_t, max_rank>, sizeof...(V)>> result{};
       const std::array<ViewSpec, sizeof...(V)> views{V::spec...};
       for (int axis = 0; axis < views[0].shape.rank; ++axis) {
         if (axis == line) continue;

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tilewright/core/pair.hpp"
 #include "tilewright/op/op.hpp"
 #include "tilewright/operand/indices.hpp"
 
@@ -38,7 +39,7 @@ struct Triangle : Op<Triangle> {
     constexpr int rank = Y::shape.rank;
     constexpr std::int64_t columns = Y::shape[-1];
     constexpr auto rows = [] {
-      std::pair<Shape, std::array<std::array<std::int64_t, max_rank>, 3>> result{};  // of x, of y, and numbers of rows
+      Pair<Shape, std::array<std::array<std::int64_t, max_rank>, 3>> result{};  // of x, of y, and numbers of rows
       for (int axis = 0; axis + 1 < rank; ++axis) {
         const auto a = static_cast<std::size_t>(axis);
         result.first.push_back(Y::shape[axis]);

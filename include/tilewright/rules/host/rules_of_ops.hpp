@@ -1,6 +1,7 @@
 #pragma once
 #include <utility>
 
+#include "tilewright/core/pair.hpp"
 #include "tilewright/ops/linear/matmul.hpp"
 #include "tilewright/ops/nn/attention.hpp"
 #include "tilewright/ops/nn/pool.hpp"
@@ -53,7 +54,7 @@ inline constexpr HostRules max_pool_grad_rules{
         },
     .takes_epilogue = MaxPoolGrad::takes_epilogue};
 
-inline constexpr std::pair<const OpTag*, HostRules> host_rules[] = {
+inline constexpr Pair<const OpTag*, HostRules> host_rules[] = {
     {&op_tag<MatMul>, {.any_result_layout = true, .takes_pieces = true}},
     {&op_tag<ReduceSum>, sum_rules},
     {&op_tag<Conv>, conv_rules},

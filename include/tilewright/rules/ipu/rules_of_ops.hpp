@@ -1,6 +1,7 @@
 #pragma once
 #include <utility>
 
+#include "tilewright/core/pair.hpp"
 #include "tilewright/ops/index/scatter.hpp"
 #include "tilewright/ops/index/split_gather.hpp"
 #include "tilewright/ops/linear/float8.hpp"
@@ -43,7 +44,7 @@ constexpr IpuRules rules_of_convolution(BlockRule expand_in_blocks = nullptr, bo
   rules.result_in_blocks = result_in_blocks;
   return rules;
 }
-inline constexpr std::pair<const OpTag*, IpuRules> ipu_rules[] = {
+inline constexpr Pair<const OpTag*, IpuRules> ipu_rules[] = {
     {&op_tag<MatMul>, rules_of_product<MatMul::Attributes>()},
     {&op_tag<Conv>, rules_of_convolution<Conv>(in_blocks<Conv>)},
     {&op_tag<ConvDataGrad>, rules_of_convolution<ConvDataGrad>(in_blocks<ConvDataGrad>)},
