@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/core/log/logger.hpp"
 #include "tilewright/core/log/print_stream.hpp"
 #include "tilewright/core/memory/owned.hpp"
@@ -375,12 +376,12 @@ class Executor {
   }
 
   HeldReplicas held_;
-  std::vector<Location> locations_;  // of the program for the held replicas; empty: those of the plan
+  List<Location> locations_;  // of the program for the held replicas; empty: those of the plan
   ProgramView program_;
   DistributedCollective distributed_;  // of the collective that runs
   Owned<StrictRunner> strict_;  // null: the fast mode
   RunMemory memory_;
-  std::vector<FaultRecord> faults_;  // by fault site
+  List<FaultRecord> faults_;  // by fault site
   ReplicaNumbers all_;
   BodyId root_ = BodyId::main;  // that runs
   bool missed_collective_ = false;

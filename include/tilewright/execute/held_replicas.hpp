@@ -2,8 +2,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/core/span.hpp"
 #include "tilewright/lower/plan.hpp"
 
@@ -59,10 +59,10 @@ struct HeldReplicas {
 
 /// Returns the locations of operands if the host's arrays have the elements of `held` replicas of a program of `replicas`;
 /// nothing if it holds all.
-inline std::vector<Location> held_locations(Span<const Location> locations, Span<const std::int64_t> stream_bytes,
-                                            std::int64_t replicas, std::int64_t held) {
+inline List<Location> held_locations(Span<const Location> locations, Span<const std::int64_t> stream_bytes, std::int64_t replicas,
+                                     std::int64_t held) {
   if (held == replicas) return {};
-  std::vector<Location> result(locations.begin(), locations.end());
+  List<Location> result(locations.begin(), locations.end());
   for (Location& location : result) {
     if (location.base != Base::stream) continue;
     const std::int64_t element = replicas * stream_bytes[static_cast<std::size_t>(location.index)];  // from one to the next

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/core/log/logger.hpp"
 #include "tilewright/core/memory/owned.hpp"
 #include "tilewright/core/memory/with_memory.hpp"
@@ -136,7 +137,7 @@ class Recorder {
   std::int64_t room_;
   const Step* first_step_;
   std::chrono::steady_clock::time_point origin_ = std::chrono::steady_clock::now();
-  std::vector<Own> own_;  // by worker
+  List<Own> own_;  // by worker
   AlignedMemory memory_;
   std::vector<Recording::Run> runs_;
   Recording::Run run_;  // that is under way

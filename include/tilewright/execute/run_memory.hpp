@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/core/memory/with_memory.hpp"
 #include "tilewright/core/span.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
@@ -15,8 +16,8 @@ namespace tilewright::internal {
 
 /// State of one worker, by replica.
 struct alignas(64) WorkerState {
-  std::vector<std::byte*> arguments;  ///< of all calls on the path to the running body
-  std::vector<std::byte*> streams;  ///< next elements
+  List<std::byte*> arguments;  ///< of all calls on the path to the running body
+  List<std::byte*> streams;  ///< next elements
   std::uint32_t ticket = 0;  ///< of the last step whose parts others could take over, see Shares
 };
 /// Replicas that run a body.

@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/core/log/logger.hpp"
 #include "tilewright/core/platform/cores.hpp"
 #include "tilewright/execute/threads/joint_trial.hpp"
@@ -365,7 +365,7 @@ class ThreadChoice {
   bool adapts_;
   int threads_;  // of the next run
   bool measuring_;
-  std::vector<Candidate> candidates_;  // by their number of threads
+  List<Candidate> candidates_;  // by their number of threads
   int best_ = 0, challenger_ = 0;  // of them
 
   double now_ = 0;  // the time of all runs

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/core/span.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/executor.hpp"
@@ -179,7 +180,7 @@ class VariableCopies {
   }
   /// Sends to each process the values that the others have fetched.
   [[gnu::cold, gnu::noinline]] void share() {
-    std::vector<internal::SharedPiece> pieces;
+    List<internal::SharedPiece> pieces;
     for (std::size_t v = 0; v < count(); ++v)
       for (const ReplicaPart& part : replica_parts(program_, v))
         if (part.is_read) pieces.push_back({part.replica, static_cast<std::size_t>(host_offsets_[v]) + part.offset, part.bytes});

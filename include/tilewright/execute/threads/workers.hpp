@@ -6,8 +6,8 @@
 #include <optional>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/core/memory/owned.hpp"
 #include "tilewright/core/platform/platform.hpp"
 #include "tilewright/core/platform/thread.hpp"
@@ -95,7 +95,7 @@ class Workers {
     }
   }
   ~Workers() {
-    if (is_forked()) new std::vector(std::move(doors_));  // never destroyed: joining threads that do not exist might not end
+    if (is_forked()) new List(std::move(doors_));  // never destroyed: joining threads that do not exist might not end
     else stop();
   }
   Workers(const Workers&) = delete;
@@ -161,7 +161,7 @@ class Workers {
   std::atomic<bool> has_failed_{false};
   std::exception_ptr failure_;  // of the first call that threw
   Barrier done_;
-  std::vector<Owned<Door>> doors_;  // the last member, so that threads end before the members that they use
+  List<Owned<Door>> doors_;  // the last member, so that threads end before the members that they use
 };
 
 }  // namespace tilewright::internal

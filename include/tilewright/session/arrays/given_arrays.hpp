@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/core/span.hpp"
 #include "tilewright/execute/program_view.hpp"
 #include "tilewright/session/arrays/replica_parts.hpp"
@@ -122,8 +123,8 @@ class GivenArrays {
     return join(names, ", ");
   }
 
-  std::vector<OfVariable> variables_{};  // empty: no variable has one
-  std::vector<std::byte*> rows_{};  // by mapped buffer
+  List<OfVariable> variables_{};  // empty: no variable has one
+  List<std::byte*> rows_{};  // by mapped buffer
   std::vector<std::shared_ptr<const void>> files_{};  // that stay mapped
 };
 

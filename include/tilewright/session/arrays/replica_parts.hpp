@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/execute/program_view.hpp"
 
@@ -36,8 +36,8 @@ struct ReplicaPart {
 
 /// Returns the parts of all replicas. A replica has one part. Its shard of a variable with RetrievalMode::all_replicas is a part
 /// of several tensors of the host's array: those of all replicas that gather the shard. The replica gets it from its own.
-[[gnu::cold, gnu::noinline]] inline std::vector<ReplicaPart> replica_parts(const internal::ProgramView& program, std::size_t v) {
-  std::vector<ReplicaPart> parts;
+[[gnu::cold, gnu::noinline]] inline List<ReplicaPart> replica_parts(const internal::ProgramView& program, std::size_t v) {
+  List<ReplicaPart> parts;
   const internal::FrozenVariable& variable = program.variables[v];
   const auto& [shape, groups, shard_over, all_replicas] = variable.distribution;
   const std::int64_t tensor_bytes = TensorSpec{shape, variable.spec.dtype}.bytes(), shard_bytes = variable.spec.bytes();
