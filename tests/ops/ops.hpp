@@ -65,13 +65,13 @@ constexpr void for_each(F&& f) {
       Abs, Add, And, Ceil, Clip, Cos, Div, Equal, Exp, Floor, Fmod, Gelu, GeluErf, Greater, GreaterEqual, Identity, IncrementMod,
       IsFinite, IsInf, IsNaN, L1, L2, Less, LessEqual, Log, Log2, LogSum, LogSumExp, Maximum, Mean, Median, Minimum, Mul, Negate,
       Not, NotEqual, Or, Pow, PowNumber, Prod, ReduceMax, ReduceMin, Relu, Round, Sigmoid, Sign, Sin, Softplus, Sqrt, Sub, Sum,
-      SumSquare, Swish, Tanh, Triangle, Tan, Asin, Acos, Atan, Atan2, Atan2Grad, Sinh, Cosh, Erf, Expm1, Log1p, Rsqrt, GridSample,
-      Interpolate, Cholesky, SolveTriangular, Solve, Where, ScaledAdd, Cast, ArgMax, CumSum, TopK, Histogram, Softmax, Reshape,
-      Transpose, Detach, Expand, Slice, Squeeze, Diagonal, Concat, Init, Gather, Scatter, ScatterReduce, SparseAccumulate,
-      DynamicSlice, OneHot, RandomUniform, RandomNormal, Dropout, ShapedDropout, CreateRandomSeed, MatMul, Conv, ConvTranspose,
-      Pow2ScaleThenCast, CastThenPow2Scale, MatMulPow2Scaled, ConvPow2Scaled, MaxPool, AveragePool, Norms, BatchNorm, RoiAlign,
-      NllLoss, CrossEntropy, BinaryCrossEntropy, Losses, Attention, Accumulate, AccumulatorScale, CopyVarUpdate, Adam, LambSquare,
-      AdamVarUpdate, Collectives, HostTransfers, RemoteTransfers, TileTransfers, PrintTensor>();
+      SumSquare, Swish, Tanh, Triangle, Tan, Asin, Acos, Atan, Atan2, Atan2Grad, Hypot, HypotGrad, Sinh, Cosh, Erf, Expm1, Log1p,
+      Rsqrt, GridSample, Interpolate, Cholesky, SolveTriangular, Solve, Where, ScaledAdd, Cast, ArgMax, CumSum, TopK, Histogram,
+      Softmax, Reshape, Transpose, Detach, Expand, Slice, Squeeze, Diagonal, Concat, Init, Gather, Scatter, ScatterReduce,
+      SparseAccumulate, DynamicSlice, OneHot, RandomUniform, RandomNormal, Dropout, ShapedDropout, CreateRandomSeed, MatMul, Conv,
+      ConvTranspose, Pow2ScaleThenCast, CastThenPow2Scale, MatMulPow2Scaled, ConvPow2Scaled, MaxPool, AveragePool, Norms,
+      BatchNorm, RoiAlign, NllLoss, CrossEntropy, BinaryCrossEntropy, Losses, Attention, Accumulate, AccumulatorScale,
+      CopyVarUpdate, Adam, LambSquare, AdamVarUpdate, Collectives, HostTransfers, RemoteTransfers, TileTransfers, PrintTensor>();
 }
 
 }  // namespace op_tests

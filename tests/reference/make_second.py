@@ -166,5 +166,6 @@ twice("functions_of_angles", lambda x: joined(*(function(0.375 * x) for function
 # shapes with an extent of 1, and another dtype
 twice("shapes_of_one", lambda x: joined(x.squeeze() ** 2, x.squeeze(1)[torch.tensor([1, 0, 1])] ** 2), tensor(2, 1, 3))
 twice("cast", lambda x: x**3, tensor(5))
+twice("hypot", torch.hypot, tensor(2, 3), tensor(3))
 
 f.save("ops_second.txt")
