@@ -168,4 +168,17 @@ twice("shapes_of_one", lambda x: joined(x.squeeze() ** 2, x.squeeze(1)[torch.ten
 twice("cast", lambda x: x**3, tensor(5))
 twice("hypot", torch.hypot, tensor(2, 3), tensor(3))
 
+
+def linear_recurrence(a, b):
+    columns = [b[:, 0]]
+    for i in range(1, b.shape[1]):
+        columns.append(a[:, i] * columns[-1] + b[:, i])
+    return torch.stack(columns, 1)
+
+
+twice("recurrence", linear_recurrence, tensor(2, 4), tensor(2, 4))
+factors = tensor(3, 4)
+factors[0, 1] = factors[1, 1] = factors[2, 0] = 0
+twice("cumprod", lambda x: joined(torch.cumprod(x, 0), torch.cumprod(x, 1)), factors)
+
 f.save("ops_second.txt")

@@ -4,6 +4,7 @@
 #include "tilewright/ops/linear/matmul.hpp"
 #include "tilewright/ops/nn/attention.hpp"
 #include "tilewright/ops/nn/pool.hpp"
+#include "tilewright/ops/reduce/line_results.hpp"
 #include "tilewright/ops/reduce/mean.hpp"
 #include "tilewright/ops/shape/triangle.hpp"
 #include "tilewright/rules/host/convolutions.hpp"
@@ -65,6 +66,7 @@ inline constexpr std::pair<const OpTag*, HostRules> host_rules[] = {
     {&op_tag<ReduceMean>, sum_rules},
     {&op_tag<ScaledDotProductAttention>, {.any_result_layout = true}},
     {&op_tag<ScaledDotProductAttentionGrad>, {.any_result_layout = true}},
+    {&op_tag<LinearRecurrence>, {.any_result_layout = true}},
     {&op_tag<Triangle>, {.any_result_layout = true}},
     {},  // no rules
 };
