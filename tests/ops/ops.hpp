@@ -43,6 +43,7 @@
 #include "nn/roi_align.hpp"
 #include "nn/softmax.hpp"
 #include "random/random.hpp"
+#include "reduce/linear_recurrence.hpp"
 #include "reduce/lines.hpp"
 #include "reduce/norms_of_lines.hpp"
 #include "reduce/selection.hpp"
@@ -61,17 +62,18 @@ namespace op_tests {
 template <class F>
 constexpr void for_each(F&& f) {
   const auto of_each = [&]<class... Test>() { (f(Test()), ...); };
-  of_each.template operator()<
-      Abs, Add, And, Ceil, Clip, Cos, Div, Equal, Exp, Floor, Fmod, Gelu, GeluErf, Greater, GreaterEqual, Identity, IncrementMod,
-      IsFinite, IsInf, IsNaN, L1, L2, Less, LessEqual, Log, Log2, LogSum, LogSumExp, Maximum, Mean, Median, Minimum, Mul, Negate,
-      Not, NotEqual, Or, Pow, PowNumber, Prod, ReduceMax, ReduceMin, Relu, Round, Sigmoid, Sign, Sin, Softplus, Sqrt, Sub, Sum,
-      SumSquare, Swish, Tanh, Triangle, Tan, Asin, Acos, Atan, Atan2, Atan2Grad, Sinh, Cosh, Erf, Expm1, Log1p, Rsqrt, GridSample,
-      Interpolate, Cholesky, SolveTriangular, Solve, Where, ScaledAdd, Cast, ArgMax, CumSum, TopK, Histogram, Softmax, Reshape,
-      Transpose, Detach, Expand, Slice, Squeeze, Diagonal, Concat, Init, Gather, Scatter, ScatterReduce, SparseAccumulate,
-      DynamicSlice, OneHot, RandomUniform, RandomNormal, Dropout, ShapedDropout, CreateRandomSeed, MatMul, Conv, ConvTranspose,
-      Pow2ScaleThenCast, CastThenPow2Scale, MatMulPow2Scaled, ConvPow2Scaled, MaxPool, AveragePool, Norms, BatchNorm, RoiAlign,
-      NllLoss, CrossEntropy, BinaryCrossEntropy, Losses, Attention, Accumulate, AccumulatorScale, CopyVarUpdate, Adam, LambSquare,
-      AdamVarUpdate, Collectives, HostTransfers, RemoteTransfers, TileTransfers, PrintTensor>();
+  of_each.template
+  operator()<Abs, Add, And, Ceil, Clip, Cos, Div, Equal, Exp, Floor, Fmod, Gelu, GeluErf, Greater, GreaterEqual, Identity,
+             IncrementMod, IsFinite, IsInf, IsNaN, L1, L2, Less, LessEqual, Log, Log2, LogSum, LogSumExp, Maximum, Mean, Median,
+             Minimum, Mul, Negate, Not, NotEqual, Or, Pow, PowNumber, Prod, ReduceMax, ReduceMin, Relu, Round, Sigmoid, Sign, Sin,
+             Softplus, Sqrt, Sub, Sum, SumSquare, Swish, Tanh, Triangle, Tan, Asin, Acos, Atan, Atan2, Atan2Grad, Hypot,
+             HypotGrad, Sinh, Cosh, Erf, Expm1, Log1p, Rsqrt, GridSample, Interpolate, Cholesky, SolveTriangular, Solve, Where,
+             ScaledAdd, Cast, ArgMax, CumSum, LinearRecurrence, TopK, Histogram, Softmax, Reshape, Transpose, Detach, Expand,
+             Slice, Squeeze, Diagonal, Concat, Init, Gather, Scatter, ScatterReduce, SparseAccumulate, DynamicSlice, OneHot,
+             RandomUniform, RandomNormal, Dropout, ShapedDropout, CreateRandomSeed, MatMul, Conv, ConvTranspose,
+             Pow2ScaleThenCast, CastThenPow2Scale, MatMulPow2Scaled, ConvPow2Scaled, MaxPool, AveragePool, Norms, BatchNorm,
+             RoiAlign, NllLoss, CrossEntropy, BinaryCrossEntropy, Losses, Attention, Accumulate, AccumulatorScale, CopyVarUpdate,
+             Adam, LambSquare, AdamVarUpdate, Collectives, HostTransfers, RemoteTransfers, TileTransfers, PrintTensor>();
 }
 
 }  // namespace op_tests

@@ -166,5 +166,19 @@ twice("functions_of_angles", lambda x: joined(*(function(0.375 * x) for function
 # shapes with an extent of 1, and another dtype
 twice("shapes_of_one", lambda x: joined(x.squeeze() ** 2, x.squeeze(1)[torch.tensor([1, 0, 1])] ** 2), tensor(2, 1, 3))
 twice("cast", lambda x: x**3, tensor(5))
+twice("hypot", torch.hypot, tensor(2, 3), tensor(3))
+
+
+def linear_recurrence(a, b):
+    columns = [b[:, 0]]
+    for i in range(1, b.shape[1]):
+        columns.append(a[:, i] * columns[-1] + b[:, i])
+    return torch.stack(columns, 1)
+
+
+twice("recurrence", linear_recurrence, tensor(2, 4), tensor(2, 4))
+factors = tensor(3, 4)
+factors[0, 1] = factors[1, 1] = factors[2, 0] = 0
+twice("cumprod", lambda x: joined(torch.cumprod(x, 0), torch.cumprod(x, 1)), factors)
 
 f.save("ops_second.txt")

@@ -113,4 +113,62 @@ struct Atan2Grad : OpTest {
   static constexpr void handles(auto&) {}
 };
 
+struct Hypot : OpTest {
+  static constexpr std::string_view op = "Hypot", function = "hypot";
+  static constexpr Input input = Input::real;
+  static constexpr bool has_cases = true;
+  static void meanings(auto& m) {
+    m.binary(op, [](double a, double b) { return std::hypot(a, b); });
+  }
+  /// The derivative of hypot(x, 1.5).
+  static double slope(double x) { return std::isinf(x) ? NAN : x / std::hypot(x, 1.5); }
+  static constexpr auto beside(double number) {
+    return [=](Tensor x) { return ops::hypot(x, x.ir().constant({number}, {}, x.dtype())); };
+  }
+  static constexpr void cases(const auto& c) {
+    c.add("hypot", ops::hypot, c.real({7, 19}), c.real({7, 19}));
+    c.add("hypot_of_row", ops::hypot, c.real({5}), c.real({4, 5}));
+    c.add("hypot_by_column", ops::hypot, c.real({3, 19}), c.real({3, 1}));
+    c.add("hypot_scalar", ops::hypot, c.real({}), c.real({}));
+    c.add("hypot_view", [](Tensor a, Tensor b) { return ops::hypot(a.transpose({1, 0}), b); }, c.real({3, 5}), c.real({5, 3}));
+    c.add("hypot_edges", beside(1.5), c.real({64}));
+    c.add_forward("hypot_equal_edges", [](Tensor x) { return ops::hypot(x, -x); }, c.real({64}));
+    c.add_forward("hypot_zero_edges", beside(0), c.real({64}));
+    c.add_forward("hypot_infinity_edges", beside(-INFINITY), c.real({64}));
+    c.add_forward("hypot_nan_edges", beside(NAN), c.real({64}));
+  }
+  static constexpr void compared(In<second_of_functions>, const auto& c) { c.add("hypot", ops::hypot, f64(2, 3), f64(3)); }
+  static constexpr void shapes(const auto& s) {
+    for (const DType dtype : {tw::float16, tw::bfloat16, tw::float32, tw::float64})
+      s.result({{2, 3}, dtype}, ops::hypot, TensorSpec{{2, 1}, dtype}, TensorSpec{{3}, dtype});
+    s.error("Hypot: (2,) int32: float16, float32, float64 or bfloat16 expected, in graph", ops::hypot, i32(2), i32(2));
+    s.error("Hypot: (2,) float32 and (2,) float64: equal dtypes expected, in graph", ops::hypot, f32(2), f64(2));
+    s.error("Hypot: (2,) and (3,): shapes that broadcast expected, in graph", ops::hypot, f32(2), f32(3));
+  }
+  static constexpr std::optional<Step> random(const Known& x, Random&, bool) {
+    if (!x.is_real()) return std::nullopt;
+    return Step{ops::hypot(x.tensor, 1 - x.tensor), {0.7, 2 * x.bound() + 1}};
+  }
+  static constexpr void handles(auto& list) {
+    list.add("hypot", [] { (void)ops::hypot(Tensor(), Tensor()); });
+  }
+};
+
+/// The gradient of a: the derivatives of its results are second derivatives.
+struct HypotGrad : OpTest {
+  static constexpr std::string_view op = "HypotGrad";
+  static constexpr bool has_cases = true;
+  static void meanings(auto& m) {
+    m.elementwise(op, [](const Line& x) { return x[2] * x[0] / std::hypot(x[0], x[1]); });
+  }
+  static constexpr void cases(const auto& c) {
+    if (tw::is_half(c.dtype)) return;  // which rounds each derivative
+    const auto slope = [](Tensor a, Tensor b, Tensor dz) { return tw::apply<tw::HypotGrad>({a * 0.25, b + 3, dz}); };
+    const auto spec = c.real({3, 19});
+    c.add("hypot_slope", slope, spec, spec, spec);
+    c.add("hypot_slope_by_b", [=](Tensor b, Tensor a, Tensor dz) { return slope(a, b, dz); }, spec, spec, spec);
+    c.add("hypot_slope_by_dz", [=](Tensor dz, Tensor a, Tensor b) { return slope(a, b, dz); }, spec, spec, spec);
+  }
+};
+
 }  // namespace op_tests

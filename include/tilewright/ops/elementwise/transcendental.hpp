@@ -81,6 +81,60 @@ struct Atan2 : Elementwise<Atan2> {
   }
 };
 
+namespace detail {
+/// The larger size of two numbers, and how many times as long the vector of both is. No square leaves the range.
+template <class X>
+struct VectorLength {
+  X most, times;
+  VectorLength(const X& a, const X& b) : most(math::maximum(math::abs(a), math::abs(b))) {
+    const X quotient = math::divide(math::minimum(math::abs(a), math::abs(b)), most);
+    times = math::sqrt(math::fma(quotient, quotient, math::number<X>(1)));
+  }
+};
+}  // namespace detail
+
+/// sqrt(a^2 + b^2), broadcast.
+struct Hypot : Elementwise<Hypot> {
+  static constexpr std::string_view name = "Hypot";
+  constexpr operator VertexCost() const { return binary_map_cost({40, 2}, {40, 2}); }
+  static constexpr bool check_dtypes(Inference& op) { return op.require_floating_point(0) && equal_dtypes(op); }
+  template <class X>
+  static X forward(X a, X b) {
+    const X infinity = math::number<X>(std::numeric_limits<double>::infinity()), zero = math::number<X>(0);
+    const detail::VectorLength<X> length(a, b);
+    const X finite = math::select(length.most == zero, zero, length.most * length.times);
+    return math::select((math::abs(a) == infinity) | (math::abs(b) == infinity), infinity, finite);
+  }
+  static constexpr void gradient(GradientContext& op);
+};
+/// The gradient of a in hypot(a, b), dz a / z: inputs a, b and dz. With a and b exchanged, that of b.
+struct HypotGrad : Elementwise<HypotGrad> {
+  static constexpr std::string_view name = "HypotGrad";
+  constexpr operator VertexCost() const { return Hypot(); }
+  template <class X>
+  static X forward(X a, X b, X dz) {
+    const detail::VectorLength<X> length(a, b);
+    return dz * math::divide(math::divide(a, length.most), length.times);
+  }
+  /// The derivatives of a / z are b^2 / z^3 and -a b / z^3.
+  static constexpr void gradient(GradientContext& op) {
+    const Tensor a = op.input(0), b = op.input(1), gradient = op.output_gradient(0);
+    const auto times_a = [&](Tensor x) { return apply<HypotGrad>({a, b, x}); };
+    const auto times_b = [&](Tensor x) { return apply<HypotGrad>({b, a, x}); };
+    const auto give = [&](int input, Tensor x) { op.input_gradient(input, ops::sum_to(x, op.input_spec(input).shape)); };
+    if (op.needs(2)) give(2, times_a(gradient));
+    if (!op.needs(0) && !op.needs(1)) return;
+    const Tensor by_b = times_b(gradient * op.input(2) / apply<Hypot>({a, b}));
+    if (op.needs(0)) give(0, times_b(by_b));
+    if (op.needs(1)) give(1, -times_a(by_b));
+  }
+};
+constexpr void Hypot::gradient(GradientContext& op) {
+  const Tensor a = op.input(0), b = op.input(1), dz = op.output_gradient(0);
+  if (op.needs(0)) op.input_gradient(0, detail::summed<HypotGrad>({a, b, dz}, op.input_spec(0)));
+  if (op.needs(1)) op.input_gradient(1, detail::summed<HypotGrad>({b, a, dz}, op.input_spec(1)));
+}
+
 struct Sinh : UnaryOp<Sinh> {
   static constexpr std::string_view name = "Sinh";
   constexpr operator VertexCost() const { return map_cost({40, 2}, {40, 2}); }
@@ -154,6 +208,10 @@ namespace ops {
 /// float32 or float64, of one dtype; shapes broadcast as in NumPy. Errors: as tan. Gradients: dz x / (x^2 + y^2) and
 /// -dz y / (x^2 + y^2); NaN at (0, 0).
 [[nodiscard]] constexpr Tensor atan2(Tensor y, Tensor x) { return apply<Atan2>({y, x}); }
+/// Returns the length of the vector (a, b), sqrt(a^2 + b^2), of any size that the dtype has; infinity if a or b is infinite, even
+/// beside NaN. a and b: float16, bfloat16, float32 or float64, of one dtype; shapes broadcast as in NumPy. Gradients: dz a / z
+/// and dz b / z; NaN at (0, 0).
+[[nodiscard]] constexpr Tensor hypot(Tensor a, Tensor b) { return apply<Hypot>({a, b}); }
 /// Return the hyperbolic sine and cosine. x and errors: as tan. Gradients: dy cosh(x), dy sinh(x).
 [[nodiscard]] constexpr Tensor sinh(Tensor x) { return apply<Sinh>({x}); }
 [[nodiscard]] constexpr Tensor cosh(Tensor x) { return apply<Cosh>({x}); }

@@ -2,6 +2,8 @@
 #include "tilewright/op/planner_options.hpp"
 #include "tilewright/ops/index/scatter.hpp"
 #include "tilewright/ops/nn/softmax.hpp"
+#include "tilewright/ops/shape/concat.hpp"
+#include "tilewright/ops/shape/slice.hpp"
 
 namespace tilewright {
 
@@ -102,6 +104,74 @@ struct CumSum : detail::LineResultOp<CumSum> {
   static void compute(X x, Y y);
   template <PackedAttributes A, class X, class Y>
   static constexpr std::int64_t stack_bytes();
+};
+
+/// Linear recurrences along an axis: inputs a and b, result y(i) = a(i) y(i - 1) + b(i).
+struct LinearRecurrence : detail::LineResultOp<LinearRecurrence> {
+  static constexpr std::string_view name = "LinearRecurrence";
+  constexpr operator VertexCost() const { return line_cost(1, {4, 1}, {4, 1}); }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::reduction}; }
+  struct Attributes {
+    std::int64_t axis = 0;  ///< counted from the first
+    std::int64_t transposed = 0;  ///< y(i) = a(i + 1) y(i + 1) + b(i) instead: the transposed matrix of the map of b
+    double start = 0;  ///< y(-1); 0 if transposed
+  };
+  static constexpr void infer(Inference& op) {
+    if (detail::require_line(op, op.attributes<Attributes>().axis) < 0 || !op.require_equal_dtypes(0, 1)) return;
+    if (op.input(0) != op.input(1))
+      return op.fail(to_text(op.input(0).shape), " and ", to_text(op.input(1).shape), ": equal shapes expected");
+    op.output(op.input(0));
+  }
+  static constexpr void gradient(GradientContext& op) {
+    const auto [axis, transposed, start] = op.attributes<Attributes>();
+    const Tensor of_dy = apply<LinearRecurrence>({op.input(0), op.output_gradient(0)}, {axis, !transposed, 0});
+    if (op.needs(1)) op.input_gradient(1, of_dy);
+    const int line = static_cast<int>(axis);
+    TensorSpec first = op.input_spec(0);
+    const std::int64_t extent = std::exchange(first.shape[line], 1);
+    if (!op.needs(0) || extent == 0) return;
+    const Tensor forwards = transposed ? of_dy : op.output(0), backwards = transposed ? op.output(0) : of_dy;
+    const Tensor from_start = ops::concat({op.ir().constant({start}, first.shape, first.dtype), forwards}, line);
+    op.input_gradient(0, backwards * ops::slice(from_start, 0, extent, {}, line));
+  }
+  template <PackedAttributes packed, class A, class B, class Y>
+  static void compute(A a, B b, Y y) {
+    using Number = compute_t<typename Y::element>;
+    constexpr auto attributes = unpack<Attributes>(packed);
+    constexpr bool transposed = attributes.transposed != 0;
+    constexpr int line = static_cast<int>(attributes.axis), last = Y::shape.rank - 1;
+    constexpr std::int64_t extent = Y::shape[line], columns = line == last ? 1 : Y::shape[last], together = 16;
+    constexpr auto others = [] {
+      std::pair<Shape, std::array<std::array<std::int64_t, max_rank>, 3>> result{};
+      for (int axis = 0; axis < last; ++axis) {
+        if (axis == line) continue;
+        const auto at = static_cast<std::size_t>(result.first.rank);
+        result.second[0][at] = A::spec.stride(axis), result.second[1][at] = B::spec.stride(axis);
+        result.second[2][at] = Y::spec.stride(axis);
+        result.first.push_back(Y::shape[axis]);
+      }
+      return result;
+    }();
+    const auto element = [](auto view, std::int64_t offset, std::int64_t i, std::int64_t column) -> auto& {
+      return view.data[offset + i * view.spec.stride(line) + (line == last ? 0 : column * view.spec.stride(last))];
+    };
+    for_each_offset<3>(others.first, others.second, [&](const auto& at) {
+      for (std::int64_t from = 0; from < columns; from += together) {
+        Number values[together];
+        std::fill_n(values, together, static_cast<Number>(attributes.start));
+        for (std::int64_t step = 0; step < extent; ++step) {
+          const std::int64_t i = transposed ? extent - 1 - step : step;
+          for (std::int64_t column = from; column < (std::min)(from + together, columns); ++column) {
+            Number& value = values[column - from];
+            const Number factor = transposed && step == 0 ? Number(0)
+                                                          : static_cast<Number>(element(a, at[0], i + transposed, column));
+            value = math::fma(factor, value, static_cast<Number>(element(b, at[1], i, column)));
+            element(y, at[2], i, column) = static_cast<typename Y::element>(value);
+          }
+        }
+      }
+    });
+  }
 };
 
 /// The gradient of TopK: inputs (dy, indices), result dx.
@@ -215,6 +285,20 @@ namespace ops {
 /// Returns running sums along an axis: each includes its own element. x: any number type, at least one axis. The result has x's
 /// shape and dtype; integers wrap around. Gradient: the sums of dy from each element to the end.
 [[nodiscard]] constexpr Tensor cumsum(Tensor x, int axis = 0) { return apply<CumSum>({x}, {detail::from_first(x, axis), 0}); }
+/// Returns running products along an axis: each includes its own element. x: any number type, at least one axis. The result has
+/// x's shape and dtype; integers wrap around. The gradient divides by no element, so that elements may be 0.
+[[nodiscard]] constexpr Tensor cumprod(Tensor x, int axis = 0) {
+  if (!x.is_usable()) return x;
+  const Tensor none = ops::expand(x.ir().constant({-0.0}, {}, x.dtype()), x.shape());  // -0 keeps the sign of a zero
+  return apply<LinearRecurrence>({x, none}, {detail::from_first(x, axis), 0, 1});
+}
+/// Returns y with y(i) = factors(i) y(i - 1) + terms(i) along an axis, where y(-1) is 0: discounted sums, or the states of a
+/// linear filter. From the last element on: flip the arguments and the result. factors and terms: one number type and shape, at
+/// least one axis. The result has theirs; integers wrap around. Gradients: g(i) = factors(i + 1) g(i + 1) + dy(i) for terms, and
+/// g(i) y(i - 1) for factors. Errors: different shapes or dtypes, an axis out of range, bool.
+[[nodiscard]] constexpr Tensor linear_recurrence(Tensor factors, Tensor terms, int axis = 0) {
+  return apply<LinearRecurrence>({factors, terms}, {detail::from_first(factors, axis), 0, 0});
+}
 /// Returns the k largest elements along an axis in descending order and their indices, or the k smallest in ascending order. x:
 /// any number type except bool, at least one axis. Results: x's dtype, and int32, both of x's shape with extent k. Of equal
 /// elements, the first comes first; NaN counts as the largest. `sorted` = false allows any order, and currently has no effect.

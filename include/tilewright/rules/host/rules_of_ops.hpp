@@ -5,6 +5,7 @@
 #include "tilewright/ops/linear/matmul.hpp"
 #include "tilewright/ops/nn/attention.hpp"
 #include "tilewright/ops/nn/pool.hpp"
+#include "tilewright/ops/reduce/line_results.hpp"
 #include "tilewright/ops/reduce/mean.hpp"
 #include "tilewright/ops/shape/triangle.hpp"
 #include "tilewright/rules/host/convolutions.hpp"
@@ -66,6 +67,7 @@ inline constexpr Pair<const OpTag*, HostRules> host_rules[] = {
     {&op_tag<ReduceMean>, sum_rules},
     {&op_tag<ScaledDotProductAttention>, {.any_result_layout = true}},
     {&op_tag<ScaledDotProductAttentionGrad>, {.any_result_layout = true}},
+    {&op_tag<LinearRecurrence>, {.any_result_layout = true}},
     {&op_tag<Triangle>, {.any_result_layout = true}},
     {},  // no rules
 };
