@@ -12,7 +12,7 @@ namespace tilewright::math {
 namespace detail {
 /// A number as an unevaluated sum of two floats.
 template <class X>
-struct Pair {
+struct FloatPair {
   X high, low;
 };
 /// Returns the logarithm of x to the base 2, for positive finite numbers, with a relative error of about 2^-33.
@@ -20,7 +20,7 @@ struct Pair {
 /// log2(x) = k + 2 / ln 2 atanh(s) with s = (m - 1) / (m + 1) and m in [sqrt(1/2), sqrt(2)]. atanh(s) = s + s^3 P(s^2) has the
 /// smallest maximal error, 2^-37 (fitted for this file by weighted least squares); s and 2 / ln 2 are pairs.
 template <Float32 X>
-inline Pair<X> log2_pair(X x) {
+inline FloatPair<X> log2_pair(X x) {
   constexpr std::uint32_t sqrt_half = 0x3f3504f3, bits_of_shift = 0x4b400000;  // of sqrt(1/2) and 1.5 2^23
   const auto is_denormal = x < number<X>(0x1p-126);
   const X normal = math::select(is_denormal, x * number<X>(0x1p23), x);
