@@ -20,6 +20,10 @@ void check_row(int row, Modelled (*modelled)(const Figure&)) {
   for (const Bound& bound : bounds)
     for (const Figure& figure : figures) {
       if (bound.row != row || figure.row != row) continue;
+      if (figure.unit == "fits") {
+        CHECK(modelled(figure).value == figure.value);
+        continue;
+      }
       const double ratio = modelled(figure).value / figure.value;
       INFO("row " << row << ", " << figure.key << ": " << ratio);
       CHECK(ratio >= bound.least);
@@ -40,9 +44,10 @@ TEST_CASE("products as partition_product alone cuts them") {
 TEST_CASE("a vertex of the unit for products") { check_row(1, row_1); }
 TEST_CASE("a triad of operands in interleaved memory") { check_row(4, row_4); }
 TEST_CASE("a scaled addition by its elements") { check_row(101, row_m1); }
-TEST_CASE("a small convolution again and again") {  // M7, 2,200 x 1,122 places of float16, is beyond its bound
+TEST_CASE("a convolution again and again") {
   check_row(103, blur);
   check_row(104, blur);
+  check_row(107, blur);
 }
 TEST_CASE("heat equations on one IPU") {
   check_row(9, row_9);
