@@ -5,6 +5,7 @@
 
 #include "../../../benchmarks/fidelity/formulas.hpp"
 #include "../../../benchmarks/fidelity/heat.hpp"
+#include "../../../benchmarks/fidelity/resnet.hpp"
 #include "../../../benchmarks/fidelity/steps_of_one_op.hpp"
 #include "../../../benchmarks/fidelity/triads.hpp"
 #include "../../../benchmarks/fidelity/vendor_programs.hpp"
@@ -64,6 +65,12 @@ TEST_CASE("peaks of products are the published ones, and bandwidths are near") {
     INFO(figure.key);  // 2e-3: half of the last digit of 31.1
     CHECK(std::abs(error(row_25(figure).value, figure.value)) < (figure.unit == "Tflop/s" ? 2e-3 : 0.03));
   }
+}
+
+TEST_CASE("operands in different banks leave room for code: ResNet-50 of 32 images fits a tile") {
+  const Planned inference = plan(ResNetInference{32}, tw::gc200.with_partials_type(tw::float16));
+  CHECK(inference.fits());
+  CHECK(inference.plan.tile.code.total() > tw::gc200.bytes_per_tile / 4);
 }
 
 TEST_CASE("programs beside the vendor's simulator: the mean of a kind, and each row") {
