@@ -23,10 +23,10 @@ enum class Pass : std::uint8_t {
   cut_groups,
   reuse_dying_inputs,
   map_tiles,
-  place_tiles,
   count_moves,
   count_step_cycles,
   place,
+  place_tiles,
   write_tiles,
   place_barriers
 };
@@ -38,9 +38,24 @@ constexpr bool changes_draft(Pass pass) {
 
 constexpr std::string_view name_of(Pass pass) {
   constexpr std::string_view names[] = {
-      "flatten",     "write_through",          "write_as_read", "put_channels_last",  "order_updates", "split_operations",
-      "fuse",        "find_internal_storages", "cut_groups",    "reuse_dying_inputs", "map_tiles",     "place_tiles",
-      "count_moves", "count_step_cycles",      "place",         "write_tiles",        "place_barriers"};
+      "flatten",
+      "write_through",
+      "write_as_read",
+      "put_channels_last",
+      "order_updates",
+      "split_operations",
+      "fuse",
+      "find_internal_storages",
+      "cut_groups",
+      "reuse_dying_inputs",
+      "map_tiles",
+      "count_moves",
+      "count_step_cycles",
+      "place",
+      "place_tiles",
+      "write_tiles",
+      "place_barriers",
+  };
   static_assert(std::size(names) == static_cast<std::size_t>(Pass::place_barriers) + 1);
   return names[static_cast<int>(pass)];
 }

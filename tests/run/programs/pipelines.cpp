@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../catch.hpp"
@@ -69,6 +70,63 @@ TEST_CASE("plans for several IPUs whose workers do not meet are refused") {
   }
   CHECK(refused >= 4);
   CHECK(copies - refused <= 1);  // behind the loop, whose last step has a barrier of all after what the copy reads
+}
+namespace {
+/// Calls of a graph in which IPU 0 calls another one, whose result IPU 1 adds up.
+constexpr void calls_first(Ir& ir) {
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {4, 8}));
+  const Tensor sum = ir.variable(tw::zeros(), {4, 8}, tw::float32, "sum");
+  const auto made = ir.create_graph([](Tensor t) { return ops::exp(t.matmul(t.transpose({1, 0})).matmul(t)); }, x);
+  const auto part = ir.create_graph(
+      [&](Tensor t, tw::TensorByRef added) {
+        Tensor h;
+        {
+          const auto first = tw::ipu(t.ir(), 0);
+          h = tw::call(made, {tw::call(made, {t})[0]})[0];
+        }
+        const auto second = tw::ipu(t.ir(), 1);
+        ops::add_(added, h.copy_to_ipu(1));
+        return t;
+      },
+      x, sum);
+  tw::call(part, {x, sum});
+  tw::call(part, {x, sum});
+}
+/// A pipeline of two stages, each of which is a graph that IPU 0 or IPU 1 runs.
+constexpr void two_stages(Ir& ir) {
+  const Tensor x = ir.variable(tw::normal(0, 1), {4, 8}, tw::float32, "x"),
+               sum = ir.variable(tw::zeros(), {4, 8}, tw::float32, "sum");
+  auto pipeline = tw::pipelined_execution(ir, 5);
+  Tensor h;
+  {
+    const auto stage = pipeline.stage(0);
+    const auto device = tw::ipu(ir, 0);
+    h = ops::exp(x.matmul(x.transpose({1, 0})).matmul(x)).copy_to_ipu(1);
+  }
+  const auto stage = pipeline.stage(1);
+  const auto device = tw::ipu(ir, 1);
+  ops::add_(sum, h.matmul(h.transpose({1, 0})).matmul(h));
+}
+}  // namespace
+
+TEST_CASE("workers of all IPUs meet before a call of one IPU where a loop or a called graph begins") {
+  const auto check = [](auto build) {
+    for (const tw::Target& target : {tw::cpu.with_ipus(2), tw::gc200.with_tiles(40).with_ipus(2)}) {
+      const tw::Prepared prepared = tw::prepare(*tw::trace(build, target), target);
+      const tw::Plan plan = tw::lower(prepared);
+      CHECK(tw::fault_of_plan(prepared, plan).string() == "");
+      int refused = 0;
+      for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+        tw::Plan broken = plan;
+        tw::internal::Step& step = broken.steps[i];
+        if (!step.is_call() || step.ipu < 0 || !std::exchange(step.joins_ipus, false)) continue;
+        refused += tw::fault_of_plan(prepared, broken).starts_with("barriers: ");
+      }
+      CHECK(refused > 0);
+    }
+  };
+  check(two_stages);
+  check(calls_first);
 }
 TEST_CASE("a pipeline that trains on two IPUs gives what its step gives in order") {
   xt::xtensor<std::int32_t, 2> labels({steps, batch});

@@ -2,6 +2,7 @@
 // Steps that exchange slices, updates, calls, and steps whose operands lie in different banks give in strict mode what they give
 // in the fast mode.
 #include "run.hpp"
+#include "tilewright/verified/verified.hpp"
 
 namespace {
 
@@ -53,6 +54,14 @@ constexpr void activated(Ir& ir) {
 }
 /// Results of one column: dot products.
 constexpr void dots(Ir& ir) { store("y", load(ir, "x", {96, 256}).matmul(load(ir, "w", {256, 1}))); }
+/// Elements at steps of variables: data of a convolution, and rows and columns of a matrix, from the first or the second one on.
+template <int step>
+constexpr void strided(Ir& ir) {
+  const Tensor x = variable(ir, "x", {2, 16, 10, 9}), matrix = variable(ir, "matrix", {60, 30});
+  store("y", ops::conv(x, load(ir, "w", {8, 16, 1, 1}), {.stride = {step, step}}));
+  store("rows", ops::exp(ops::slice(matrix, {1, 0}, {60, 30}, {step, 1})));
+  store("both", ops::exp(ops::slice(matrix, {0, 1}, {60, 30}, {step, step})));
+}
 
 }  // namespace
 
@@ -61,6 +70,19 @@ TEST_CASE("steps that exchange slices") {
   check_strict<layers, tiles>();
   check_strict<rearranged, tiles>();
   check_strict<called, tiles>();
+}
+TEST_CASE("steps that read each second or third element") {
+  check_strict<strided<2>, tw::gc200.with_tiles(40)>();
+  check_strict<strided<3>, tw::gc200.with_tiles(40)>();
+  check_strict<strided<2>, tw::gc200.with_tiles(7)>();
+  for (const std::int64_t tiles : {1, 3, 16, 100, 333}) {
+    INFO(tiles << " tiles");
+    for (const auto build : {strided<2>, strided<3>, strided<5>}) {
+      const tw::Target target = tw::gc200.with_tiles(tiles);
+      const tw::Prepared prepared = tw::prepare(*tw::trace(build, target), target);
+      CHECK(tw::fault_of_plan(prepared, tw::lower(prepared)).string() == "");
+    }
+  }
 }
 TEST_CASE("steps whose operands lie in different banks") {
   constexpr tw::Target tiles = tw::gc200.with_tiles(2);

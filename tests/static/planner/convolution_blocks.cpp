@@ -71,6 +71,37 @@ static_assert(products_in(cuts_of(gradients<14, 12, 64, 32, 1>, tw::gc200), 14 *
 static_assert(products_in(cuts_of(gradients<28, 24, 64, 32, 1, 2>, tw::gc200), 14 * 12) == 3, "strided data are read once");
 static_assert(cuts_of(gradients<14, 12, 64, 32, 1>, tw::gc200).images.size() == 3);
 
+/// Copies of data that a plan reads at strides, and those of them whose tiles have the data.
+struct StridedCopies {
+  int all = 0, local = 0;
+};
+constexpr StridedCopies strided_copies(auto build) {
+  const tw::Plan plan = support::plan_of(build, tw::gc200);
+  StridedCopies result;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const tw::internal::Step& step = plan.steps[i];
+    if (step.compute_set < 0) continue;
+    const auto& stage = plan.stages[static_cast<std::size_t>(plan.compute_sets[step.compute_set].first_stage)];
+    const tw::ViewSpec& read = plan.operands[static_cast<std::size_t>(stage.first_operand)].view;
+    if (stage.name != "Identity" || read.shape.rank == 0 || read.stride(read.shape.rank - 1) == 1) continue;
+    ++result.all;
+    result.local += plan.moves[i].before.is_empty() && plan.moves[i].after.is_empty();
+  }
+  return result;
+}
+/// Variables, of which the copy is the first reader: x (2, 64, 28, 24), and a kernel of one element.
+template <int stride>
+constexpr void strided_variables(tw::Ir& ir) {
+  const tw::Tensor x = support::variable(ir, "x", {2, 64, 28, 24}), w = support::variable(ir, "w", {32, 64, 1, 1});
+  support::store("y", tw::ops::conv(x, w, {.stride = {stride, stride}}));
+}
+static_assert(strided_copies(strided_variables<1>).all == 0);
+static_assert(strided_copies(strided_variables<2>).all == 1 && strided_copies(strided_variables<2>).local == 1);
+static_assert(strided_copies(strided_variables<3>).all == 1 && strided_copies(strided_variables<3>).local == 1);
+static_assert(strided_copies(gradients<28, 24, 64, 32, 1, 2>).all == 2 &&
+                  strided_copies(gradients<28, 24, 64, 32, 1, 2>).local == 2,
+              "strided data come to the products only, which exchange them as one list of fragments");
+
 /// The images that a tile has a part of, in a product of a and b on a gc200.
 template <class Op>
 constexpr int64_t images_on_a_tile(const tw::Shape& a, const tw::Shape& b, const tw::Shape& result) {

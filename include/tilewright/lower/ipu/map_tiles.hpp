@@ -291,10 +291,33 @@ class TileMapper {
         if (!is_in_parts(s) && draft_.storage(s).location.base != Base::stream &&
             draft_.storage(s).whole.bytes() < least_spread_bytes * sets_.count(set_of(g)))
           continue;
-        const OperandCut cut = cut_of(g, member, o);
+        const OperandCut cut = with_skipped(s, cut_of(g, member, o));
         if (are_slices_apart(cut, map_.groups[g].grid)) lay_out(s, cut, map_.groups[g].grid);
       }
     }
+  }
+  /// Returns how a group divides a whole tensor of which it reads elements at steps, such as a copy of a strided convolution's
+  /// data: each vertex then has what it reads on its tile. Any other division stays as it is.
+  constexpr OperandCut with_skipped(StorageId s, const OperandCut& cut) const {
+    const Shape& shape = draft_.storage(s).whole.shape;
+    OperandCut whole{.followed = cut.followed};
+    int found = 0;  // axes of the division
+    bool has_steps = false;
+    std::int64_t stride = 1;
+    for (int axis = shape.rank; axis-- > 0; stride *= shape[axis]) {
+      LayoutAxis each{stride, shape[axis], shape[axis], {}};
+      for (const LayoutAxis& used : cut.axes) {
+        const std::int64_t step = used.stride / stride, block = (std::min)(step * used.block, each.extent);
+        const bool is_axis = used.stride % stride == 0 && step >= 1 && step < each.extent &&
+                             block_count(each.extent, block) == block_count(used.extent, used.block);
+        if (!is_axis || (step == 1 && used.extent != each.extent)) continue;
+        each = {stride, each.extent, block, used.numbering, used.grid_axis};
+        has_steps = has_steps || step > 1;
+        ++found;
+      }
+      if (each.extent > 1) insert_by_stride(whole.axes, each);
+    }
+    return has_steps && found == cut.axes.size() ? whole : cut;
   }
   constexpr void lay_out_results(std::size_t g) {
     for (const Member& member : draft_.groups[g].members) {

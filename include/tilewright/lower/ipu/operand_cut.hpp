@@ -104,11 +104,15 @@ constexpr LayoutPart find_part(const OperandCut& cut, const TileLayout& layout, 
     const std::int64_t first = rest / home.stride;
     rest %= home.stride;
     const std::int64_t stride = found < cut.axes.size() ? cut.axes[found].stride : 0;
-    const bool has_steps = stride > home.stride && stride % home.stride == 0 && home.block == home.extent;
-    if (has_steps) {  // every second element, for example, of an axis that no block divides
-      if (first + (cut.axes[found].extent - 1) * (stride / home.stride) >= home.extent) return {};
+    if (stride > home.stride && stride % home.stride == 0 && stride < home.stride * home.extent) {  // each second element, say
+      const LayoutAxis& used = cut.axes[found];
+      const std::int64_t step = stride / home.stride, block = home.block == home.extent ? used.extent : home.block / step;
+      const bool has_blocks = home.block == home.extent ||
+                              (home.block % step == 0 && first < step &&
+                               block_count(used.extent, block) == home.numbering.blocks && home.numbering.inner == 1);
+      if (!has_blocks || first + (used.extent - 1) * step >= home.extent) return {};
       part.is_smaller = true;
-      part.axes.push_back({stride, cut.axes[found].extent, cut.axes[found].extent, {}});
+      part.axes.push_back({stride, used.extent, block, home.numbering});
       ++found;
       continue;
     }

@@ -23,20 +23,9 @@ class IpuPlanner {
   using Draft = TileDraft;
   /// Passes over each body, in this order.
   static constexpr Pass passes[] = {
-      Pass::flatten,
-      Pass::order_updates,
-      Pass::split_operations,
-      Pass::fuse,
-      Pass::find_internal_storages,
-      Pass::cut_groups,
-      Pass::reuse_dying_inputs,
-      Pass::map_tiles,
-      Pass::place_tiles,
-      Pass::count_moves,
-      Pass::count_step_cycles,
-      Pass::place,
-      Pass::write_tiles,
-      Pass::place_barriers,
+      Pass::flatten,    Pass::order_updates,      Pass::split_operations, Pass::fuse,           Pass::find_internal_storages,
+      Pass::cut_groups, Pass::reuse_dying_inputs, Pass::map_tiles,        Pass::count_moves,    Pass::count_step_cycles,
+      Pass::place,      Pass::place_tiles,        Pass::write_tiles,      Pass::place_barriers,
   };
 
   /// `homes`: gets the positions of variables and constants on tiles.
@@ -59,7 +48,7 @@ class IpuPlanner {
       case Pass::split_operations: return split_operations(draft, computing_, &partitions_);
       case Pass::fuse: return fuse(draft, computing_);
       case Pass::map_tiles: return map_tiles(draft, target, homes_, body);
-      case Pass::place_tiles: return place_tiles(draft, target, homes_, body);
+      case Pass::place_tiles: return place_tiles(draft, target, plan, homes_, body);
       case Pass::count_moves: return count_moves(draft, homes_, target, plan);
       case Pass::count_step_cycles: return count_step_cycles(draft, target, plan);
       case Pass::write_tiles: return write_tiles(draft, homes_, body, plan);

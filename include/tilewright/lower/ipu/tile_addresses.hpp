@@ -1,5 +1,5 @@
 #pragma once
-// takes: a draft whose storages and groups are mapped to tiles
+// takes: a draft whose storages and groups are mapped to tiles; steps and moves of this body in the plan
 // gives: TileMap::rooms: addresses and live ranges in the memory of tiles; the body's bytes on a tile; TileHomes::bank_steps:
 //        steps whose cycles depend on the banks of their operands
 // keeps: all else
@@ -13,6 +13,7 @@
 #include "tilewright/lower/ipu/tile_draft.hpp"
 #include "tilewright/lower/ipu/tile_records.hpp"
 #include "tilewright/lower/memory/memory.hpp"
+#include "tilewright/lower/program/code_memory.hpp"
 #include "tilewright/target/ipu_cycles.hpp"
 #include "tilewright/target/target.hpp"
 
@@ -22,10 +23,12 @@ namespace detail {
 
 class TilePlacer {
  public:
-  constexpr TilePlacer(const TileDraft& draft, const TileMap& map, const Target& target, TileHomes& homes, BodyId body)
+  constexpr TilePlacer(const TileDraft& draft, const TileMap& map, const Target& target, const Plan& plan, TileHomes& homes,
+                       BodyId body)
       : draft_(draft),
         map_(map),
         target_(target),
+        plan_(plan),
         sets_(target),
         homes_(homes),
         body_(body),
@@ -175,9 +178,10 @@ class TilePlacer {
           return offset >= 0 ? offset : memory.take(size);
         });
   }
-  /// Returns the bytes up to which a frame may grow so that operands are in different banks: for the main graph, what homes and a
-  /// quarter of a tile's memory for code leave. For called graphs half of that, because their callers' tensors need memory, too.
-  /// When these are planned, some homes are not known: they count as spread evenly.
+  /// Returns the bytes up to which a frame may grow so that operands are in different banks: for the main graph, what homes and
+  /// code leave, at least a quarter of a tile's memory for code. For called graphs half of what homes and that quarter leave,
+  /// because their callers' tensors need memory, too. When these are planned, some homes are not known: they count as spread
+  /// evenly.
   constexpr std::int64_t most_frame_bytes(int set) const {
     std::int64_t homes = 0;
     for (const List<Home>* list : {&homes_.variables, &homes_.constants})
@@ -185,7 +189,10 @@ class TilePlacer {
         if (!home.layout.is_decided()) homes += ceil_divide(home.spec.nelms() * size_of(home.spec.dtype), sets_.all());
         else if (home.layout.places.set == set) homes += room_bytes(home.layout, home.spec.dtype, sets_);
     const std::int64_t memory = memory_of_tile(target_), rest = memory - memory / 4 - homes;
-    return body_ == BodyId::main ? rest : rest / 2;
+    if (body_ != BodyId::main) return rest / 2;
+    const CodeUse code = count_code(plan_, target_, set);
+    const CodeSizes& sizes = target_.code();
+    return (std::min)(rest, memory - homes - code.always.total() - code.loaded.total() - sizes.stack - sizes.reserve);
   }
   constexpr void give_bank_steps() {
     for (const CalledRoom& each : called_)
@@ -304,6 +311,7 @@ class TilePlacer {
   const TileDraft& draft_;
   const TileMap& map_;
   const Target& target_;
+  const Plan& plan_;
   TileSets sets_;
   TileHomes& homes_;
   BodyId body_;
@@ -320,8 +328,8 @@ class TilePlacer {
 }  // namespace detail
 
 /// Assigns places in the memory of tiles to a body's data.
-constexpr void place_tiles(TileDraft& draft, const Target& target, TileHomes& homes, BodyId body) {
-  draft.tiles.rooms = detail::TilePlacer(draft, draft.tiles, target, homes, body).run();
+constexpr void place_tiles(TileDraft& draft, const Target& target, const Plan& plan, TileHomes& homes, BodyId body) {
+  draft.tiles.rooms = detail::TilePlacer(draft, draft.tiles, target, plan, homes, body).run();
 }
 
 /// Assigns addresses on tiles to the variables, or to the constants, of a plan: to those that are not second, then to the others.

@@ -59,6 +59,7 @@ class ConvolutionBlocks {
     const std::int64_t around = best_blocks;
     for (const std::int64_t eighths : {5, 6, 7, 10, 12, 14})
       if (const std::int64_t blocks = around * eighths / 8; blocks > 1 && blocks != around && blocks <= most) consider(blocks);
+    if (most < 2 * around) consider(most);  // all tiles
     return best;
   }
 

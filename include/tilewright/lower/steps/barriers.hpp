@@ -205,7 +205,7 @@ class BarrierPlacer {
   /// Places the barriers of a call. A call on all IPUs has the barrier of all of them in its first step, and in the step after
   /// it. A call on a single IPU waits for the others only if these may read its results.
   constexpr void place_at_call(Step& step) {
-    step.joins_ipus = step.ipu < 0 || !between_ipus_.empty();
+    step.joins_ipus = step.ipu < 0 || after_call_of_all_ || !between_ipus_.empty();
     if (step.joins_ipus && step.ipu >= 0) join();
     if (step.ipu < 0) after_call_of_all_ = true;
     else of(step.ipu).after_call = of(step.ipu).is_ahead = true;

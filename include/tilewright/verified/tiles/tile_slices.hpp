@@ -75,8 +75,8 @@ constexpr bool have_one_view(const StageOperand& a, const StageOperand& b) {
 
 /// Returns whether each vertex has its slice in a block on its own tile: for all vertices, the sum of the numbers of their blocks
 /// along axes of the grid is the sum of the numbers of the storage's blocks that contain their slices, counted from the block of
-/// the first element. Slices may have elements at equal steps of an axis that no block divides. `tiles`: of the set that the
-/// storage and the vertices are on.
+/// the first element. Slices may have elements at equal steps of an axis. `tiles`: of the set that the storage and the vertices
+/// are on.
 constexpr bool are_in_place(const TileSlices& slices, const TileLayout& layout, const GridPlaces& grid, const Division& division,
                             std::int64_t tiles) {
   if (layout.places.set != grid.places.set) return false;
@@ -85,22 +85,23 @@ constexpr bool are_in_place(const TileSlices& slices, const TileLayout& layout, 
   struct Begin {
     LayoutAxis home{};
     std::int64_t first = 0;  ///< element along the axis
-    constexpr std::int64_t place(std::int64_t element) const { return home.numbering.place((first + element) / home.block); }
+    std::int64_t step = 1;  ///< from one element of the slices to the next
+    constexpr std::int64_t block(std::int64_t element) const { return (first + element * step) / home.block; }
+    constexpr std::int64_t place(std::int64_t element) const { return home.numbering.place(block(element)); }
   };
   FixedVector<Begin, max_rank + max_work_axes> begins;  // by axis of the slices
   std::int64_t rest = slices.offset, shift = 0;
   for (const LayoutAxis& home : layout.axes) {
     if (home.stride < 1 || home.block < 1) return false;
-    const Begin begin{home, rest / home.stride};
-    rest %= home.stride;
     const SliceAxis* const next = begins.size() < slices.axes.size() ? &slices.axes[begins.size()] : nullptr;
-    const bool has_steps = next && next->stride > home.stride && next->stride % home.stride == 0 && home.block == home.extent;
-    const bool is_axis = has_steps || (next && next->stride == home.stride);
-    const std::int64_t last = is_axis ? (next->extent - 1) * (next->stride / home.stride) : 0;
-    if (begin.first + last >= home.extent) return false;
+    const bool is_axis = next && next->stride >= home.stride && next->stride % home.stride == 0;
+    const Begin begin{home, rest / home.stride, is_axis ? next->stride / home.stride : 1};
+    rest %= home.stride;
+    const std::int64_t last = is_axis ? next->extent - 1 : 0;
+    if (begin.first + last * begin.step >= home.extent) return false;
     shift += begin.place(0);
     if (!is_axis) continue;
-    if (slices.axes[begins.size()].grid_axis < 0 && (begin.first + last) / home.block != begin.first / home.block) return false;
+    if (next->grid_axis < 0 && begin.block(last) != begin.block(0)) return false;
     begins.push_back(begin);
   }
   if (rest != 0 || begins.size() != slices.axes.size() || (shift != 0 && layout.places.count > tiles)) return false;
@@ -116,7 +117,7 @@ constexpr bool are_in_place(const TileSlices& slices, const TileLayout& layout, 
         if (vertex.place(c) != 0) return false;
       continue;
     }
-    if (followers == 1 && begins[axis].first == 0 && slices.axes[axis].block == begins[axis].home.block) {
+    if (followers == 1 && begins[axis].first == 0 && slices.axes[axis].block * begins[axis].step == begins[axis].home.block) {
       const AxisNumbering& block = begins[axis].home.numbering;
       if (block.inner == vertex.inner && block.inner_step == vertex.inner_step && block.outer_step == vertex.outer_step) continue;
     }
@@ -127,7 +128,7 @@ constexpr bool are_in_place(const TileSlices& slices, const TileLayout& layout, 
         if (slice.grid_axis != g) continue;
         const Begin& begin = begins[i];
         const std::int64_t from = c * slice.block, last = (std::min)(from + slice.block, slice.extent) - 1;
-        if ((begin.first + from) / begin.home.block != (begin.first + last) / begin.home.block) return false;
+        if (begin.block(from) != begin.block(last)) return false;
         place += begin.place(from) - begin.place(0);
       }
       if (place != vertex.place(c)) return false;
