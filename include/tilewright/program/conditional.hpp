@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/core/pair.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/ids.hpp"
 #include "tilewright/program/call.hpp"
@@ -30,7 +29,7 @@ class ConditionalSiteInfo : detail::Handle {
 
   constexpr bool valid() const { return node_ != NodeId::none; }
   /// Returns the graphs for true and for false.
-  constexpr Pair<Graph, Graph> called_graph() const {
+  constexpr std::pair<Graph, Graph> called_graph() const {
     if (!valid()) return {Graph(*ir_, GraphId::main), Graph(*ir_, GraphId::main)};
     return {Graph(*ir_, node().called_graph), Graph(*ir_, node().else_graph)};
   }

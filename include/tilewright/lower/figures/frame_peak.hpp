@@ -46,7 +46,7 @@ class FramePeaks {
     if (pass == Pass::place) add_body(body, draft, rooms_of(draft), plan);
   }
   constexpr void operator()(Pass pass, BodyId body, const TileDraft& draft, const Plan& plan) {
-    if (pass == Pass::place) add_body(body, draft, draft.tiles.rooms, plan);
+    if (pass == Pass::place_tiles) add_body(body, draft, draft.tiles.rooms, plan);
   }
   constexpr void operator()(const Plan&) const {}
 

@@ -78,7 +78,7 @@ std::optional<std::size_t> cast_by(Span<const std::byte> from, DType from_dtype,
   const std::size_t count = from.size() / from_size;
   std::array<Wide, cast_block> block;
   for (std::size_t first = 0; first < count; first += cast_block) {
-    const Span<Wide> part = Span(block).first((std::min)(cast_block, count - first));
+    const Span<Wide> part = Span<Wide>(block).first((std::min)(cast_block, count - first));
     const std::size_t read = source.read(from.data() + first * from_size, part);
     const std::size_t written = target.write(part.first(read), to + first * to_size);
     if (written != part.size()) return first + written;
