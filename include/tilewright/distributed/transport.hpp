@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/distributed/hierarchical_all_reduce.hpp"
 #include "tilewright/distributed/messages.hpp"
 #include "tilewright/distributed/planned_collective.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/span.hpp"

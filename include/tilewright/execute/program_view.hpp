@@ -1,7 +1,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 #include "tilewright/core/span.hpp"

@@ -1,6 +1,8 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include "tilewright/core/memory/owned.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/execute/strict/plan_reader.hpp"
 #include "tilewright/execute/strict/vertex.hpp"
 

@@ -1,6 +1,5 @@
 #pragma once
 #include <array>
-#include <utility>
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 #include <initializer_list>
-#include <span>
 #include <type_traits>
 #include <utility>
 

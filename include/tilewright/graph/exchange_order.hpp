@@ -1,8 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <optional>
-#include <span>
-#include <utility>
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"

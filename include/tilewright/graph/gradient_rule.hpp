@@ -1,12 +1,11 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <utility>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/move_only_function.hpp"
 #include "tilewright/core/pair.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/graph/ids.hpp"
 
 namespace tilewright {

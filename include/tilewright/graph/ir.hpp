@@ -3,7 +3,6 @@
 #include <concepts>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "tilewright/core/diagnostic.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <optional>
-#include <span>
 
 #include "tilewright/core/span.hpp"
 #include "tilewright/graph/callees.hpp"

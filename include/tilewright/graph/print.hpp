@@ -1,5 +1,4 @@
 #pragma once
-#include <utility>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/pair.hpp"

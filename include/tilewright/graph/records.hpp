@@ -2,7 +2,6 @@
 // What an Ir keeps: plain data, which refer to each other by number.
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/pair.hpp"

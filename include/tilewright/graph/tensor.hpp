@@ -5,7 +5,6 @@
 #include <initializer_list>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/flag.hpp"

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
+#include "tilewright/core/span.hpp"
 #include "tilewright/layers/per_axis.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"

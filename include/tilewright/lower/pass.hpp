@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <span>
 #include <string_view>
 
 #include "tilewright/core/span.hpp"

@@ -1,12 +1,12 @@
 #pragma once
 #include <concepts>
-#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/pair.hpp"
+#include "tilewright/core/span.hpp"
 #include "tilewright/module/graph_with_named_args.hpp"
 #include "tilewright/module/module.hpp"
 

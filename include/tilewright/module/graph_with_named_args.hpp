@@ -1,7 +1,6 @@
 #pragma once
 #include <concepts>
 #include <optional>
-#include <span>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/pair.hpp"

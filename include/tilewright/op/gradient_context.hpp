@@ -1,5 +1,4 @@
 #pragma once
-#include <span>
 #include <utility>
 
 #include "tilewright/core/list.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <span>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/span.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/core/span.hpp"
 #include "tilewright/kernel/mask.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/op/in_place.hpp"

@@ -1,5 +1,4 @@
 #pragma once
-#include <span>
 
 #include "tilewright/core/span.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"

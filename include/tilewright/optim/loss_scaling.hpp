@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <string_view>
 
 #include "tilewright/core/span.hpp"

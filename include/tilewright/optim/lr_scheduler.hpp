@@ -6,7 +6,6 @@
 #include <limits>
 #include <numbers>
 #include <optional>
-#include <span>
 #include <tuple>
 #include <vector>
 

@@ -1,5 +1,4 @@
 #pragma once
-#include <span>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/span.hpp"

@@ -2,7 +2,6 @@
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
-#include <span>
 #include <utility>
 
 #include "tilewright/core/list.hpp"

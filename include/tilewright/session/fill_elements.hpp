@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
-#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>

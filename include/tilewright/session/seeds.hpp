@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "tilewright/core/memory/with_memory.hpp"
 #include "tilewright/core/pair.hpp"

@@ -4,7 +4,6 @@
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/map.hpp>
 #include <boost/hana/pair.hpp>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>

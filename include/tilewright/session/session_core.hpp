@@ -1,6 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <span>
 #include <string_view>
 
 #include "tilewright/core/built_with.hpp"

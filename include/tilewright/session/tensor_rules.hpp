@@ -7,7 +7,6 @@
 #include <cstring>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>

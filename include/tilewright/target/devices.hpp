@@ -1,7 +1,6 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
-#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <type_traits>

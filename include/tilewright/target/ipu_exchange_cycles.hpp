@@ -1,7 +1,6 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <span>
 
 #include "tilewright/core/span.hpp"
 #include "tilewright/target/cycle_count.hpp"

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <span>
 
 #include "tilewright/core/figures/figure.hpp"
 #include "tilewright/core/items.hpp"

@@ -1,9 +1,9 @@
 #pragma once
 #include <optional>
-#include <utility>
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/pair.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/graph.hpp"
 #include "tilewright/program/call.hpp"

@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "tilewright/core/random/random.hpp"
 #include "tilewright/core/span.hpp"

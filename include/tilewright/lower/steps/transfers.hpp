@@ -1,6 +1,5 @@
 #pragma once
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "tilewright/core/list.hpp"

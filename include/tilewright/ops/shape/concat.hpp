@@ -1,5 +1,4 @@
 #pragma once
-#include <span>
 
 #include "tilewright/core/span.hpp"
 #include "tilewright/ops/shape/slice_and_concat.hpp"

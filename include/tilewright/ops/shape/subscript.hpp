@@ -1,6 +1,5 @@
 #pragma once
 // x[...]: see Tensor.
-#include <span>
 
 #include "tilewright/core/span.hpp"
 #include "tilewright/ops/elementwise/select.hpp"

@@ -1,5 +1,4 @@
 #pragma once
-#include <utility>
 
 #include "tilewright/core/pair.hpp"
 #include "tilewright/ops/index/scatter.hpp"

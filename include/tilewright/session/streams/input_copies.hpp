@@ -5,7 +5,6 @@
 #include <cstring>
 #include <initializer_list>
 #include <new>
-#include <span>
 
 #include "tilewright/core/memory/owned.hpp"
 #include "tilewright/core/span.hpp"

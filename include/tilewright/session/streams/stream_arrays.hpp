@@ -1,7 +1,6 @@
 #pragma once
 #include <array>
 #include <initializer_list>
-#include <span>
 #include <stdexcept>
 #include <utility>
 
