@@ -86,9 +86,7 @@ class ExchangeOrder {
     later.level = level;
     later.after = earlier.transfer ? a : earlier.after;
   }
-  constexpr bool is_in_sequence(NodeId before, NodeId after) const {
-    return has_item(record_.sequence, Pair{before, after});
-  }
+  constexpr bool is_in_sequence(NodeId before, NodeId after) const { return has_item(record_.sequence, Pair{before, after}); }
   static constexpr bool share(const List<TensorId>& some, const List<TensorId>& others) {
     for (const TensorId tensor : some)
       if (has_item(others, tensor)) return true;

@@ -253,8 +253,7 @@ class Ir {
   }
   /// Adds a variable in a row of a buffer. `what` names the calling function in errors.
   constexpr Tensor add_remote_variable(std::string_view what, const Initialiser& initialiser, const RemoteBuffer& buffer,
-                                       std::int64_t offset, std::string_view name,
-                                       Pair<Distribution, List<int>> distribution);
+                                       std::int64_t offset, std::string_view name, Pair<Distribution, List<int>> distribution);
   constexpr Tensor add_constant(ConstantRecord constant, const TensorSpec& spec, std::string_view name) {
     const TensorId tensor = tables.add_tensor({spec, TensorKind::constant, static_cast<int>(tables.constants.size())}, name);
     tables.constants.push_back(std::move(constant));

@@ -160,8 +160,7 @@ constexpr RemoteBuffer Ir::remote_buffer(const Shape& shape, DType dtype, std::i
 }
 
 constexpr Tensor Ir::add_remote_variable(std::string_view what, const Initialiser& initialiser, const RemoteBuffer& buffer,
-                                         std::int64_t offset, std::string_view name,
-                                         Pair<Distribution, List<int>> distribution) {
+                                         std::int64_t offset, std::string_view name, Pair<Distribution, List<int>> distribution) {
   if (failed() || !buffer.check_offset(what, offset)) return Tensor::invalid(*this);
   auto& record = tables.remote_buffers[static_cast<std::size_t>(buffer.id() - 1)];
   if (record.mapping > 0)

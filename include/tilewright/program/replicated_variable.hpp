@@ -44,7 +44,7 @@ namespace detail {
 
 /// Returns the distribution of a variable over the replicas, and the group of each replica (empty: one group).
 constexpr Pair<Distribution, List<int>> distribute(const Ir& ir, const Shape& shape, const ReplicaGrouping& grouping,
-                                                        RetrievalMode mode = RetrievalMode::one_per_group) {
+                                                   RetrievalMode mode = RetrievalMode::one_per_group) {
   Pair<Distribution, List<int>> result;
   result.first.shape = shape;
   result.first.all_replicas = mode == RetrievalMode::all_replicas && ir.replication_factor() > 1;

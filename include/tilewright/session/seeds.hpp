@@ -50,8 +50,8 @@ inline xt::xtensor<std::uint32_t, 4> create_seeds(T seed, const SeedOptions& opt
   const std::uint64_t key = two_uint32_to_uint64(uint64_to_two_uint32(seed));  // which checks it
   std::array<std::size_t, 4> shape{0, 0, 0, 2};
   const Pair<const char*, std::int64_t> counts[] = {{"batches_per_step", options.batches_per_step},
-                                                         {"gradient_accumulation_factor", options.gradient_accumulation_factor},
-                                                         {"replicas", options.replicas}};
+                                                    {"gradient_accumulation_factor", options.gradient_accumulation_factor},
+                                                    {"replicas", options.replicas}};
   for (std::size_t i = 0; i < 3; ++i) {
     if (counts[i].second < 1)
       throw std::invalid_argument(std::string("create_seeds: ") + counts[i].first + " " + std::to_string(counts[i].second) +

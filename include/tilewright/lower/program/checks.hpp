@@ -3,7 +3,6 @@
 // gives: errors: features that a target does not have; more bytes, or more runs of a graph, than the planner counts
 // keeps: both
 
-
 #include "tilewright/core/span.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/lower/program/dead_code.hpp"

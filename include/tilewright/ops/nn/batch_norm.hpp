@@ -95,8 +95,7 @@ struct BatchNormOptions {
 
 namespace detail {
 /// Checks that x has channels and that the other tensors, (channels,), fit it. Fails with what is wrong if not.
-constexpr bool check_batch_norm(std::string_view name, Tensor x,
-                                std::initializer_list<Pair<std::string_view, Tensor>> others) {
+constexpr bool check_batch_norm(std::string_view name, Tensor x, std::initializer_list<Pair<std::string_view, Tensor>> others) {
   if (!x.valid()) return false;
   Ir& ir = x.ir();
   const auto fail = [&](const Text& message) { return ir.fail(text(name, ": ", message)), false; };
