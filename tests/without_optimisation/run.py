@@ -22,8 +22,8 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[2]
 LEVELS = ["x86-64", "x86-64-v3", "x86-64-v4"]
 TOGETHER = 8  # sources at most, as the compiler takes 0.3 GB for each
-# In sources that no other may include, or that need MPI, which not every machine has.
-ALONE = re.compile(r"^#(?!include|line|pragma)|BOOST_HANA_ADAPT_STRUCT|tilewright/distributed/", re.MULTILINE)
+# In sources that no other may include, that need MPI, which not every machine has, or whose headers define what others define.
+ALONE = re.compile(r"^#(?!include|line|pragma)|BOOST_HANA_ADAPT_STRUCT|tilewright/distributed/|guide_net\.hpp", re.MULTILINE)
 MEAN = """#include <tilewright/train/metrics.hpp>
 int main(int count, char**) {
   tilewright::train::Mean mean;
