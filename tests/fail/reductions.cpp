@@ -81,7 +81,7 @@ Case<[](Tensor x) { return ops::argmin(x, -3); }> argmin_axis;
 // expect: ArgMax: axis 0 of a scalar: a tensor with axes expected, in Net/layer
 Case<[](Tensor x) { return ops::argmax(scalar(x)); }> argmax_of_a_scalar;
 
-// CASE argmax_beyond_int32
+// CASE argmax_beyond_uint32
 // expect: ArgMax: (4294967297,) uint8 along axis 0: at most 4294967296 elements, the indices of uint32, expected, in Net/layer
 Case<[](Tensor x) { return ops::argmax(tensor(x, {(std::int64_t{1} << 32) + 1}, tw::uint8)); }> argmax_beyond_uint32;
 

@@ -38,4 +38,7 @@ static_assert(Session::device == "cpu" && Session::target == tw::cpu);
 TW_SAME((tw::Session<one_transfer, tw::ipu_model>::device), "ipu_model");
 TW_SAME(tw::device_name(tw::ipu_model.with_tiles(64)), "custom");
 
+// An array whose rank is known only at run time compiles.
+static_assert(std::is_same_v<xt::xarray<float>::strides_type, xt::dynamic_shape<std::ptrdiff_t>>);
+
 }  // namespace

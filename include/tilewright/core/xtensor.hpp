@@ -16,5 +16,11 @@ TILEWRIGHT_FOREIGN_HEADERS_BEGIN
 #include <xtensor/xfixed.hpp>
 #include <xtensor/xmath.hpp>
 #include <xtensor/xtensor.hpp>
+#if defined(__clang__)  // from 19 on, svector matches two specialisations, so that no xarray compiles
+template <class X, class T, std::size_t N>
+struct xt::rebind_container<X, xt::svector<T, N>> {
+  using type = xt::svector<X, N>;
+};
+#endif
 #endif
 TILEWRIGHT_FOREIGN_HEADERS_END
