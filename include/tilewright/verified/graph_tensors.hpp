@@ -44,7 +44,7 @@ class GraphTensors {
   }
   /// Returns a tensor that has what another one has now, and keeps it.
   constexpr Bound copied(const Bound& from) {
-    if (!has_own_places(access(from))) return dense(from);
+    if (!is_dense(from.spec.shape, from.layout)) return dense(from);  // ops in place on its aliases change it, too
     return {memories_.copy(from.memory), from.layout, from.spec};
   }
   static constexpr Access access(const Bound& tensor) {

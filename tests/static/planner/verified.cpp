@@ -32,6 +32,15 @@ constexpr void columns(tw::Ir& ir) {
 }
 static_assert(tw::verified<columns, tw::cpu>);
 
+/// An op in place on an alias of a column: the column changes, but not what it was cut from.
+constexpr void changed_column(tw::Ir& ir) {
+  const tw::Tensor x = support::load(ir, "x", {2, 2}), column = ops::slice(x, {0, 1}, {2, 2});
+  ops::gelu_(ops::reshape_(column, {2}));
+  support::store("changed", column);
+  support::store("y", x + 1);
+}
+static_assert(tw::verified<changed_column, tw::cpu>);
+
 /// What the proof says of a plan in which one thing is wrong.
 constexpr bool is_refused(const auto& break_it) {
   const tw::Prepared prepared = support::prepared(program);
