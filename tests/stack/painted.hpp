@@ -36,7 +36,8 @@ inline void* allocate(std::size_t bytes, std::align_val_t alignment) noexcept {
   auto* const base = static_cast<unsigned char*>(std::aligned_alloc(before, all));
   return base == nullptr ? nullptr : base + before;
 }
-inline void release(void* data, std::align_val_t alignment) noexcept {
+// noinline: GCC would compare the `new` of a caller with this `free`, and warn.
+[[gnu::noinline]] inline void release(void* data, std::align_val_t alignment) noexcept {
   if (data != nullptr) std::free(static_cast<unsigned char*>(data) - static_cast<std::size_t>(alignment));
 }
 
