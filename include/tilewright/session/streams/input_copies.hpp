@@ -19,7 +19,7 @@ namespace detail {
 /// inlined, because all inputs of all programs have one such function.
 [[gnu::noinline]] inline void replace_if_shared(internal::OperandAddress& input, std::size_t bytes,
                                                 std::initializer_list<Span<const std::byte>> written, std::byte* copy) {
-  for (const auto block : written)
+  for (const auto& block : written)
     if (share_memory({input.get(), bytes}, block)) [[unlikely]] {
       std::memcpy(copy, input.get(), bytes);
       input = copy;

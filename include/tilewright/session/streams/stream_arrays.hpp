@@ -58,7 +58,7 @@ void check_apart(const StreamMemory<plan>& memory, std::int64_t replicas,
     if (!plan.streams[i].used || plan.streams[i].direction != StreamDirection::device_to_host) continue;
     for (std::size_t j = 0; j < memory.size(); ++j)
       if (i != j && plan.streams[j].used && share_memory(array(i), array(j))) fail(i, text("'", plan.stream_name(j), "'"));
-    for (const auto block : variables)
+    for (const auto& block : variables)
       if (share_memory(array(i), block)) fail(i, "the session's variables");
   }
 }
