@@ -41,7 +41,6 @@ class Span {
   constexpr T& front() const { return data_[0]; }
   constexpr T& back() const { return data_[size_ - 1]; }
   constexpr Span first(std::size_t count) const { return {data_, count}; }
-  constexpr Span last(std::size_t count) const { return {data_ + (size_ - count), count}; }
   constexpr Span subspan(std::size_t first) const { return {data_ + first, size_ - first}; }
   constexpr Span subspan(std::size_t first, std::size_t count) const { return {data_ + first, count}; }
 
